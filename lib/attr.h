@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The attribute object of a stream: plain values, no pointers, no resources.
+ *
+ * Setters keep what they are given; a stream rounds sizes up when it is created and reports what it
+ * really uses (ATTR-3).  The object lives in the caller's memory (trace_attr_t) and is trusted only
+ * as far as its magic word goes: initialised and not destroyed.
+ */
+#ifndef PX_ATTR_H
+#define PX_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, null included (AMB-10) */
+#define PX_RINGS_MAX 1024		/* of one stream */
+#define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
+#define PX_ATTR_VERSION "posixtrace 0.1.0"
+
+enum px_full_policy {
+	PX_POLICY_DEFAULT = 0, /* LOOP without log, FLUSH with one (INIT-8) */
+	PX_POLICY_LOOP = 1,
+	PX_POLICY_UNTIL_FULL = 2,
+	PX_POLICY_FLUSH = 3,
+	PX_POLICY_APPEND = 4
+};
+
+struct px_attr {
+	uint64_t magic;
+	char version[PX_TRACE_NAME_MAX + 1];
+	char name[PX_TRACE_NAME_MAX + 1];
+	struct timespec create_time; /* CLOCK_REALTIME; zero before a stream exists */
+	struct timespec clock_resolution;
+	uint64_t stream_size;	/* bytes for records: asked for, or what a stream guarantees */
+	uint64_t max_data_size; /* bytes of user data of one event */
+	uint64_t log_size;	/* bytes */
+	uint32_t stream_policy; /* enum px_full_policy */
+	uint32_t log_policy;
+	uint32_t inherited;   /* 0 or 1 */
+	uint32_t nr_rings;    /* 0: one for each CPU */
+} __attribute__((may_alias)); /* its memory was declared as a trace_attr_t */
+
+/* Fill in the defaults.  Cannot fail (INIT-5). */
+void px_attr_init(struct px_attr *attr);
+
+/* Make the object unusable until it is initialised again (DESTROY-3). */
+void px_attr_destroy(struct px_attr *attr);
+
+/* False for NULL and for objects that were never initialised or are destroyed. */
+bool px_attr_is_valid(const struct px_attr *attr);
+
+/* Store at most PX_TRACE_NAME_MAX - 1 bytes of name and a null (SETNAME-2, SETNAME-3). */
+void px_attr_set_name(struct px_attr *attr, const char *name);
+
+#endif

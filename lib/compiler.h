@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the compiler is told and asked: visibility, branch hints, test points, array sizes. */
+#ifndef PX_COMPILER_H
+#define PX_COMPILER_H
+
+#include <stddef.h>
+
+#define PX_EXPORT __attribute__((visibility("default")))
+#define PX_INLINE static inline __attribute__((always_inline))
+#define PX_NOINLINE __attribute__((noinline))
+#define PX_COLD __attribute__((cold, noinline))
+#define px_likely(condition) __builtin_expect(!!(condition), 1)
+#define px_unlikely(condition) __builtin_expect(!!(condition), 0)
+#define PX_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define PX_CACHE_LINE 64
+
+/*
+ * A test point stands after every step that another thread can observe.  Test builds give it a hook
+ * that may sleep, kill, or run a signal handler there; other builds have nothing in its place.
+ */
+#ifdef PX_TESTPOINTS
+extern void (*px_testpoint_hook)(const char *name);
+#define PX_TESTPOINT(name)                                                                         \
+	do {                                                                                       \
+		void (*hook)(const char *) = __atomic_load_n(&px_testpoint_hook,                   \
+							     __ATOMIC_ACQUIRE);                    \
+		if (hook)                                                                          \
+			hook(name);                                                                \
+	} while (0)
+#else
+#define PX_TESTPOINT(name) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "life.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STAT_BYTES 512
+
+static int open_proc(uint32_t pid, const char *name)
+{
+	char path[48] = "/proc/";
+	char digits[12];
+	size_t length = 6;
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + pid % 10);
+	while (pid /= 10);
+	while (n > 0)
+		path[length++] = digits[--n];
+	memcpy(path + length, name, strlen(name) + 1);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+}
+
+/* /proc/<pid>/stat, without stdio, allocation or cancellation. */
+static bool read_stat(uint32_t pid, char text[STAT_BYTES])
+{
+	ssize_t got;
+	int fd = open_proc(pid, "/stat");
+
+	if (fd < 0)
+		return false;
+	got = syscall(SYS_read, fd, text, STAT_BYTES - 1);
+	syscall(SYS_close, fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return true;
+}
+
+/* Field n (3 is the state); the command in field 2 may hold anything, so count from its end. */
+static const char *stat_field(const char *text, int n)
+{
+	const char *at = strrchr(text, ')');
+
+	for (; at && n > 2; n--) {
+		at = strchr(at, ' ');
+		if (at)
+			at++;
+	}
+	return at;
+}
+
+static uint64_t stat_start(const char *text)
+{
+	const char *at = stat_field(text, 22);
+	uint64_t start = 0;
+
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		start = start * 10 + (uint64_t)(*at - '0');
+	return start;
+}
+
+enum px_life px_life_of(uint32_t tid)
+{
+	char text[STAT_BYTES];
+	const char *state;
+
+	if (!read_stat(tid, text)) {
+		/* Only what the kernel says is a proof: there may be no /proc, or no descriptor. */
+		return kill((pid_t)tid, 0) != 0 && errno == ESRCH ? PX_LIFE_GONE : PX_LIFE_RUNNING;
+	}
+	state = stat_field(text, 3);
+	if (!state || strchr("ZXx", *state))
+		return PX_LIFE_GONE;
+	return strchr("Tt", *state) ? PX_LIFE_STOPPED : PX_LIFE_RUNNING;
+}
+
+uint64_t px_life_start(uint32_t pid)
+{
+	char text[STAT_BYTES];
+
+	return read_stat(pid, text) ? stat_start(text) : 0;
+}
+
+bool px_life_has(uint32_t tid)
+{
+	return px_life_of(tid) != PX_LIFE_GONE;
+}
+
+bool px_life_is_same(uint32_t pid, uint64_t start)
+{
+	uint64_t now = px_life_start(pid);
+
+	return px_life_has(pid) && (start == 0 || now == 0 || now == start);
+}
+
+/* One line at a time would need a buffer for the longest; the end of the last piece is kept instead. */
+bool px_life_maps(uint32_t pid, const char *name)
+{
+	char text[4096 + 1];
+	size_t kept = 0, length = strlen(name);
+	int fd = open_proc(pid, "/maps");
+	bool found = false;
+	ssize_t got;
+
+	if (fd < 0)
+		return true;
+	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		text[kept + (size_t)got] = '\0';
+		found = strstr(text, name) != NULL;
+		kept += (size_t)got;
+		if (kept >= length) {
+			memmove(text, text + kept - length + 1, length - 1);
+			kept = length - 1;
+		}
+	}
+	syscall(SYS_close, fd);
+	return found;
+}

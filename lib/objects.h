@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of a stream: what a handle in an entry stands for.  Threads and event types; the
+ * newest PX_OBJECTS_MAX are kept, a further one replaces the oldest.
+ *
+ * In shared memory, written by traced threads at their first event (also in signal handlers), read
+ * by the controller.  Wait-free: a writer takes the next place by a fetch-and-add, and passes over
+ * one that somebody is still writing to; the word of the place tells a reader whether what it copied
+ * is whole, as in a ring.
+ */
+#ifndef PX_OBJECTS_H
+#define PX_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "atomic.h"
+
+#define PX_OBJECTS_MAX 1024
+#define PX_OBJECT_NAME_SIZE 64
+
+struct px_object {
+	uint32_t handle;
+	uint32_t type;	   /* enum px_txtb_object_type */
+	uint32_t priority; /* of a thread: 0 ... 1023, smaller is more urgent */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t reserved;
+	char name[PX_OBJECT_NAME_SIZE]; /* ends in a null */
+};
+
+struct px_object_place {
+	uint64_t word; /* 2 * (serial + 1), plus 1 while it is written; 0: never used */
+	struct px_object object;
+};
+
+struct px_objects {
+	uint64_t next; /* serial of the next object */
+	struct px_object_place place[PX_OBJECTS_MAX];
+};
+
+/* Add an object and return its serial.  Async-signal-safe. */
+uint64_t px_objects_add(struct px_objects *objects, const struct px_object *object);
+
+/* Copy the object with this serial.  False if it is not there (any more). */
+bool px_objects_get(const struct px_objects *objects, uint64_t serial, struct px_object *object);
+
+/* The object with this handle, the youngest if there are several. */
+bool px_objects_find(const struct px_objects *objects, uint32_t handle, struct px_object *object);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "pages.h"
+
+#include <string.h>
+
+#include "process.h"
+#include "types.h"
+
+/* EVEQ-2: no errors, and trid does not matter: an id means the same in all streams of a process. */
+PX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
+					trace_event_id_t event2)
+{
+	(void)trid;
+	return event1 == event2;
+}
+
+PX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event,
+					   char *event_name)
+{
+	if (!event_name || !px_handle_lock(trid))
+		return EINVAL;
+	px_handle_unlock(trid);
+	return px_types_name(event, event_name);
+}
+
+PX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_name,
+					    trace_event_id_t *restrict event)
+{
+	if (!event_name || !event || !px_handle_lock(trid))
+		return EINVAL;
+	px_handle_unlock(trid);
+	if (strnlen(event_name, PX_NAME_MAX + 1) > PX_NAME_MAX)
+		return ENAMETOOLONG;
+	return px_process_open_type(event_name, event);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * This process and its threads as targets: who they are, and which streams they write to.
+ *
+ * What a process knows of itself lies in a page that is zero in every child however made
+ * (MADV_WIPEONFORK), right behind the registry's shared page.  So a trace point decides with two
+ * loads and a branch that nothing is traced: the shared generation, the last word of the one,
+ * equals `quiet`, the first word of the other.  `quiet` is the generation at which this process
+ * found that no stream is its own, and 0, which is no generation, while it has streams, and in a
+ * new child.
+ *
+ * Whoever finds that the generation has moved looks at the registry by itself, attaches and
+ * detaches, all with plain system calls, so that it may happen in a signal handler.  A new epoch
+ * then makes each thread introduce itself to the streams at its next event; that is also how a
+ * thread of a child, whose thread-local storage is a copy, learns who it is now.
+ *
+ * fork: the page is zero, so the child looks anew.  vfork: the child is the parent.
+ */
+#ifndef PX_PROCESS_H
+#define PX_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "registry.h"
+#include "segment.h"
+
+struct px_self {
+	uint32_t quiet;
+	uint32_t generation; /* of the registry, when we last looked */
+	uint64_t epoch;	     /* changes with pid or attached; 0: we do not know who we are */
+	uint64_t attached;   /* bit i: view[i] is in use */
+	uint64_t
+		incarnation; /* of this process, among all that used the registry; 0: not known yet */
+	uint64_t start;
+	uint32_t pid;
+	struct px_view *view[PX_STREAMS_MAX];
+};
+
+struct px_gate {
+	struct px_registry_gate shared;
+	struct px_self self;
+	char unused[PX_GATE_BLOCK - sizeof(struct px_self)];
+};
+
+extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
+
+/* A thread, in its own storage: small and without a constructor, so that a handler may touch it
+ * first. */
+struct px_thread {
+	uint64_t epoch; /* of px_self when the rest was filled in */
+	uint64_t id;	/* pthread_t */
+	uint32_t tid;
+	uint32_t handle;   /* TXTB context */
+	uint32_t priority; /* TXTB priority word */
+};
+
+#define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
+extern __thread struct px_thread px_thread PX_TLS;
+
+/* True if the trace point has to look closer. */
+PX_INLINE bool px_gate_is_open(void)
+{
+	/* EDGE attach acquire: whoever attaches loads the generation again, with acquire */
+	return px_read_once(&px_gate.shared.generation) != px_read_once(&px_gate.self.quiet);
+}
+
+/* True if this thread knows who it is and which streams there are. */
+PX_INLINE bool px_process_is_current(void)
+{
+	return px_read_once(&px_gate.shared.generation) == px_read_once(&px_gate.self.generation) &&
+	       px_thread.epoch == px_read_once(&px_gate.self.epoch);
+}
+
+/*
+ * Look who we are and which streams trace us; introduce the thread to them.  Keeps errno.
+ * Async-signal-safe.
+ */
+PX_COLD void px_process_refresh(void);
+
+/* Make sure that the thread knows who it is.  Afterwards px_thread is right. */
+PX_INLINE void px_process_ensure(void)
+{
+	if (px_unlikely(!px_process_is_current()))
+		px_process_refresh();
+}
+
+/*
+ * Make sure that the registry is there: 0, or why it cannot be.  The constructor has tried; a full
+ * or missing /dev/shm may have changed since.  Not async-signal-safe.
+ */
+int px_process_init(void);
+
+/* This process, as others can find it.  Async-signal-safe. */
+struct px_process_id px_process_id(void);
+
+/*
+ * This process and no other: a child has another number, also where pids come again.  0 without a registry.
+ */
+uint64_t px_process_find_incarnation(void);
+
+PX_INLINE uint64_t px_process_incarnation(void)
+{
+	uint64_t incarnation = px_read_once(&px_gate.self.incarnation);
+
+	return px_likely(incarnation != 0) ? incarnation : px_process_find_incarnation();
+}
+
+/* px_types_open(), and a new type is made known to the streams that trace this process (EVOPEN-11).
+ */
+int px_process_open_type(const char *name, unsigned int *id);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: the rings of a stream merged into one sequence of events.
+ *
+ * A snapshot is a counter T and then, read after it, the heads of all rings.  Every event whose
+ * recording was over when the snapshot began has a counter below T and lies below the heads; so
+ * reporting what is below both, in the order of counters, keeps every order that a program can know
+ * of.  Only events whose recording overlapped in time may come in the other order (EVENT-11).
+ *
+ * In a heap, each ring stands with the counter of its next record; or, while that is reserved and
+ * not committed, with the counter of its last one, since the next cannot be older.  When such a
+ * ring comes to the top, the reader waits for its writer: a dead or stopped one gets 1 ms, one that
+ * may just wait for its CPU 50 ms.  Then the record counts as lost, and its slots are passed for
+ * good.
+ *
+ * Cut rule: when writers have lapped a ring, everything unread that is older than the youngest
+ * oldest survivor of the lapped rings counts as overwritten too, so that what is reported is always
+ * the most recent (LOOP-2).  The gap is reported once, as OVERFLOW and RESUME ahead of the next
+ * event (LOOP-4, LOOP-5).
+ *
+ * One thread at a time; the caller locks.  Private memory, except for the tails.
+ */
+#ifndef PX_READER_H
+#define PX_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "process.h"
+#include "segment.h"
+
+struct px_cursor {
+	uint64_t position; /* next slot to look at; what is below is consumed */
+	uint64_t head;	   /* of the snapshot */
+	uint64_t word;	   /* of the record at position, when is_record */
+	uint64_t counter;  /* key in the heap */
+	uint64_t last_counter;
+	uint32_t next_extra; /* what a record right behind the last one would have */
+	bool is_record;
+	uint64_t pending_until;	   /* positions below this are waited for since ... */
+	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
+	uint64_t passed_until;	   /* behind the last reservation that was given up, ... */
+	uint32_t passed_tid;	   /* and its owner; 0: unknown */
+	uint64_t given_up;	   /* of the ring, when slots of the dead were last looked for */
+	uint64_t told;		   /* overwriting up to here was told as overrun */
+};
+
+/* Events lost since the stream was created or cleared. */
+struct px_loss {
+	uint64_t overwritten; /* by newer ones */
+	uint64_t dropped;     /* there was no room */
+	uint64_t abandoned;   /* their writers did not finish them */
+};
+
+/* What is reported: a record, or an event that the reader makes. */
+struct px_report {
+	struct px_record record;
+	size_t length; /* bytes of data recorded for the application */
+	size_t copied; /* bytes of it in the caller's buffer */
+};
+
+enum px_next {
+	PX_NEXT_EVENT,
+	PX_NEXT_NONE,
+	PX_NEXT_PENDING /* an event is on its way: ask again soon */
+};
+
+struct px_reader {
+	const struct px_view *view;
+	struct px_cursor *cursor; /* one a ring */
+	uint32_t *heap;		  /* rings, the lowest counter first */
+	uint32_t nr_heap;
+	uint64_t horizon; /* T */
+	struct px_timeline timeline;
+	struct px_loss loss;
+	bool is_overrun;      /* a lap was passed that is not told yet */
+	uint64_t told_others; /* events given up and abandoned that were told */
+
+	/* Made events, in the order in which they are reported, and the record they stand before.
+	 */
+	bool stop_waits;
+	bool overflow_waits;
+	bool resume_waits;
+	bool held_waits;
+	uint64_t overflow_counter;
+	struct px_record held;
+	unsigned char *held_data;
+	size_t held_capacity;
+
+	bool in_gap;		   /* events were lost ahead of the next record */
+	uint64_t gap_counter;	   /* of the first of them */
+	uint64_t reported_counter; /* of the last record reported */
+	uint32_t target_pid;
+};
+
+/* Begin at the tails of the view's rings.  0 or ENOMEM. */
+int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
+		   const struct px_timeline *timeline);
+void px_reader_destroy(struct px_reader *reader);
+
+/*
+ * The next event, with at most capacity bytes of its data.  filter: made events of these types are
+ * not reported (SYSEV-9).
+ */
+enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
+			    size_t capacity, struct px_report *report);
+
+/* An automatic STOP, behind everything else.  The caller knows that px_reader_next() has nothing.
+ */
+void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
+			 struct px_report *report);
+
+/* Forget everything that is recorded (CLEAR-1), and the losses. */
+void px_reader_clear(struct px_reader *reader);
+
+/*
+ * True if unread events were overwritten, given up or abandoned since the last call that said so.
+ * A loss that happens meanwhile is told by this call or the next (STATUS-3).
+ */
+bool px_reader_tell_overrun(struct px_reader *reader);
+
+/* CLOCK_REALTIME scale. */
+struct timespec px_reader_time(const struct px_reader *reader, uint64_t counter);
+
+#endif

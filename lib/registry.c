@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "life.h"
+
+#define REGISTRY_MAGIC UINT64_C(0x3152786574736967)
+#define LOCK_ATTEMPTS 5000 /* of a millisecond */
+
+/* Where the registry is; set once. */
+static struct px_registry *registry;
+
+/* Protects nothing but the file lock, which is one for all threads of a process.  Taken before it.
+ */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The child of a thread that held the lock does not hold it: record locks are not inherited. */
+static void after_fork(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+}
+
+int px_registry_open(int *fd)
+{
+	return px_shm_open_or_create("registry", sizeof(struct px_registry), fd);
+}
+
+int px_registry_map(int fd)
+{
+	struct px_mapping mapping;
+	struct px_registry *mapped;
+	int error = px_shm_map(fd, &mapping);
+
+	if (error)
+		return error;
+	mapped = mapping.base;
+	if (mapping.size < sizeof(*mapped)) {
+		px_shm_unmap(&mapping);
+		return EACCES;
+	}
+	/* Whoever is first makes it; the values are the same for all. */
+	px_compare_exchange(&mapped->gate.magic, UINT64_C(0), REGISTRY_MAGIC);
+	px_compare_exchange(&mapped->gate.generation, 0, 1);
+	if (px_read_once(&mapped->gate.magic) != REGISTRY_MAGIC) {
+		px_shm_unmap(&mapping);
+		return EACCES;
+	}
+	pthread_atfork(NULL, NULL, after_fork);
+	px_store_release(&registry, mapped);
+	return 0;
+}
+
+struct px_registry *px_registry_get(void)
+{
+	return px_load_acquire(&registry);
+}
+
+static int lock_file(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct timespec pause = {0, 1000000};
+
+	for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+		if (fcntl(fd, F_SETLK, &whole) == 0)
+			return 0;
+		if (errno != EACCES && errno != EAGAIN && errno != EINTR)
+			return errno;
+		nanosleep(&pause, NULL);
+	}
+	return EAGAIN;
+}
+
+int px_registry_lock(int *fd)
+{
+	int error;
+
+	pthread_mutex_lock(&mutex);
+	error = px_registry_open(fd);
+	if (!error) {
+		error = lock_file(*fd);
+		if (error)
+			close(*fd);
+	}
+	if (error)
+		pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+void px_registry_unlock(int fd)
+{
+	close(fd); /* which unlocks */
+	pthread_mutex_unlock(&mutex);
+}
+
+void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	static const char prefix[] = "stream.";
+	char digits[16];
+	char *to = name + sizeof(prefix) - 1;
+	uint32_t numbers[2] = {index, generation};
+
+	/* By hand: trace points come here, and stdio is not for signal handlers. */
+	memcpy(name, prefix, sizeof(prefix) - 1);
+	for (int i = 0; i < 2; i++) {
+		int n = 0;
+
+		do
+			digits[n++] = (char)('0' + numbers[i] % 10);
+		while (numbers[i] /= 10);
+		while (n > 0)
+			*to++ = digits[--n];
+		*to++ = i == 0 ? '.' : '\0';
+	}
+}
+
+static void tell_trace_points(void)
+{
+	/* The generation is never 0, which is the private copy of a process that has yet to look.
+	 */
+	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
+		px_fetch_add(&registry->gate.generation, 1);
+}
+
+/* Trace points may be looking at the slot, as one that is not active. */
+void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot *to = &registry->slot[index];
+
+	px_write_once(&to->generation, slot->generation);
+	px_write_once(&to->controller.pid, slot->controller.pid);
+	px_write_once(&to->controller.start, slot->controller.start);
+	px_write_once(&to->target.pid, slot->target.pid);
+	px_write_once(&to->target.start, slot->target.start);
+	px_write_once(&to->create_ns, slot->create_ns);
+	px_store_release(&to->active, 1);
+	tell_trace_points();
+}
+
+void px_registry_withdraw(uint32_t index)
+{
+	px_store_release(&registry->slot[index].active, 0);
+	tell_trace_points();
+}
+
+static void remove_stream(uint32_t index)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	px_registry_segment_name(index, registry->slot[index].generation, name);
+	px_registry_withdraw(index);
+	px_shm_unlink(name);
+}
+
+/* A slot that is free, or the highest number that is none. */
+static uint32_t first_free(void)
+{
+	uint32_t i = 0;
+
+	while (i < PX_STREAMS_MAX && registry->slot[i].active)
+		i++;
+	return i;
+}
+
+static bool is_forsaken(uint32_t index, bool look_closer)
+{
+	const struct px_process_id *id = &registry->slot[index].controller;
+	char name[PX_SHM_NAME_MAX];
+
+	if (!px_life_is_same(id->pid, id->start))
+		return true;
+	px_registry_segment_name(index, registry->slot[index].generation, name);
+	strcat(name, "\n"); /* as the line ends */
+	return look_closer && !px_life_maps(id->pid, name);
+}
+
+/*
+ * Dead controllers first.  A process may also have become another program, without this library; whether it
+ * still maps the segment is dearer to find out, so only when slots are short.
+ */
+uint32_t px_registry_find_free(void)
+{
+	uint32_t found = PX_STREAMS_MAX;
+
+	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
+		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+			if (registry->slot[i].active && is_forsaken(i, look_closer))
+				remove_stream(i);
+		found = first_free();
+	}
+	return found;
+}
+
+void px_registry_forget(const struct px_process_id *controller)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_registry_slot *slot = &registry->slot[i];
+
+		if (slot->active && slot->controller.pid == controller->pid &&
+		    slot->controller.start == controller->start)
+			remove_stream(i);
+	}
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shared memory of one stream: what is fixed when it is created, its state word and filters,
+ * what was dropped, its objects, its rings.
+ *
+ * The state word decides whether an event is recorded.  It changes as a whole, by compare-exchange
+ * or exchange, and every change by a controller gives it a new version, so that a writer that finds
+ * it unchanged knows that nothing happened in between:
+ *
+ *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
+ *			if only the filter is another, test that one; else give the slots up
+ *			and begin anew
+ *	stop		exchange the word for STOPPED, then take the counter of STOP
+ *	start		record START, then store RUNNING
+ *	filter		write the next of four sets, exchange the word, then record FILTER
+ *
+ * A writer that saw RUNNING the second time took its counter before stop took its own; one that saw
+ * RUNNING the first time takes its counter after START has its own.  So START is first and STOP is
+ * last, and an event recorded after FILTER was tested against the new set.
+ *
+ * A segment of zeros (a retired mapping, retire in shm.h) reads as ended.
+ */
+#ifndef PX_SEGMENT_H
+#define PX_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "eventset.h"
+#include "objects.h"
+#include "record.h"
+#include "shm.h"
+
+#define PX_SEGMENT_MAGIC UINT64_C(0x31747845636172) /* bumped with the layout */
+#define PX_SEGMENT_FILTERS 4
+
+enum px_state {
+	PX_STATE_ENDED = 0,
+	PX_STATE_STOPPED = 1, /* created, or stopped by a call */
+	PX_STATE_RUNNING = 2,
+	PX_STATE_AUTO_FULL = 3 /* stopped by itself: no room for events */
+};
+
+/* Bits 0-3 state, 4 restart armed, 8-9 filter, 16-39 version of the filter, 40-63 of the window. */
+#define PX_STATE_ARMED UINT64_C(0x10)
+#define PX_STATE_FILTERS UINT64_C(0xFFFFFF0300)
+
+PX_INLINE enum px_state px_state_of(uint64_t word)
+{
+	return (enum px_state)(word & 15);
+}
+
+PX_INLINE unsigned int px_state_filter(uint64_t word)
+{
+	return word >> 8 & (PX_SEGMENT_FILTERS - 1);
+}
+
+/* True if nothing but the filter has changed in between. */
+PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
+{
+	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
+}
+
+/* The next word, in a new window. */
+PX_INLINE uint64_t px_state_next(uint64_t word, enum px_state state, bool armed)
+{
+	return ((word & ~UINT64_C(0xFF)) | (armed ? PX_STATE_ARMED : 0) | (uint64_t)state) +
+	       (UINT64_C(1) << 40);
+}
+
+/* The next word, with the next filter, in the same window. */
+PX_INLINE uint64_t px_state_next_filter(uint64_t word)
+{
+	uint64_t version = (word & PX_STATE_FILTERS & ~UINT64_C(0x300)) + (UINT64_C(1) << 16);
+	uint64_t filter = (px_state_filter(word) + 1) % PX_SEGMENT_FILTERS;
+
+	return (word & ~PX_STATE_FILTERS) | (version & PX_STATE_FILTERS) | filter << 8;
+}
+
+/* Sizes of a stream, all in slots of one ring except nr_rings. */
+struct px_geometry {
+	uint32_t nr_rings;
+	uint32_t nr_slots;
+	uint32_t event_slots; /* of the largest user event */
+	uint32_t user_limit;  /* reserved and not consumed by user events, at most */
+};
+
+struct px_segment {
+	/* Written once, before the segment can be found. */
+	uint64_t magic;
+	uint64_t size;
+	struct px_geometry geometry;
+	uint32_t bounded; /* 0: loops */
+	uint32_t source;  /* enum px_clock_source */
+	uint32_t shift;
+	uint32_t reserved;
+	uint64_t max_data; /* bytes */
+
+	/* Controllers write it; so does the writer that fills a bounded ring.  All writers read it.
+	 */
+	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
+	uint32_t waiting; /* 1: a reader sleeps (wait.h) */
+
+	/* Events that a bounded stream had no room for, and the counter of the first since the last
+	 * start. */
+	uint64_t dropped __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t first_dropped;
+
+	struct px_eventset filter[PX_SEGMENT_FILTERS] __attribute__((aligned(PX_CACHE_LINE)));
+	struct px_objects threads;
+	struct px_objects types;
+};
+
+/* The rings begin on the page behind. */
+#define PX_SEGMENT_RINGS_OFFSET                                                                    \
+	((sizeof(struct px_segment) + PX_RING_PAGE - 1) & ~(size_t)(PX_RING_PAGE - 1))
+
+PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
+{
+	return PX_SEGMENT_RINGS_OFFSET +
+	       (size_t)geometry->nr_rings * px_ring_stride(geometry->nr_slots);
+}
+
+/*
+ * A segment as one process sees it: checked copies of what it needs, never read from the segment
+ * again. Never changed and never freed once it is published, since a signal can interrupt a writer
+ * that uses it.
+ */
+struct px_view {
+	struct px_segment *segment;
+	struct px_rings rings;
+	struct px_geometry geometry;
+	uint64_t limit; /* of px_ring_reserve() for user events; 0: loops */
+	uint64_t max_data;
+	struct px_mapping mapping;
+	uint32_t generation; /* of the registry slot */
+};
+
+/* START with its marks, and two largest user events: less would make a stream that fills itself. */
+#define PX_GEOMETRY_LEAST_SLOTS(event_slots)                                                       \
+	(px_record_slots(sizeof(struct px_eventset) + sizeof(struct px_marks)) + 2 * (event_slots))
+
+/*
+ * Slots that one ring needs so that it holds min_bytes of records of any mix of sizes, and a
+ * further largest user event, before it is full (ATTR-4, UFULL-9), and the control events beyond
+ * that (UFULL-10). False if that is more than a ring can have.
+ */
+bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
+		      uint32_t nr_rings);
+
+/* The bytes that this geometry guarantees: give it back as min_bytes and the same geometry results.
+ */
+uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
+
+/* Make a stream of zeroed memory: stopped, empty, no filter.  Fills the view too. */
+void px_segment_init(const struct px_mapping *mapping, const struct px_geometry *geometry,
+		     bool bounded, uint64_t max_data, uint32_t source, uint32_t shift,
+		     struct px_view *view);
+
+/* Check a segment that somebody else made, and fill the view.  False: not one of ours, or damaged.
+ */
+bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
+
+/* True if a ring has no room left for a largest user event; in a looping ring: none without
+ * overwriting. */
+bool px_view_is_full(const struct px_view *view);
+
+/*
+ * Let a bounded stream that runs in this state stop by itself, restart armed.  Whoever is first
+ * does it.
+ */
+void px_view_auto_stop(const struct px_view *view, uint64_t state);
+
+/*
+ * Make an object known: in the table of its kind, and in the images of the rings while they have room: half
+ * of it for each kind.
+ */
+void px_view_add_object(const struct px_view *view, const struct px_object *object);
+
+#endif

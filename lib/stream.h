@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A stream as its controller has it: segment, registry slot, reader, and the state machine of 1.7.
+ *
+ *	STOPPED --start--> RUNNING --stop--> STOPPED
+ *	RUNNING --no room--> AUTO_FULL (by the writer; restart armed)		bounded streams only
+ *	AUTO_FULL --half of every ring free, armed--> RUNNING			by the reader
+ *	AUTO_FULL --stop--> AUTO_FULL, disarmed;  --start--> armed, or RUNNING if there is room again
+ *	AUTO_FULL --clear--> STOPPED
+ *	any --shutdown--> ENDED
+ *
+ * "Full" is computed from the rings at the moment it is asked for.
+ *
+ * The handle's lock (handle.h) protects a stream: every function here is called with it held.
+ * Writers are not concerned by it.
+ */
+#ifndef PX_STREAM_H
+#define PX_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attr.h"
+#include "reader.h"
+
+/* Who made a control call, for START, STOP and FILTER (INFO-4, INFO-9). */
+struct px_caller {
+	void *address;
+};
+
+struct px_stream {
+	struct px_view view;
+	struct px_attr attr; /* as really used */
+	struct px_reader reader;
+	uint32_t index; /* in the registry */
+	uint32_t target_pid;
+	uint32_t next_type; /* of the event type list: an id */
+	bool stop_is_filtered; /* the current automatic stop, as of when it happened; see stop_is_known */
+	bool stop_is_known;	  /* the filter has changed since */
+	bool stop_reported;	  /* of the current automatic stop */
+	uint64_t dropped_base;	  /* drops before the last clear */
+	uint64_t given_up_base;	  /* likewise */
+	uint64_t dropped_told;	  /* as overrun */
+	uint64_t dropped_started; /* at the last start */
+	uint64_t start_counter;	  /* of the last START */
+};
+
+struct px_status {
+	bool is_running;
+	bool is_full;
+	bool is_overrun;
+};
+
+/*
+ * Make a stream without log for the calling process.  pid 0 is the caller; another process is
+ * ENOTSUP. attr NULL: the defaults.  EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM.  On failure
+ * nothing is left behind.
+ */
+int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **stream);
+
+/* End it: trace points and sleeping readers are told, the registry slot and the segment's name go.
+ */
+void px_stream_end(struct px_stream *stream);
+
+/* Free what is left of an ended stream.  No reader may sleep on it any more. */
+void px_stream_free(struct px_stream *stream);
+
+void px_stream_start(struct px_stream *stream, const struct px_caller *caller);
+void px_stream_stop(struct px_stream *stream, const struct px_caller *caller);
+void px_stream_clear(struct px_stream *stream);
+
+void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *set);
+void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
+			  const struct px_caller *caller);
+
+/* A consistent snapshot; the overrun is told once (STATUS-1, STATUS-2). */
+void px_stream_status(struct px_stream *stream, struct px_status *status);
+
+/* Events lost since create or clear. */
+void px_stream_loss(struct px_stream *stream, struct px_loss *loss);
+
+/* The next event; frees its space, which may start a full stream again. */
+enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
+			    struct px_report *report);
+
+/* The flag on which readers of this stream sleep. */
+uint32_t *px_stream_waiting(const struct px_stream *stream);
+
+/* The next event type of the list.  False at its end. */
+bool px_stream_next_type(struct px_stream *stream, unsigned int *id);
+
+void px_stream_rewind_types(struct px_stream *stream);
+
+#endif

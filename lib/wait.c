@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "wait.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define ROUND_NS 50000000
+#define NS_PER_S UINT64_C(1000000000)
+
+void px_wait_prepare(uint32_t *flag)
+{
+	(void)px_exchange(flag, 1);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+		px_full_fence();
+	/* EDGE wake release: the barrier above stands for the one the writers do without */
+}
+
+/*
+ * futex_waitv is the one wait with a time limit that the kernel restarts after a handler with
+ * SA_RESTART: its limit is absolute, so the same call can simply be made again.
+ */
+static long wait_on(uint32_t *flag, const struct timespec *until)
+{
+	struct futex_waitv waiter = {
+		.val = 1, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
+	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
+
+	if (result == -1 && errno == ENOSYS)
+		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 1,
+				 until, NULL, FUTEX_BITSET_MATCH_ANY);
+	return result;
+}
+
+/*
+ * A cancellation in here takes effect at once: nothing is held, and no event is taken while we
+ * wait.  One that was pending before is acted on first.
+ */
+static int cancellable(long (*call)(uint32_t *, const struct timespec *), uint32_t *flag,
+		       const struct timespec *until)
+{
+	int saved_errno = errno;
+	int error, type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	error = call(flag, until) == -1 ? errno : 0;
+	pthread_setcanceltype(type, &type);
+	errno = saved_errno;
+	return error;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+int px_wait_sleep(uint32_t *flag, const struct timespec *deadline)
+{
+	uint64_t now = px_clock_realtime_ns();
+	struct timespec now_timespec = px_clock_timespec(now);
+	struct timespec until = px_clock_timespec(now + ROUND_NS);
+	int error;
+
+	if (deadline && !is_before(&now_timespec, deadline))
+		return ETIMEDOUT;
+	if (deadline && is_before(deadline, &until))
+		until = *deadline;
+	error = cancellable(wait_on, flag, &until);
+	return error == EINTR ? EINTR : 0;
+}
+
+static long pause_until(uint32_t *unused, const struct timespec *length)
+{
+	(void)unused;
+	return syscall(SYS_nanosleep, length, NULL);
+}
+
+void px_wait_pause(uint64_t ns)
+{
+	struct timespec length = px_clock_timespec(ns);
+
+	cancellable(pause_until, NULL, &length);
+}
+
+void px_wait_wake(uint32_t *flag)
+{
+	int saved_errno = errno;
+
+	if (px_exchange(flag, 0))
+		syscall(SYS_futex, flag, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	errno = saved_errno;
+}

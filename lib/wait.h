@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reader that sleeps until a writer, in whichever process, has something for it.
+ *
+ * The reader raises a flag, makes every CPU that runs a program with this library pass a full
+ * barrier (membarrier), looks again, and sleeps on the flag.  So the writer needs no barrier of its
+ * own between its commit and its look at the flag: either the reader's second look finds the
+ * record, or the writer finds the flag.  Where membarrier is missing, and for what nobody wakes, a
+ * round of sleep ends after 50 ms.
+ */
+#ifndef PX_WAIT_H
+#define PX_WAIT_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "atomic.h"
+
+/* Raise the flag.  After it, look again; then sleep. */
+void px_wait_prepare(uint32_t *flag);
+
+/*
+ * Sleep while the flag is up, for one round at most.  Returns 0 (look again), EINTR (a handler
+ * without SA_RESTART ran) or ETIMEDOUT (the deadline, absolute on CLOCK_REALTIME, NULL for none, is
+ * past).  The calling thread may be cancelled here and nowhere else.  Kernels before 5.16 give
+ * EINTR for every handler.
+ */
+int px_wait_sleep(uint32_t *flag, const struct timespec *deadline);
+
+/* Sleep this long at most; short.  The thread may be cancelled here. */
+void px_wait_pause(uint64_t ns);
+
+/* Take the flag down and wake all who sleep on it.  Async-signal-safe. */
+PX_COLD void px_wait_wake(uint32_t *flag);
+
+/* For writers, after a commit. */
+PX_INLINE void px_wait_notify(uint32_t *flag)
+{
+	if (px_unlikely(px_read_once(flag))) /* EDGE wake acquire */
+		px_wait_wake(flag);
+}
+
+#endif

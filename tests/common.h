@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* What the test suites share: a runner, shorthands for the public API, waiting, children. */
+#ifndef PX_TESTS_COMMON_H
+#define PX_TESTS_COMMON_H
+
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <trace.h>
+
+/* Run the suite of one program and return its exit code for main(). */
+int run_suite(Suite *suite);
+
+/* The suite ends with 77 (skipped); the reason goes to stdout. */
+_Noreturn void skip_program(const char *reason);
+
+/* Expect a call of the tracing interface to return 0, or this error number. */
+#define ok(call) ck_assert_int_eq((call), 0)
+#define fails(call, error) ck_assert_int_eq((call), (error))
+
+uint64_t monotonic_ns(void);
+void sleep_ms(unsigned int milliseconds);
+
+/* A seed for pseudo-random tests: PX_SEED from the environment or the clock; printed once. */
+uint64_t test_seed(void);
+uint64_t next_random(uint64_t *state);
+
+/* What a test wants of a stream; 0 leaves the default. */
+struct px_test_stream {
+	int policy;
+	size_t size;	 /* bytes: stream-min-size */
+	size_t max_data; /* bytes */
+	unsigned int nr_rings;
+};
+
+/* A stream of the calling process, not started. */
+trace_id_t px_test_create(const struct px_test_stream *wanted);
+
+/* An event as it was reported; data holds any system event. */
+struct px_test_event {
+	struct posix_trace_event_info info;
+	size_t length;
+	unsigned char data[2048];
+};
+
+/* Take the next event of a stream without waiting: its type, or 0 when there is none. */
+trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event);
+
+/* Expect the next event to be of this type; 0: expect none. */
+#define px_test_expect(trid, type, event)                                                          \
+	ck_assert_uint_eq(px_test_take((trid), (event)), (trace_event_id_t)(type))
+
+/* The status; reading it resets the overrun. */
+struct posix_trace_status_info px_test_status(trace_id_t trid);
+
+/* A trace point whose data is a number, and that number. */
+void px_test_trace(trace_event_id_t type, uint32_t number);
+uint32_t px_test_number(const struct px_test_event *event);
+
+/* Bytes that tell their place and their seed, and whether they are whole. */
+void px_test_fill(void *data, size_t length, uint32_t seed);
+bool px_test_is_filled(const void *data, size_t length, uint32_t seed);
+
+/* Nanoseconds since the epoch. */
+uint64_t px_test_ns(struct timespec time);
+
+/* Wait until a thread of this process sleeps in the kernel. */
+void px_test_wait_asleep(pid_t tid);
+
+/* Identifiers that no function may take for a stream: 0, garbage, and of streams that were shut down. */
+#define PX_TEST_BAD_TRIDS 9
+void px_test_bad_trids(trace_id_t bad[PX_TEST_BAD_TRIDS]);
+
+/* The first function that does not answer EINVAL to this identifier, or NULL. */
+const char *px_test_accepting(trace_id_t trid);
+
+/* The exit code of a child, made by fork, that leaves by _exit() with the function's result. */
+int px_test_in_child(int (*function)(void *argument), void *argument);
+
+/* In this thread, call the function when the test point is reached the next time; once. */
+void px_test_at_point(const char *point, void (*action)(void));
+
+/* A thread that records one event, and is held at a test point on the way. */
+struct px_test_writer {
+	pthread_t thread;
+	const char *point;
+	trace_event_id_t type;
+	uint32_t number;
+	sem_t arrived, released;
+	bool was_held;
+};
+
+/* Returns when the writer is at the point, or done without passing it. */
+void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_id_t type,
+		  uint32_t number);
+
+/* Returns when the writer is done. */
+void px_test_release(struct px_test_writer *writer);
+
+/*
+ * Threads that write beside threads that control, so that neither is done before the other has begun:
+ * each control call lets some events be written, and waits until those of the call before are.
+ */
+void px_test_pace_control(void);
+
+/* Before each event of a writer.  False when it is finished. */
+bool px_test_pace_writer(void);
+void px_test_pace_finish(void);
+
+/* Call the function in a thread that was cancelled before, and expect it not to be a cancellation point. */
+void px_test_with_cancellation_pending(void (*function)(void));
+
+#endif

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every header compiles alone, and twice: the installed ones in strict C11 and in C++, too.
+set -u
+
+srcdir=${srcdir:-.}
+CC=${CC:-cc}
+CXX=${CXX:-}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+
+compiled=0
+failed=0
+
+# compile COMPILER LANGUAGE HEADER FLAGS: a unit of nothing but the header
+compile()
+{
+	unit=$scratch/unit.$2
+	printf '#include "%s"\n#include "%s"\nextern int px_not_empty;\n' "$3" "$3" >"$unit"
+	compiled=$((compiled + 1))
+	# shellcheck disable=SC2086  # a compiler and its flags are several words
+	if ! $1 $4 -Wall -Wextra -Wundef -Werror -I"$srcdir/include" -fsyntax-only "$unit" \
+		>"$scratch/messages" 2>&1; then
+		failed=$((failed + 1))
+		echo "FAIL: $3 does not compile alone with: $1 $4"
+		cat "$scratch/messages"
+	fi
+}
+
+for path in "$srcdir"/include/*.h; do
+	[ -e "$path" ] || { echo "FAIL: no headers in $srcdir/include"; exit 1; }
+	header=${path##*/}
+	strict='-pedantic-errors -Wstrict-prototypes'
+	compile "$CC" c "$header" "-std=c11 $strict"
+	compile "$CC" c "$header" "-std=c11 $strict -D_POSIX_C_SOURCE=200809L"
+	compile "$CC" c "$header" "-std=gnu11 $strict -D_GNU_SOURCE"
+	[ -n "$CXX" ] || continue
+	compile "$CXX" cc "$header" '-std=c++11 -pedantic-errors'
+	compile "$CXX" cc "$header" '-std=c++17 -pedantic-errors'
+done
+[ -n "$CXX" ] || echo 'note: no C++ compiler, so C++ was left out'
+
+for path in "$srcdir"/lib/*.h; do
+	[ -e "$path" ] || { echo "FAIL: no headers in $srcdir/lib"; exit 1; }
+	header=${path##*/}
+	inside="-std=gnu11 -Wmissing-prototypes -D_GNU_SOURCE -I. -I$srcdir/lib"
+	compile "$CC" c "$header" "$inside"
+	compile "$CC" c "$header" "$inside -DPX_TESTPOINTS"
+done
+
+echo "$compiled units of one header, $failed of them do not compile"
+[ "$failed" -eq 0 ]

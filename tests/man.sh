@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every function has a man page whose prototype is the header's, every constant is in some page, pages refer
+# to pages that there are, examples compile (README's runs too, where the library was built), and all pages
+# format without a warning.
+set -u
+
+srcdir=${srcdir:-.}
+CC=${CC:-cc}
+LC_ALL=C
+export LC_ALL
+man=$srcdir/doc/man
+
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+complain()
+{
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+# complain_each TEXT: once for every line of standard input
+complain_each()
+{
+	while read -r item; do
+		complain "$item $1"
+	done
+}
+
+# compile NAME: $scratch/unit.c, which comes from there
+compile()
+{
+	# shellcheck disable=SC2086  # CC may hold options
+	$CC -std=gnu11 -Wall -Wextra -Werror -I"$srcdir/include" -fsyntax-only "$scratch/unit.c" \
+		>"$scratch/messages" 2>&1 && return
+	complain "$1 does not compile"
+	cat "$scratch/messages"
+}
+
+# name(section), as in the NAME sections
+awk '
+FNR == 1 { section = FILENAME; sub(/.*\./, "", section) }
+$1 == ".Sh" { is_name = $2 == "NAME" }
+is_name && $1 == ".Nm" { print $2 "(" section ")" }' "$man"/*.[0-9] | sort >"$scratch/names"
+uniq -d "$scratch/names" >"$scratch/twice"
+complain_each 'is in the NAME section of two pages' <"$scratch/twice"
+
+cat "$srcdir"/include/trace.h "$srcdir"/include/trace_ext.h >"$scratch/headers"
+grep -oE '(^|[^A-Za-z0-9_])(posix_trace|txtrace)_[a-z0-9_]+[[:space:]]*\(' "$scratch/headers" |
+	grep -oE '[a-z][a-z0-9_]+' | sort -u >"$scratch/functions"
+[ -s "$scratch/functions" ] || complain 'the headers declare no function'
+sed -n 's/(3)$//p' "$scratch/names" | sort >"$scratch/documented"
+comm -23 "$scratch/functions" "$scratch/documented" >"$scratch/absent"
+complain_each 'has no man page' <"$scratch/absent"
+comm -13 "$scratch/functions" "$scratch/documented" >"$scratch/stale"
+complain_each 'has a man page, and is in no header' <"$scratch/stale"
+
+cat "$man"/*.[0-9] >"$scratch/pages"
+grep -oE '^#define (POSIX_TRACE|TRACE)_[A-Z_]+' "$scratch/headers" | cut -d ' ' -f 2 | sort -u |
+	while read -r constant; do
+		grep -qE "(^|[^A-Z_])$constant([^A-Z_]|\$)" "$scratch/pages" || echo "$constant"
+	done >"$scratch/absent"
+complain_each 'is in no man page' <"$scratch/absent"
+
+awk '$1 == ".Xr" && $2 ~ /^(posix_?trace|txtrace)/ { print $2 "(" $3 ")" }' "$scratch/pages" |
+	sort -u | comm -23 - "$scratch/names" >"$scratch/dangling"
+complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
+
+# Two prototypes of one function that differ do not compile.
+{
+	printf '#include <trace.h>\n#include <trace_ext.h>\n#undef posix_trace_event\n'
+	awk '
+	$1 == ".Ft" { type = substr($0, 5) }
+	$1 == ".Fo" { name = $2; arguments = "" }
+	$1 == ".Fa" && name != "" {
+		argument = substr($0, 5)
+		gsub(/"/, "", argument)
+		arguments = arguments (arguments == "" ? "" : ", ") argument
+	}
+	$1 == ".Fc" { print type " " name "(" arguments ");"; name = "" }' "$scratch/pages"
+} >"$scratch/unit.c"
+sed -nE 's/^[a-z]+ ([a-z0-9_]+)\(.*/\1/p' "$scratch/unit.c" | sort >"$scratch/synopses"
+comm -3 "$scratch/functions" "$scratch/synopses" | tr -d '\t' >"$scratch/absent"
+complain_each 'is not in the SYNOPSIS of one page' <"$scratch/absent"
+compile 'what the SYNOPSIS sections say'
+
+for page in "$man"/*.[0-9]; do
+	sed -n '/^\.Bd -literal/,/^\.Ed/p' "$page" | sed -e '/^\./d' -e 's/\\e/\\/g' >"$scratch/unit.c"
+	[ ! -s "$scratch/unit.c" ] || compile "the example of ${page##*/}"
+done
+
+# The program in README is indented by a tab, and the only one.
+awk '/^\t#include/ { inside = 1 } inside { print substr($0, 2) } inside && /^\t}/ { exit }' \
+	"$srcdir/README" >"$scratch/unit.c"
+[ -s "$scratch/unit.c" ] || complain 'there is no program in README'
+compile 'the program in README'
+library=lib/.libs
+if [ -e $library/libposixtrace.so ] && [ "${PX_SANITIZED:-no}" = no ]; then
+	# shellcheck disable=SC2086
+	$CC -std=gnu11 -I"$srcdir/include" "$scratch/unit.c" -o "$scratch/program" -L$library \
+		-lposixtrace -Wl,-rpath,"$PWD/$library"
+	TXTRACE_DIR=$scratch/shm "$scratch/program" >"$scratch/output" ||
+		complain 'the program in README fails'
+	[ -s "$scratch/output" ] || complain 'the program in README prints nothing'
+fi
+
+set -- "$man"/*.[0-9]
+echo "$# pages, $(grep -c . "$scratch/documented") functions, $failed faults"
+[ "$failed" -eq 0 ] || exit 1
+
+if ! command -v groff >/dev/null; then
+	echo 'skipped: groff is missing, so whether the pages format was not tested'
+	exit 77
+fi
+for page in "$man"/*.[0-9]; do
+	groff -mandoc -ww -z -Tutf8 "$page" 2>&1
+	[ -z "$(command -v mandoc)" ] || mandoc -Tlint -W warning "$page"
+done >"$scratch/warnings"
+complain_each '' <"$scratch/warnings"
+[ "$failed" -eq 0 ]

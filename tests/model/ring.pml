@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ring protocol of lib/ring.h: reserve, claim, write, commit, void and skip by W writers; look, copy, consume,
+ * step over, reclaim and clear by one reader; one writer killed at any step.  An access to shared memory is a step
+ * of its own: a d_step or atomic has one, or is a compare-exchange; what else is in there is local, or a ghost,
+ * which is a variable that only the properties look at.
+ *
+ * Configurations are made of these macros (run.sh, README).  Besides those with a default:
+ *
+ *	KILL		writer 0 is killed at some step, or not at all
+ *	PATIENCE	the reader may step over any writer at any time; else only over a dead one
+ *	CLEAR		the reader clears once, at any time
+ *	COUNTER		stamps (R2)
+ *	LOST		first_lost; with LOST_AT_CLAIM as README proposes it; with R5 that is a property
+ *	NO_READER	writers only
+ *	BUG_...		mistakes that have to be found
+ */
+#ifndef N
+#define N 2 /* slots */
+#endif
+#ifndef W
+#define W 2 /* writers */
+#endif
+#ifndef EVENTS_0
+#define EVENTS_0 2 /* events of writer 0 */
+#endif
+#ifndef EVENTS
+#define EVENTS 2 /* events of each other writer */
+#endif
+#ifndef SIZE_0
+#define SIZE_0 1 /* slots of a record of writer 0 */
+#endif
+#ifndef SIZE
+#define SIZE 1 /* slots of a record of the others */
+#endif
+/* A size of 3 means two slots and one, by turns. */
+#ifndef LIMIT
+#define LIMIT 0 /* bounded ring: slots reserved and not consumed, at most; 0: loop */
+#endif
+#ifndef TRIES
+#define TRIES 2 /* claims of one event */
+#endif
+#ifndef SKIPS
+#define SKIPS POSITIONS /* places of skip notes; fewer: they hide each other */
+#endif
+
+#define FIRST_POSITION N /* so that head - N is never negative */
+#define POSITIONS 40
+
+#define FREE 0
+#define CLAIMED 1
+#define HEAD 2
+#define MORE 3
+#define VOID 4
+#define WORD(position, tid, state) ((position) << 6 | (tid) << 3 | (state))
+#define STATE(word) ((word) & 7)
+#define TID(word) ((word) >> 3 & 7)
+#define POSITION(word) ((word) >> 6)
+#define SLOT(position) ((position) % N)
+#define TOKEN(writer, event) (1 + (writer) * 8 + (event)) /* names an event; 0: none */
+#define EVENTS_OF(writer) ((writer) == 0 -> EVENTS_0 : EVENTS)
+#define TURNS(size, token) (size == 3 -> 1 + (token) % 2 : size)
+#define SIZE_OF(token) ((token) <= 8 -> TURNS(SIZE_0, token) : TURNS(SIZE, token))
+
+byte head = FIRST_POSITION;
+byte tail = FIRST_POSITION;
+short word[N]; /* zeroed: FREE */
+byte first[N]; /* two cells of data: a copy can be torn between them */
+byte second[N];
+short skipped[SKIPS];
+byte finished; /* writers that are through, or dead */
+byte killed;   /* tid */
+
+
+/*
+ * Ghosts by position.  Those of positions below pos, where the reader is, are forgotten where nothing depends
+ * on them any more: fewer states.
+ */
+#define REPORTED 0
+#define NOTHING 1 /* no record begins here, and none will */
+#define LAPPED 2
+#define STEPPED 3
+byte pos = FIRST_POSITION;
+bit is_nothing[POSITIONS];
+bit committed[POSITIONS];
+byte token_at[POSITIONS];
+#ifdef KILL
+byte reserver[POSITIONS]; /* tid */
+#endif
+
+#ifdef COUNTER
+byte clock;
+byte last_counter;
+#endif
+#ifdef LOST
+/* Counters rise with positions, so a position is its own counter here. */
+byte counter[N]; /* in a further slot of a record: data */
+#define GARBAGE 255
+#ifdef LOST_AT_CLAIM
+#define NO_COUNTER 254
+byte first_lost = NO_COUNTER; /* of the counters of what was overwritten, the least */
+#else
+byte first_lost; /* raised only */
+#endif
+#endif
+
+#define MINE(position) (word[SLOT(position)] == WORD(position, me + 1, CLAIMED))
+
+/* Writers. */
+
+inline save_first_lost()
+{
+	k = t;
+	do
+	:: k != t + N ->
+		seen = word[SLOT(k)];
+		if
+		:: STATE(seen) == HEAD && POSITION(seen) == k ->
+			lost = counter[SLOT(k)];
+#ifndef BUG_LOST_UNCHECKED
+			if
+			:: word[SLOT(k)] != seen -> break
+			:: else
+			fi;
+#endif
+			d_step {
+				/* It is the counter of the record that was seen, never data. */
+				assert(lost == k);
+				if
+				:: lost > first_lost -> first_lost = lost
+				:: else
+				fi
+			}
+			break
+		:: else -> k++
+		fi
+	:: else -> break
+	od
+}
+
+inline reserve()
+{
+	do
+	::
+#if LIMIT
+		t = tail;
+		h = head;
+		if
+		:: h + n - t > LIMIT ->
+			/* Full: the event waits for the reader, so that a reader that stands still is found. */
+			head + n - tail <= LIMIT -> goto again
+		:: else
+		fi;
+#else
+		h = head;
+#endif
+#if defined COUNTER && !defined BUG_COUNTER_FIRST
+		d_step { clock++; c = clock }
+#endif
+		atomic {
+			if
+#ifdef BUG_RESERVE_STORE
+			:: true ->
+#else
+			:: head == h ->
+#endif
+				head = h + n;
+				token_at[h] = token;
+#ifdef KILL
+				k = 0;
+				do
+				:: k < n -> reserver[h + k] = me + 1; k++
+				:: else -> k = 0; break
+				od;
+#endif
+#ifdef COUNTER
+				/* R2 */
+				assert(c >= last_counter);
+				last_counter = c;
+#endif
+				break
+			:: else
+			fi
+		}
+	od;
+#if defined LOST && !defined LOST_AT_CLAIM
+	t = tail;
+	if
+	:: t + N >= h && t + N - h < n -> save_first_lost()
+	:: else
+	fi;
+#endif
+	skip
+}
+
+/* One slot: got says whether it was to be had. */
+inline claim_one(position)
+{
+	do
+	:: atomic {
+		seen = word[SLOT(position)];
+		if
+#ifndef BUG_CLAIM_OVER_CLAIMED
+		:: STATE(seen) == CLAIMED -> got = false; break
+#endif
+#ifndef BUG_CLAIM_OVER_NEWER
+		:: STATE(seen) != CLAIMED && STATE(seen) != FREE && POSITION(seen) > position ->
+			got = false; break
+#endif
+		:: else
+		fi
+	   }
+#ifdef LOST_AT_CLAIM
+	   if
+	   :: STATE(seen) == HEAD && POSITION(seen) >= tail ->
+		lost = counter[SLOT(position)];
+		if
+		:: word[SLOT(position)] == seen ->
+			d_step {
+				assert(lost == POSITION(seen));
+				if
+				:: lost < first_lost -> first_lost = lost
+				:: else
+				fi
+			}
+		:: else
+		fi
+	   :: else
+	   fi;
+#endif
+	   atomic {
+		if
+#ifdef BUG_CLAIM_STORE
+		:: true ->
+#else
+		:: word[SLOT(position)] == seen ->
+#endif
+			word[SLOT(position)] = WORD(position, me + 1, CLAIMED);
+			/* R4 */
+			assert(LIMIT == 0 || position - N < tail);
+#ifdef R5
+#ifdef LOST_AT_CLAIM
+			assert(STATE(seen) != HEAD || POSITION(seen) < tail ||
+			       first_lost <= POSITION(seen));
+#else
+			assert(STATE(seen) != HEAD || POSITION(seen) != tail ||
+			       first_lost >= tail);
+#endif
+#endif
+			got = true;
+			break
+		:: else
+		fi
+	   }
+	od
+}
+
+inline void(position)
+{
+	d_step {
+		assert(MINE(position)); /* R1 R6 */
+		word[SLOT(position)] = WORD(position, 0, VOID)
+	}
+}
+
+inline skip_slot(position)
+{
+#ifdef BUG_NO_SKIP
+	skip
+#elif SKIPS < POSITIONS
+	skipped[(position) % SKIPS] = (position) + 1
+#else
+	skipped[position] = ((position) >= pos -> (position) + 1 : 0)
+#endif
+}
+
+inline claim()
+{
+	i = 0;
+	do
+	:: i < n ->
+		claim_one(h + i);
+		if
+		:: got -> i++
+		:: else -> break
+		fi
+	:: else -> break
+	od;
+	if
+	:: i == n
+	:: i != n && n == 1 -> skip_slot(h)
+	:: i != n && n != 1 ->
+#ifndef BUG_PARTIAL_CLAIM
+		k = 0;
+		do
+		:: k < i -> void(h + k); k++
+		:: else -> k = 0; break
+		od;
+#endif
+		do
+		:: i < n ->
+			claim_one(h + i);
+			if
+			:: got -> void(h + i)
+			:: else -> skip_slot(h + i)
+			fi;
+			i++
+		:: else -> break
+		od;
+		got = false
+	fi;
+	i = 0
+}
+
+inline write()
+{
+	do
+	:: i < n ->
+		d_step { assert(MINE(h + i)); first[SLOT(h + i)] = token }
+		d_step { assert(MINE(h + i)); second[SLOT(h + i)] = token }
+#ifdef LOST
+		if
+		:: i == 0 -> counter[SLOT(h)] = h
+		:: else -> counter[SLOT(h + i)] = GARBAGE
+		fi;
+#endif
+		i++
+	:: else -> i = 0; break
+	od
+}
+
+inline commit_head()
+{
+	d_step {
+#ifndef BUG_COMMIT_BEFORE_DATA
+		assert(MINE(h));
+#endif
+		word[SLOT(h)] = WORD(h, me + 1, HEAD);
+		assert(!is_nothing[h]);
+		committed[h] = (h >= pos)
+	}
+}
+
+inline commit()
+{
+#ifdef BUG_HEAD_BEFORE_MORE
+	commit_head();
+#endif
+	i = 1;
+	do
+	:: i < n -> d_step { assert(MINE(h + i)); word[SLOT(h + i)] = WORD(h + i, me + 1, MORE) } i++
+	:: else -> i = 0; break
+	od;
+#ifndef BUG_HEAD_BEFORE_MORE
+	commit_head()
+#else
+	skip
+#endif
+}
+
+inline one_event()
+{
+	d_step { token = TOKEN(me, e); n = SIZE_OF(token); tries = 0; c = 0 }
+#ifdef BUG_COUNTER_FIRST
+	d_step { clock++; c = clock }
+#endif
+	do
+	:: tries < TRIES ->
+again:		reserve();
+		claim();
+		if
+		:: got ->
+#ifdef BUG_COMMIT_BEFORE_DATA
+			commit_head();
+#endif
+			write();
+#ifndef BUG_COMMIT_BEFORE_DATA
+			commit();
+#endif
+			break
+		:: else ->
+			tries++
+		fi
+	:: else ->
+#if LIMIT && !defined PATIENCE && !defined KILL
+		/* Nobody is in the way in a bounded ring. */
+		assert(false);
+#endif
+		break
+	od;
+	skip; /* a loop may not break into a d_step */
+	d_step { h = 0; t = 0; n = 0; seen = 0; got = false; c = 0; k = 0; tries = 0; token = 0; e++ }
+}
+
+proctype writer(byte me)
+{
+	byte e, h, t, n, i, k, tries, token, c, lost;
+	short seen;
+	bool got;
+
+	{
+		do
+		:: e < EVENTS_OF(me) -> one_event()
+		:: else -> break
+		od
+	} unless { killed == me + 1 };
+	finished++
+}
+
+#ifdef KILL
+active proctype killer()
+{
+	if
+	:: killed = 1
+	:: true
+	fi
+}
+#endif
+
+/* The reader. */
+
+#define DEAD(tid) (killed != 0 && (tid) == killed)
+#ifdef BUG_RECLAIM_LIVING
+#define MAY_RECLAIM(tid) true
+#else
+#define MAY_RECLAIM(tid) DEAD(tid)
+#endif
+#ifdef PATIENCE
+#define MAY_STEP_OVER(position) true
+#else
+#ifdef KILL
+#define MAY_STEP_OVER(position) DEAD(reserver[position])
+#else
+#define MAY_STEP_OVER(position) false
+#endif
+#endif
+
+#if defined PATIENCE || defined CLEAR
+#define MAY_BE_LOST true
+#else
+#define MAY_BE_LOST false
+#endif
+
+#define IS_BEHIND(w, position) (STATE(w) == FREE || POSITION(w) < (position))
+#define IS_AHEAD(w, position) (STATE(w) != FREE && POSITION(w) > (position))
+
+inline pass(why)
+{
+	/* No committed record is lost but by overwriting, or by the reader's patience. */
+	assert(why == REPORTED || !committed[pos] || (why == LAPPED && LIMIT == 0) ||
+	       (why == STEPPED && MAY_BE_LOST));
+	is_nothing[pos] = (why == NOTHING);
+	committed[pos] = 0;
+	token_at[pos] = 0;
+#if SKIPS >= POSITIONS
+	skipped[pos] = 0;
+#endif
+#ifdef KILL
+	reserver[pos] = 0;
+#endif
+	pos++
+}
+
+inline consume()
+{
+	tail = pos
+}
+
+/* Behind a lap: to the first record at or after head - N. */
+inline lapped()
+{
+	h = head;
+	d_step {
+		assert(h > pos + N);
+		do
+		:: pos < h - N -> pass(LAPPED)
+		:: else -> break
+		od
+	}
+	do
+	:: pos != h ->
+		atomic {
+			w = word[SLOT(pos)];
+			if
+			:: w == WORD(pos, TID(w), HEAD) -> break
+			:: else -> pass(LAPPED) /* in flight, at the edge of the gap: part of it */
+			fi
+		}
+	:: else -> break
+	od;
+	consume()
+}
+
+inline reclaim()
+{
+	w = word[SLOT(pos)];
+	n = TID(w);
+	do
+	:: pos != h && w == WORD(pos, n, CLAIMED) ->
+		atomic {
+			if
+			:: word[SLOT(pos)] == w -> word[SLOT(pos)] = WORD(pos, 0, VOID)
+			:: else
+			fi
+		}
+		d_step { pass(NOTHING) }
+		w = word[SLOT(pos)]
+	:: else -> break
+	od;
+	consume()
+}
+
+/* All slots of the dead, wherever they are. */
+inline reclaim_all()
+{
+	n = 0;
+	do
+	:: n < N ->
+		w = word[n];
+		if
+		:: STATE(w) == CLAIMED && DEAD(TID(w)) ->
+			atomic {
+				if
+				:: word[n] == w -> word[n] = WORD(POSITION(w), 0, VOID)
+				:: else
+				fi
+			}
+		:: else
+		fi;
+		n++
+	:: else -> n = 0; break
+	od
+}
+
+/* intact is whether what lies in the slots since the look is the record that was looked at. */
+inline check_unchanged()
+{
+	intact = true;
+#ifndef BUG_NO_RECHECK
+	i = 0;
+	do
+	:: i < n && intact ->
+		if
+		:: i == 0 && word[SLOT(pos)] != w -> intact = false
+#ifndef BUG_RECHECK_HEAD_ONLY
+		:: i > 0 && word[SLOT(pos + i)] != WORD(pos + i, TID(w), MORE) -> intact = false
+#endif
+		:: else
+		fi;
+		i++
+	:: else -> break
+	od;
+#endif
+	i = 0
+}
+
+inline report()
+{
+	d_step {
+		assert(committed[pos]);
+		assert(a == token_at[pos]); /* R3 */
+		do
+		:: n > 0 -> pass(REPORTED); n--
+		:: else -> break
+		od
+	}
+}
+
+inline copy()
+{
+	/* The token stands for the length too, which is input until it is checked. */
+	a = first[SLOT(pos)];
+	torn = false;
+	n = SIZE_OF(a);
+	i = 0;
+	do
+	:: i < n ->
+		if
+		:: i > 0 -> if :: first[SLOT(pos + i)] != a -> torn = true :: else fi
+		:: else
+		fi;
+		if :: second[SLOT(pos + i)] != a -> torn = true :: else fi;
+		i++
+	:: else -> i = 0; break
+	od
+}
+
+inline read_record()
+{
+#ifdef BUG_CONSUME_BEFORE_COPY
+	tail = pos + SIZE_OF(token_at[pos]);
+#endif
+	copy();
+	check_unchanged();
+	if
+	:: intact ->
+		assert(!torn); /* R3 */
+		report();
+		consume()
+	:: else ->
+		/* Overwritten meanwhile; the next look says so. */
+		assert(LIMIT == 0)
+	fi;
+	d_step { a = 0; n = 0; torn = false; intact = false }
+}
+
+#ifndef NO_READER
+active proctype reader()
+{
+	byte h, n, i, a;
+	short w;
+	bool torn, intact;
+#ifdef CLEAR
+	bool cleared;
+	byte cleared_at;
+#endif
+#ifdef KILL
+	bool has_reclaimed;
+#endif
+
+	do
+#ifdef KILL
+	:: killed != 0 && !has_reclaimed -> has_reclaimed = true; reclaim_all()
+#endif
+#ifdef CLEAR
+	:: !cleared ->
+		h = head;
+		cleared = true;
+		cleared_at = h;
+#ifndef BUG_CLEAR_KEEPS_POSITION
+		d_step {
+			do
+			:: pos != h -> pass(STEPPED)
+			:: else -> break
+			od
+		}
+#endif
+		tail = h
+#endif
+	:: true ->
+		h = head;
+		if
+		:: pos == h ->
+			if
+			:: atomic { finished == W && head == pos -> break }
+			:: head != pos
+#ifdef CLEAR
+			:: !cleared
+#endif
+#ifdef KILL
+			:: killed != 0 && !has_reclaimed
+#endif
+			fi
+		:: else ->
+			w = word[SLOT(pos)];
+			if
+			:: IS_AHEAD(w, pos) -> lapped()
+			:: IS_BEHIND(w, pos) ->
+				if
+				:: skipped[pos % SKIPS] == pos + 1 -> d_step { pass(NOTHING) } consume()
+				:: skipped[pos % SKIPS] != pos + 1 ->
+					if
+					:: word[SLOT(pos)] != w
+					:: skipped[pos % SKIPS] == pos + 1
+					:: atomic { MAY_STEP_OVER(pos) && (MAY_BE_LOST || word[SLOT(pos)] == w) ->
+						pass(STEPPED) }
+						consume()
+					fi
+				fi
+			:: !IS_AHEAD(w, pos) && !IS_BEHIND(w, pos) ->
+				if
+				:: STATE(w) == HEAD ->
+#ifdef CLEAR
+					assert(!cleared || pos >= cleared_at);
+#endif
+					read_record()
+				:: STATE(w) == CLAIMED ->
+					if
+					:: word[SLOT(pos)] != w
+					:: MAY_RECLAIM(TID(w)) -> reclaim()
+#ifdef PATIENCE
+					:: d_step { pass(STEPPED) } consume()
+#endif
+					fi
+				:: STATE(w) == MORE || STATE(w) == VOID -> d_step { pass(NOTHING) } consume()
+				fi
+			fi
+		fi;
+		d_step { w = 0; h = 0; n = 0 }
+	od;
+	/* Everybody is through, and the reader has passed every position. */
+	assert(tail == head)
+}
+#endif
+
+init {
+	atomic {
+		run writer(0);
+#if W > 1
+		run writer(1);
+#endif
+#if W > 2
+		run writer(2);
+#endif
+	}
+}

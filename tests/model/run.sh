@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The models, each configuration searched exhaustively; then the same with a mistake built in, which has to be
+# found, or the model is worth nothing. README says what each one is about.
+set -u
+
+LC_ALL=C
+export LC_ALL
+directory=$(cd -- "$(dirname -- "$0")" && pwd) || exit 99
+spin=${SPIN:-spin}
+command -v "$spin" >/dev/null || { echo "spin is missing (Debian: apt-get install spin)"; exit 77; }
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# name, model, macros.  The longest come first.
+correct='
+loop-laps		ring -DEVENTS_0=1 -DEVENTS=4
+loop-3			ring -DW=3 -DEVENTS_0=1 -DEVENTS=1 -DTRIES=1
+loop			ring
+loop-kill		ring -DKILL -DEVENTS_0=1
+loop-many		ring -DN=4 -DSIZE_0=2 -DSIZE=3 -DEVENTS_0=1
+loop-partial		ring -DN=4 -DSIZE=2 -DEVENTS_0=1 -DEVENTS=3 -DTRIES=1
+loop-overtaken		ring -DSIZE_0=3 -DEVENTS=1 -DTRIES=1
+loop-many-kill		ring -DN=4 -DSIZE_0=2 -DSIZE=3 -DEVENTS_0=1 -DKILL -DTRIES=1
+loop-patience		ring -DEVENTS_0=1 -DPATIENCE -DSKIPS=1
+loop-clear		ring -DEVENTS_0=1 -DCLEAR
+bounded			ring -DLIMIT=2
+bounded-many		ring -DN=4 -DLIMIT=4 -DSIZE_0=2 -DSIZE=3
+bounded-kill		ring -DLIMIT=2 -DEVENTS_0=1 -DKILL
+bounded-many-kill	ring -DN=4 -DLIMIT=4 -DSIZE_0=2 -DSIZE=3 -DEVENTS_0=1 -DKILL
+bounded-patience	ring -DLIMIT=2 -DEVENTS_0=1 -DPATIENCE -DSKIPS=1 -DKILL
+bounded-clear		ring -DLIMIT=2 -DEVENTS_0=1 -DCLEAR
+counter			ring -DW=3 -DEVENTS_0=1 -DEVENTS=1 -DCOUNTER -DNO_READER -DTRIES=1
+lost			ring -DEVENTS_0=1 -DEVENTS=4 -DSIZE=3 -DTRIES=1 -DLOST -DNO_READER
+lost-at-claim		ring -DEVENTS_0=1 -DEVENTS=4 -DSIZE=3 -DTRIES=1 -DLOST -DLOST_AT_CLAIM -DR5 -DNO_READER
+window			window
+window-rings		window -DR=2
+window-3		window -DW=3 -DEVENTS=1 -DWINDOWS=1
+detach			window -DDETACH -DWINDOWS=1
+'
+
+broken='
+claim-by-store		ring -DEVENTS_0=1 -DBUG_CLAIM_STORE
+claim-over-claimed	ring -DEVENTS_0=1 -DBUG_CLAIM_OVER_CLAIMED
+claim-over-newer	ring -DEVENTS_0=1 -DBUG_CLAIM_OVER_NEWER
+reserve-by-store	ring -DEVENTS_0=1 -DBUG_RESERVE_STORE
+commit-before-data	ring -DEVENTS_0=1 -DBUG_COMMIT_BEFORE_DATA
+head-before-more	ring -DN=4 -DLIMIT=4 -DSIZE_0=2 -DSIZE=3 -DBUG_HEAD_BEFORE_MORE
+partial-claim-left	ring -DN=4 -DSIZE=2 -DEVENTS_0=1 -DEVENTS=3 -DTRIES=1 -DBUG_PARTIAL_CLAIM
+no-skip-note		ring -DBUG_NO_SKIP
+no-recheck-of-copy	ring -DBUG_NO_RECHECK
+recheck-of-head-only	ring -DSIZE_0=3 -DEVENTS=1 -DTRIES=1 -DBUG_RECHECK_HEAD_ONLY
+consume-before-copy	ring -DLIMIT=2 -DBUG_CONSUME_BEFORE_COPY
+reclaim-of-living	ring -DBUG_RECLAIM_LIVING
+clear-keeps-position	ring -DLIMIT=2 -DEVENTS_0=1 -DCLEAR -DBUG_CLEAR_KEEPS_POSITION
+counter-before-head	ring -DW=2 -DEVENTS_0=1 -DEVENTS=1 -DCOUNTER -DNO_READER -DBUG_COUNTER_FIRST
+lost-unchecked		ring -DEVENTS_0=1 -DEVENTS=4 -DTRIES=1 -DLOST -DNO_READER -DBUG_LOST_UNCHECKED
+lost-at-reserve		ring -DEVENTS_0=1 -DEVENTS=4 -DTRIES=1 -DLOST -DR5 -DNO_READER
+no-recheck-of-state	window -DBUG_NO_RECHECK
+no-version		window -DBUG_NO_VERSION
+start-runs-first	window -DBUG_START_RUNS_FIRST
+stop-counter-first	window -DBUG_STOP_COUNTER_FIRST
+stop-records-first	window -DBUG_STOP_RECORDS_FIRST
+detach-piecewise	window -DDETACH -DWINDOWS=1 -DBUG_DETACH_PIECEWISE
+'
+
+# search NAME MODEL MACRO...: in a directory of its own; the verifier's output is in its file "out"
+search()
+{
+	name=$1
+	model=$2
+	shift 2
+	mkdir "$scratch/$name" && cd "$scratch/$name" || return
+	{
+		cp "$directory/$model.pml" . &&
+			"$spin" "$@" -a "$model.pml" &&
+			${CC:-cc} -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=1900 -o pan pan.c &&
+			./pan -m100000
+	} >out 2>&1
+}
+
+# What a search came to.  "errors: 0" after all states: none cut off, by depth or by memory.
+states()
+{
+	sed -nE 's/^ *([0-9]+) states, stored.*/\1/p' "$scratch/$1/out"
+}
+
+errors()
+{
+	if grep -qE 'max search depth too small|out of memory|Search not completed' "$scratch/$1/out" &&
+		! grep -qE 'errors: [1-9]' "$scratch/$1/out"; then
+		echo incomplete
+	else
+		sed -nE 's/^State-vector.* errors: ([0-9]+)$/\1/p' "$scratch/$1/out"
+	fi
+}
+
+verdict()
+{
+	name=$1
+	found=$(errors "$name")
+	case $2:$found in
+	correct:0)
+		echo "model $name: $(states "$name") states, 0 errors"
+		;;
+	broken:[1-9]*)
+		echo "model $name: broken on purpose, $(grep -m 1 -oE 'assertion violated|invalid end state' \
+			"$scratch/$name/out") found"
+		;;
+	correct:*)
+		echo "FAIL: model $name: ${found:-no verdict}, $(states "$name") states, the output ends:"
+		tail -n 40 "$scratch/$name/out"
+		touch "$scratch/failed"
+		;;
+	*)
+		echo "FAIL: model $name: broken on purpose, and ${found:-no verdict} errors found"
+		tail -n 40 "$scratch/$name/out"
+		touch "$scratch/failed"
+		;;
+	esac
+	rm -rf "${scratch:?}/$name"
+}
+
+# Every second line of the list, from the first or the second one: two searches at a time.
+half()
+{
+	printf '%s' "$2" | grep . | awk -v odd="$1" 'NR % 2 == odd' | while read -r name model macros; do
+		# shellcheck disable=SC2086
+		(search "$name" "$model" $macros)
+		verdict "$name" "$3"
+	done
+}
+
+both()
+{
+	half 1 "$1" "$2" &
+	half 0 "$1" "$2"
+	wait
+}
+
+both "$correct" correct
+both "$broken" broken
+[ ! -e "$scratch/failed" ]

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state word of a stream (lib/segment.h) against its writers: start, stop, end and detach, while W writers
+ * go load state, reserve, claim, load state again, write, commit.
+ *
+ * The rings do not lap here (ring.pml does that) and nobody reads them, so all that matters of claim, void and
+ * commit is between which loads of the state word they are.
+ *
+ * There is no clock, only the order of its readings.  time counts the bounds of windows that stamps have passed:
+ * it is odd from the exchange that places START, whose counter was read just before, until the reading that
+ * px_clock_read_later() waits to be over; STOP has a later one.  place counts the bounds in the ring of START and
+ * STOP.  Whoever reads the counter or moves head takes them along.
+ */
+#ifndef W
+#define W 2 /* writers */
+#endif
+#ifndef EVENTS
+#define EVENTS 2 /* of each */
+#endif
+#ifndef R
+#define R 1 /* rings; writer i writes to ring i % R, start and stop to ring 0 */
+#endif
+#ifndef WINDOWS
+#define WINDOWS 2 /* times start, stop */
+#endif
+/* DETACH: after the windows the stream ends, and the mapping under the writers is replaced by zeros. */
+
+/* The state word: version above, state below.  Memory of zeros is a stream that has ended. */
+#define ENDED 0
+#define STOPPED 1
+#define RUNNING 2
+#define STATE(word) ((word) & 3)
+#ifdef BUG_NO_VERSION
+#define NEXT(word, state) (state)
+#else
+#define NEXT(word, state) (((word) / 4 + 1) * 4 + (state))
+#endif
+
+/*
+ * Memory twice: the segment, and what takes its place at a detach.  The kernel lets no thread see new memory in
+ * one place and old memory in another after it (the fault waits for the whole mmap), so one variable says which
+ * one all accesses go to; BUG_DETACH_PIECEWISE has one for the entries and one for the rest.
+ */
+#ifdef DETACH
+#define COPIES 2
+bit map, map_entries;
+#else
+#define COPIES 1
+#define map 0
+#define map_entries 0
+#endif
+byte state[COPIES];
+byte head[COPIES * R];
+
+byte time;
+byte place;
+byte finished; /* writers */
+
+#define IS_INSIDE(bounds) ((bounds) % 2 == 1)
+
+proctype writer(byte me)
+{
+	byte e, h, seen, stamp, position;
+	bit written_to;
+
+	do
+	:: e < EVENTS ->
+again:		seen = state[map];
+		if
+		:: STATE(seen) != RUNNING -> skip /* no effect */
+		:: STATE(seen) == RUNNING ->
+			do
+			::
+				h = head[map * R + me % R];
+				stamp = time;
+				atomic {
+					if
+					:: head[map * R + me % R] == h ->
+						head[map * R + me % R] = h + 1;
+						position = place;
+						break
+					:: else
+					fi
+				}
+			od;
+#ifndef BUG_NO_RECHECK
+			if
+			:: state[map] != seen -> goto again
+			:: else
+			fi;
+#endif
+			written_to = map_entries;
+			atomic {
+				/* Of the window by its stamp; in the ring of START and STOP by its place too. */
+				assert(map == 1 || IS_INSIDE(stamp));
+				assert(map == 1 || me % R != 0 || position == stamp);
+				/* A record that is committed in the segment was written in the segment. */
+				assert(map == 1 || written_to == 0)
+			}
+		fi;
+		h = 0;
+		seen = 0;
+		stamp = 0;
+		position = 0;
+		written_to = 0;
+		e++
+	:: else -> break
+	od;
+	finished++
+}
+
+/* START and STOP: reserve, claim, write, commit in ring 0. */
+inline control_record(is_start)
+{
+	do
+	::
+		h = head[map * R];
+		atomic {
+			if
+			:: head[map * R] == h ->
+				head[map * R] = h + 1;
+				place++;
+				if
+				:: is_start -> time++
+				:: else
+				fi;
+				break
+			:: else
+			fi
+		}
+	od
+}
+
+inline set_state(new)
+{
+	state[map] = NEXT(state[map], new)
+}
+
+inline start()
+{
+#ifdef BUG_START_RUNS_FIRST
+	set_state(RUNNING);
+	control_record(true)
+#else
+	control_record(true);
+	set_state(RUNNING)
+#endif
+}
+
+inline stop()
+{
+#ifdef BUG_STOP_RECORDS_FIRST
+	time++;
+	control_record(false);
+	set_state(STOPPED)
+#else
+#ifdef BUG_STOP_COUNTER_FIRST
+	time++;
+	set_state(STOPPED);
+#else
+	set_state(STOPPED);
+	time++;
+#endif
+	control_record(false)
+#endif
+}
+
+active proctype controller()
+{
+	byte k, h;
+
+	set_state(STOPPED);
+	do
+	:: k < WINDOWS -> start(); stop(); k++
+	:: else -> break
+	od;
+#ifdef DETACH
+	start();
+	state[map] = ENDED;
+#ifdef BUG_DETACH_PIECEWISE
+	map_entries = 1;
+	map = 1
+#else
+	atomic { map_entries = 1; map = 1 }
+#endif
+#endif
+}
+
+init {
+	atomic {
+		run writer(0);
+		run writer(1);
+#if W > 2
+		run writer(2);
+#endif
+	}
+	finished == W /* no writer is blocked */
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# summary.sh LOG...: what the tests with these logs came to: the closing lines of each suite, a line for
+# each other test, the end of the log of each that failed, and the totals alone on the last line.
+# A suite counts as many tests as it checked, a script counts as one.
+set -u
+
+passed=0
+failed=0
+skipped=0
+
+for log in "$@"; do
+	trs=${log%.log}.trs
+	name=${log%.log}
+	result=
+	[ -r "$trs" ] && result=$(sed -n 's/^:test-result: *//p' "$trs" | head -n 1)
+
+	bad=0
+	suite=no
+	if [ -r "$log" ]; then
+		# "Running suite(s): ..." and "NN%: Checks: N, Failures: N, Errors: N"
+		lines=$(grep -aE '^Running suite|^[0-9]+%: Checks: ' "$log")
+		counts=$(sed -nE 's/^[0-9]+%: Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+).*/\1 \2 \3/p' \
+			"$log" | awk '{ c += $1; b += $2 + $3 } END { if (NR) print c, b }')
+		if [ -n "$counts" ]; then
+			suite=yes
+			bad=${counts#* }
+			passed=$((passed + ${counts% *} - bad))
+			failed=$((failed + bad))
+			printf '%s\n' "$lines"
+		fi
+	fi
+
+	case $result in
+	PASS)
+		if [ "$suite" = no ]; then
+			passed=$((passed + 1))
+			echo "PASS: $name"
+		fi
+		;;
+	SKIP)
+		skipped=$((skipped + 1))
+		echo "SKIP: $name: $(grep -av '^SKIP ' "$log" | grep -a . | tail -n 1)"
+		;;
+	'')
+		failed=$((failed + 1))
+		echo "FAIL: $name: was not run"
+		;;
+	*)
+		# Killed, or failed after its last check: at least one failure, whatever was counted.
+		[ "$bad" -gt 0 ] || failed=$((failed + 1))
+		echo "$result: $name, the end of its log:"
+		tail -n 25 "$log" | sed 's/^/    /'
+		;;
+	esac
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reader of TXTB trace buffers that sees what the viewer (TraceX) sees, written from the
+ * description of how that reads a file and from nothing in lib/: the library and this agree only if
+ * both are right.
+ *
+ * It takes any bytes.  What the viewer refuses is refused for the same reason; what it accepts
+ * comes back as its registry, its threads and its events, in the viewer's order and on its time
+ * axis.  What the viewer accepts but shows wrong is a warning.
+ */
+#ifndef PX_TESTS_TXTB_CHECKER_H
+#define PX_TESTS_TXTB_CHECKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum txtb_verdict {
+	TXTB_ACCEPTED = 0,
+	TXTB_NO_ID,	   /* too short for an id */
+	TXTB_BAD_ID,	   /* not TXTB in either byte order */
+	TXTB_BAD_HEADER,   /* incomplete, or names of more than 63 bytes */
+	TXTB_BAD_REGISTRY, /* it ends where it begins, or before */
+	TXTB_CUT_REGISTRY, /* incomplete */
+	TXTB_BAD_BUFFER,   /* it ends where it begins, or before, or is 128 MiB or more */
+	TXTB_CUT_BUFFER,   /* ends before all slots are read and before an unused one */
+	TXTB_NO_MEMORY	   /* ours, not the viewer's */
+};
+
+enum txtb_warning {
+	TXTB_SLACK_IN_REGISTRY = 1 << 0, /* bytes behind the last whole entry shift the events */
+	TXTB_HANDLE_TWICE = 1 << 1,	 /* two objects with one handle */
+	TXTB_HANDLE_RESERVED = 1 << 2,	 /* a thread that the viewer takes for idle, INIT or INT */
+	TXTB_CONTEXT_UNNAMED = 1 << 3,	 /* events of a thread that is not in the registry */
+	TXTB_CONTEXT_NO_THREAD = 1 << 4, /* the first match is no thread: a new thread an event */
+	TXTB_NAME_LOST = 1 << 5,	 /* first byte not printable: "Non-ASCII Name" */
+	TXTB_NAME_AWKWARD = 1 << 6,    /* parentheses, an underscore, or bytes that are not ASCII */
+	TXTB_NAME_TWICE = 1 << 7,      /* missing in a menu */
+	TXTB_MASK_ODD = 1 << 8,	       /* time mask is not 2^n - 1 */
+	TXTB_TIME_FALLS = 1 << 9,      /* stamps were not voted to increase */
+	TXTB_TIME_STEPS_BACK = 1 << 10 /* a step against the voted direction, taken for a wrap */
+};
+
+#define TXTB_NAME_BYTES 64
+#define TXTB_INTERRUPT 0xFFFFFFFFu
+#define TXTB_INITIALIZE 0xF0F0F0F0u
+#define TXTB_NO_THREAD UINT32_MAX
+
+struct txtb_object {
+	uint8_t available;
+	uint8_t type; /* 1: a thread; the unused, 0, are left out */
+	uint32_t handle;
+	uint32_t parameter1;
+	uint32_t parameter2;
+	uint32_t priority; /* UINT32_MAX: not told */
+	char name[TXTB_NAME_BYTES];
+	uint64_t nr_events; /* of a thread */
+};
+
+struct txtb_event {
+	uint32_t context;
+	uint32_t priority;  /* of a thread: 0 ... 1023; else the raw word */
+	uint32_t threshold; /* UINT32_MAX: not told */
+	uint32_t id;	    /* 16 bits */
+	uint32_t raw_id;
+	uint32_t stamp; /* with the mask */
+	uint32_t info[4];
+	uint64_t ticks;	 /* since the first event */
+	uint32_t slot;	 /* where it stands in the image */
+	uint32_t object; /* its thread, an index into objects; TXTB_NO_THREAD in INIT and INT */
+};
+
+struct txtb_trace {
+	bool big_endian;
+	uint32_t time_mask;
+	uint32_t name_size;
+	uint32_t nr_registry_slots;
+	uint32_t nr_event_slots;
+	uint64_t nr_bytes;	 /* of the file that are used */
+	uint32_t nr_up, nr_down; /* the vote on the direction of time */
+	uint32_t nr_steps_back;
+	uint32_t warnings; /* enum txtb_warning */
+	uint32_t nr_objects;
+	struct txtb_object
+		*objects; /* as registered; behind them, threads that the viewer makes up */
+	uint32_t nr_registered;
+	uint32_t nr_events;
+	struct txtb_event *events;
+};
+
+/* Read the image.  The trace is to be freed, whatever the verdict. */
+enum txtb_verdict txtb_check(const void *bytes, size_t size, struct txtb_trace *trace);
+void txtb_free(struct txtb_trace *trace);
+
+const char *txtb_verdict_name(enum txtb_verdict verdict);
+
+/* The first object with this handle, of whatever type, as the viewer looks it up; NULL if there is
+ * none. */
+const struct txtb_object *txtb_find(const struct txtb_trace *trace, uint32_t handle);
+
+#endif

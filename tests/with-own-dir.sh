@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# with-own-dir.sh COMMAND...: run it with a directory of its own for trace segments, so that suites can
+# run side by side, and take the directory away after it, however it ended.
+set -u
+
+base=/dev/shm
+[ -d "$base" ] && [ -w "$base" ] || base=${TMPDIR:-/tmp}
+TXTRACE_DIR=$(mktemp -d "$base/posixtrace-check.XXXXXX") || exit 99
+export TXTRACE_DIR
+trap 'rm -rf "$TXTRACE_DIR"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+"$@"
+exit $?
