@@ -153,6 +153,33 @@ START_TEST(clear_between_overflow_and_resume_forgets_both_and_the_event)
 }
 END_TEST
 
+/* CLEAR-1: events were lost, and there is none yet that OVERFLOW and RESUME could stand before. */
+START_TEST(clear_with_a_gap_that_waits_for_its_event_forgets_the_gap)
+{
+	struct px_test_event event;
+	trace_event_set_t set;
+
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
+	ok(posix_trace_eventset_empty(&set));
+	ok(posix_trace_eventset_add(POSIX_TRACE_START, &set));
+	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	fill();
+	px_test_trace(type, 1); /* lost */
+	while (px_test_take(stream, &event))
+		;
+	expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_OVERRUN);
+	if (_i)
+		ok(posix_trace_clear(stream));
+	px_test_trace(type, 7);
+	if (!_i) { /* this is what there is to forget */
+		expect_type(POSIX_TRACE_OVERFLOW);
+		expect_type(POSIX_TRACE_RESUME);
+	}
+	expect_number(7);
+	expect_type(0);
+}
+END_TEST
+
 /* CLEAR-10 CLEAR-3 CLEAR-1 CLEAR-5 COMB-2: AMB-3 */
 START_TEST(clear_full_stream_is_suspended_empty_and_disarmed)
 {
@@ -526,6 +553,7 @@ int main(void)
 	tcase_add_test(tcase, clear_overrun_looping_stream_is_as_new);
 	tcase_add_loop_test(tcase, clear_between_overflow_and_resume_forgets_both_and_the_event, 0,
 			    3);
+	tcase_add_loop_test(tcase, clear_with_a_gap_that_waits_for_its_event_forgets_the_gap, 0, 2);
 	tcase_add_loop_test(tcase, clear_full_stream_is_suspended_empty_and_disarmed, 0, 2);
 	tcase_add_loop_test(tcase, clear_half_read_full_stream_leaves_no_traces, 0, 11);
 	tcase_add_loop_test(tcase, clear_gives_all_space_back, 0, 2);

@@ -1722,6 +1722,7 @@ static TCase *create_cases(void)
 	TCase *tcase = tcase_create("create");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, create_for_pid_0_and_own_pid_traces_the_caller);
 	tcase_add_test(tcase, create_new_stream_is_suspended_unfiltered_and_empty);
 	tcase_add_test(tcase, create_time_is_between_realtime_before_and_after);
@@ -1742,6 +1743,7 @@ static TCase *limit_cases(void)
 	TCase *tcase = tcase_create("limit");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, create_65th_stream_is_refused_until_one_is_shut_down);
 	tcase_add_test(tcase, create_limit_counts_other_processes);
 	tcase_add_loop_test(tcase, create_takes_slots_and_segments_of_killed_controllers, 0, 2);
@@ -1756,6 +1758,7 @@ static TCase *shutdown_cases(void)
 	TCase *tcase = tcase_create("shutdown");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, shutdown_running_stream_with_unread_events_frees_everything);
 	tcase_add_test(tcase, shutdown_identifier_is_refused_for_ever);
 	tcase_add_test(tcase, every_function_refuses_every_bad_identifier);
@@ -1789,6 +1792,7 @@ static TCase *exit_cases(void)
 	TCase *tcase = tcase_create("exit");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, exit_leaves_no_segment, 0, 2);
 	tcase_add_test(tcase, exit_events_in_atexit_handlers_are_recorded);
 	tcase_add_test(tcase, exit_events_in_destructors_of_the_program_are_recorded);
@@ -1801,6 +1805,7 @@ static TCase *directory_cases(void)
 	TCase *tcase = tcase_create("directory");
 
 	tcase_add_checked_fixture(tcase, make_directory, remove_directory);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, create_in_planted_directory_is_refused_or_harms_nothing, 0,
 			    PX_ARRAY_SIZE(plants));
 	tcase_add_test(tcase, create_makes_the_directory_private);

@@ -1317,11 +1317,8 @@ static void on_flood_signal(int unused)
 		px_test_trace(inner, i);
 }
 
-static void flood_once(const char *name)
+static void raise_signal(void)
 {
-	if (!raise_point || strcmp(name, raise_point) != 0)
-		return;
-	raise_point = NULL;
 	raise(SIGUSR1);
 }
 
@@ -1342,11 +1339,8 @@ START_TEST(event_handler_that_laps_its_record_is_lost_at_most_as_told)
 	px_test_expect(ring, POSIX_TRACE_START, &seen);
 	handle(SIGUSR1, 0, on_flood_signal);
 	nr_inner = 1000;
-	raise_point = writer_points[_i];
-	px_store_release(&px_testpoint_hook, flood_once);
+	px_test_at_point(writer_points[_i], raise_signal);
 	posix_trace_event(outer, data, sizeof(data));
-	px_store_release(&px_testpoint_hook, NULL);
-	ck_assert_ptr_null(raise_point);
 	px_test_trace(outer, 12345); /* the ring goes on */
 	while ((type = px_test_take(ring, &seen)) != 0) {
 		if (type == inner) {

@@ -680,6 +680,7 @@ static TCase *filter_cases(void)
 	TCase *tcase = tcase_create("filter");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, get_filter_of_new_stream_is_empty);
 	tcase_add_test(tcase, set_filter_sets_adds_and_subtracts);
 	tcase_add_test(tcase, set_filter_copies_the_set);

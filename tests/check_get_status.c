@@ -314,6 +314,30 @@ START_TEST(get_status_of_bounded_stream_never_runs_full)
 }
 END_TEST
 
+/* COMB-1 COMB-2 STATUS-1: the event that fills the stream is there, its writer has not said so yet. */
+START_TEST(get_status_between_the_last_event_and_the_automatic_stop_is_full)
+{
+	struct px_test_writer writer;
+	struct px_test_event event;
+	trace_event_id_t id, last = 0;
+	uint32_t n;
+
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
+	n = fill();
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
+	trace_many(n - 1);
+	expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+	px_test_hold(&writer, "ring.commit.done", type, n);
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
+	px_test_release(&writer);
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
+	ok(posix_trace_stop(stream)); /* no restart */
+	while ((id = px_test_take(stream, &event)))
+		last = id;
+	ck_assert_uint_eq(last, POSIX_TRACE_STOP);
+}
+END_TEST
+
 /* Threads. */
 
 enum { THREADS = 4 };
@@ -579,6 +603,7 @@ static TCase *status_cases(void)
 	tcase_add_test(tcase, get_status_bad_argument_is_refused_and_resets_nothing);
 	tcase_add_test(tcase, get_status_with_cancellation_pending_is_done_in_full);
 	tcase_add_test(tcase, get_status_of_bounded_stream_never_runs_full);
+	tcase_add_test(tcase, get_status_between_the_last_event_and_the_automatic_stop_is_full);
 	tcase_add_loop_test(tcase, get_status_by_many_threads_tells_a_loss_to_one, 0, 2);
 	tcase_add_test(tcase, get_status_while_a_stream_fills_is_one_snapshot);
 	return tcase;
@@ -589,6 +614,7 @@ static TCase *stream_cases(void)
 	TCase *tcase = tcase_create("several streams");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, event_goes_into_every_stream_by_its_own_rules);
 	tcase_add_test(tcase, control_of_one_stream_leaves_the_others_alone);
 	tcase_add_test(tcase, get_status_resets_the_overrun_of_its_stream_alone);

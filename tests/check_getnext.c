@@ -327,13 +327,11 @@ START_TEST(getnext_stopped_stream_reports_what_it_has)
 }
 END_TEST
 
-static bool hook_done;
+static bool is_overwritten;
 
-static void overwrite_everything(const char *name)
+static void overwrite_everything(void)
 {
-	if (hook_done || strcmp(name, "reader.snapshot.taken") != 0)
-		return;
-	hook_done = true;
+	is_overwritten = true;
 	for (uint32_t i = 0; i < 40000; i++)
 		px_test_trace(type, i);
 }
@@ -344,10 +342,9 @@ START_TEST(trygetnext_events_replaced_meanwhile_still_finds_one)
 	struct call call = prepared(TRY);
 
 	px_test_trace(type, 1);
-	px_store_release(&px_testpoint_hook, overwrite_everything);
+	px_test_at_point("reader.snapshot.taken", overwrite_everything);
 	ok(get(&call));
-	px_store_release(&px_testpoint_hook, NULL);
-	ck_assert(hook_done);
+	ck_assert(is_overwritten);
 	ck_assert_int_eq(call.unavailable, 0);
 }
 END_TEST
@@ -854,10 +851,9 @@ START_TEST(getnext_event_from_the_interrupting_handler_is_returned)
 }
 END_TEST
 
-static void raise_when_copied(const char *name)
+static void raise_signal(void)
 {
-	if (strcmp(name, "reader.take.copied") == 0)
-		raise(SIGUSR1);
+	raise(SIGUSR1);
 }
 
 /* GETNEXT-13 GETNEXT-12 */
@@ -869,9 +865,8 @@ START_TEST(getnext_signal_while_taking_an_event_returns_it)
 	handle(SIGUSR1, 0, on_signal);
 	call.abstime = &past;
 	px_test_trace(type, 1);
-	px_store_release(&px_testpoint_hook, raise_when_copied);
+	px_test_at_point("reader.take.copied", raise_signal);
 	ok(get(&call));
-	px_store_release(&px_testpoint_hook, NULL);
 	ck_assert_int_eq(call.unavailable, 0);
 	ck_assert_uint_eq(nr_handled, 1);
 	px_test_expect(stream, 0, &seen);
@@ -1261,35 +1256,10 @@ static void (*const no_points[])(void) = {
 	call_trygetnext, call_create_and_shutdown, call_control,
 };
 
-static bool survived, was_cancelled_later;
-
-static void *call_with_pending_cancel(void *function)
-{
-	void (**call)(void) = function;
-
-	pthread_cancel(pthread_self());
-	(*call)();
-	survived = true;
-	pthread_testcancel();
-	was_cancelled_later = false;
-	return NULL;
-}
-
-static void expect_no_cancellation_in(void (*function)(void))
-{
-	pthread_t thread;
-
-	was_cancelled_later = true;
-	pthread_create(&thread, NULL, call_with_pending_cancel, (void *)&function);
-	pthread_join(thread, NULL);
-	ck_assert(survived);
-	ck_assert(was_cancelled_later); /* the request was kept */
-}
-
 /* GEN-6 GEN-7 CANC-3 START-8 TRY-5 */
 START_TEST(any_function_but_getnext_is_no_cancellation_point)
 {
-	expect_no_cancellation_in(no_points[_i]);
+	px_test_with_cancellation_pending(no_points[_i]);
 }
 END_TEST
 
@@ -1300,7 +1270,7 @@ START_TEST(trygetnext_behind_a_dead_writer_is_no_cancellation_point)
 		return;
 	let_a_writer_vanish();
 	px_test_trace(type, 1);
-	expect_no_cancellation_in(call_trygetnext_behind_a_dead_writer);
+	px_test_with_cancellation_pending(call_trygetnext_behind_a_dead_writer);
 }
 END_TEST
 
@@ -1334,6 +1304,15 @@ START_TEST(any_function_keeps_errno)
 		no_points[i]();
 		ck_assert_msg(errno == STRANGE_ERRNO, "group %zu changes errno to %d", i, errno);
 	}
+}
+END_TEST
+
+/* GEN-1 GEN-2 GEN-9: the number is the result, not -1, and errno has nothing to do with it */
+START_TEST(any_function_returns_the_error_number)
+{
+	errno = STRANGE_ERRNO;
+	ck_assert_ptr_null(px_test_accepting(0));
+	ck_assert_int_eq(errno, STRANGE_ERRNO);
 }
 END_TEST
 
@@ -1506,6 +1485,7 @@ static void add_cancel_tests(Suite *suite)
 	tcase = add_case(suite, "all functions");
 	tcase_add_loop_test(tcase, getnext_behind_a_dead_writer_keeps_errno, 0, NR_KINDS);
 	tcase_add_test(tcase, any_function_keeps_errno);
+	tcase_add_test(tcase, any_function_returns_the_error_number);
 	tcase_add_test(tcase, any_function_in_many_threads_at_once_works);
 }
 

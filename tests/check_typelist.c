@@ -342,6 +342,7 @@ int main(void)
 	TCase *tcase = tcase_create("typelist");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, getnext_id_without_user_types_gives_the_predefined_ones);
 	tcase_add_test(tcase, getnext_id_gives_user_types_in_order_of_registration);
 	tcase_add_test(tcase, getnext_id_gives_as_many_as_there_can_be_each_once);
