@@ -15,8 +15,8 @@ static trace_event_id_t type;
 static void use_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
-	stream = px_test_create(&(struct px_test_stream){
-		.policy = policy, .size = size, .nr_rings = nr_rings});
+	stream = px_test_create(
+		&(struct px_test_stream){.policy = policy, .size = size, .nr_rings = nr_rings});
 	ok(posix_trace_start(stream));
 }
 
@@ -454,8 +454,8 @@ START_TEST(clear_stream_that_fills_in_the_middle_keeps_its_rules)
 END_TEST
 
 static const char *const points[] = {
-	"point.state.loaded", "ring.reserve.loaded", "ring.reserve.done",  "ring.claim.loaded",
-	"ring.claim.done",    "record.write.first",  "ring.commit.ready",  "ring.commit.done",
+	"point.state.loaded", "ring.reserve.loaded", "ring.reserve.done", "ring.claim.loaded",
+	"ring.claim.done",    "record.write.first",  "ring.commit.ready", "ring.commit.done",
 };
 #define NR_POINTS PX_ARRAY_SIZE(points)
 

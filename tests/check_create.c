@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_create(), posix_trace_shutdown(), posix_trace_get_attr(); how much a stream holds; what remains. */
+/* posix_trace_create(), posix_trace_shutdown(), posix_trace_get_attr(); how much a stream holds;
+ * what remains. */
 #include "common.h"
 
 #include <dirent.h>
@@ -77,7 +78,8 @@ static void setup(void)
 	ok(posix_trace_shutdown(create_one_ring()));
 }
 
-/* True if the stream records and reports.  No assertions: also for the end of a process, and helpers. */
+/* True if the stream records and reports.  No assertions: also for the end of a process, and
+ * helpers. */
 static bool is_alive(trace_id_t stream, uint32_t number)
 {
 	struct posix_trace_event_info info;
@@ -94,6 +96,17 @@ static bool is_alive(trace_id_t stream, uint32_t number)
 		if (info.posix_event_id == type && found == number)
 			return true;
 	}
+}
+
+/* The exit code of a child, or 128 and the signal that ended it.  No assertions: children come
+ * here. */
+static int exit_code_of(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		return 255;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* posix_trace_create() */
@@ -258,15 +271,10 @@ static const struct {
 	pid_t pid;
 	int error;
 } refused[] = {
-	{make_flush, 0, EINVAL},
-	{make_destroyed, 0, EINVAL},
-	{make_zero, 0, EINVAL},
-	{make_garbage, 0, EINVAL},
-	{make_too_large, 0, ENOMEM},
-	{make_much_too_large, 0, ENOMEM},
-	{NULL, -1, EINVAL}, /* CREATE-17: no "all processes" */
-	{NULL, -12345, EINVAL},
-	{NULL, 1, ENOTSUP}, /* other processes */
+	{make_flush, 0, EINVAL},   {make_destroyed, 0, EINVAL}, {make_zero, 0, EINVAL},
+	{make_garbage, 0, EINVAL}, {make_too_large, 0, ENOMEM}, {make_much_too_large, 0, ENOMEM},
+	{NULL, -1, EINVAL},			       /* CREATE-17: no "all processes" */
+	{NULL, -12345, EINVAL},	   {NULL, 1, ENOTSUP}, /* other processes */
 };
 
 /* CREATE-11 CREATE-12 CREATE-17 CREATE-18 FLUSHP-3 SETSFP-4 DESTROY-3 SETSS-2 GEN-11 */
@@ -385,7 +393,8 @@ static int count_lines_of_maps(void)
 	return count;
 }
 
-/* SHUT-3 CREATE-8: all resources; the address range alone is not used again, and lies in one piece. */
+/* SHUT-3 CREATE-8: all resources; the address range alone is not used again, and lies in one piece.
+ */
 START_TEST(create_and_shutdown_a_thousand_times_leaks_nothing)
 {
 	int files, descriptors, mappings;
@@ -481,7 +490,8 @@ START_TEST(create_limit_counts_other_processes)
 }
 END_TEST
 
-/* EXIT-5 EXIT-1 MODEL-6; a controller that was killed is dead also while nobody has waited for it. */
+/* EXIT-5 EXIT-1 MODEL-6; a controller that was killed is dead also while nobody has waited for it.
+ */
 START_TEST(create_takes_slots_and_segments_of_killed_controllers)
 {
 	pid_t child = fork_controller(TRACE_SYS_MAX);
@@ -502,12 +512,13 @@ START_TEST(create_takes_slots_and_segments_of_killed_controllers)
 }
 END_TEST
 
-/* MODEL-6 EXEC-4: a controller that has become another program is none any more, with the library or without. */
+/* MODEL-6 EXEC-4: a controller that has become another program is none any more, with the library
+ * or without. */
 START_TEST(create_takes_slots_of_controllers_that_became_another_program)
 {
 	static char *const sleeping[] = {(char *)"sleep", (char *)"60", NULL};
-	static char *const helping[] = {(char *)"check_create", (char *)"--helper",
-					(char *)"sleep", NULL};
+	static char *const helping[] = {(char *)"check_create", (char *)"--helper", (char *)"sleep",
+					NULL};
 	int ready[2];
 	pid_t child;
 	char byte;
@@ -757,12 +768,11 @@ START_TEST(identifier_in_child_with_own_streams_is_refused)
 }
 END_TEST
 
-/* In a new pid name space: a process with this pid. */
+/* The first process of a name space makes one there with this pid. */
 static int fork_with_pid(pid_t pid, trace_id_t stream)
 {
-	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
 	pid_t child;
-	int status;
 
 	if (fd < 0 || dprintf(fd, "%d", (int)pid - 1) < 0)
 		return SKIPPED;
@@ -774,32 +784,32 @@ static int fork_with_pid(pid_t pid, trace_id_t stream)
 			_exit(1);
 		exit(0); /* with what this library does then */
 	}
-	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
-		return 3;
-	return WEXITSTATUS(status);
+	return exit_code_of(child);
+}
+
+static int use_identifier_with_creators_pid(void *argument)
+{
+	pid_t creator = getppid(), child;
+
+	if (unshare(CLONE_NEWPID) != 0)
+		return SKIPPED;
+	child = fork();
+	if (child == 0)
+		_exit(fork_with_pid(creator, *(trace_id_t *)argument));
+	return exit_code_of(child);
 }
 
 /* KIND-1 FORK-6: a pid is no proof; those of another name space begin at 1 again. */
 START_TEST(identifier_in_descendant_with_the_pid_of_its_creator_is_refused)
 {
 	trace_id_t stream = create_running();
-	pid_t self = getpid(), child;
-	int status;
+	int result = px_test_in_child(use_identifier_with_creators_pid, &stream);
 
-	if (unshare(CLONE_NEWPID) != 0) {
-		printf("skipped: no right to make a pid name space\n");
+	if (result == SKIPPED) {
+		printf("skipped: no right to make a pid name space, or to choose a pid in it\n");
 		return;
 	}
-	child = fork();
-	if (child == 0)
-		_exit(fork_with_pid(self, stream));
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(WIFEXITED(status));
-	if (WEXITSTATUS(status) == SKIPPED) {
-		printf("skipped: no right to choose a pid\n");
-		return;
-	}
-	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(result, 0);
 	ck_assert(is_alive(stream, 8));
 }
 END_TEST
@@ -904,7 +914,7 @@ START_TEST(get_attr_sizes_in_use_make_the_same_stream_again)
 {
 	static const struct {
 		size_t size, max_data;
-	} wanted[] = {{0, 0},	   {1, 16},	{1, 100000}, {5000, 256},
+	} wanted[] = {{0, 0},	   {1, 16},	  {1, 100000},	     {5000, 256},
 		      {65536, 48}, {65537, 1000}, {1 << 20, 1 << 20}};
 	size_t first, second, event;
 	trace_id_t stream, again;
@@ -978,8 +988,8 @@ static size_t length_of(enum mix mix, size_t max_data, uint64_t *seed)
 }
 
 /*
- * As many events as add up to the size that the stream guarantees; START is one of them.  Sizes are as
- * the application can know them.
+ * As many events as add up to the size that the stream guarantees; START is one of them.  Sizes are
+ * as the application can know them.
  */
 static void make_plan(const trace_attr_t *attr, enum mix mix, int nr_writers, uint64_t *seed)
 {
@@ -1090,14 +1100,13 @@ static const struct {
 	unsigned int nr_rings;
 	int nr_writers;
 } sizings[] = {
-	{1, 0, 1, 1},	      {1, 16, 1, 1},	   {1, 256, 1, 1},     {1, 5000, 1, 1},
-	{4096, 256, 1, 1},    {65536, 256, 1, 1},  {65536, 256, 0, 1}, {200000, 17, 1, 1},
-	{1, 65536, 1, 1},     {1, DATA_MAX, 1, 1}, {4096, 256, 1, 4},  {65536, 256, 1, 4},
-	{65536, 256, 0, 4},   {65536, 256, 7, 8},  {65536, 0, 0, 4},   {200000, 17, 0, 4},
-	{100000, 5000, 0, 4}, {1, 65536, 0, 4},  {60000, 5000, 1, 1},
+	{1, 0, 1, 1},	      {1, 16, 1, 1},	   {1, 256, 1, 1},	{1, 5000, 1, 1},
+	{4096, 256, 1, 1},    {65536, 256, 1, 1},  {65536, 256, 0, 1},	{200000, 17, 1, 1},
+	{1, 65536, 1, 1},     {1, DATA_MAX, 1, 1}, {4096, 256, 1, 4},	{65536, 256, 1, 4},
+	{65536, 256, 0, 4},   {65536, 256, 7, 8},  {65536, 0, 0, 4},	{200000, 17, 0, 4},
+	{100000, 5000, 0, 4}, {1, 65536, 0, 4},	   {60000, 5000, 1, 1},
 };
 #define SIZING_LONG (PX_ARRAY_SIZE(sizings) - 1)
-
 
 static trace_id_t create_sized(size_t i, int policy)
 {
@@ -1179,7 +1188,8 @@ static void plan_with_calls(size_t calls)
 	}
 }
 
-/* ATTR-4 ATTR-5 MAXSYS-1: with FILTER events, also where the call is in the middle of a user event. */
+/* ATTR-4 ATTR-5 MAXSYS-1: with FILTER events, also where the call is in the middle of a user event.
+ */
 START_TEST(sizing_guarantee_holds_with_control_calls_among_events)
 {
 	const size_t calls = 5;
@@ -1203,7 +1213,8 @@ START_TEST(sizing_guarantee_holds_with_control_calls_among_events)
 }
 END_TEST
 
-/* The end of the process.  This program runs itself as another one: NAME of what it does, exit code. */
+/* The end of the process.  This program runs itself as another one: NAME of what it does, exit
+ * code. */
 
 static pid_t run_self(const char *helper, const char *directory)
 {
@@ -1216,15 +1227,6 @@ static pid_t run_self(const char *helper, const char *directory)
 		_exit(126);
 	}
 	return child;
-}
-
-/* Its exit code, or 128 and the signal that ended it. */
-static int result_of(pid_t child)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static trace_id_t last_stream;
@@ -1296,7 +1298,7 @@ START_TEST(exit_leaves_no_segment)
 	static const char *const helpers[] = {"return", "exit-asleep"};
 	int segments = count_segments();
 
-	ck_assert_int_eq(result_of(run_self(helpers[_i], segment_directory())), 0);
+	ck_assert_int_eq(exit_code_of(run_self(helpers[_i], segment_directory())), 0);
 	ck_assert_int_eq(count_segments(), segments);
 }
 END_TEST
@@ -1304,14 +1306,14 @@ END_TEST
 /* EXIT-8 */
 START_TEST(exit_events_in_atexit_handlers_are_recorded)
 {
-	ck_assert_int_eq(result_of(run_self("atexit", segment_directory())), 0);
+	ck_assert_int_eq(exit_code_of(run_self("atexit", segment_directory())), 0);
 }
 END_TEST
 
 /* EXIT-8 */
 START_TEST(exit_events_in_destructors_of_the_program_are_recorded)
 {
-	ck_assert_int_eq(result_of(run_self("destructor", segment_directory())), 0);
+	ck_assert_int_eq(exit_code_of(run_self("destructor", segment_directory())), 0);
 }
 END_TEST
 
@@ -1495,7 +1497,7 @@ START_TEST(create_in_planted_directory_is_refused_or_harms_nothing)
 		return;
 	}
 	plants[_i].plant();
-	result = result_of(run_self("create", directory));
+	result = exit_code_of(run_self("create", directory));
 	ck_assert_msg(result == plants[_i].error, "with a %s: %d", plants[_i].name, result);
 	ck_assert_int_eq(count_files(directory, ""), plants[_i].left);
 	if (stat(in_directory("victim"), &status) == 0)
@@ -1510,7 +1512,7 @@ START_TEST(create_makes_the_directory_private)
 
 	plant_nothing();
 	umask(0);
-	ck_assert_int_eq(result_of(run_self("create", directory)), 0);
+	ck_assert_int_eq(exit_code_of(run_self("create", directory)), 0);
 	ck_assert_int_eq(stat(directory, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
 	ck_assert_int_eq(stat(in_directory("registry"), &status), 0);
@@ -1526,11 +1528,12 @@ START_TEST(create_in_directory_with_long_name_fails)
 	memset(name, 'd', sizeof(name) - 1);
 	memcpy(name, "/dev/shm/", 9);
 	name[sizeof(name) - 1] = '\0';
-	ck_assert_int_eq(result_of(run_self("create", name)), ENAMETOOLONG);
+	ck_assert_int_eq(exit_code_of(run_self("create", name)), ENAMETOOLONG);
 }
 END_TEST
 
-/* CREATE-12 CREATE-18: a limit for files is a limit like others, and no reason to kill the application. */
+/* CREATE-12 CREATE-18: a limit for files is a limit like others, and no reason to kill the
+ * application. */
 START_TEST(create_with_file_size_limit_fails_and_the_process_lives)
 {
 	struct rlimit limit = {4096, 4096};
@@ -1538,13 +1541,13 @@ START_TEST(create_with_file_size_limit_fails_and_the_process_lives)
 	pid_t child;
 
 	if (_i == 0) /* the registry is there, or has to be made */
-		ck_assert_int_eq(result_of(run_self("create", directory)), 0);
+		ck_assert_int_eq(exit_code_of(run_self("create", directory)), 0);
 	child = fork();
 	if (child == 0) {
 		setrlimit(RLIMIT_FSIZE, &limit);
-		_exit(result_of(run_self("create", directory)));
+		_exit(exit_code_of(run_self("create", directory)));
 	}
-	result = result_of(child);
+	result = exit_code_of(child);
 	ck_assert_int_eq(result, ENOMEM);
 	ck_assert_int_eq(count_files(directory, "stream."), 0);
 }
@@ -1552,7 +1555,8 @@ END_TEST
 
 /* A file system that is full. */
 
-/* Run the helper with a file system of this size as its directory.  SKIPPED: there is no right to. */
+/* Run the helper with a file system of this size as its directory.  SKIPPED: there is no right to.
+ */
 static int run_in_file_system(const char *helper, const char *options)
 {
 	pid_t child = fork();
@@ -1563,9 +1567,9 @@ static int run_in_file_system(const char *helper, const char *options)
 		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		    mount("none", directory, "tmpfs", 0, options) != 0)
 			_exit(SKIPPED);
-		_exit(result_of(run_self(helper, directory)));
+		_exit(exit_code_of(run_self(helper, directory)));
 	}
-	return result_of(child);
+	return exit_code_of(child);
 }
 
 static void expect_in_file_system(const char *helper, const char *options, int expected)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event types: posix_trace_eventid_open(), _trid_eventid_open(), _eventid_equal(), _eventid_get_name(). */
+/* Event types: posix_trace_eventid_open(), _trid_eventid_open(), _eventid_equal(),
+ * _eventid_get_name(). */
 #include "common.h"
 
 #include <stdlib.h>
@@ -127,11 +128,23 @@ END_TEST
 /* EVOPEN-12 */
 START_TEST(eventid_open_names_are_compared_as_bytes)
 {
-	static const char *const names[] = {"name",	"Name",	     "NAME",	  "name ",
-					    " name",	"nam",	     "names",	  "n\303\244me",
-					    "na\314\210me", "n\344me",  "name\n",     "na%sme",
-					    "\377",	"\377\377", "posix_trace_START",
-					    "posix_trace_starts", "posix_trace_"};
+	static const char *const names[] = {"name",
+					    "Name",
+					    "NAME",
+					    "name ",
+					    " name",
+					    "nam",
+					    "names",
+					    "n\303\244me",
+					    "na\314\210me",
+					    "n\344me",
+					    "name\n",
+					    "na%sme",
+					    "\377",
+					    "\377\377",
+					    "posix_trace_START",
+					    "posix_trace_starts",
+					    "posix_trace_"};
 	trace_event_id_t id[PX_ARRAY_SIZE(names)];
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(names); i++) {
@@ -312,8 +325,8 @@ static void *open_names(void *argument)
 			opener[self].failures += posix_trace_eventid_open(name,
 									  &opener[self].id[i]);
 		else
-			opener[self].failures += posix_trace_trid_eventid_open(
-				stream, name, &opener[self].id[i]);
+			opener[self].failures += posix_trace_trid_eventid_open(stream, name,
+									       &opener[self].id[i]);
 	}
 	return NULL;
 }
@@ -379,7 +392,8 @@ static int open_other_names(void *argument)
 	return 0;
 }
 
-/* EVOPEN-3 EVOPEN-4 LIM-3: the limit is one of each process.  What children opened is theirs, and ends with them. */
+/* EVOPEN-3 EVOPEN-4 LIM-3: the limit is one of each process.  What children opened is theirs, and
+ * ends with them. */
 START_TEST(eventid_open_after_children_opened_many_has_its_own_limit)
 {
 	trace_event_id_t id = open_type("parent 0");
@@ -535,7 +549,7 @@ START_TEST(get_name_of_id_without_name_is_refused)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "untouched";
 	trace_event_id_t last = open_type("last"), of_child;
-	const trace_event_id_t bad[] = {0,    9,    15,	  last + 1, 4095, 4096,
+	const trace_event_id_t bad[] = {0,    9,     15,    last + 1, 4095, 4096,
 					4097, 65535, 65552, 1u << 31, -1u,  (1u << 31) + last};
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(bad); i++)

@@ -24,8 +24,8 @@ static trace_event_id_t open_type(const char *name)
 static void make_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
-	stream = px_test_create(&(struct px_test_stream){
-		.policy = policy, .size = size, .nr_rings = nr_rings});
+	stream = px_test_create(
+		&(struct px_test_stream){.policy = policy, .size = size, .nr_rings = nr_rings});
 }
 
 static void setup(void)
@@ -443,9 +443,8 @@ static const struct {
 	const char *point;
 	bool is_in; /* tested against the old filter for good */
 } steps[] = {
-	{"point.state.loaded", false}, {"ring.reserve.loaded", false},
-	{"ring.reserve.done", false},  {"ring.claim.loaded", false},
-	{"ring.claim.done", false},    {"record.write.first", true},
+	{"point.state.loaded", false}, {"ring.reserve.loaded", false}, {"ring.reserve.done", false},
+	{"ring.claim.loaded", false},  {"ring.claim.done", false},     {"record.write.first", true},
 	{"ring.commit.ready", true},   {"ring.commit.done", true},
 };
 #define NR_STEPS PX_ARRAY_SIZE(steps)
@@ -535,8 +534,8 @@ static void let_slow_writer_go(void)
 }
 
 /*
- * SETFILT-8: a writer that looks at a filter of four changes ago, where the next one is being written: in
- * no filter that was in force is its type, and the event behind it is recorded.
+ * SETFILT-8: a writer that looks at a filter of four changes ago, where the next one is being
+ * written: in no filter that was in force is its type, and the event behind it is recorded.
  */
 START_TEST(set_filter_four_changes_under_a_slow_writer_do_not_mislead_it)
 {
@@ -554,6 +553,49 @@ START_TEST(set_filter_four_changes_under_a_slow_writer_do_not_mislead_it)
 			count++;
 	}
 	ck_assert_int_eq(count, 2);
+}
+END_TEST
+
+/* A bounded stream with FILTER filtered, so that set_filter takes no room, and so many events. */
+static void make_quiet_bounded_stream(uint32_t events)
+{
+	make_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
+	set_filter(set_of(POSIX_TRACE_FILTER, 0, 0));
+	ok(posix_trace_start(stream));
+	for (uint32_t i = 0; i < events; i++)
+		px_test_trace(c, i);
+}
+
+/* UFULL-1 UFULL-2 UFULL-9: the writer of the event that fills the stream finds another filter at
+ * the end. */
+START_TEST(set_filter_inside_the_event_that_fills_the_stream_stops_it_all_the_same)
+{
+	struct px_test_event event;
+	trace_event_id_t id;
+	uint32_t n = 0;
+
+	for (make_quiet_bounded_stream(0); status_now() == POSIX_TRACE_RUNNING; n++)
+		px_test_trace(c, n);
+	make_quiet_bounded_stream(n - 1);
+	px_test_hold(&slow_writer, steps[_i].point, c, n - 1);
+	set_filter(set_of(POSIX_TRACE_FILTER, a, 0));
+	px_test_release(&slow_writer);
+	/* Not asked for its status, which would see that it is full. */
+	expect_type(POSIX_TRACE_START);
+	for (uint32_t i = 0; i < n - 1; i++) {
+		px_test_expect(stream, c, &event);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	id = px_test_take(stream, &event);
+	if (id == c) {
+		expect_type(POSIX_TRACE_STOP);
+	} else { /* reserved, its slots were enough to stop the stream before it was recorded */
+		ck_assert_uint_eq(id, POSIX_TRACE_STOP);
+		expect_type(POSIX_TRACE_OVERFLOW);
+		expect_type(POSIX_TRACE_RESUME);
+	}
+	expect_type(POSIX_TRACE_START);
+	expect_type(0);
 }
 END_TEST
 
@@ -712,6 +754,9 @@ static TCase *race_cases(void)
 	tcase_add_test(tcase, set_filter_emptied_with_writers_at_all_steps_records_once_at_most);
 	tcase_add_test(tcase, set_filter_event_before_the_change_is_tested_against_the_old);
 	tcase_add_test(tcase, set_filter_four_changes_under_a_slow_writer_do_not_mislead_it);
+	tcase_add_loop_test(tcase,
+			    set_filter_inside_the_event_that_fills_the_stream_stops_it_all_the_same,
+			    0, NR_STEPS);
 	tcase_add_loop_test(
 		tcase, set_filter_while_threads_write_events_obey_the_filters_around_them, 0, 2);
 	tcase_add_loop_test(tcase, set_filter_by_many_threads_is_a_chain_of_changes, 0, 2);

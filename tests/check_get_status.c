@@ -17,8 +17,8 @@ static trace_event_id_t type;
 static void make_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
-	stream = px_test_create(&(struct px_test_stream){
-		.policy = policy, .size = size, .nr_rings = nr_rings});
+	stream = px_test_create(
+		&(struct px_test_stream){.policy = policy, .size = size, .nr_rings = nr_rings});
 }
 
 static void use_stream(int policy, size_t size, unsigned int nr_rings)
@@ -131,7 +131,7 @@ START_TEST(get_status_of_looping_stream_is_overrun_by_one_event_too_many)
 	use_stream(POSIX_TRACE_LOOP, 4096, 1);
 	trace_many(n - 1);
 	expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
-	if (_i) { /* nothing is lost */
+	if (_i) {				  /* nothing is lost */
 		ck_assert_uint_eq(read_all(), n); /* START and the others */
 		ok(txtrace_get_loss(stream, &loss));
 		ck_assert_uint_eq(loss.overwritten, 0);
@@ -277,9 +277,11 @@ END_TEST
 
 /* Combinations. */
 
-/* COMB-1 COMB-2 STATUS-1: along the whole way of a bounded stream, with status calls between all steps */
+/* COMB-1 COMB-2 STATUS-1: along the whole way of a bounded stream, with status calls between all
+ * steps */
 START_TEST(get_status_of_bounded_stream_never_runs_full)
 {
+	static const char data[100];
 	struct px_test_event event;
 	uint64_t seed = test_seed();
 
@@ -305,7 +307,7 @@ START_TEST(get_status_of_bounded_stream_never_runs_full)
 			px_test_take(stream, &event);
 			break;
 		default:
-			posix_trace_event(type, &seed, next_random(&seed) % 100);
+			posix_trace_event(type, data, next_random(&seed) % sizeof(data));
 		}
 		status = px_test_status(stream);
 		ck_assert(status.posix_stream_status != POSIX_TRACE_RUNNING ||
@@ -314,7 +316,8 @@ START_TEST(get_status_of_bounded_stream_never_runs_full)
 }
 END_TEST
 
-/* COMB-1 COMB-2 STATUS-1: the event that fills the stream is there, its writer has not said so yet. */
+/* COMB-1 COMB-2 STATUS-1: the event that fills the stream is there, its writer has not said so yet.
+ */
 START_TEST(get_status_between_the_last_event_and_the_automatic_stop_is_full)
 {
 	struct px_test_writer writer;
@@ -407,8 +410,9 @@ static void *write_until_full(void *unused)
 }
 
 /*
- * STATUS-1 COMB-1 COMB-2: a stream that fills while it is asked was running with room, or suspended and
- * full, and had lost an event only when it was full.  It has many rings, so that asking takes its time.
+ * STATUS-1 COMB-1 COMB-2: a stream that fills while it is asked was running with room, or suspended
+ * and full, and had lost an event only when it was full.  It has many rings, so that asking takes
+ * its time.
  */
 START_TEST(get_status_while_a_stream_fills_is_one_snapshot)
 {
@@ -540,12 +544,12 @@ START_TEST(get_status_resets_the_overrun_of_its_stream_alone)
 	trace_many(500);
 	ck_assert_int_eq(px_test_status(other).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(overrun_status(), POSIX_TRACE_OVERRUN);
-	ck_assert_int_eq(px_test_status(other).posix_stream_overrun_status,
-			 POSIX_TRACE_NO_OVERRUN);
+	ck_assert_int_eq(px_test_status(other).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
 }
 END_TEST
 
-/* How far apart the times of an event are, in an old stream and one that took its time to be made. */
+/* How far apart the times of an event are, in an old stream and one that took its time to be made.
+ */
 static uint64_t distance_of_times(trace_id_t old)
 {
 	struct px_test_event event;
@@ -564,8 +568,8 @@ static uint64_t distance_of_times(trace_id_t old)
 }
 
 /*
- * MULTI-2 INFO-8: each stream reads the clock for itself, and the scale is the same.  An interruption
- * between two readings can set them apart, but hardly always.
+ * MULTI-2 INFO-8: each stream reads the clock for itself, and the scale is the same.  An
+ * interruption between two readings can set them apart, but hardly always.
  */
 START_TEST(event_has_about_the_same_time_in_every_stream)
 {
@@ -592,8 +596,7 @@ static TCase *status_cases(void)
 	tcase_add_test(tcase, get_status_of_looping_stream_tells_each_overrun_once);
 	tcase_add_loop_test(tcase, get_status_of_looping_stream_is_overrun_by_one_event_too_many, 0,
 			    2);
-	tcase_add_test(tcase,
-		       get_status_of_looping_stream_overwriting_what_was_read_is_no_overrun);
+	tcase_add_test(tcase, get_status_of_looping_stream_overwriting_what_was_read_is_no_overrun);
 	tcase_add_loop_test(
 		tcase, get_status_of_bounded_stream_is_full_first_and_overrun_by_the_next_event, 0,
 		2);

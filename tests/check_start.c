@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_start() and posix_trace_stop(): the life of a stream, and the windows in which it runs. */
+/* posix_trace_start() and posix_trace_stop(): the life of a stream, and the windows in which it
+ * runs. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -15,8 +16,8 @@ static trace_event_id_t type;
 static void use_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	ok(posix_trace_eventid_open("started", &type));
-	stream = px_test_create(&(struct px_test_stream){
-		.policy = policy, .size = size, .nr_rings = nr_rings});
+	stream = px_test_create(
+		&(struct px_test_stream){.policy = policy, .size = size, .nr_rings = nr_rings});
 }
 
 static void setup(void)
@@ -167,8 +168,8 @@ START_TEST(start_full_stream_restarts_it_when_there_is_room)
 END_TEST
 
 /*
- * START-3: a stream that was stopped by a call can be full as well, when its STOP took the room of the
- * last event.  Then start has no effect now, but is not forgotten.
+ * START-3: a stream that was stopped by a call can be full as well, when its STOP took the room of
+ * the last event.  Then start has no effect now, but is not forgotten.
  */
 START_TEST(start_stream_filled_by_its_stop_event_runs_when_there_is_room)
 {
@@ -575,14 +576,14 @@ static struct windows read_windows(void)
 	return found;
 }
 
-/* The steps of an event, and whether it is recorded even if the stream is stopped for good there. */
+/* The steps of an event, and whether it is recorded even if the stream is stopped for good there.
+ */
 static const struct {
 	const char *point;
 	bool is_in; /* the writer has seen for the second time that the stream runs */
 } steps[] = {
-	{"point.state.loaded", false}, {"ring.reserve.loaded", false},
-	{"ring.reserve.done", false},  {"ring.claim.loaded", false},
-	{"ring.claim.done", false},    {"record.write.first", true},
+	{"point.state.loaded", false}, {"ring.reserve.loaded", false}, {"ring.reserve.done", false},
+	{"ring.claim.loaded", false},  {"ring.claim.done", false},     {"record.write.first", true},
 	{"ring.commit.ready", true},   {"ring.commit.done", true},
 };
 #define NR_STEPS PX_ARRAY_SIZE(steps)
@@ -616,7 +617,8 @@ static const struct {
 	{POSIX_TRACE_UNTIL_FULL, 0},
 };
 
-/* START-7 STOP-6 SYSEV-4 EVENT-1: each event is in one window, that in which its writer saw the stream run. */
+/* START-7 STOP-6 SYSEV-4 EVENT-1: each event is in one window, that in which its writer saw the
+ * stream run. */
 START_TEST(restart_with_writers_at_all_steps_every_event_is_inside_a_window)
 {
 	for (int restarts = 1; restarts <= 3; restarts++) {
@@ -809,8 +811,8 @@ int main(void)
 	tcase_add_test(tcase, stop_event_between_suspended_and_stop_record_is_not_recorded);
 	tcase_add_loop_test(tcase, restart_again_and_again_inside_one_event_records_it_once, 0,
 			    NR_STEPS);
-	tcase_add_loop_test(tcase,
-			    start_and_stop_by_threads_while_others_write_windows_are_whole, 0, 2);
+	tcase_add_loop_test(tcase, start_and_stop_by_threads_while_others_write_windows_are_whole,
+			    0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -13,9 +13,9 @@
 static trace_id_t stream;
 
 static const trace_event_id_t predefined[] = {
-	POSIX_TRACE_ERROR,	       POSIX_TRACE_START,	POSIX_TRACE_STOP,
-	POSIX_TRACE_FILTER,	       POSIX_TRACE_OVERFLOW,	POSIX_TRACE_RESUME,
-	POSIX_TRACE_FLUSH_START,       POSIX_TRACE_FLUSH_STOP, POSIX_TRACE_UNNAMED_USEREVENT,
+	POSIX_TRACE_ERROR,	 POSIX_TRACE_START,	 POSIX_TRACE_STOP,
+	POSIX_TRACE_FILTER,	 POSIX_TRACE_OVERFLOW,	 POSIX_TRACE_RESUME,
+	POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP, POSIX_TRACE_UNNAMED_USEREVENT,
 };
 #define NR_PREDEFINED PX_ARRAY_SIZE(predefined)
 
@@ -138,7 +138,8 @@ START_TEST(getnext_id_does_not_give_types_of_an_untraced_child)
 }
 END_TEST
 
-/* TYPELIST-3 TYPELIST-4: a name that a child knew first is still one of the parent's, when it opens it. */
+/* TYPELIST-3 TYPELIST-4: a name that a child knew first is still one of the parent's, when it opens
+ * it. */
 START_TEST(getnext_id_after_the_end_gives_a_type_that_a_child_opened_earlier)
 {
 	trace_event_id_t late, early;

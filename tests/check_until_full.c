@@ -928,6 +928,7 @@ static void *hammer(void *argument)
 static trace_event_id_t previous;
 static uint32_t next_of[NR_THREADS];
 static bool gap_of[NR_THREADS];
+static uint32_t nr_missing; /* without a gap */
 
 /* What may stand behind what (UFULL-8). */
 static void expect_in_place(trace_event_id_t got)
@@ -958,7 +959,7 @@ static void expect_in_place(trace_event_id_t got)
 		thread = number / FOR_EACH_HAMMER;
 		number %= FOR_EACH_HAMMER;
 		ck_assert_uint_ge(number, next_of[thread]);
-		ck_assert(number == next_of[thread] || gap_of[thread]);
+		nr_missing += gap_of[thread] ? 0 : number - next_of[thread];
 		gap_of[thread] = false;
 		next_of[thread] = number + 1;
 	}
@@ -973,6 +974,7 @@ START_TEST(until_full_hammered_and_read_keeps_its_order)
 					     .nr_rings = (unsigned int)_i};
 	pthread_t threads[NR_THREADS];
 	uint32_t first[NR_THREADS], came = 0;
+	struct txtrace_loss loss;
 	trace_event_id_t got;
 	bool is_over;
 
@@ -996,7 +998,11 @@ START_TEST(until_full_hammered_and_read_keeps_its_order)
 	} while (got != 0 || !is_over);
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
-	ck_assert_uint_eq(came + nr_dropped(), NR_THREADS * FOR_EACH_HAMMER);
+	/* A writer that waited too long for its CPU, in the middle of a record, was given up. */
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(came + loss.dropped + loss.abandoned, NR_THREADS * FOR_EACH_HAMMER);
+	ck_assert_uint_le(nr_missing, loss.abandoned);
+	px_test_status(stream);
 	expect_status(RUNNING, NOT_FULL, NO_OVERRUN);
 }
 END_TEST

@@ -72,7 +72,7 @@ uint64_t px_test_ns(struct timespec time);
 /* Wait until a thread of this process sleeps in the kernel. */
 void px_test_wait_asleep(pid_t tid);
 
-/* Identifiers that no function may take for a stream: 0, garbage, and of streams that were shut down. */
+/* Identifiers that no function may take for a stream: 0, garbage, those of streams shut down. */
 #define PX_TEST_BAD_TRIDS 9
 void px_test_bad_trids(trace_id_t bad[PX_TEST_BAD_TRIDS]);
 
@@ -103,8 +103,9 @@ void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_
 void px_test_release(struct px_test_writer *writer);
 
 /*
- * Threads that write beside threads that control, so that neither is done before the other has begun:
- * each control call lets some events be written, and waits until those of the call before are.
+ * Threads that write beside threads that control, so that neither is done before the other has
+ * begun: each control call lets some events be written, and waits until those of the call before
+ * are.
  */
 void px_test_pace_control(void);
 
@@ -112,7 +113,7 @@ void px_test_pace_control(void);
 bool px_test_pace_writer(void);
 void px_test_pace_finish(void);
 
-/* Call the function in a thread that was cancelled before, and expect it not to be a cancellation point. */
+/* Call the function in a thread that was cancelled before: it is no cancellation point. */
 void px_test_with_cancellation_pending(void (*function)(void));
 
 #endif

@@ -71,7 +71,6 @@ short skipped[SKIPS];
 byte finished; /* writers that are through, or dead */
 byte killed;   /* tid */
 
-
 /*
  * Ghosts by position.  Those of positions below pos, where the reader is, are forgotten where nothing depends
  * on them any more: fewer states.
@@ -115,7 +114,8 @@ inline save_first_lost()
 	:: k != t + N ->
 		seen = word[SLOT(k)];
 		if
-		:: STATE(seen) == HEAD && POSITION(seen) == k ->
+		:: POSITION(seen) != k || STATE(seen) == FREE || STATE(seen) == CLAIMED -> break
+		:: POSITION(seen) == k && STATE(seen) == HEAD ->
 			lost = counter[SLOT(k)];
 #ifndef BUG_LOST_UNCHECKED
 			if
@@ -132,7 +132,7 @@ inline save_first_lost()
 				fi
 			}
 			break
-		:: else -> k++
+		:: POSITION(seen) == k && (STATE(seen) == MORE || STATE(seen) == VOID) -> k++
 		fi
 	:: else -> break
 	od

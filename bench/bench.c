@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace point costs, and what reading costs, beside what they are made of. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trace.h>
+#include <trace_ext.h>
+
+#include "floor.h"
+#include "harness.h"
+
+#define STREAM_BYTES (1 << 20) /* a ring */
+#define ROUNDS 15
+#define ROUNDS_QUICK 7
+#define NEW_NAMES 900 /* of the TRACE_USER_EVENT_MAX that a process may open, for all rounds together */
+#define READ_BATCHES 14
+
+static trace_event_id_t event_id;
+static trace_id_t stream[2];
+static unsigned char data[256];
+static size_t lap_events; /* of 16 bytes: as many as a ring holds for certain */
+static unsigned int nr_rounds = ROUNDS;
+
+/* The loops.  The function is called by its name in parentheses, which is not the macro. */
+
+#define KEEP(value) __asm__ __volatile__("" : : "r"(value) : "memory")
+#define LOOP(name, statement)                                                                      \
+	static void name(size_t n)                                                                 \
+	{                                                                                          \
+		while (n-- > 0) {                                                                  \
+			statement;                                                                 \
+			KEEP(n);                                                                   \
+		}                                                                                  \
+	}
+
+LOOP(run_nothing, (void)0)
+LOOP(run_counter, KEEP(bench_counter()))
+LOOP(run_empty_call, bench_floor_empty(event_id, data, 16))
+LOOP(run_floor, KEEP(bench_floor_stamp(event_id, data, 16)))
+LOOP(run_event_0, (posix_trace_event)(event_id, NULL, 0))
+LOOP(run_event_4, (posix_trace_event)(event_id, data, 4))
+LOOP(run_event_16, (posix_trace_event)(event_id, data, 16))
+LOOP(run_event_64, (posix_trace_event)(event_id, data, 64))
+LOOP(run_event_256, (posix_trace_event)(event_id, data, 256))
+LOOP(run_macro, posix_trace_event(event_id, data, 16))
+
+static void run_clock(size_t n)
+{
+	struct timespec now;
+
+	while (n-- > 0) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		KEEP(&now);
+	}
+}
+
+static void run_getnext(size_t n)
+{
+	struct posix_trace_event_info info;
+	unsigned char buffer[sizeof(data)];
+	size_t length;
+	int unavailable;
+
+	while (n-- > 0)
+		posix_trace_getnext_event(stream[0], &info, buffer, sizeof(buffer), &length,
+					  &unavailable);
+}
+
+static void run_open_known(size_t n)
+{
+	trace_event_id_t id;
+
+	while (n-- > 0)
+		posix_trace_eventid_open("bench", &id);
+}
+
+static char new_name[NEW_NAMES][16];
+static size_t nr_names_used;
+
+static void run_open_new(size_t n)
+{
+	trace_event_id_t id;
+
+	while (n-- > 0)
+		posix_trace_eventid_open(new_name[nr_names_used++], &id);
+}
+
+/* What is traced meanwhile. */
+
+static int create(trace_id_t *trid)
+{
+	trace_attr_t attr;
+	int error = posix_trace_attr_init(&attr);
+
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, STREAM_BYTES);
+	if (!error)
+		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
+	if (!error)
+		error = posix_trace_create(0, &attr, trid);
+	return error;
+}
+
+static int begin_suspended(void)
+{
+	return create(&stream[0]);
+}
+
+static int begin_running(void)
+{
+	int error = create(&stream[0]);
+
+	return error ? error : posix_trace_start(stream[0]);
+}
+
+static int begin_filtered(void)
+{
+	trace_event_set_t set;
+	int error = create(&stream[0]);
+
+	posix_trace_eventset_empty(&set);
+	posix_trace_eventset_add(event_id, &set);
+	if (!error)
+		error = posix_trace_set_filter(stream[0], &set, POSIX_TRACE_SET_EVENTSET);
+	return error ? error : posix_trace_start(stream[0]);
+}
+
+static int begin_two(void)
+{
+	int error = begin_running();
+
+	if (!error)
+		error = create(&stream[1]);
+	return error ? error : posix_trace_start(stream[1]);
+}
+
+/* Full, and nothing overwritten: one lap in the ring of each CPU. */
+static int begin_full(void)
+{
+	int error = begin_running();
+
+	if (!error)
+		harness_on_all(run_event_16, lap_events);
+	return error;
+}
+
+static void end(void)
+{
+	posix_trace_shutdown(stream[0]);
+}
+
+static void end_two(void)
+{
+	end();
+	posix_trace_shutdown(stream[1]);
+}
+
+/* The cases. */
+
+static struct harness_case cases[] = {
+	{.name = "loop", .run = run_nothing},
+	{.name = "rdtsc", .run = run_counter},
+	{.name = "clock_gettime", .run = run_clock},
+	{.name = "call", .run = run_empty_call},
+	{.name = "floor", .run = run_floor},
+	{.name = "event-0", .run = run_event_0, .begin = begin_running, .end = end},
+	{.name = "event-4", .run = run_event_4, .begin = begin_running, .end = end},
+	{.name = "event-16", .run = run_event_16, .begin = begin_running, .end = end},
+	{.name = "event-64", .run = run_event_64, .begin = begin_running, .end = end},
+	{.name = "event-256", .run = run_event_256, .begin = begin_running, .end = end},
+	{.name = "two-streams", .run = run_event_16, .begin = begin_two, .end = end_two},
+	{.name = "off", .run = run_event_16},
+	{.name = "off-macro", .run = run_macro},
+	{.name = "suspended", .run = run_event_16, .begin = begin_suspended, .end = end},
+	{.name = "filtered", .run = run_event_16, .begin = begin_filtered, .end = end},
+	{.name = "lap-first", .run = run_event_16, .begin = begin_running, .end = end, .nr_batches = 1,
+	 .warm_up = 1, .repeats = 5, .one_only = true},
+	{.name = "lap-later", .run = run_event_16, .begin = begin_running, .end = end, .nr_batches = 1,
+	 .repeats = 5, .one_only = true},
+	{.name = "getnext", .run = run_getnext, .begin = begin_full, .end = end,
+	 .nr_batches = READ_BATCHES, .one_only = true},
+	{.name = "open-known", .run = run_open_known, .one_only = true},
+	{.name = "open-new", .run = run_open_new, .nr_batches = 1, .warm_up = 1, .one_only = true},
+};
+
+#define NR_CASES (sizeof(cases) / sizeof(cases[0]))
+
+static const char *const explained[NR_CASES] = {
+	"the loop around everything below, empty",
+	"the counter, inlined (RDTSC where there is one)",
+	"clock_gettime(CLOCK_REALTIME)",
+	"an empty function of a shared library",
+	"the same, reading the counter: the floor",
+	"posix_trace_event(), running stream, no data",
+	"4 bytes",
+	"16 bytes",
+	"64 bytes",
+	"256 bytes",
+	"16 bytes into two streams",
+	"posix_trace_event(), no stream",
+	"the macro of <trace.h>, no stream",
+	"posix_trace_event(), suspended stream",
+	"posix_trace_event(), filtered out",
+	"16 bytes, first lap of a new ring",
+	"16 bytes, a later lap",
+	"posix_trace_getnext_event(), full rings",
+	"posix_trace_eventid_open(), known name",
+	"posix_trace_eventid_open(), new name",
+};
+
+static struct harness_case *find_case(const char *name)
+{
+	for (size_t i = 0; i < NR_CASES; i++)
+		if (strcmp(cases[i].name, name) == 0)
+			return &cases[i];
+	abort();
+}
+
+/* As many events as a ring promises to hold: the stream's size, as it really is. */
+static int measure_lap(void)
+{
+	trace_attr_t attr;
+	size_t stream_bytes, event_bytes;
+	int error = create(&stream[0]);
+
+	if (error)
+		return error;
+	error = posix_trace_get_attr(stream[0], &attr);
+	end();
+	if (error)
+		return error;
+	posix_trace_attr_getstreamsize(&attr, &stream_bytes);
+	posix_trace_attr_getmaxusereventsize(&attr, 16, &event_bytes);
+	lap_events = stream_bytes / event_bytes;
+	return 0;
+}
+
+static void set_sizes(void)
+{
+	size_t nr_new = NEW_NAMES / nr_rounds;
+	struct harness_case *reading = find_case("getnext");
+
+	find_case("lap-first")->batch = lap_events - 1;
+	find_case("lap-later")->batch = lap_events - 1;
+	find_case("lap-later")->warm_up = 4 * lap_events;
+	/* Fewer than there are in all, since reading waits for the next one. */
+	reading->batch = reading->warm_up = lap_events * harness_nr_cpus() / (READ_BATCHES + 2);
+	find_case("open-new")->batch = nr_new > 1 ? nr_new - 1 : 1;
+	find_case("open-new")->selected &= nr_new > 1;
+	for (size_t i = 0; i < NR_CASES; i++)
+		if (cases[i].begin && cases[i].warm_up == 0)
+			cases[i].warm_up = lap_events; /* so that no page is new */
+	for (int i = 0; i < NEW_NAMES; i++)
+		snprintf(new_name[i], sizeof(new_name[i]), "bench %d", i);
+}
+
+/* What is told. */
+
+static void print_figure(const struct harness_case *item, enum harness_mode mode)
+{
+	struct harness_figure figure;
+
+	if (harness_figure(item, mode, &figure))
+		printf(" %8.1f %7.1f %7.1f", figure.median, figure.min, figure.max);
+	else
+		printf(" %8s %7s %7s", "-", "-", "-");
+}
+
+static void print_cases(void)
+{
+	printf("Nanoseconds, of %u rounds%*s1 thread%*sall %u CPUs at once\n", nr_rounds, 40, "", 13,
+	       "", harness_nr_cpus());
+	printf("%-13s  %-47s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max", "median",
+	       "min", "max");
+	for (size_t i = 0; i < NR_CASES; i++) {
+		if (!cases[i].selected)
+			continue;
+		printf("%-13s  %-47s", cases[i].name, explained[i]);
+		print_figure(&cases[i], HARNESS_ONE);
+		print_figure(&cases[i], HARNESS_ALL);
+		putchar('\n');
+	}
+}
+
+static const struct comparison {
+	const char *what;
+	const char *a;
+	enum harness_mode a_mode;
+	char op;
+	const char *b;
+	enum harness_mode b_mode;
+	const char *target;
+} comparisons[] = {
+	{"16 bytes / floor", "event-16", HARNESS_ONE, '/', "floor", HARNESS_ONE,
+	 "at most 1.5, to beat 1.3"},
+	{"16 bytes / RDTSC", "event-16", HARNESS_ONE, '/', "rdtsc", HARNESS_ONE, "at most 3.2"},
+	{"16 bytes / floor, all CPUs", "event-16", HARNESS_ALL, '/', "floor", HARNESS_ALL, ""},
+	{"16 bytes, all CPUs / 1 thread", "event-16", HARNESS_ALL, '/', "event-16", HARNESS_ONE,
+	 "at most 1.2"},
+	{"floor, all CPUs / 1 thread", "floor", HARNESS_ALL, '/', "floor", HARNESS_ONE, ""},
+	{"two streams / one", "two-streams", HARNESS_ONE, '/', "event-16", HARNESS_ONE, ""},
+	{"first lap / later lap", "lap-first", HARNESS_ONE, '/', "lap-later", HARNESS_ONE,
+	 "at most 1.3"},
+	{"no stream - empty call, ns", "off", HARNESS_ONE, '-', "call", HARNESS_ONE, "at most 1.5"},
+	{"no stream, macro - empty loop, ns", "off-macro", HARNESS_ONE, '-', "loop", HARNESS_ONE,
+	 "at most 1"},
+	{"suspended - empty call, ns", "suspended", HARNESS_ONE, '-', "call", HARNESS_ONE, ""},
+	{"filtered out - empty call, ns", "filtered", HARNESS_ONE, '-', "call", HARNESS_ONE, ""},
+};
+
+static void print_reading(void)
+{
+	struct harness_figure figure;
+
+	if (harness_figure(find_case("getnext"), HARNESS_ONE, &figure))
+		printf("%-36s %8.1f %7.1f %7.1f   at least 20\n", "reading, million events a second",
+		       1e3 / figure.median, 1e3 / figure.max, 1e3 / figure.min);
+}
+
+static void print_comparisons(void)
+{
+	struct harness_figure figure;
+
+	printf("\n%-36s %8s %7s %7s   target\n", "Within a round", "median", "min", "max");
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
+		const struct comparison *c = &comparisons[i];
+
+		if (harness_compare(find_case(c->a), c->a_mode, c->op, find_case(c->b), c->b_mode,
+				    &figure))
+			printf("%-36s %8.2f %7.2f %7.2f   %s\n", c->what, figure.median, figure.min,
+			       figure.max, c->target);
+	}
+	print_reading();
+}
+
+/* The command line. */
+
+static void print_help(void)
+{
+	printf("usage: bench [--rounds N] [--quick] [--case GLOB]...\n\n"
+	       "  --rounds N   measure everything N times (1 ... %d; default %d)\n"
+	       "  --quick      the same as --rounds %d\n"
+	       "  --case GLOB  only the cases with such names, like 'event-*'\n"
+	       "  --help       print this\n\ncases:\n",
+	       HARNESS_ROUNDS_MAX, ROUNDS, ROUNDS_QUICK);
+	for (size_t i = 0; i < NR_CASES; i++)
+		printf("  %-13s %s\n", cases[i].name, explained[i]);
+}
+
+static __attribute__((noreturn)) void refuse(const char *what, const char *word)
+{
+	fprintf(stderr, "bench: %s: %s (see bench --help)\n", what, word ? word : "nothing");
+	exit(2);
+}
+
+static unsigned int read_rounds(const char *word)
+{
+	char *rest;
+	unsigned long n;
+
+	if (!word || *word < '0' || *word > '9')
+		refuse("not a number of rounds", word);
+	n = strtoul(word, &rest, 10);
+	if (*rest != '\0' || n < 1 || n > HARNESS_ROUNDS_MAX)
+		refuse("not a number of rounds", word);
+	return (unsigned int)n;
+}
+
+static void select_cases(const char *glob)
+{
+	bool any = false;
+
+	for (size_t i = 0; glob && i < NR_CASES; i++) {
+		if (fnmatch(glob, cases[i].name, 0) != 0)
+			continue;
+		cases[i].selected = any = true;
+	}
+	if (!any)
+		refuse("no such case", glob);
+}
+
+static void read_options(char **argv)
+{
+	bool all = true;
+
+	while (*++argv) {
+		if (strcmp(*argv, "--help") == 0) {
+			print_help();
+			exit(0);
+		} else if (strcmp(*argv, "--quick") == 0) {
+			nr_rounds = ROUNDS_QUICK;
+		} else if (strcmp(*argv, "--rounds") == 0) {
+			nr_rounds = read_rounds(argv[1]);
+			argv++;
+		} else if (strcmp(*argv, "--case") == 0) {
+			select_cases(argv[1]);
+			all = false;
+			argv++;
+		} else {
+			refuse("unknown option", *argv);
+		}
+	}
+	for (size_t i = 0; i < NR_CASES; i++)
+		cases[i].selected |= all;
+}
+
+static int run(void)
+{
+	int error = harness_init();
+
+	if (!error)
+		error = posix_trace_eventid_open("bench", &event_id);
+	if (!error)
+		error = measure_lap();
+	if (error)
+		return error;
+	set_sizes();
+	return harness_run(cases, NR_CASES, nr_rounds);
+}
+
+int main(int argc, char **argv)
+{
+	int error;
+
+	(void)argc;
+	read_options(argv);
+	error = run();
+	if (error) {
+		fprintf(stderr, "bench: cannot measure: %s\n", strerror(error));
+		return 1;
+	}
+	print_cases();
+	print_comparisons();
+	return 0;
+}

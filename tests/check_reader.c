@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader while writers overtake it, at the steps where that once went wrong: what is lost is marked where
+ * it is lost, what cannot be read is passed, and no call goes on for ever.
+ */
+#include "common.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <trace_ext.h>
+
+#include "handle.h"
+#include "process.h"
+#include "stream.h"
+
+#define EVENT_BYTES 256 /* of the largest event: six slots */
+#define MOST_EVENTS 100000
+
+static trace_id_t trid;
+static const struct px_view *view;
+static struct px_test_event event;
+
+static void new_stream(int policy, unsigned int nr_rings)
+{
+	struct px_stream *stream;
+
+	trid = px_test_create(&(struct px_test_stream){
+		.policy = policy, .size = 1, .max_data = EVENT_BYTES, .nr_rings = nr_rings});
+	stream = px_handle_lock(trid);
+	ck_assert_ptr_nonnull(stream);
+	view = &stream->view;
+	px_handle_unlock(trid);
+}
+
+/* Started, and START is read. */
+static void new_running_stream(int policy, unsigned int nr_rings)
+{
+	new_stream(policy, nr_rings);
+	ok(posix_trace_start(trid));
+	px_test_expect(trid, POSIX_TRACE_START, &event);
+}
+
+static struct px_ring ring_at(uint32_t i)
+{
+	return px_rings_get(&view->rings, i);
+}
+
+static uint32_t nr_slots(void)
+{
+	return view->rings.nr_slots;
+}
+
+static void write_numbers(uint32_t first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		px_test_trace(POSIX_TRACE_UNNAMED_USEREVENT, first + i);
+}
+
+/* An event in this ring, wherever the thread runs. */
+static void write_to_ring(uint32_t i, uint32_t number)
+{
+	struct px_ring ring = ring_at(i);
+	struct px_reservation at;
+	struct px_event made = {.id = PX_EVENT_UNNAMED,
+				.data = &number,
+				.length = sizeof(number),
+				.tid = px_thread.tid,
+				.handle = px_thread.handle};
+
+	ck_assert(px_ring_reserve(&ring, 1, 0, (enum px_clock_source)view->rings.source, &at));
+	ck_assert(px_ring_claim(&ring, at.position, 1, made.tid));
+	px_record_write(&ring, &at, 1, &made, view->rings.shift, 0);
+	px_ring_commit(&ring, at.position, 1, made.tid);
+}
+
+/* A thread that is held at a test point of what it does. */
+struct held {
+	pthread_t thread;
+	const char *point;
+	void (*function)(void);
+	sem_t arrived, released;
+};
+
+static __thread struct held *held_self;
+
+static void wait_here(void)
+{
+	sem_post(&held_self->arrived);
+	while (sem_wait(&held_self->released) != 0)
+		;
+}
+
+static void *run_held(void *argument)
+{
+	held_self = argument;
+	px_test_at_point(held_self->point, wait_here);
+	held_self->function();
+	return NULL;
+}
+
+static void hold(struct held *held, const char *point, void (*function)(void))
+{
+	held->point = point;
+	held->function = function;
+	sem_init(&held->arrived, 0, 0);
+	sem_init(&held->released, 0, 0);
+	pthread_create(&held->thread, NULL, run_held, held);
+	while (sem_wait(&held->arrived) != 0)
+		;
+}
+
+static void release(struct held *held)
+{
+	sem_post(&held->released);
+	pthread_join(held->thread, NULL);
+}
+
+/*
+ * Read all there is: numbers rise, and where one is missing OVERFLOW and RESUME stand before the next.
+ * Returns how many numbers there were.
+ */
+static uint32_t expect_marked_gaps(int64_t last)
+{
+	trace_event_id_t type, before = 0;
+	uint32_t nr_numbers = 0;
+
+	while ((type = px_test_take(trid, &event)) != 0) {
+		if (type == POSIX_TRACE_RESUME)
+			ck_assert_uint_eq(before, POSIX_TRACE_OVERFLOW);
+		if (type == POSIX_TRACE_UNNAMED_USEREVENT && event.length == sizeof(uint32_t)) {
+			int64_t number = px_test_number(&event);
+
+			ck_assert_int_gt(number, last);
+			ck_assert_msg(number == last + 1 || before == POSIX_TRACE_RESUME,
+				      "no mark between %lld and %lld", (long long)last,
+				      (long long)number);
+			last = number;
+			nr_numbers++;
+		}
+		before = type;
+		ck_assert_uint_lt(nr_numbers, MOST_EVENTS);
+	}
+	return nr_numbers;
+}
+
+static void write_three_slots(void)
+{
+	static const unsigned char data[128];
+
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, sizeof(data));
+}
+
+static void write_six_slots(void)
+{
+	static const unsigned char data[EVENT_BYTES];
+
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, sizeof(data));
+}
+
+/*
+ * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record and sleeps.  They are overwritten;
+ * the first one, still claimed, is not.  Then it commits that one: a record that nobody can read, for which a
+ * reader waits already.
+ */
+START_TEST(reader_record_committed_behind_a_lap_is_passed)
+{
+	struct held writer;
+
+	new_running_stream(0, 1);
+	hold(&writer, "ring.commit.ready", write_three_slots);
+	px_test_expect(trid, 0, &event);
+	write_numbers(0, 2 * nr_slots() + 10);
+	release(&writer);
+	ck_assert_uint_gt(expect_marked_gaps(-1), nr_slots() / 2);
+	write_numbers(10000, 5);
+	ck_assert_uint_eq(expect_marked_gaps(9999), 5);
+}
+END_TEST
+
+/* Whatever stands in the memory that is called a record, reading ends. */
+START_TEST(reader_record_of_hostile_length_is_passed)
+{
+	static const uint32_t lengths[] = {17, 16 + 64 * 56, 65536, 0x80000000, UINT32_MAX};
+	struct px_ring ring;
+
+	new_running_stream(0, 1);
+	ring = ring_at(0);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(lengths); i++) {
+		uint64_t head = px_read_once(&ring.control->head);
+
+		write_numbers((uint32_t)i * 10, 3);
+		ring.slots[(head + 1) & ring.mask].body[2] = (uint64_t)lengths[i] << 32;
+		px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+		ck_assert_uint_eq(px_test_number(&event), i * 10);
+		px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+		px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+		px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+		ck_assert_uint_eq(px_test_number(&event), i * 10 + 2);
+		px_test_expect(trid, 0, &event);
+	}
+}
+END_TEST
+
+static void lap_again(void)
+{
+	write_numbers(10000, 3 * nr_slots());
+}
+
+/* LOOP-4 LOOP-5: a record waits for the marks of the gap before it when a second gap is made behind it. */
+START_TEST(reader_gap_behind_a_record_that_follows_a_gap_is_marked_too)
+{
+	new_running_stream(0, 1);
+	write_numbers(0, 3 * nr_slots());
+	px_test_at_point("reader.take.copied", lap_again);
+	ck_assert_uint_gt(expect_marked_gaps(-1), nr_slots() / 2);
+}
+END_TEST
+
+static void overtake_snapshot(void)
+{
+	write_to_ring(1, 100);
+	for (uint32_t i = 0; i < nr_slots() + 10; i++)
+		write_to_ring(0, 1000 + i);
+}
+
+/*
+ * LOOP-2: a ring is lapped right behind the snapshot.  What another ring holds from between the snapshot and
+ * the oldest survivor is older than what is lost, and must not stand behind the mark of that.
+ */
+START_TEST(reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too)
+{
+	uint32_t number;
+
+	new_running_stream(0, 2);
+	for (uint32_t i = 0; i < 3; i++)
+		write_to_ring(0, i);
+	px_test_at_point("reader.snapshot.taken", overtake_snapshot);
+	while (px_test_take(trid, &event) != POSIX_TRACE_RESUME)
+		ck_assert_uint_eq(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	number = px_test_number(&event);
+	ck_assert_uint_ge(number, 1000);
+	ck_assert_uint_gt(expect_marked_gaps(number), nr_slots() / 2);
+}
+END_TEST
+
+static void write_sleepy(void)
+{
+	write_to_ring(1, 50);
+}
+
+/*
+ * LOOP-2: the same where the other ring cannot be cut at once, because a writer sleeps in front of what is too
+ * old.
+ */
+START_TEST(reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too)
+{
+	struct held writer;
+	uint32_t number;
+
+	new_running_stream(0, 2);
+	hold(&writer, "record.write.first", write_sleepy);
+	for (uint32_t i = 0; i < 3; i++)
+		write_to_ring(1, 100 + i);
+	for (uint32_t i = 0; i < 2 * nr_slots(); i++)
+		write_to_ring(0, 1000 + i);
+	px_test_expect(trid, 0, &event);
+	release(&writer);
+	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	number = px_test_number(&event);
+	ck_assert_uint_ge(number, 1000);
+	ck_assert_uint_gt(expect_marked_gaps(number), nr_slots() / 2);
+}
+END_TEST
+
+static void fill(void)
+{
+	write_numbers(0, nr_slots());
+}
+
+/* UFULL-2 STOP-6: the stream fills, and stops, right behind the snapshot. */
+START_TEST(reader_automatic_stop_stands_behind_events_that_came_behind_the_snapshot)
+{
+	trace_event_id_t type;
+	uint32_t n = 0;
+
+	new_running_stream(POSIX_TRACE_UNTIL_FULL, 1);
+	px_test_at_point("reader.snapshot.taken", fill);
+	type = px_test_take(trid, &event);
+	if (type == 0) /* nothing in the snapshot */
+		type = px_test_take(trid, &event);
+	for (; type == POSIX_TRACE_UNNAMED_USEREVENT; type = px_test_take(trid, &event))
+		ck_assert_uint_eq(px_test_number(&event), n++);
+	ck_assert_uint_gt(n, nr_slots() / 4);
+	ck_assert_uint_eq(type, POSIX_TRACE_STOP);
+}
+END_TEST
+
+static void set_some_filter(void)
+{
+	trace_event_set_t set;
+
+	posix_trace_eventset_empty(&set);
+	posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
+	posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
+}
+
+/*
+ * UFULL-1 UFULL-4: an event finds no room, while a writer that has taken the last of it and a controller that
+ * sets the filter are in the middle of that.  Then the stream is full, and a smaller event behind it must not
+ * be recorded as if nothing had been lost.
+ */
+START_TEST(event_without_room_while_the_filter_is_set_stops_the_stream)
+{
+	struct held small, large, controller;
+	bool was_stopped = false;
+	trace_event_id_t type;
+	struct px_ring ring;
+
+	new_running_stream(POSIX_TRACE_UNTIL_FULL, 1);
+	ring = ring_at(0);
+	while (ring.control->head - ring.control->tail + view->geometry.event_slots < view->limit)
+		write_numbers(0, 1);
+	ck_assert_int_eq(px_test_status(trid).posix_stream_status, POSIX_TRACE_RUNNING);
+	hold(&large, "point.state.loaded", write_six_slots);
+	hold(&small, "ring.commit.ready", write_three_slots);
+	hold(&controller, "ring.reserve.loaded", set_some_filter);
+	release(&large);
+	write_numbers(4711, 1);
+	release(&controller);
+	release(&small);
+	while ((type = px_test_take(trid, &event)) != 0) {
+		was_stopped |= type == POSIX_TRACE_STOP;
+		if (type == POSIX_TRACE_UNNAMED_USEREVENT && event.length == 4)
+			ck_assert(px_test_number(&event) != 4711 || was_stopped);
+	}
+	ck_assert(was_stopped);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *laps = tcase_create("laps");
+	TCase *stops = tcase_create("stops");
+
+	tcase_set_timeout(laps, 20);
+	tcase_add_test(laps, reader_record_committed_behind_a_lap_is_passed);
+	tcase_add_test(laps, reader_record_of_hostile_length_is_passed);
+	tcase_add_test(laps, reader_gap_behind_a_record_that_follows_a_gap_is_marked_too);
+	tcase_add_test(laps, reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too);
+	tcase_add_test(laps,
+		       reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too);
+	suite_add_tcase(suite, laps);
+
+	tcase_set_timeout(stops, 20);
+	tcase_add_test(stops,
+		       reader_automatic_stop_stands_behind_events_that_came_behind_the_snapshot);
+	tcase_add_test(stops, event_without_room_while_the_filter_is_set_stops_the_stream);
+	suite_add_tcase(suite, stops);
+
+	return run_suite(suite);
+}
