@@ -1,77 +1,113 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The peer's loop: events of 16 bytes from THREADS threads, each pinned to a CPU.  Prints the median over
- * batches of the nanoseconds an event takes a thread.
+ * posix_trace_event() and a trace point of LTTng-UST in one program, each recording 16 bytes, in turns of a
+ * few milliseconds.  peers.sh builds it and makes the session that it needs.
+ *
+ *	peer_lttng ROUNDS
  */
-#include <pthread.h>
-#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+
+#include <trace.h>
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "peer_lttng.h"
 
-#define THREADS_MAX 64
-#define BATCHES 200
-#define BATCH 2000
+#include "harness.h"
 
-static double figures[THREADS_MAX][BATCHES];
-static pthread_barrier_t barrier;
+#define STREAM_BYTES (1 << 20) /* a ring, and so on each CPU; the session has as much */
+#define LAP 20000	       /* events: more than either ring holds */
 
-static double now_ns(void)
+static trace_event_id_t event_id;
+static unsigned char data[16];
+
+static void run_ours(size_t n)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+	while (n-- > 0)
+		(posix_trace_event)(event_id, data, sizeof(data));
 }
 
-static void *run(void *argument)
+static void run_lttng(size_t n)
 {
-	size_t nr = (size_t)argument;
-	uint8_t data[16] = "0123456789abcde";
-	cpu_set_t set;
+	while (n-- > 0)
+		lttng_ust_tracepoint(posixtrace_peer, bytes16, data);
+}
 
-	CPU_ZERO(&set);
-	CPU_SET(nr, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	for (int i = 0; i < BATCH; i++)
-		lttng_ust_tracepoint(peer, bytes, data);
-	pthread_barrier_wait(&barrier);
-	for (int batch = 0; batch < BATCHES; batch++) {
-		double begin = now_ns();
+static struct harness_case cases[] = {
+	{.name = "posix_trace_event()", .run = run_ours, .warm_up = LAP, .selected = true},
+	{.name = "LTTng-UST", .run = run_lttng, .warm_up = LAP, .selected = true},
+};
 
-		for (int i = 0; i < BATCH; i++)
-			lttng_ust_tracepoint(peer, bytes, data);
-		figures[nr][batch] = (now_ns() - begin) / BATCH;
+static int start_stream(void)
+{
+	trace_id_t trid;
+	trace_attr_t attr;
+	int error = posix_trace_attr_init(&attr);
+
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, STREAM_BYTES);
+	if (!error)
+		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
+	if (!error)
+		error = posix_trace_create(0, &attr, &trid);
+	if (!error)
+		error = posix_trace_start(trid);
+	return error ? error : posix_trace_eventid_open("peer", &event_id);
+}
+
+static void print_row(const char *what, const struct harness_figure figure[HARNESS_MODES], int digits)
+{
+	printf("%-32s", what);
+	for (int mode = 0; mode < HARNESS_MODES; mode++)
+		printf("  %7.*f %7.*f %7.*f", digits, figure[mode].median, digits, figure[mode].min,
+		       digits, figure[mode].max);
+	putchar('\n');
+}
+
+static void print_all(unsigned int nr_rounds)
+{
+	struct harness_figure figure[HARNESS_MODES];
+	enum harness_mode mode;
+
+	printf("%-32s  %-23s  all %u CPUs at once\n%-32s", "16 bytes", "1 thread", harness_nr_cpus(), "");
+	printf("  %7s %7s %7s  %7s %7s %7s\n", "median", "min", "max", "median", "min", "max");
+	for (size_t i = 0; i < 2; i++) {
+		for (mode = HARNESS_ONE; mode < HARNESS_MODES; mode++)
+			harness_figure(&cases[i], mode, &figure[mode]);
+		print_row(i == 0 ? "posix_trace_event(), ns" : "LTTng-UST, ns", figure, 1);
 	}
-	return NULL;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	for (mode = HARNESS_ONE; mode < HARNESS_MODES; mode++)
+		harness_compare(&cases[1], mode, '/', &cases[0], mode, &figure[mode]);
+	print_row("LTTng-UST / posix_trace_event()", figure, 2);
+	printf("\nThe ratio is that of each of %u rounds, then the median.  Target: at least 8, to beat 10.\n",
+	       nr_rounds);
 }
 
 int main(int argc, char **argv)
 {
-	size_t nr_threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
-	pthread_t threads[THREADS_MAX];
+	unsigned long nr_rounds = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+	int error;
 
-	if (nr_threads < 1 || nr_threads > THREADS_MAX) {
-		fprintf(stderr, "peer_lttng: 1 to %d threads\n", THREADS_MAX);
+	if (nr_rounds < 1 || nr_rounds > HARNESS_ROUNDS_MAX) {
+		fprintf(stderr, "usage: peer_lttng ROUNDS (1 ... %d)\n", HARNESS_ROUNDS_MAX);
 		return 2;
 	}
-	pthread_barrier_init(&barrier, NULL, (unsigned int)nr_threads);
-	for (size_t i = 0; i < nr_threads; i++)
-		pthread_create(&threads[i], NULL, run, (void *)i);
-	for (size_t i = 0; i < nr_threads; i++)
-		pthread_join(threads[i], NULL);
-	qsort(figures, nr_threads * BATCHES, sizeof(double), compare);
-	printf("%.1f\n", (&figures[0][0])[nr_threads * BATCHES / 2]);
+	if (!lttng_ust_tracepoint_enabled(posixtrace_peer, bytes16)) {
+		fprintf(stderr, "peer_lttng: the session has not enabled posixtrace_peer:bytes16\n");
+		return 1;
+	}
+	error = start_stream();
+	if (!error)
+		error = harness_init();
+	if (!error)
+		error = harness_run(cases, sizeof(cases) / sizeof(cases[0]), (unsigned int)nr_rounds);
+	if (error) {
+		fprintf(stderr, "peer_lttng: cannot measure: %s\n", strerror(error));
+		return 1;
+	}
+	print_all((unsigned int)nr_rounds);
 	return 0;
 }

@@ -118,12 +118,18 @@ bool px_view_is_full(const struct px_view *view)
 	return false;
 }
 
+/* The filter may change meanwhile; the window that was filled is the same then. */
 void px_view_auto_stop(const struct px_view *view, uint64_t state)
 {
-	uint64_t stopped = (state & ~UINT64_C(15)) | PX_STATE_ARMED | PX_STATE_AUTO_FULL;
+	uint64_t now = state;
 
-	if (px_state_of(state) == PX_STATE_RUNNING)
-		px_compare_exchange(&view->segment->state, state, stopped);
+	while (px_state_of(now) == PX_STATE_RUNNING && px_state_is_same_window(now, state)) {
+		uint64_t stopped = (now & ~UINT64_C(15)) | PX_STATE_ARMED | PX_STATE_AUTO_FULL;
+
+		if (px_compare_exchange(&view->segment->state, now, stopped))
+			return;
+		now = px_load_acquire(&view->segment->state);
+	}
 }
 
 /* A reader of the bytes passes a slot over as long as its type, in the first word, is 0. */

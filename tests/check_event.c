@@ -705,7 +705,7 @@ static bool pin_to(int nth)
 }
 
 /* EVENT-11 GETNEXT-9: a thread that changes its ring with each event */
-START_TEST(event_of_a_migrating_thread_stay_in_program_order)
+START_TEST(event_of_a_migrating_thread_keep_their_order)
 {
 	trace_id_t merged = px_test_create(&(struct px_test_stream){.nr_rings = 0});
 	uint32_t number = 0;
@@ -1847,7 +1847,7 @@ static void add_info_tests(Suite *suite)
 	tcase_add_test(tcase, event_timestamp_is_on_the_realtime_scale);
 	tcase = add_case(suite, "order");
 	tcase_add_test(tcase, event_of_many_threads_are_all_recorded_in_program_order);
-	tcase_add_test(tcase, event_of_a_migrating_thread_stay_in_program_order);
+	tcase_add_test(tcase, event_of_a_migrating_thread_keep_their_order);
 	tcase_add_test(tcase, event_of_threads_that_take_turns_are_in_their_order);
 }
 

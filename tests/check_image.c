@@ -230,7 +230,6 @@ static void write_numbers(trace_event_id_t type, uint32_t first, uint32_t count)
 
 /* Raw copies. */
 
-/* MODEL-2 */
 START_TEST(raw_copy_of_new_ring_is_an_empty_trace)
 {
 	new_stream(256, 0, (unsigned int)_i);
@@ -569,7 +568,6 @@ START_TEST(copy_of_many_slot_records_has_whole_ones_only)
 }
 END_TEST
 
-/* MODEL-2 */
 START_TEST(copies_of_all_rings_have_all_events)
 {
 	uint32_t sum = 0, wanted = 0;

@@ -308,7 +308,7 @@ static void set_some_filter(void)
 }
 
 /*
- * UFULL-1 UFULL-4: an event finds no room, while a writer that has taken the last of it and a controller that
+ * UFULL-1 UFULL-2 UFULL-8: an event finds no room, while a writer that has taken the last of it and a controller that
  * sets the filter are in the middle of that.  Then the stream is full, and a smaller event behind it must not
  * be recorded as if nothing had been lost.
  */

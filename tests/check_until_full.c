@@ -966,7 +966,7 @@ static void expect_in_place(trace_event_id_t got)
 	previous = got;
 }
 
-/* UFULL-1 ... UFULL-9 MODEL-3 COMB-1 COMB-2 GETNEXT-10: every loss in a gap, every gap in a pause */
+/* UFULL-1 UFULL-2 UFULL-6 UFULL-8 MODEL-3 COMB-1 COMB-2 GETNEXT-10: every loss in a gap, every gap in a pause */
 START_TEST(until_full_hammered_and_read_keeps_its_order)
 {
 	const struct px_test_stream small = {.policy = POSIX_TRACE_UNTIL_FULL,
