@@ -533,11 +533,12 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	}
 	PX_TESTPOINT("reader.take.copied");
 	advance(cursor, &report->record);
-	resettle_top(reader);
-	if (holding) {
+	/* A lap that is met from here on leaves its gap behind this record, not ahead of it. */
+	if (holding)
 		hold(reader, &report->record, filter);
+	resettle_top(reader);
+	if (holding)
 		return false;
-	}
 	reader->reported_counter = report->record.counter;
 	report->length = report->record.length;
 	report->copied = report->length < capacity ? report->length : capacity;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_trace_event(): what is recorded and what is not, in one stream and in many; that it may interrupt
- * itself and everything else; that it makes no system call; that nothing is left of it when nothing is traced.
+ * posix_trace_event(): what is recorded and what is not, in one stream and in many; that it may
+ * interrupt itself and everything else; that it makes no system call; that nothing is left of it
+ * when nothing is traced.
  */
 #include "common.h"
 
@@ -27,7 +28,9 @@
 #include "atomic.h"
 #include "compiler.h"
 
-/* A thread sanitizer defers handlers and makes system calls of its own; both spoil a single step. */
+/*
+ * A thread sanitizer defers handlers and makes system calls of its own; both spoil a single step.
+ */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define IS_SANITIZED true
 #else
@@ -249,7 +252,9 @@ START_TEST(event_data_between_guards_is_recorded)
 }
 END_TEST
 
-/* The lengths that are tried: all short ones, then fewer, always with those around a slot's edge. */
+/*
+ * The lengths that are tried: all short ones, then fewer, always with those around a slot's edge.
+ */
 static size_t next_length(size_t length)
 {
 	size_t beyond = length < 16 ? 0 : (length - 16) % 56;
@@ -268,8 +273,8 @@ static void expect_data(trace_id_t trid, unsigned char *buffer, size_t length, i
 	ck_assert_uint_eq(info.posix_event_id, outer);
 	ck_assert_uint_eq(got, length);
 	ck_assert_int_eq(info.posix_truncation_status, truncation);
-	ck_assert_msg(px_test_is_filled(buffer, length, (uint32_t)length), "%zu bytes are not whole",
-		      length);
+	ck_assert_msg(px_test_is_filled(buffer, length, (uint32_t)length),
+		      "%zu bytes are not whole", length);
 }
 
 /* EVENT-3 GETNEXT-4 SETMDS-1 */
@@ -307,7 +312,8 @@ START_TEST(event_longer_than_the_limit_is_cut)
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(limits); i++) {
 		struct px_test_stream wanted = {.max_data = limits[i], .nr_rings = 1};
-		size_t lengths[] = {limits[i], limits[i] + 1, 2 * limits[i] + 56, INT_MAX, SIZE_MAX};
+		size_t lengths[] = {limits[i], limits[i] + 1, 2 * limits[i] + 56, INT_MAX,
+				    SIZE_MAX};
 		trace_id_t limited = px_test_create(&wanted);
 
 		ok(posix_trace_start(limited));
@@ -493,7 +499,9 @@ START_TEST(event_info_of_control_calls_tells_the_caller)
 }
 END_TEST
 
-/* Each of these functions has a section of its own, so that it is known where it begins and ends. */
+/*
+ * Each of these functions has a section of its own, so that it is known where it begins and ends.
+ */
 #define CALLER(name)                                                                               \
 	extern const char __start_of_##name[], __stop_of_##name[];                                 \
 	__attribute__((noinline, noclone, section("of_" #name))) static void name(void)
@@ -556,7 +564,7 @@ static const char *address_of_next(trace_event_id_t type)
 #define expect_address_in(name, type)                                                              \
 	do {                                                                                       \
 		const char *address;                                                               \
-												   \
+                                                                                                   \
 		name();                                                                            \
 		address = address_of_next(type);                                                   \
 		ck_assert(address > __start_of_##name && address <= __stop_of_##name);             \
@@ -788,7 +796,9 @@ END_TEST
 
 static void *first_event_of_thread(void *kept)
 {
-	/* The thread's introduction makes system calls; one of them fails for a closed descriptor. */
+	/*
+	 * The thread's introduction makes system calls; one of them fails for a closed descriptor.
+	 */
 	errno = STRANGE_ERRNO;
 	px_test_trace(outer, 1);
 	*(bool *)kept = errno == STRANGE_ERRNO;
@@ -830,7 +840,8 @@ static sem_t is_stuck, may_go;
 
 static void get_stuck(const char *name)
 {
-	if (!pthread_equal(pthread_self(), stuck_thread) || !stuck_at || strcmp(name, stuck_at) != 0)
+	if (!pthread_equal(pthread_self(), stuck_thread) || !stuck_at ||
+	    strcmp(name, stuck_at) != 0)
 		return;
 	stuck_at = NULL;
 	sem_post(&is_stuck);
@@ -895,8 +906,8 @@ END_TEST
 /* In handlers. */
 
 /*
- * The operations that a handler's trace point interrupts.  They work on `stream`; `witness`, which none of
- * them touches, must then have each of the handler's events, in order and whole.
+ * The operations that a handler's trace point interrupts.  They work on `stream`; `witness`, which
+ * none of them touches, must then have each of the handler's events, in order and whole.
  */
 static trace_id_t witness;
 static uint32_t handled; /* events that handlers recorded so far */
@@ -933,8 +944,8 @@ static void read_witness(const char *name)
 static void verify_witness(const char *name)
 {
 	read_witness(name);
-	ck_assert_msg(verified == handled, "%s: %u of %u events of the handler came", name, verified,
-		      handled);
+	ck_assert_msg(verified == handled, "%s: %u of %u events of the handler came", name,
+		      verified, handled);
 }
 
 /* What is left in the stream itself: whole, and in order. */
@@ -1148,9 +1159,9 @@ END_TEST
 #if defined __x86_64__
 
 /*
- * Single steps: with the trap flag set, the kernel sends SIGTRAP after each instruction.  The handler
- * records an event at every 64th of them; after many, ever more seldom, since a loop that tries again
- * because of the handler's event must get its chance.
+ * Single steps: with the trap flag set, the kernel sends SIGTRAP after each instruction.  The
+ * handler records an event at every 64th of them; after many, ever more seldom, since a loop that
+ * tries again because of the handler's event must get its chance.
  */
 #define STEP_PAUSE 64
 #define STEPS_MAX 25000
@@ -1195,8 +1206,8 @@ static void run_in_steps(const struct operation *operation, unsigned long first)
 }
 
 /*
- * EVENT-7 GEN-4 SIG-1: 64 runs reach every instruction; where signals are slow, some of them, others each
- * time.
+ * EVENT-7 GEN-4 SIG-1: 64 runs reach every instruction; where signals are slow, some of them,
+ * others each time.
  */
 START_TEST(event_in_a_handler_at_every_instruction_is_recorded)
 {
@@ -1358,13 +1369,17 @@ START_TEST(event_handler_that_laps_its_record_is_lost_at_most_as_told)
 	ck_assert(has_last);
 	ck_assert_int_eq(px_test_status(ring).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ok(txtrace_get_loss(ring, &loss));
-	/* Slots that were given up on the way count as overwritten too: never fewer than were lost. */
-	ck_assert_msg(reported + nr_outer + loss.overwritten + loss.dropped + loss.abandoned >=
-			      nr_inner + 2,
-		      "%s: %u events of the handler and %u others came, %llu were overwritten, %llu "
-		      "dropped, %llu abandoned",
-		      writer_points[_i], reported, nr_outer, loss.overwritten, loss.dropped,
-		      loss.abandoned);
+	/*
+	 * Slots that were given up on the way count as overwritten too: never fewer than were
+	 * lost.
+	 */
+	ck_assert_msg(
+		reported + nr_outer + loss.overwritten + loss.dropped + loss.abandoned >=
+			nr_inner + 2,
+		"%s: %u events of the handler and %u others came, %llu were overwritten, %llu "
+		"dropped, %llu abandoned",
+		writer_points[_i], reported, nr_outer, loss.overwritten, loss.dropped,
+		loss.abandoned);
 }
 END_TEST
 
@@ -1398,7 +1413,8 @@ static bool catch_system_calls(uint32_t allowed)
 	struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
 
 	sigemptyset(&action.sa_mask);
-	return sigaction(SIGSYS, &action, NULL) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	return sigaction(SIGSYS, &action, NULL) == 0 &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
@@ -1412,7 +1428,8 @@ static void wait_for_phase(uint32_t phase)
 static void *work_observed(void *allowed)
 {
 	px_test_trace(outer, 0);
-	px_store_release(&phase_done, catch_system_calls(*(const uint32_t *)allowed) ? 1 : UINT32_MAX);
+	px_store_release(&phase_done,
+			 catch_system_calls(*(const uint32_t *)allowed) ? 1 : UINT32_MAX);
 	wait_for_phase(2);
 	worker_work();
 	px_store_release(&phase_done, 2);
@@ -1793,7 +1810,8 @@ START_TEST(event_between_fork_and_exec_returns)
 	sem_post(&may_go);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	pthread_join(thread, NULL);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %#x", (unsigned int)status);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %#x",
+		      (unsigned int)status);
 	px_store_release(&px_testpoint_hook, NULL);
 	px_test_expect(stream, POSIX_TRACE_STOP, &seen);
 	px_test_expect(stream, POSIX_TRACE_START, &seen);

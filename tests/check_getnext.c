@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three functions that read: what they report and where they write it, how they wait, and how the wait
- * ends: by an event, the clock, a signal, a cancellation, a shutdown.  And what holds for all functions:
- * errno, signals, cancellation.
+ * The three functions that read: what they report and where they write it, how they wait, and how
+ * the wait ends: by an event, the clock, a signal, a cancellation, a shutdown.  And what holds for
+ * all functions: errno, signals, cancellation.
  */
 #include "common.h"
 
@@ -23,7 +23,10 @@
 #include "atomic.h"
 #include "compiler.h"
 
-/* Threads that vanish, and frames that a cancellation unwinds, are more than a sanitizer understands. */
+/*
+ * Threads that vanish, and frames that a cancellation unwinds, are more than a sanitizer
+ * understands.
+ */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define IS_SANITIZED true
 #else
@@ -98,9 +101,9 @@ static int get(struct call *call)
 							 &call->unavailable);
 		break;
 	case TIMED:
-		call->result = posix_trace_timedgetnext_event(
-			stream, &call->info, call->data, call->num_bytes, &call->length,
-			&call->unavailable, call->abstime);
+		call->result = posix_trace_timedgetnext_event(stream, &call->info, call->data,
+							      call->num_bytes, &call->length,
+							      &call->unavailable, call->abstime);
 		break;
 	default:
 		call->result = posix_trace_trygetnext_event(stream, &call->info, call->data,
@@ -238,13 +241,14 @@ START_TEST(getnext_buffer_of_any_size_gets_what_fits)
 	unsigned char data[200];
 
 	for (size_t recorded = 0; recorded <= sizeof(data); recorded += recorded < 80 ? 1 : 7) {
-		size_t sizes[] = {0, 1, 15, 16, 17, recorded / 2, recorded - (recorded > 0), recorded,
-				  recorded + 1, 2 * recorded + 56};
-
 		px_test_fill(data, recorded, (uint32_t)recorded);
-		for (size_t i = 0; i < PX_ARRAY_SIZE(sizes); i++) {
+		for (size_t size = 0; size <= recorded + 60; size += size < 20 ? 1 : 13) {
 			posix_trace_event(type, data, recorded);
-			read_into(_i, end, recorded, sizes[i], POSIX_TRACE_NOT_TRUNCATED);
+			read_into(_i, end, recorded, size, POSIX_TRACE_NOT_TRUNCATED);
+		}
+		for (size_t size = recorded - (recorded > 0); size <= recorded + 1; size++) {
+			posix_trace_event(type, data, recorded);
+			read_into(_i, end, recorded, size, POSIX_TRACE_NOT_TRUNCATED);
 		}
 	}
 	px_test_expect(stream, 0, &seen); /* the rest of what was cut is gone */
@@ -311,7 +315,8 @@ START_TEST(getnext_reported_event_frees_its_space)
 	ok(posix_trace_shutdown(stream));
 	stream = px_test_create(&one_ring);
 	ok(posix_trace_start(stream));
-	for (uint32_t i = 0; px_test_status(stream).posix_stream_full_status != POSIX_TRACE_FULL; i++)
+	for (uint32_t i = 0; px_test_status(stream).posix_stream_full_status != POSIX_TRACE_FULL;
+	     i++)
 		px_test_trace(type, i);
 	px_test_expect(stream, POSIX_TRACE_START, &seen);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_full_status, POSIX_TRACE_NOT_FULL);
@@ -394,7 +399,8 @@ START_TEST(getnext_null_arguments_give_einval)
 	fails(posix_trace_getnext_event(stream, NULL, NULL, 0, &length, &unavailable), EINVAL);
 	fails(posix_trace_getnext_event(stream, &call.info, NULL, 0, NULL, &unavailable), EINVAL);
 	fails(posix_trace_getnext_event(stream, &call.info, NULL, 0, &length, NULL), EINVAL);
-	fails(posix_trace_timedgetnext_event(stream, NULL, NULL, 0, &length, &unavailable, &abstime),
+	fails(posix_trace_timedgetnext_event(stream, NULL, NULL, 0, &length, &unavailable,
+					     &abstime),
 	      EINVAL);
 	fails(posix_trace_trygetnext_event(stream, NULL, NULL, 0, &length, &unavailable), EINVAL);
 	expect_number(type, 1);
@@ -556,8 +562,8 @@ static uint32_t nr_seen(void)
 }
 
 /*
- * Events of writers that waited so long for their CPU, in the middle of a record, that a reader gave them up.
- * They are lost, and are no fault of the test's.
+ * Events of writers that waited so long for their CPU, in the middle of a record, that a reader
+ * gave them up. They are lost, and are no fault of the test's.
  */
 static uint32_t nr_abandoned(void)
 {
@@ -691,8 +697,8 @@ END_TEST
 /* TIMED-3 TIMED-9 TIMED-11 */
 START_TEST(timedgetnext_time_in_the_past_ends_at_once)
 {
-	const struct timespec past[] = {{0, 0}, {1, 999999999}, {-1, 0}, {INT_MIN, 999999999},
-					{LONG_MIN, 5}, in_ms(-1)};
+	const struct timespec past[] = {
+		{0, 0}, {1, 999999999}, {-1, 0}, {INT_MIN, 999999999}, {LONG_MIN, 5}, in_ms(-1)};
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(past); i++) {
 		struct call call = prepared(TIMED);
@@ -723,9 +729,9 @@ END_TEST
 /* TIMED-5 GETNEXT-15 GEN-11 */
 START_TEST(timedgetnext_invalid_time_without_event_gives_einval)
 {
-	const struct timespec times[] = {{0, -1},	  {0, 1000000000},	  {-1, -1},
-					 {0, LONG_MAX},	  {INT_MAX, LONG_MIN},	  {0, LONG_MIN},
-					 {INT_MAX, 1000000000}};
+	const struct timespec times[] = {
+		{0, -1}, {0, LONG_MIN}, {-1, -1}, {INT_MAX, LONG_MIN},
+		{0, 1000000000}, {0, LONG_MAX}, {INT_MAX, 1000000000}};
 
 	for (size_t i = 0; i <= PX_ARRAY_SIZE(times); i++) {
 		struct call call = prepared(TIMED);
@@ -1284,8 +1290,14 @@ static void call_trygetnext_behind_a_dead_writer(void)
 }
 
 static void (*const no_points[])(void) = {
-	call_attributes, call_eventsets,  call_event,	call_eventid, call_start_and_stop,
-	call_trygetnext, call_create_and_shutdown, call_control,
+	call_attributes,
+	call_eventsets,
+	call_event,
+	call_eventid,
+	call_start_and_stop,
+	call_trygetnext,
+	call_create_and_shutdown,
+	call_control,
 };
 
 /* GEN-6 GEN-7 CANC-3 START-8 TRY-5 */
@@ -1490,7 +1502,8 @@ static void add_signal_tests(Suite *suite)
 
 	tcase_add_loop_test(tcase, getnext_handler_without_restart_ends_the_wait_with_eintr,
 			    GETNEXT, TRY);
-	tcase_add_loop_test(tcase, getnext_handler_with_restart_does_not_end_the_wait, GETNEXT, TRY);
+	tcase_add_loop_test(tcase, getnext_handler_with_restart_does_not_end_the_wait, GETNEXT,
+			    TRY);
 	tcase_add_loop_test(tcase, getnext_blocked_signal_does_not_end_the_wait, GETNEXT, TRY);
 	tcase_add_loop_test(tcase, getnext_event_from_the_interrupting_handler_is_returned, GETNEXT,
 			    TRY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream that stops by itself when it is full and goes on when it was read: where it stops, what is lost
- * and how that is told, when it restarts, what stop, start, clear and the filter do meanwhile; and how much
- * fits into it.
+ * A stream that stops by itself when it is full and goes on when it was read: where it stops, what
+ * is lost and how that is told, when it restarts, what stop, start, clear and the filter do
+ * meanwhile; and how much fits into it.
  */
 #include "common.h"
 
@@ -247,8 +247,8 @@ static void overfill(void)
 }
 
 /*
- * UFULL-2 UFULL-8: the reader finds the stream empty, and before it looks at the state a writer fills it:
- * STOP is behind these events all the same
+ * UFULL-2 UFULL-8: the reader finds the stream empty, and before it looks at the state a writer
+ * fills it: STOP is behind these events all the same
  */
 START_TEST(until_full_filled_behind_the_readers_back_stops_after_its_events)
 {
@@ -280,8 +280,11 @@ END_TEST
 static const struct {
 	size_t size, max_data, length;
 } sizes[] = {
-	{1, 1, 0},	  {1, 0, 4},	     {4096, 16, 16},	{4096, 17, 17},	     {10000, 256, 100},
-	{65536, 256, 256}, {65536, 1000, 0}, {100000, 65536, 1}, {1, 65536, 65536}, {300000, 5000, 4999},
+	{1, 1, 0},	   {1, 0, 4},
+	{4096, 16, 16},	   {4096, 17, 17},
+	{10000, 256, 100}, {65536, 256, 256},
+	{65536, 1000, 0},  {100000, 65536, 1},
+	{1, 65536, 65536}, {300000, 5000, 4999},
 };
 
 /* Slots that are reserved and not consumed. */
@@ -296,8 +299,8 @@ static uint64_t used_slots(void)
 }
 
 /*
- * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: full as soon as another largest event finds no room, whether
- * somebody asks for the status or not
+ * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: full as soon as another largest event finds no room,
+ * whether somebody asks for the status or not
  */
 START_TEST(until_full_stops_when_a_largest_event_has_no_room)
 {
@@ -420,7 +423,10 @@ START_TEST(until_full_restarts_when_half_is_free)
 }
 END_TEST
 
-/* UFULL-5 UFULL-6: at the latest when it is empty, also where one event is as large as all the space */
+/*
+ * UFULL-5 UFULL-6: at the latest when it is empty, also where one event is as large as all the
+ * space
+ */
 START_TEST(until_full_restarts_when_empty)
 {
 	const struct px_test_stream wanted = {
@@ -442,7 +448,10 @@ START_TEST(until_full_restarts_when_empty)
 }
 END_TEST
 
-/* UFULL-6 UFULL-8 SYSEV-4: the rest is read, then STOP, then START, then what came after the restart */
+/*
+ * UFULL-6 UFULL-8 SYSEV-4: the rest is read, then STOP, then START, then what came after the
+ * restart
+ */
 START_TEST(until_full_events_after_the_restart_come_behind_start)
 {
 	uint32_t end;
@@ -638,7 +647,10 @@ END_TEST
 static const trace_event_id_t marks[] = {POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
 					 POSIX_TRACE_START};
 
-/* SYSEV-9 FILT-2 UFULL-8 SYSEV-3: any of the four filtered; what they stand for happens all the same */
+/*
+ * SYSEV-9 FILT-2 UFULL-8 SYSEV-3: any of the four filtered; what they stand for happens all the
+ * same
+ */
 START_TEST(until_full_filtered_marks_are_not_reported)
 {
 	trace_event_set_t set;
@@ -763,7 +775,9 @@ static void expect_all_fit(const trace_attr_t *attr, size_t size, size_t max_dat
 		px_test_expect(stream, type, &seen);
 }
 
-/* ATTR-4 UFULL-10 MAXUSR-1 MAXSYS-3: for the size that was asked for, and for the one that it has */
+/*
+ * ATTR-4 UFULL-10 MAXUSR-1 MAXSYS-3: for the size that was asked for, and for the one that it has
+ */
 START_TEST(until_full_events_within_the_size_are_all_recorded)
 {
 	size_t max_data = data_sizes[_i];
@@ -782,7 +796,8 @@ START_TEST(until_full_events_within_the_size_are_all_recorded)
 			ok(posix_trace_get_attr(stream, &attr));
 			ok(posix_trace_attr_getstreamsize(&attr, &size));
 			ck_assert_uint_ge(size, stream_sizes[i]);
-			expect_all_fit(&attr, round % 2 ? size : stream_sizes[i], max_data, &random);
+			expect_all_fit(&attr, round % 2 ? size : stream_sizes[i], max_data,
+				       &random);
 		}
 	}
 }
@@ -818,9 +833,8 @@ static void trace_in_threads(uint32_t for_each)
 /* ATTR-4 ATTR-5: however the threads share it, on one ring and on one for each CPU */
 START_TEST(until_full_events_of_threads_within_the_size_are_all_recorded)
 {
-	const struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL,
-					      .size = 200000,
-					      .nr_rings = (unsigned int)_i};
+	const struct px_test_stream wanted = {
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 200000, .nr_rings = (unsigned int)_i};
 	uint32_t next[NR_THREADS] = {0}, for_each;
 	trace_attr_t attr;
 	size_t size;
@@ -849,9 +863,8 @@ END_TEST
 /* UFULL-1 UFULL-9 MODEL-3: each thread's events are there up to a point, and none beyond it */
 START_TEST(until_full_threads_lose_nothing_before_it_is_full)
 {
-	const struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL,
-					      .size = 20000,
-					      .nr_rings = (unsigned int)_i};
+	const struct px_test_stream wanted = {
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 20000, .nr_rings = (unsigned int)_i};
 	enum { FOR_EACH = 2000 };
 
 	for (int round = 0; round < 20; round++) {
@@ -966,12 +979,14 @@ static void expect_in_place(trace_event_id_t got)
 	previous = got;
 }
 
-/* UFULL-1 UFULL-2 UFULL-6 UFULL-8 MODEL-3 COMB-1 COMB-2 GETNEXT-10: every loss in a gap, every gap in a pause */
+/*
+ * UFULL-1 UFULL-2 UFULL-6 UFULL-8 MODEL-3 COMB-1 COMB-2 GETNEXT-10: every loss in a gap, every gap
+ * in a pause
+ */
 START_TEST(until_full_hammered_and_read_keeps_its_order)
 {
-	const struct px_test_stream small = {.policy = POSIX_TRACE_UNTIL_FULL,
-					     .size = 4096,
-					     .nr_rings = (unsigned int)_i};
+	const struct px_test_stream small = {
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 4096, .nr_rings = (unsigned int)_i};
 	pthread_t threads[NR_THREADS];
 	uint32_t first[NR_THREADS], came = 0;
 	struct txtrace_loss loss;
@@ -1076,7 +1091,8 @@ static void add_size_tests(Suite *suite)
 
 	tcase_add_loop_test(tcase, until_full_events_within_the_size_are_all_recorded, 0,
 			    (int)PX_ARRAY_SIZE(data_sizes));
-	tcase_add_loop_test(tcase, until_full_events_of_threads_within_the_size_are_all_recorded, 0, 2);
+	tcase_add_loop_test(tcase, until_full_events_of_threads_within_the_size_are_all_recorded, 0,
+			    2);
 	tcase_add_loop_test(tcase, until_full_threads_lose_nothing_before_it_is_full, 0, 2);
 	tcase_add_test(tcase, until_full_wraps_many_times_without_a_fault);
 	tcase_add_loop_test(tcase, until_full_hammered_and_read_keeps_its_order, 0, 2);
