@@ -270,8 +270,8 @@ static void print_figure(const struct harness_case *item, enum harness_mode mode
 
 static void print_cases(void)
 {
-	printf("Nanoseconds, of %u rounds%*s1 thread%*sall %u CPUs at once\n", nr_rounds, 40, "", 13,
-	       "", harness_nr_cpus());
+	printf("%-62s %24s %9s %u CPUs at once\n", "Nanoseconds", "1 thread", "all",
+	       harness_nr_cpus());
 	printf("%-13s  %-47s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max", "median",
 	       "min", "max");
 	for (size_t i = 0; i < NR_CASES; i++) {
@@ -323,7 +323,7 @@ static void print_comparisons(void)
 {
 	struct harness_figure figure;
 
-	printf("\n%-36s %8s %7s %7s   target\n", "Within a round", "median", "min", "max");
+	printf("\n%-36s %8s %7s %7s   target\n", "Within a round, over the rounds", "median", "min", "max");
 	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
 		const struct comparison *c = &comparisons[i];
 

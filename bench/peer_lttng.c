@@ -72,7 +72,8 @@ static void print_all(unsigned int nr_rounds)
 	struct harness_figure figure[HARNESS_MODES];
 	enum harness_mode mode;
 
-	printf("%-32s  %-23s  all %u CPUs at once\n%-32s", "16 bytes", "1 thread", harness_nr_cpus(), "");
+	printf("%-32s  %23s  %12s %u CPUs at once\n", "16 bytes", "1 thread", "all", harness_nr_cpus());
+	printf("%-32s", "");
 	printf("  %7s %7s %7s  %7s %7s %7s\n", "median", "min", "max", "median", "min", "max");
 	for (size_t i = 0; i < 2; i++) {
 		for (mode = HARNESS_ONE; mode < HARNESS_MODES; mode++)

@@ -24,7 +24,6 @@ is_complete()
 		echo '#include <lttng/tracepoint.h>' | $CC -E - >/dev/null 2>&1
 }
 
-# There must be no session daemon of the distribution: ours is in user space, and goes when we go.
 install_packages()
 {
 	install="apt-get install -y --no-install-recommends $packages"
@@ -39,41 +38,70 @@ install_packages()
 }
 
 sessiond=
+session=
 directory=
+left_by_others=$(ls -d /dev/shm/lttng-ust-wait-* /var/run/lttng 2>/dev/null)
+
+was_there()
+{
+	case "
+$left_by_others
+" in
+	*"
+$1
+"*) return 0 ;;
+	esac
+	return 1
+}
 
 clean_up()
 {
+	[ -z "$session" ] || lttng --no-sessiond destroy "$session" >/dev/null 2>&1
 	if [ -n "$sessiond" ]; then
 		kill "$sessiond" 2>/dev/null
 		wait "$sessiond" 2>/dev/null
 	fi
+	# LTTng leaves these behind.
+	for file in /dev/shm/lttng-ust-wait-*; do
+		was_there "$file" || rm -f "$file"
+	done
+	was_there /var/run/lttng || rmdir /var/run/lttng 2>/dev/null
 	[ -z "$directory" ] || rm -rf "$directory"
+}
+
+daemon_answers()
+{
+	lttng --no-sessiond list >/dev/null 2>&1
+}
+
+# A daemon that is there already is used, since root cannot have two.
+start_daemon()
+{
+	export HOME="$directory" LTTNG_HOME="$directory" LTTNG_UST_REGISTER_TIMEOUT=-1
+	daemon_answers && return
+	lttng-sessiond --no-kernel >"$directory/sessiond.log" 2>&1 &
+	sessiond=$!
+	waited=0
+	until daemon_answers; do
+		waited=$((waited + 1))
+		if [ "$waited" -ge 100 ] || ! kill -0 "$sessiond" 2>/dev/null; then
+			cat "$directory/sessiond.log" >&2
+			fail 'lttng-sessiond does not start'
+		fi
+		sleep 0.1
+	done
 }
 
 start_session()
 {
-	# With HOME alone, root would get the daemon of the whole system: /var/run/lttng.
-	export HOME="$directory" LTTNG_HOME="$directory" LTTNG_RUNDIR="$directory/run"
-	export LTTNG_UST_REGISTER_TIMEOUT=-1
-	unset LTTNG_UST_CTL_PATH
-	mkdir "$directory/run"
-	lttng-sessiond --no-kernel >"$directory/sessiond.log" 2>&1 &
-	sessiond=$!
-	waited=0
-	until lttng --no-sessiond list >/dev/null 2>&1; do
-		waited=$((waited + 1))
-		[ "$waited" -lt 100 ] && kill -0 "$sessiond" 2>/dev/null || {
-			cat "$directory/sessiond.log" >&2
-			fail 'lttng-sessiond does not start'
-		}
-		sleep 0.1
-	done
+	session=posixtrace-peer-$$
 	{
-		lttng --no-sessiond create peer --snapshot --output="$directory/out" &&
-			lttng --no-sessiond enable-channel -u --overwrite --subbuf-size=256k --num-subbuf=4 ring &&
-			lttng --no-sessiond enable-event -u -c ring 'posixtrace_peer:*' &&
-			lttng --no-sessiond add-context -u -c ring -t vpid -t vtid -t ip &&
-			lttng --no-sessiond start
+		lttng --no-sessiond create "$session" --snapshot --output="$directory/out" &&
+			lttng --no-sessiond enable-channel -s "$session" -u --overwrite \
+				--subbuf-size=256k --num-subbuf=4 ring &&
+			lttng --no-sessiond enable-event -s "$session" -u -c ring 'posixtrace_peer:*' &&
+			lttng --no-sessiond add-context -s "$session" -u -c ring -t vpid -t vtid -t ip &&
+			lttng --no-sessiond start "$session"
 	} >"$directory/lttng.log" 2>&1 || {
 		cat "$directory/lttng.log" >&2
 		fail 'the session could not be made'
@@ -97,8 +125,9 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 directory=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-peers.XXXXXX") || exit 1
 build_program
+start_daemon
 start_session
 mkdir -m 700 "$directory/trace"
 TXTRACE_DIR="$directory/trace" "$directory/peer_lttng" "$ROUNDS" || fail 'the measurement failed'
-echo "LTTng-UST $(lttng --version | sed 's/.*) \([0-9.]*\).*/\1/'): snapshot session, 4 x 256 KiB a CPU," \
-	"contexts vpid, vtid, ip."
+version=$(pkg-config --modversion lttng-ust 2>/dev/null)
+echo "LTTng-UST${version:+ }$version: snapshot session, 4 x 256 KiB a CPU, contexts vpid, vtid, ip."

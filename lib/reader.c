@@ -38,6 +38,7 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 	reader->target_pid = target_pid;
 	reader->timeline = *timeline;
 	reader->reported_counter = timeline->origin.counter;
+	reader->cut = timeline->origin.counter;
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		struct px_ring ring = px_rings_get(&view->rings, i);
 
@@ -299,6 +300,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 	if (!lapped)
 		return false;
 	PX_TESTPOINT("reader.lap.jumped");
+	reader->cut = cut;
 	for (uint32_t i = 0; i < nr_rings; i++)
 		cut_ring(reader, i, cut, &first);
 	note_gap(reader, first);
@@ -528,6 +530,11 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	if (!px_record_read(&ring, cursor->position, cursor->word, &report->record,
 			    holding ? reader->held_data : data,
 			    holding ? reader->held_capacity : capacity)) {
+		/* Its first slot is the same: so it is no whole record, and never will be. */
+		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
+			note_gap(reader, cursor->counter);
+			pass_reservation(reader, i, false);
+		}
 		resettle_top(reader);
 		return false;
 	}
@@ -543,6 +550,25 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	report->length = report->record.length;
 	report->copied = report->length < capacity ? report->length : capacity;
 	return true;
+}
+
+/* The next record is older than the last cut; a reservation stood before it then. */
+static bool is_cut(const struct px_reader *reader)
+{
+	return (int64_t)(reader->cursor[reader->heap[0]].counter - reader->cut) < 0;
+}
+
+static void cut_top(struct px_reader *reader)
+{
+	uint32_t i = reader->heap[0];
+	uint64_t first = reader->cursor[i].counter;
+
+	cut_ring(reader, i, reader->cut, &first);
+	note_gap(reader, first);
+	/* What is no whole record is passed like one that was never finished. */
+	if (reader->cursor[i].is_record && is_cut(reader))
+		pass_reservation(reader, i, false);
+	resettle_top(reader);
 }
 
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
@@ -564,6 +590,10 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 			if (is_pending(reader, reader->heap[0]))
 				return PX_NEXT_PENDING;
 			resettle_top(reader);
+			continue;
+		}
+		if (px_unlikely(is_cut(reader))) {
+			cut_top(reader);
 			continue;
 		}
 		if (px_likely(take(reader, filter, data, capacity, report)))

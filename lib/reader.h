@@ -90,6 +90,7 @@ struct px_reader {
 
 	bool in_gap;		   /* events were lost ahead of the next record */
 	uint64_t gap_counter;	   /* of the first of them */
+	uint64_t cut;		   /* what is older than this counts as overwritten */
 	uint64_t reported_counter; /* of the last record reported */
 	uint32_t target_pid;
 };

@@ -415,16 +415,17 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 	struct px_segment *segment = stream->view.segment;
 	uint64_t dropped, state;
 
+	status->is_overrun = false;
 	do {
 		state = px_load_acquire(&segment->state);
 		status->is_full = px_view_is_full(&stream->view);
 		/* COMB-2: the writer that filled the stream may not have said so yet */
 		if (status->is_full && stream->view.limit != 0)
 			px_view_auto_stop(&stream->view, state);
+		dropped = px_read_once(&segment->dropped);
+		status->is_overrun |= px_reader_tell_overrun(&stream->reader);
 	} while (px_load_acquire(&segment->state) != state);
 	status->is_running = px_state_of(state) == PX_STATE_RUNNING;
-	dropped = px_read_once(&segment->dropped);
-	status->is_overrun = px_reader_tell_overrun(&stream->reader);
 	status->is_overrun |= dropped != stream->dropped_told;
 	stream->dropped_told = dropped;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader while writers overtake it, at the steps where that once went wrong: what is lost is marked where
- * it is lost, what cannot be read is passed, and no call goes on for ever.
+ * The reader while writers overtake it, at the steps where that once went wrong: what is lost is
+ * marked where it is lost, what cannot be read is passed, and no call goes on for ever.
  */
 #include "common.h"
 
@@ -116,8 +116,8 @@ static void release(struct held *held)
 }
 
 /*
- * Read all there is: numbers rise, and where one is missing OVERFLOW and RESUME stand before the next.
- * Returns how many numbers there were.
+ * Read all there is: numbers rise, and where one is missing OVERFLOW and RESUME stand before the
+ * next. Returns how many numbers there were.
  */
 static uint32_t expect_marked_gaps(int64_t last)
 {
@@ -158,9 +158,9 @@ static void write_six_slots(void)
 }
 
 /*
- * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record and sleeps.  They are overwritten;
- * the first one, still claimed, is not.  Then it commits that one: a record that nobody can read, for which a
- * reader waits already.
+ * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record and sleeps.  They are
+ * overwritten; the first one, still claimed, is not.  Then it commits that one: a record that
+ * nobody can read, for which a reader waits already.
  */
 START_TEST(reader_record_committed_behind_a_lap_is_passed)
 {
@@ -206,7 +206,10 @@ static void lap_again(void)
 	write_numbers(10000, 3 * nr_slots());
 }
 
-/* LOOP-4 LOOP-5: a record waits for the marks of the gap before it when a second gap is made behind it. */
+/*
+ * LOOP-4 LOOP-5: a record waits for the marks of the gap before it when a second gap is made behind
+ * it.
+ */
 START_TEST(reader_gap_behind_a_record_that_follows_a_gap_is_marked_too)
 {
 	new_running_stream(0, 1);
@@ -224,8 +227,9 @@ static void overtake_snapshot(void)
 }
 
 /*
- * LOOP-2: a ring is lapped right behind the snapshot.  What another ring holds from between the snapshot and
- * the oldest survivor is older than what is lost, and must not stand behind the mark of that.
+ * LOOP-2: a ring is lapped right behind the snapshot.  What another ring holds from between the
+ * snapshot and the oldest survivor is older than what is lost, and must not stand behind the mark
+ * of that.
  */
 START_TEST(reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too)
 {
@@ -250,8 +254,8 @@ static void write_sleepy(void)
 }
 
 /*
- * LOOP-2: the same where the other ring cannot be cut at once, because a writer sleeps in front of what is too
- * old.
+ * LOOP-2: the same where the other ring cannot be cut at once, because a writer sleeps in front of
+ * what is too old.
  */
 START_TEST(reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too)
 {
@@ -308,9 +312,9 @@ static void set_some_filter(void)
 }
 
 /*
- * UFULL-1 UFULL-2 UFULL-8: an event finds no room, while a writer that has taken the last of it and a controller that
- * sets the filter are in the middle of that.  Then the stream is full, and a smaller event behind it must not
- * be recorded as if nothing had been lost.
+ * UFULL-1 UFULL-2 UFULL-8: an event finds no room, while a writer that has taken the last of it and
+ * a controller that sets the filter are in the middle of that.  Then the stream is full, and a
+ * smaller event behind it must not be recorded as if nothing had been lost.
  */
 START_TEST(event_without_room_while_the_filter_is_set_stops_the_stream)
 {

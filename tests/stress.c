@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress SECONDS: a process that traces itself as hard as it can, and looks at all that is reported.
+ * stress SECONDS: a process that traces itself as hard as it can, and looks at all that is
+ * reported.
  *
- * Eight writers, each interrupted by handlers that trace too, write events whose bytes follow from who wrote
- * them and a number.  Meanwhile owners create streams of all kinds, start, stop, clear, filter and copy them at
- * random, and shut them down in the middle of everything.  Each stream has a reader, fast or slow, or none.
+ * Eight writers, each interrupted by handlers that trace too, write events whose bytes follow from
+ * who wrote them and a number.  Meanwhile owners create streams of all kinds, start, stop, clear,
+ * filter and copy them at random, and shut them down in the middle of everything.  Each stream has
+ * a reader, fast or slow, or none.
  *
  * A reader checks that
  *	- every byte is what was written (no event is torn),
  *	- the numbers of one writer rise, and time with them,
- *	- a number is missing only where OVERFLOW and RESUME stood, where the stream did not run, where the
- *	  type was filtered, or where a loss was counted,
+ *	- a number is missing only where OVERFLOW and RESUME stood, where the stream did not run,
+ *	  where the type was filtered, or where a loss was counted,
  *	- START and STOP alternate, and events stand between them and pass the filter.
- * At the end no file may be left but the registry.  PX_SEED repeats the decisions, though not the races.
+ * At the end no file may be left but the registry.  PX_SEED repeats the decisions, though not the
+ * races.
  */
 #include "common.h"
 
@@ -339,7 +342,10 @@ static uint32_t index_of(trace_event_id_t id)
 	return i;
 }
 
-/* The filter changes a moment before the FILTER that says so, so what passes the new one may come first. */
+/*
+ * The filter changes a moment before the FILTER that says so, so what passes the new one may come
+ * first.
+ */
 static void check_filter(struct knowledge *knowledge, trace_event_id_t id)
 {
 	uint32_t i = index_of(id);
@@ -524,8 +530,8 @@ static void forget(struct knowledge *knowledge)
 }
 
 /*
- * An event that was read while a clear came or was under way is of before it or of after it: it has to be
- * whole, and says nothing about what follows.
+ * An event that was read while a clear came or was under way is of before it or of after it: it has
+ * to be whole, and says nothing about what follows.
  */
 static void check_between_clears(struct stream *stream, uint32_t clears_before,
 				 const struct posix_trace_event_info *info,
