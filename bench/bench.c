@@ -14,7 +14,7 @@
 #define STREAM_BYTES (1 << 20) /* a ring */
 #define ROUNDS 15
 #define ROUNDS_QUICK 7
-#define NEW_NAMES 900 /* of the TRACE_USER_EVENT_MAX that a process may open, for all rounds together */
+#define NEW_NAMES 900 /* for all rounds together: a process may open TRACE_USER_EVENT_MAX */
 #define READ_BATCHES 14
 
 static trace_event_id_t event_id;
@@ -160,55 +160,44 @@ static void end_two(void)
 /* The cases. */
 
 static struct harness_case cases[] = {
-	{.name = "loop", .run = run_nothing},
-	{.name = "rdtsc", .run = run_counter},
-	{.name = "clock_gettime", .run = run_clock},
-	{.name = "call", .run = run_empty_call},
-	{.name = "floor", .run = run_floor},
-	{.name = "event-0", .run = run_event_0, .begin = begin_running, .end = end},
-	{.name = "event-4", .run = run_event_4, .begin = begin_running, .end = end},
-	{.name = "event-16", .run = run_event_16, .begin = begin_running, .end = end},
-	{.name = "event-64", .run = run_event_64, .begin = begin_running, .end = end},
-	{.name = "event-256", .run = run_event_256, .begin = begin_running, .end = end},
-	{.name = "two-streams", .run = run_event_16, .begin = begin_two, .end = end_two},
-	{.name = "off", .run = run_event_16},
-	{.name = "off-macro", .run = run_macro},
-	{.name = "suspended", .run = run_event_16, .begin = begin_suspended, .end = end},
-	{.name = "filtered", .run = run_event_16, .begin = begin_filtered, .end = end},
-	{.name = "lap-first", .run = run_event_16, .begin = begin_running, .end = end, .nr_batches = 1,
-	 .warm_up = 1, .repeats = 5, .one_only = true},
-	{.name = "lap-later", .run = run_event_16, .begin = begin_running, .end = end, .nr_batches = 1,
-	 .repeats = 5, .one_only = true},
+	{.name = "loop", .run = run_nothing, .what = "the loop around everything below, empty"},
+	{.name = "rdtsc", .run = run_counter, .what = "the counter, inlined (RDTSC on x86-64)"},
+	{.name = "clock_gettime", .run = run_clock, .what = "clock_gettime(CLOCK_REALTIME)"},
+	{.name = "call", .run = run_empty_call, .what = "an empty function of a shared library"},
+	{.name = "floor", .run = run_floor, .what = "the same, reading the counter: the floor"},
+	{.name = "event-0", .run = run_event_0, .begin = begin_running, .end = end,
+	 .what = "posix_trace_event(), running stream, no data"},
+	{.name = "event-4", .run = run_event_4, .begin = begin_running, .end = end,
+	 .what = "4 bytes"},
+	{.name = "event-16", .run = run_event_16, .begin = begin_running, .end = end,
+	 .what = "16 bytes"},
+	{.name = "event-64", .run = run_event_64, .begin = begin_running, .end = end,
+	 .what = "64 bytes"},
+	{.name = "event-256", .run = run_event_256, .begin = begin_running, .end = end,
+	 .what = "256 bytes"},
+	{.name = "two-streams", .run = run_event_16, .begin = begin_two, .end = end_two,
+	 .what = "16 bytes into two streams"},
+	{.name = "off", .run = run_event_16, .what = "posix_trace_event(), no stream"},
+	{.name = "off-macro", .run = run_macro, .what = "the macro of <trace.h>, no stream"},
+	{.name = "suspended", .run = run_event_16, .begin = begin_suspended, .end = end,
+	 .what = "posix_trace_event(), suspended stream"},
+	{.name = "filtered", .run = run_event_16, .begin = begin_filtered, .end = end,
+	 .what = "posix_trace_event(), filtered out"},
+	{.name = "lap-first", .run = run_event_16, .begin = begin_running, .end = end,
+	 .nr_batches = 1, .warm_up = 1, .repeats = 5, .one_only = true,
+	 .what = "16 bytes, first lap of a new ring"},
+	{.name = "lap-later", .run = run_event_16, .begin = begin_running, .end = end,
+	 .nr_batches = 1, .repeats = 5, .one_only = true, .what = "16 bytes, a later lap"},
 	{.name = "getnext", .run = run_getnext, .begin = begin_full, .end = end,
-	 .nr_batches = READ_BATCHES, .one_only = true},
-	{.name = "open-known", .run = run_open_known, .one_only = true},
-	{.name = "open-new", .run = run_open_new, .nr_batches = 1, .warm_up = 1, .one_only = true},
+	 .nr_batches = READ_BATCHES, .one_only = true,
+	 .what = "posix_trace_getnext_event(), full rings"},
+	{.name = "open-known", .run = run_open_known, .one_only = true,
+	 .what = "posix_trace_eventid_open(), known name"},
+	{.name = "open-new", .run = run_open_new, .nr_batches = 1, .warm_up = 1, .one_only = true,
+	 .what = "posix_trace_eventid_open(), new name"},
 };
 
 #define NR_CASES (sizeof(cases) / sizeof(cases[0]))
-
-static const char *const explained[NR_CASES] = {
-	"the loop around everything below, empty",
-	"the counter, inlined (RDTSC where there is one)",
-	"clock_gettime(CLOCK_REALTIME)",
-	"an empty function of a shared library",
-	"the same, reading the counter: the floor",
-	"posix_trace_event(), running stream, no data",
-	"4 bytes",
-	"16 bytes",
-	"64 bytes",
-	"256 bytes",
-	"16 bytes into two streams",
-	"posix_trace_event(), no stream",
-	"the macro of <trace.h>, no stream",
-	"posix_trace_event(), suspended stream",
-	"posix_trace_event(), filtered out",
-	"16 bytes, first lap of a new ring",
-	"16 bytes, a later lap",
-	"posix_trace_getnext_event(), full rings",
-	"posix_trace_eventid_open(), known name",
-	"posix_trace_eventid_open(), new name",
-};
 
 static struct harness_case *find_case(const char *name)
 {
@@ -270,14 +259,14 @@ static void print_figure(const struct harness_case *item, enum harness_mode mode
 
 static void print_cases(void)
 {
-	printf("%-62s %24s %9s %u CPUs at once\n", "Nanoseconds", "1 thread", "all",
+	printf("%-59s %24s %20s (%u)\n", "Nanoseconds", "1 thread", "all CPUs at once",
 	       harness_nr_cpus());
-	printf("%-13s  %-47s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max", "median",
-	       "min", "max");
+	printf("%-13s  %-44s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max",
+	       "median", "min", "max");
 	for (size_t i = 0; i < NR_CASES; i++) {
 		if (!cases[i].selected)
 			continue;
-		printf("%-13s  %-47s", cases[i].name, explained[i]);
+		printf("%-13s  %-44s", cases[i].name, cases[i].what);
 		print_figure(&cases[i], HARNESS_ONE);
 		print_figure(&cases[i], HARNESS_ALL);
 		putchar('\n');
@@ -310,29 +299,35 @@ static const struct comparison {
 	{"filtered out - empty call, ns", "filtered", HARNESS_ONE, '-', "call", HARNESS_ONE, ""},
 };
 
-static void print_reading(void)
+static void print_comparison(const char *what, int digits, const struct harness_figure *figure,
+			     const char *target)
 {
-	struct harness_figure figure;
+	static bool begun;
 
-	if (harness_figure(find_case("getnext"), HARNESS_ONE, &figure))
-		printf("%-36s %8.1f %7.1f %7.1f   at least 20\n", "reading, million events a second",
-		       1e3 / figure.median, 1e3 / figure.max, 1e3 / figure.min);
+	if (!begun)
+		printf("\n%-36s %8s %7s %7s   target\n", "Within a round", "median", "min", "max");
+	begun = true;
+	printf("%-36s %8.*f %7.*f %7.*f%s%s\n", what, digits, figure->median, digits, figure->min,
+	       digits, figure->max, *target ? "   " : "", target);
 }
 
 static void print_comparisons(void)
 {
-	struct harness_figure figure;
+	struct harness_figure figure, speed;
 
-	printf("\n%-36s %8s %7s %7s   target\n", "Within a round, over the rounds", "median", "min", "max");
 	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
 		const struct comparison *c = &comparisons[i];
 
 		if (harness_compare(find_case(c->a), c->a_mode, c->op, find_case(c->b), c->b_mode,
 				    &figure))
-			printf("%-36s %8.2f %7.2f %7.2f   %s\n", c->what, figure.median, figure.min,
-			       figure.max, c->target);
+			print_comparison(c->what, 2, &figure, c->target);
 	}
-	print_reading();
+	if (harness_figure(find_case("getnext"), HARNESS_ONE, &figure)) {
+		speed.median = 1e3 / figure.median;
+		speed.min = 1e3 / figure.max;
+		speed.max = 1e3 / figure.min;
+		print_comparison("reading, million events a second", 1, &speed, "at least 20");
+	}
 }
 
 /* The command line. */
@@ -346,7 +341,7 @@ static void print_help(void)
 	       "  --help       print this\n\ncases:\n",
 	       HARNESS_ROUNDS_MAX, ROUNDS, ROUNDS_QUICK);
 	for (size_t i = 0; i < NR_CASES; i++)
-		printf("  %-13s %s\n", cases[i].name, explained[i]);
+		printf("  %-13s %s\n", cases[i].name, cases[i].what);
 }
 
 static __attribute__((noreturn)) void refuse(const char *what, const char *word)

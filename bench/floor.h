@@ -9,7 +9,7 @@
 /* Does nothing: the price of a call through the PLT. */
 void bench_floor_empty(unsigned int id, const void *data, size_t length);
 
-/* Reads the counter, RDTSC where there is one, and does nothing else: no stamped event can cost less. */
+/* Reads the counter, RDTSC where there is one, and does nothing else: what a stamp costs. */
 uint64_t bench_floor_stamp(unsigned int id, const void *data, size_t length);
 
 /* The counter itself. */

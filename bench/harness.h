@@ -2,12 +2,12 @@
 /*
  * Measures many short cases side by side.
  *
- * A *case* is a loop over one operation.  A *batch* is a timed run of the loop, well below the length of a
- * time slice.  A *round* measures every case once, first on one pinned thread, then on all CPUs at once, a
- * pinned thread on each.  The figure of a case in a round is the median of its batches, so a thread that
- * loses its CPU in the middle of one does not count; and whatever slows the machine for longer than a
- * round meets all cases alike.  Therefore ratios and differences are taken within a round, and the
- * median of the rounds is what is told of them.
+ * A *case* is a loop over one operation.  A *batch* is a timed run of the loop, well below the
+ * length of a time slice.  A *round* measures every case once, first on one pinned thread, then on
+ * all CPUs at once, a pinned thread on each.  The figure of a case in a round is the median of its
+ * batches, so a thread that loses its CPU in the middle of one does not count; and whatever slows
+ * the machine for longer than a round meets all cases alike.  Therefore ratios and differences are
+ * taken within a round, and the median of the rounds is what is told of them.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
@@ -21,6 +21,7 @@ enum harness_mode { HARNESS_ONE, HARNESS_ALL, HARNESS_MODES };
 
 struct harness_case {
 	const char *name;
+	const char *what;      /* for people */
 	void (*run)(size_t n); /* the loop, n times */
 
 	/* On the main thread around each repeat; may be NULL.  begin: 0 or an error number. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_trace_event() and a trace point of LTTng-UST in one program, each recording 16 bytes, in turns of a
- * few milliseconds.  peers.sh builds it and makes the session that it needs.
+ * posix_trace_event() and a trace point of LTTng-UST in one program, each recording 16 bytes, in
+ * turns of a few milliseconds.  peers.sh builds it and makes the session that it needs.
  *
  *	peer_lttng ROUNDS
  */
@@ -58,7 +58,8 @@ static int start_stream(void)
 	return error ? error : posix_trace_eventid_open("peer", &event_id);
 }
 
-static void print_row(const char *what, const struct harness_figure figure[HARNESS_MODES], int digits)
+static void print_row(const char *what, const struct harness_figure figure[HARNESS_MODES],
+		      int digits)
 {
 	printf("%-32s", what);
 	for (int mode = 0; mode < HARNESS_MODES; mode++)
@@ -72,7 +73,8 @@ static void print_all(unsigned int nr_rounds)
 	struct harness_figure figure[HARNESS_MODES];
 	enum harness_mode mode;
 
-	printf("%-32s  %23s  %12s %u CPUs at once\n", "16 bytes", "1 thread", "all", harness_nr_cpus());
+	printf("%-32s  %23s  %19s (%u)\n", "16 bytes", "1 thread", "all CPUs at once",
+	       harness_nr_cpus());
 	printf("%-32s", "");
 	printf("  %7s %7s %7s  %7s %7s %7s\n", "median", "min", "max", "median", "min", "max");
 	for (size_t i = 0; i < 2; i++) {
@@ -83,8 +85,17 @@ static void print_all(unsigned int nr_rounds)
 	for (mode = HARNESS_ONE; mode < HARNESS_MODES; mode++)
 		harness_compare(&cases[1], mode, '/', &cases[0], mode, &figure[mode]);
 	print_row("LTTng-UST / posix_trace_event()", figure, 2);
-	printf("\nThe ratio is that of each of %u rounds, then the median.  Target: at least 8, to beat 10.\n",
+	printf("\nThe ratio is that of each of %u rounds, then the median.\n"
+	       "Target: at least 8, to beat 10.\n",
 	       nr_rounds);
+}
+
+static bool is_recording(void)
+{
+	if (lttng_ust_tracepoint_enabled(posixtrace_peer, bytes16))
+		return true;
+	fprintf(stderr, "peer_lttng: no session records posixtrace_peer:bytes16\n");
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -96,19 +107,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: peer_lttng ROUNDS (1 ... %d)\n", HARNESS_ROUNDS_MAX);
 		return 2;
 	}
-	if (!lttng_ust_tracepoint_enabled(posixtrace_peer, bytes16)) {
-		fprintf(stderr, "peer_lttng: the session has not enabled posixtrace_peer:bytes16\n");
+	if (!is_recording())
 		return 1;
-	}
 	error = start_stream();
 	if (!error)
 		error = harness_init();
 	if (!error)
-		error = harness_run(cases, sizeof(cases) / sizeof(cases[0]), (unsigned int)nr_rounds);
+		error = harness_run(cases, sizeof(cases) / sizeof(cases[0]),
+				    (unsigned int)nr_rounds);
 	if (error) {
 		fprintf(stderr, "peer_lttng: cannot measure: %s\n", strerror(error));
 		return 1;
 	}
+	if (!is_recording()) /* until the end */
+		return 1;
 	print_all((unsigned int)nr_rounds);
 	return 0;
 }

@@ -11,8 +11,9 @@
 
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(posixtrace_peer, bytes16, LTTNG_UST_TP_ARGS(const unsigned char *, data),
-			   LTTNG_UST_TP_FIELDS(lttng_ust_field_array(unsigned char, data, data, 16)))
+LTTNG_UST_TRACEPOINT_EVENT(
+	posixtrace_peer, bytes16, LTTNG_UST_TP_ARGS(const unsigned char *, data),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_array(unsigned char, data, data, 16)))
 
 #endif
 

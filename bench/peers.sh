@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# peers.sh: measure posix_trace_event() beside LTTng-UST.  make bench-peers calls it in the build directory,
-# with CC and srcdir.  ROUNDS may be set: 21 if it is not.
+# peers.sh: measure posix_trace_event() beside LTTng-UST.  make bench-peers calls it in the build
+# directory, with CC and srcdir.  ROUNDS may be set: 21 if it is not.
 #
-# As root, on Debian, it installs what is missing.  Everything else lives in a directory of its own, and is
-# gone afterwards, however it ended.
+# As root, on Debian, it installs what is missing.  Everything else lives in a directory of its own,
+# and is gone afterwards, however it ended.
 set -u
 
 CC=${CC:-cc}
@@ -27,8 +27,9 @@ is_complete()
 install_packages()
 {
 	install="apt-get install -y --no-install-recommends $packages"
-	command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ] ||
+	if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
 		fail "missing: $packages (as root, on Debian: apt-get update && $install)"
+	fi
 	echo "peers.sh: installing $packages"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -qq </dev/null || echo 'peers.sh: apt-get update failed, going on' >&2
@@ -99,8 +100,10 @@ start_session()
 		lttng --no-sessiond create "$session" --snapshot --output="$directory/out" &&
 			lttng --no-sessiond enable-channel -s "$session" -u --overwrite \
 				--subbuf-size=256k --num-subbuf=4 ring &&
-			lttng --no-sessiond enable-event -s "$session" -u -c ring 'posixtrace_peer:*' &&
-			lttng --no-sessiond add-context -s "$session" -u -c ring -t vpid -t vtid -t ip &&
+			lttng --no-sessiond enable-event -s "$session" -u -c ring \
+				'posixtrace_peer:*' &&
+			lttng --no-sessiond add-context -s "$session" -u -c ring \
+				-t vpid -t vtid -t ip &&
 			lttng --no-sessiond start "$session"
 	} >"$directory/lttng.log" 2>&1 || {
 		cat "$directory/lttng.log" >&2
