@@ -217,7 +217,8 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		extra = record.extra;
-		counter = record.counter;
+		if ((int64_t)(record.counter - counter) < 0)
+			counter = record.counter;
 	}
 	if ((uint32_t)(extra - cursor->next_extra) < lost)
 		lost -= (uint32_t)(extra - cursor->next_extra);
@@ -228,14 +229,14 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 }
 
 /* Take what is older than the cut away from a ring that was not lapped. */
-static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t cut, uint64_t *first)
+static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	struct px_record record;
 
 	while (settle(reader, i) == SETTLED_READY && cursor->is_record &&
-	       (int64_t)(cursor->counter - cut) < 0 &&
+	       (int64_t)(cursor->counter - reader->cut) < 0 &&
 	       px_record_read(&ring, cursor->position, cursor->word, &record, NULL, 0)) {
 		if ((int64_t)(record.counter - *first) < 0)
 			*first = record.counter;
@@ -273,7 +274,6 @@ static void look_at_heads(struct px_reader *reader)
 static bool pass_lap(struct px_reader *reader, uint32_t margin)
 {
 	uint32_t nr_rings = reader->view->rings.nr_rings;
-	uint64_t cut = reader->reported_counter;
 	bool lapped = false;
 	uint64_t first;
 
@@ -294,15 +294,14 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 			first = lost;
 		oldest = jump(reader, i, margin);
 		cursor->last_counter = lost; /* a lower bound, should the survivor go too */
-		if ((int64_t)(oldest - cut) > 0)
-			cut = oldest;
+		if ((int64_t)(oldest - reader->cut) > 0)
+			reader->cut = oldest; /* never back, though a later lap is of other rings */
 	}
 	if (!lapped)
 		return false;
 	PX_TESTPOINT("reader.lap.jumped");
-	reader->cut = cut;
 	for (uint32_t i = 0; i < nr_rings; i++)
-		cut_ring(reader, i, cut, &first);
+		cut_ring(reader, i, &first);
 	note_gap(reader, first);
 	return true;
 }
@@ -563,7 +562,7 @@ static void cut_top(struct px_reader *reader)
 	uint32_t i = reader->heap[0];
 	uint64_t first = reader->cursor[i].counter;
 
-	cut_ring(reader, i, reader->cut, &first);
+	cut_ring(reader, i, &first);
 	note_gap(reader, first);
 	/* What is no whole record is passed like one that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))

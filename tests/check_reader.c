@@ -248,6 +248,35 @@ START_TEST(reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too)
 }
 END_TEST
 
+static void overtake_the_other_ring(void)
+{
+	write_to_ring(1, 1000 + 2 * nr_slots());
+}
+
+/*
+ * LOOP-2: a second ring is lapped while the reader passes the lap of the first.  The survivors of
+ * the second that are older than what the first lost must not stand behind the mark.
+ */
+START_TEST(reader_events_older_than_a_lap_but_in_a_ring_lapped_later_are_lost_too)
+{
+	uint32_t number;
+
+	new_running_stream(0, 2);
+	for (uint32_t i = 0; i < nr_slots(); i++)
+		write_to_ring(1, i);
+	for (uint32_t i = 0; i < 2 * nr_slots(); i++)
+		write_to_ring(0, 1000 + i);
+	px_test_at_point("reader.lap.jumped", overtake_the_other_ring);
+	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	number = px_test_number(&event);
+	ck_assert_uint_ge(number, 1000);
+	ck_assert_uint_gt(expect_marked_gaps(number), nr_slots() / 2);
+	ck_assert_uint_eq(px_test_number(&event), 1000 + 2 * nr_slots());
+}
+END_TEST
+
 static void write_sleepy(void)
 {
 	write_to_ring(1, 50);
@@ -355,6 +384,8 @@ int main(void)
 	tcase_add_test(laps, reader_record_of_hostile_length_is_passed);
 	tcase_add_test(laps, reader_gap_behind_a_record_that_follows_a_gap_is_marked_too);
 	tcase_add_test(laps, reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too);
+	tcase_add_test(laps,
+		       reader_events_older_than_a_lap_but_in_a_ring_lapped_later_are_lost_too);
 	tcase_add_test(laps,
 		       reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too);
 	suite_add_tcase(suite, laps);
