@@ -132,30 +132,31 @@ static uint64_t scale_between(struct px_anchor from, struct px_anchor to)
 			  (to.counter - from.counter));
 }
 
-static uint64_t measure_scale(enum px_clock_source source)
+static uint64_t measure_hardware(void)
 {
-	struct px_anchor from, to;
+	struct px_anchor from = px_clock_anchor(PX_CLOCK_HARDWARE);
+	struct px_anchor to;
 
-	if (source == PX_CLOCK_MONOTONIC)
-		return SCALE_ONE;
-	from = px_clock_anchor(source);
 	do
-		to = px_clock_anchor(source);
+		to = px_clock_anchor(PX_CLOCK_HARDWARE);
 	while (to.ns - from.ns < CALIBRATION_NS);
 	return scale_between(from, to);
 }
 
+/* The kernel may give the hardware up at any time, so only its scale is kept, never the source. */
 struct px_clock px_clock_best(void)
 {
-	static uint64_t scale; /* threads that race here measure the same */
-	struct px_clock clock = {hardware_is_sound() ? PX_CLOCK_HARDWARE : PX_CLOCK_MONOTONIC,
-				 px_read_once(&scale)};
+	static uint64_t hardware_scale; /* 0: not measured; threads that race measure the same */
+	uint64_t scale;
 
-	if (clock.scale == 0 || clock.source == PX_CLOCK_MONOTONIC) {
-		clock.scale = measure_scale(clock.source);
-		px_write_once(&scale, clock.scale);
+	if (!hardware_is_sound())
+		return (struct px_clock){PX_CLOCK_MONOTONIC, SCALE_ONE};
+	scale = px_read_once(&hardware_scale);
+	if (scale == 0) {
+		scale = measure_hardware();
+		px_write_once(&hardware_scale, scale);
 	}
-	return clock;
+	return (struct px_clock){PX_CLOCK_HARDWARE, scale};
 }
 
 unsigned int px_clock_shift(uint64_t scale)
@@ -238,6 +239,18 @@ void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
 		return;
 	append(timeline,
 	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
+}
+
+/* The youngest line may be bent, to meet the clock again: so all the way from the origin. */
+uint64_t px_timeline_scale(const struct px_timeline *timeline)
+{
+	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];
+	struct px_anchor last = {timeline->last_counter, 0};
+
+	last.ns = along(youngest, last.counter);
+	if (last.ns - timeline->origin.ns < CATCH_UP_NS)
+		return timeline->line[0].scale;
+	return scale_between(timeline->origin, last);
 }
 
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter)

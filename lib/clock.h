@@ -5,7 +5,7 @@
  * A stamp is a raw counter: the time stamp counter on x86-64 when the kernel trusts it, the virtual
  * counter on aarch64, else CLOCK_MONOTONIC in nanoseconds.  It is read on the way to a reservation,
  * so it is fenced against what comes before it; what must come after it takes a data dependence
- * (ring.c).
+ * (ring.h).
  *
  * Time is made when events are read.  The reader takes an anchor {counter, CLOCK_MONOTONIC} with
  * each snapshot; between anchors the conversion is a line, and a new line begins where the last one
@@ -27,13 +27,12 @@ enum px_clock_source {
 
 struct px_clock {
 	enum px_clock_source source;
-	uint64_t scale; /* nanoseconds of one tick, 16.48 fixed point, as far as a short look tells
-			 */
+	uint64_t scale; /* ns of a tick, 16.48 fixed point, as far as a short look tells */
 };
 
 /*
- * The best clock that all CPUs of this machine agree on.  Reads /sys and measures for 0.1 ms the
- * first time; not for trace points.
+ * The best clock that all CPUs of this machine agree on now.  Reads /sys at each call, and measures
+ * for 0.1 ms the first time.  A cancellation point, and not for trace points.
  */
 struct px_clock px_clock_best(void);
 
@@ -70,8 +69,7 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 	return px_clock_monotonic_ns();
 }
 
-/* A counter above all that were read before the call: on a coarse counter, waits for the next tick.
- */
+/* A counter above all read before the call: on a coarse counter, waits for the next tick. */
 uint64_t px_clock_read_later(enum px_clock_source source);
 
 /* The shift that makes a tick of about 100 ns of a counter with this scale. */
@@ -104,8 +102,8 @@ struct px_timeline {
 };
 
 /*
- * Begin now, on the scale of CLOCK_MONOTONIC plus this offset.  The clock's scale is a first guess; anchors
- * correct it.
+ * Begin now, on the scale of CLOCK_MONOTONIC plus this offset.  The clock's scale is a first guess;
+ * anchors correct it.
  */
 void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,
 		      uint64_t realtime_offset_ns);
@@ -116,8 +114,10 @@ void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 
-/* Nanoseconds on the REALTIME scale.  Never falls with the counter as long as the lines are kept.
- */
+/* Nanoseconds of a tick, 16.48: as far as the anchors tell; the first guess before there are any. */
+uint64_t px_timeline_scale(const struct px_timeline *timeline);
+
+/* Nanoseconds on the REALTIME scale; never falls with the counter while the lines are kept. */
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter);
 
 #endif

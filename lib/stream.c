@@ -78,10 +78,10 @@ static void settle_attr(struct px_stream *stream, const struct px_attr *attr, ui
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 
-static int create_parts(struct px_stream *stream, const struct px_attr *attr, uint32_t index)
+static int create_parts(struct px_stream *stream, const struct px_attr *attr,
+			const struct px_clock *clock, uint32_t index)
 {
 	struct px_registry_slot slot = {.controller = px_process_id(), .target = px_process_id()};
-	struct px_clock clock = px_clock_best();
 	struct px_timeline timeline;
 	char name[PX_SHM_NAME_MAX];
 	int error;
@@ -89,10 +89,10 @@ static int create_parts(struct px_stream *stream, const struct px_attr *attr, ui
 	slot.generation = px_registry_get()->slot[index].generation;
 	px_registry_segment_name(index, ++slot.generation, name);
 	px_shm_unlink(name); /* the slot is free: at most a crash of ours has left it */
-	error = create_segment(stream, attr, name, &clock);
+	error = create_segment(stream, attr, name, clock);
 	if (error)
 		return error;
-	px_timeline_init(&timeline, &clock, px_clock_realtime_offset_ns());
+	px_timeline_init(&timeline, clock, px_clock_realtime_offset_ns());
 	slot.create_ns = px_timeline_convert(&timeline, timeline.origin.counter);
 	error = px_reader_init(&stream->reader, &stream->view, slot.target.pid, &timeline);
 	if (error) {
@@ -107,17 +107,19 @@ static int create_parts(struct px_stream *stream, const struct px_attr *attr, ui
 	return 0;
 }
 
-static int create_locked(struct px_stream *stream, const struct px_attr *attr)
+static int create_locked(struct px_stream *stream, const struct px_attr *attr,
+			 const struct px_clock *clock)
 {
 	uint32_t index = px_registry_find_free();
 
-	return index == PX_STREAMS_MAX ? EAGAIN : create_parts(stream, attr, index);
+	return index == PX_STREAMS_MAX ? EAGAIN : create_parts(stream, attr, clock, index);
 }
 
 int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **stream)
 {
 	struct px_attr defaults;
 	struct px_stream *made;
+	struct px_clock clock;
 	int error, fd;
 
 	if (!attr) {
@@ -135,9 +137,10 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **s
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return ENOMEM;
+	clock = px_clock_best(); /* which takes its time: not under the lock */
 	error = px_registry_lock(&fd);
 	if (!error) {
-		error = create_locked(made, attr);
+		error = create_locked(made, attr, &clock);
 		px_registry_unlock(fd);
 	}
 	if (error) {

@@ -50,7 +50,8 @@ PX_EXPORT int txtrace_copy_ring(trace_id_t trid, unsigned int ring, void *buffer
 	if (!length || !tick_ns || (!buffer && size > 0) || !(stream = px_handle_lock(trid)))
 		return EINVAL;
 	error = ring < stream->view.rings.nr_rings ?
-			px_image_copy(&stream->view, ring, px_clock_best().scale, &image) :
+			px_image_copy(&stream->view, ring,
+				      px_timeline_scale(&stream->reader.timeline), &image) :
 			EINVAL;
 	px_handle_unlock(trid);
 	errno = saved_errno;

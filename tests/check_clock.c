@@ -366,6 +366,21 @@ START_TEST(timeline_each_part_has_its_own_line)
 }
 END_TEST
 
+/* The last line is bent here, by half, to meet the clock again. */
+START_TEST(timeline_scale_is_that_of_the_long_run)
+{
+	begin_timeline(2 * SCALE_ONE);
+	ck_assert_uint_eq(px_timeline_scale(&timeline), 2 * SCALE_ONE);
+	extend(500000, 500000);
+	ck_assert_uint_eq(px_timeline_scale(&timeline), 2 * SCALE_ONE);
+	extend(100 * 1000000, 100 * 1000000);
+	ck_assert_uint_le(distance(px_timeline_scale(&timeline), SCALE_ONE), SCALE_ONE / 1000000);
+	extend(100 * 1000000 + 5000, 100 * 1000000 + 50000);
+	ck_assert_uint_gt(timeline.line[timeline.nr_lines - 1].scale, SCALE_ONE / 100 * 101);
+	ck_assert_uint_le(distance(px_timeline_scale(&timeline), SCALE_ONE), SCALE_ONE / 1000);
+}
+END_TEST
+
 START_TEST(timeline_anchor_that_is_not_newer_is_ignored)
 {
 	struct px_timeline before;
@@ -658,6 +673,7 @@ int main(void)
 	tcase_add_test(lines, timeline_all_that_it_knows_never_falls_with_the_counter);
 	tcase_add_test(lines, timeline_anchor_within_tolerance_keeps_the_line);
 	tcase_add_test(lines, timeline_each_part_has_its_own_line);
+	tcase_add_test(lines, timeline_scale_is_that_of_the_long_run);
 	tcase_add_test(lines, timeline_anchor_that_is_not_newer_is_ignored);
 	tcase_add_test(lines, timeline_counters_before_its_beginning_are_earlier);
 	tcase_add_test(lines, timeline_of_more_lines_than_it_keeps_forgets_the_oldest);

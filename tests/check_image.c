@@ -26,11 +26,12 @@
 
 static trace_id_t trid;
 static const struct px_view *view;
+static const struct px_timeline *timeline;
 static struct txtb_trace trace;
 
 static uint64_t to_ticks(uint64_t counter_distance, double tick_ns)
 {
-	double ns = (double)px_clock_best().scale / (double)(UINT64_C(1) << 48);
+	double ns = (double)px_timeline_scale(timeline) / (double)(UINT64_C(1) << 48);
 
 	return (uint64_t)((double)counter_distance * ns / tick_ns + 0.001);
 }
@@ -46,6 +47,7 @@ static void new_stream(uint32_t nr_slots, size_t max_data, unsigned int nr_rings
 	stream = px_handle_lock(trid);
 	ck_assert_ptr_nonnull(stream);
 	view = &stream->view;
+	timeline = &stream->reader.timeline;
 	px_handle_unlock(trid);
 }
 
@@ -1067,6 +1069,28 @@ START_TEST(copy_into_too_small_a_buffer_is_enospc_and_tells_the_size)
 }
 END_TEST
 
+static int error_of_copy;
+
+static void copy_without_room(void)
+{
+	size_t length;
+	double tick_ns;
+
+	error_of_copy = txtrace_copy_ring(trid, 0, NULL, 0, &length, &tick_ns);
+}
+
+/* GEN-6: it holds the stream's lock, and the next call must find it free. */
+START_TEST(copy_ring_with_cancellation_pending_is_done_in_full)
+{
+	new_quiet_stream(256);
+	write_numbers(POSIX_TRACE_UNNAMED_USEREVENT, 0, 20);
+	px_test_with_cancellation_pending(copy_without_room);
+	ck_assert_int_eq(error_of_copy, ENOSPC);
+	expect_right_copy(0);
+	expect_numbers(0, 20);
+}
+END_TEST
+
 START_TEST(copy_with_bad_arguments_is_einval_and_touches_nothing)
 {
 	size_t length = 99;
@@ -1190,6 +1214,7 @@ int main(void)
 	tcase_add_test(objects, copies_of_types_made_known_by_two_threads_list_them_once);
 
 	tcase_add_test(arguments, copy_into_too_small_a_buffer_is_enospc_and_tells_the_size);
+	tcase_add_test(arguments, copy_ring_with_cancellation_pending_is_done_in_full);
 	tcase_add_test(arguments, copy_with_bad_arguments_is_einval_and_touches_nothing);
 	tcase_add_test(arguments, copy_of_hostile_memory_is_accepted);
 
