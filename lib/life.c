@@ -29,13 +29,15 @@ static int open_proc(uint32_t pid, const char *name)
 /* /proc/<pid>/stat, without stdio, allocation or cancellation. */
 static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 {
-	ssize_t got;
+	int saved_errno = errno;
 	int fd = open_proc(pid, "/stat");
+	ssize_t got = -1;
 
-	if (fd < 0)
-		return false;
-	got = syscall(SYS_read, fd, text, STAT_BYTES - 1);
-	syscall(SYS_close, fd);
+	if (fd >= 0) {
+		got = syscall(SYS_read, fd, text, STAT_BYTES - 1);
+		syscall(SYS_close, fd);
+	}
+	errno = saved_errno;
 	if (got <= 0)
 		return false;
 	text[got] = '\0';
@@ -65,15 +67,23 @@ static uint64_t stat_start(const char *text)
 	return start;
 }
 
+/* Only what the kernel says is a proof: there may be no /proc, or no descriptor. */
+static bool kernel_knows(uint32_t tid)
+{
+	int saved_errno = errno;
+	bool is_known = kill((pid_t)tid, 0) == 0 || errno != ESRCH;
+
+	errno = saved_errno;
+	return is_known;
+}
+
 enum px_life px_life_of(uint32_t tid)
 {
 	char text[STAT_BYTES];
 	const char *state;
 
-	if (!read_stat(tid, text)) {
-		/* Only what the kernel says is a proof: there may be no /proc, or no descriptor. */
-		return kill((pid_t)tid, 0) != 0 && errno == ESRCH ? PX_LIFE_GONE : PX_LIFE_RUNNING;
-	}
+	if (!read_stat(tid, text))
+		return kernel_knows(tid) ? PX_LIFE_RUNNING : PX_LIFE_GONE;
 	state = stat_field(text, 3);
 	if (!state || strchr("ZXx", *state))
 		return PX_LIFE_GONE;
@@ -99,17 +109,14 @@ bool px_life_is_same(uint32_t pid, uint64_t start)
 	return px_life_has(pid) && (start == 0 || now == 0 || now == start);
 }
 
-/* One line at a time would need a buffer for the longest; the end of the last piece is kept instead. */
-bool px_life_maps(uint32_t pid, const char *name)
+/* One line at a time would need a buffer for the longest; instead the end of a piece is kept. */
+static bool holds(int fd, const char *name)
 {
 	char text[4096 + 1];
 	size_t kept = 0, length = strlen(name);
-	int fd = open_proc(pid, "/maps");
 	bool found = false;
 	ssize_t got;
 
-	if (fd < 0)
-		return true;
 	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
 		text[kept + (size_t)got] = '\0';
 		found = strstr(text, name) != NULL;
@@ -119,6 +126,19 @@ bool px_life_maps(uint32_t pid, const char *name)
 			kept = length - 1;
 		}
 	}
-	syscall(SYS_close, fd);
 	return found;
+}
+
+bool px_life_maps(uint32_t pid, const char *name)
+{
+	int saved_errno = errno;
+	int fd = open_proc(pid, "/maps");
+	bool maps = true;
+
+	if (fd >= 0) {
+		maps = holds(fd, name);
+		syscall(SYS_close, fd);
+	}
+	errno = saved_errno;
+	return maps;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says about threads and processes, from /proc/<id>/stat.  Async-signal-safe: plain
- * system calls, no allocation, no cancellation point.  errno is not kept.
+ * What the kernel says about threads and processes, from /proc/<id>.  Async-signal-safe: plain
+ * system calls, no allocation, no cancellation point.  Keeps errno.
  */
 #ifndef PX_LIFE_H
 #define PX_LIFE_H

@@ -16,13 +16,11 @@ PX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_
 {
 	struct px_stream *stream;
 	struct px_status status;
-	int saved_errno = errno;
 
 	if (!statusinfo || !(stream = px_handle_lock(trid)))
 		return EINVAL;
 	px_stream_status(stream, &status);
 	px_handle_unlock(trid);
-	errno = saved_errno;
 	/* STATUS-6: what belongs to a log is zero in a stream without one. */
 	*statusinfo = (struct posix_trace_status_info){
 		.posix_stream_status = status.is_running ? POSIX_TRACE_RUNNING :

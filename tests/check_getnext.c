@@ -22,6 +22,8 @@
 
 #include "atomic.h"
 #include "compiler.h"
+#include "handle.h"
+#include "stream.h"
 
 /*
  * Threads that vanish, and frames that a cancellation unwinds, are more than a sanitizer
@@ -1340,6 +1342,28 @@ START_TEST(getnext_behind_a_dead_writer_keeps_errno)
 }
 END_TEST
 
+/* GEN-2: writers complain that they find no slot, so the kernel is asked about each owner */
+START_TEST(clear_behind_a_dead_writer_keeps_errno)
+{
+	struct px_stream *inner;
+	struct px_ring ring;
+
+	if (IS_SANITIZED)
+		return;
+	let_a_writer_vanish();
+	inner = px_handle_lock(stream);
+	ck_assert_ptr_nonnull(inner);
+	for (uint32_t i = 0; i < inner->view.rings.nr_rings; i++) {
+		ring = px_rings_get(&inner->view.rings, i);
+		px_fetch_add(&ring.control->given_up, UINT64_C(1));
+	}
+	px_handle_unlock(stream);
+	errno = STRANGE_ERRNO;
+	ok(posix_trace_clear(stream));
+	ck_assert_int_eq(errno, STRANGE_ERRNO);
+}
+END_TEST
+
 /* GEN-2 */
 START_TEST(any_function_keeps_errno)
 {
@@ -1529,6 +1553,7 @@ static void add_cancel_tests(Suite *suite)
 	tcase_add_test(tcase, trygetnext_behind_a_dead_writer_is_no_cancellation_point);
 	tcase = add_case(suite, "all functions");
 	tcase_add_loop_test(tcase, getnext_behind_a_dead_writer_keeps_errno, 0, NR_KINDS);
+	tcase_add_test(tcase, clear_behind_a_dead_writer_keeps_errno);
 	tcase_add_test(tcase, any_function_keeps_errno);
 	tcase_add_test(tcase, any_function_returns_the_error_number);
 	tcase_add_test(tcase, any_function_in_many_threads_at_once_works);
