@@ -37,9 +37,11 @@
  *
  * Who writes what (each group has its own cache lines):
  *
- *	head, extra, given_up, skipped	writers
+ *	head, extra, given_up	writers
  *	tail			the reader
- *	first_lost		the writer that overwrites the record at tail
+ *	first_lost		the writer that overwrites the record at tail, and the reader in its
+ *				place (it is only ever raised)
+ *	skipped			writers
  *	slot, entry		the thread whose tid is in the CLAIMED word; word: claim, reclaim
  *
  * Invariants:
@@ -93,8 +95,7 @@ enum px_slot_state {
 	PX_SLOT_VOID = 4  /* reserved, and given up without a record */
 };
 
-/* A slot word: state in bits 0-2, tid of the owner in bits 3-24, low 39 bits of the position above.
- */
+/* A slot word: state in bits 0-2, tid of the owner in 3-24, low 39 bits of the position above. */
 #define PX_WORD_TID_SHIFT 3
 #define PX_WORD_TID_MASK 0x3FFFFFu
 #define PX_WORD_POSITION_SHIFT 25
@@ -138,8 +139,8 @@ struct px_ring_control {
 	uint64_t given_up; /* events that found no slot to claim, however often they tried */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
-	uint64_t skipped[PX_RING_SKIPS]; /* by position: 1 + a position whose writer went elsewhere
-					  */
+	/* by position: 1 + a position whose writer went elsewhere */
+	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
 };
 
 _Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
@@ -166,8 +167,10 @@ PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
 	return (size + PX_RING_PAGE - 1) & ~(size_t)(PX_RING_PAGE - 1);
 }
 
-/* The ring at this address.  nr_slots must be the caller's own, checked copy: the memory is not
- * asked. */
+/*
+ * The ring at this address.  nr_slots, a power of two, must be the caller's own, checked copy: the
+ * memory is not asked.
+ */
 PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
 {
 	char *base = memory;
@@ -186,7 +189,7 @@ PX_INLINE void *px_ring_image(const struct px_ring *ring)
 	return (char *)ring->control + PX_RING_IMAGE_OFFSET;
 }
 
-/* Make a ring of zeroed memory: a valid, empty image.  nr_slots: a power of two. */
+/* Make a ring of zeroed memory: a valid, empty image. */
 void px_ring_init(const struct px_ring *ring);
 
 /* Writers. */
@@ -263,7 +266,10 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_owner_alive *alive);
 
 /* Cold parts of the writers' side. */
 
-/* The caller is about to overwrite the record at tail: keep its counter (R5). */
+/*
+ * The record at tail is about to be overwritten: keep its counter (R5).  For the writer that does
+ * it, and for a reader that cannot know whether that writer has come so far.
+ */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail);
 
 /* Claim more than one slot. */
@@ -289,8 +295,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		reservation->extra = px_read_once(&control->extra);
 		PX_TESTPOINT("ring.reserve.loaded");
 		reservation->counter = px_clock_read(source);
-		/* The counter's top bit is 0; adding it makes the exchange wait for the counter
-		 * (R2). */
+		/* Its top bit is 0; adding it makes the exchange wait for the counter (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
 	PX_TESTPOINT("ring.reserve.done");

@@ -4,8 +4,10 @@
  * what was dropped, its objects, its rings.
  *
  * The state word decides whether an event is recorded.  It changes as a whole, by compare-exchange
- * or exchange, and every change by a controller gives it a new version, so that a writer that finds
- * it unchanged knows that nothing happened in between:
+ * or exchange.  It holds two versions: that of the filter is raised by each change of the filter,
+ * that of the window by each state that a controller sets (not by taking the armed bit away, which
+ * no writer looks at).  So a writer that finds the word unchanged knows that nothing happened in
+ * between:
  *
  *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
  *			if only the filter is another, test that one; else give the slots up
@@ -32,7 +34,7 @@
 #include "record.h"
 #include "shm.h"
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x31747845636172) /* bumped with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x32747845636172) /* bumped with the layout */
 #define PX_SEGMENT_FILTERS 4
 
 enum px_state {
@@ -97,13 +99,11 @@ struct px_segment {
 	uint32_t reserved;
 	uint64_t max_data; /* bytes */
 
-	/* Controllers write it; so does the writer that fills a bounded ring.  All writers read it.
-	 */
+	/* Controllers write it, and the writer that fills a bounded ring; all writers read it. */
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* 1: a reader sleeps (wait.h) */
 
-	/* Events that a bounded stream had no room for, and the counter of the first since the last
-	 * start. */
+	/* Events without room in a bounded stream, and the counter of the first since the last start. */
 	uint64_t dropped __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_dropped;
 
@@ -124,7 +124,7 @@ PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
 
 /*
  * A segment as one process sees it: checked copies of what it needs, never read from the segment
- * again. Never changed and never freed once it is published, since a signal can interrupt a writer
+ * again.  Never changed and never freed once it is published, since a signal can interrupt a writer
  * that uses it.
  */
 struct px_view {
@@ -149,8 +149,7 @@ struct px_view {
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings);
 
-/* The bytes that this geometry guarantees: give it back as min_bytes and the same geometry results.
- */
+/* The bytes that it guarantees: given back as min_bytes they make the same geometry again. */
 uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
 
 /* Make a stream of zeroed memory: stopped, empty, no filter.  Fills the view too. */
@@ -158,12 +157,10 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 		     bool bounded, uint64_t max_data, uint32_t source, uint32_t shift,
 		     struct px_view *view);
 
-/* Check a segment that somebody else made, and fill the view.  False: not one of ours, or damaged.
- */
+/* Check a segment that somebody else made, fill the view.  False: not one of ours, or damaged. */
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
-/* True if a ring has no room left for a largest user event; in a looping ring: none without
- * overwriting. */
+/* True if a ring has no room for a largest user event; if it loops: none without overwriting. */
 bool px_view_is_full(const struct px_view *view);
 
 /*
@@ -173,8 +170,8 @@ bool px_view_is_full(const struct px_view *view);
 void px_view_auto_stop(const struct px_view *view, uint64_t state);
 
 /*
- * Make an object known: in the table of its kind, and in the images of the rings while they have room: half
- * of it for each kind.
+ * Make an object known: in the table of its kind, and in the images of the rings while they have
+ * room: half of it for each kind.
  */
 void px_view_add_object(const struct px_view *view, const struct px_object *object);
 

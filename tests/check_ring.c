@@ -398,6 +398,9 @@ START_TEST(ring_control_groups_of_writers_share_no_line)
 	ck_assert_uint_ne(offsetof(struct px_ring_control, tail) / PX_CACHE_LINE,
 			  offsetof(struct px_ring_control, given_up) / PX_CACHE_LINE);
 	ck_assert_uint_eq(offsetof(struct px_ring_control, first_lost) % PX_CACHE_LINE, 0);
+	ck_assert_uint_eq(offsetof(struct px_ring_control, skipped) % PX_CACHE_LINE, 0);
+	ck_assert_uint_ne(offsetof(struct px_ring_control, skipped) / PX_CACHE_LINE,
+			  offsetof(struct px_ring_control, first_lost) / PX_CACHE_LINE);
 	ck_assert_uint_le(sizeof(struct px_ring_control), PX_RING_PAGE);
 }
 END_TEST
