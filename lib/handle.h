@@ -3,9 +3,9 @@
  * Trace stream identifiers of this process: from a number to an object and its lock.
  *
  * An identifier is a place in a table and the serial of its use, so that one that was closed is
- * refused for ever (KIND-3).  Each place has a mutex that protects the object behind it; it is the
- * outermost lock of the library.  A thread that has to sleep gives the mutex up but stays counted,
- * and closing waits until no thread is counted any more.
+ * refused for ever (KIND-3).  Each place has a mutex that protects the object behind it; of all
+ * locks only the table's own mutex is taken before it.  A thread that has to sleep gives the mutex
+ * up but stays counted, and closing waits until no thread is counted any more.
  *
  * A child of fork has its parent's table, but not its identifiers: each place knows the process
  * that opened it (KIND-1).
@@ -24,8 +24,7 @@ int px_handle_open(struct px_stream *stream, unsigned long *id);
 struct px_stream *px_handle_lock(unsigned long id);
 void px_handle_unlock(unsigned long id);
 
-/* With the lock held: give it up and stay counted; take it again, NULL (unlocked) if it is closed.
- */
+/* With the lock held: give it up, stay counted; take it again, NULL (unlocked) if it is closed. */
 void px_handle_leave(unsigned long id);
 struct px_stream *px_handle_return(unsigned long id);
 

@@ -6,7 +6,7 @@
  * flight, its order begins where the ring's does, and a long pause between two events is lost when
  * stamps wrap.  The copy made here holds whole records only, oldest first, on a tick that is long
  * enough for the longest pause, and the registry objects that they refer to.  It begins with three
- * fillers, since the viewer needs some events to find out that time rises (txtb-format: the vote).
+ * fillers, since the viewer needs some events to find out that time rises.
  */
 #ifndef PX_IMAGE_H
 #define PX_IMAGE_H

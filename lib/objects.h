@@ -39,7 +39,10 @@ struct px_objects {
 	struct px_object_place place[PX_OBJECTS_MAX];
 };
 
-/* Add an object and return its serial.  Async-signal-safe. */
+/*
+ * Add an object and return its serial.  Where all places belong to threads that died as they wrote
+ * there, it is lost, and the serial is one that px_objects_get() does not find.  Async-signal-safe.
+ */
 uint64_t px_objects_add(struct px_objects *objects, const struct px_object *object);
 
 /* Copy the object with this serial.  False if it is not there (any more). */

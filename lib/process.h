@@ -27,11 +27,10 @@
 
 struct px_self {
 	uint32_t quiet;
-	uint32_t generation; /* of the registry, when we last looked */
-	uint64_t epoch;	     /* changes with pid or attached; 0: we do not know who we are */
-	uint64_t attached;   /* bit i: view[i] is in use */
-	uint64_t
-		incarnation; /* of this process, among all that used the registry; 0: not known yet */
+	uint32_t generation;  /* of the registry, when we last looked */
+	uint64_t epoch;	      /* changes with pid or attached; 0: we do not know who we are */
+	uint64_t attached;    /* bit i: view[i] is in use */
+	uint64_t incarnation; /* no other process has it; 0: not known yet */
 	uint64_t start;
 	uint32_t pid;
 	struct px_view *view[PX_STREAMS_MAX];
@@ -45,8 +44,7 @@ struct px_gate {
 
 extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
 
-/* A thread, in its own storage: small and without a constructor, so that a handler may touch it
- * first. */
+/* A thread, in its own storage: small, without a constructor, as a handler may touch it first. */
 struct px_thread {
 	uint64_t epoch; /* of px_self when the rest was filled in */
 	uint64_t id;	/* pthread_t */
@@ -94,9 +92,7 @@ int px_process_init(void);
 /* This process, as others can find it.  Async-signal-safe. */
 struct px_process_id px_process_id(void);
 
-/*
- * This process and no other: a child has another number, also where pids come again.  0 without a registry.
- */
+/* This process and no other, also where pids come again.  0 without a registry. */
 uint64_t px_process_find_incarnation(void);
 
 PX_INLINE uint64_t px_process_incarnation(void)
@@ -106,8 +102,7 @@ PX_INLINE uint64_t px_process_incarnation(void)
 	return px_likely(incarnation != 0) ? incarnation : px_process_find_incarnation();
 }
 
-/* px_types_open(), and a new type is made known to the streams that trace this process (EVOPEN-11).
- */
+/* px_types_open(), and a new type is made known to the streams of this process (EVOPEN-11). */
 int px_process_open_type(const char *name, unsigned int *id);
 
 #endif

@@ -9,9 +9,9 @@
  *
  * In a heap, each ring stands with the counter of its next record; or, while that is reserved and
  * not committed, with the counter of its last one, since the next cannot be older.  When such a
- * ring comes to the top, the reader waits for its writer: a dead or stopped one gets 1 ms, one that
- * may just wait for its CPU 50 ms.  Then the record counts as lost, and its slots are passed for
- * good.
+ * ring comes to the top, the reader waits for its writer: 50 ms, or only 1 ms if it has claimed the
+ * slot and the kernel says that it is dead or stopped.  Then the record counts as lost, and its
+ * slots are passed for good.
  *
  * Cut rule: when writers have lapped a ring, everything unread that is older than the youngest
  * oldest survivor of the lapped rings counts as overwritten too, so that what is reported is always
@@ -77,8 +77,7 @@ struct px_reader {
 	bool is_overrun;      /* a lap was passed that is not told yet */
 	uint64_t told_others; /* events given up and abandoned that were told */
 
-	/* Made events, in the order in which they are reported, and the record they stand before.
-	 */
+	/* Made events, in the order in which they are reported, and the record behind them. */
 	bool stop_waits;
 	bool overflow_waits;
 	bool resume_waits;
@@ -107,8 +106,7 @@ void px_reader_destroy(struct px_reader *reader);
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
 			    size_t capacity, struct px_report *report);
 
-/* An automatic STOP, behind everything else.  The caller knows that px_reader_next() has nothing.
- */
+/* An automatic STOP, behind everything else: the caller knows that px_reader_next() has nothing. */
 void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report);
 

@@ -8,7 +8,7 @@
  *
  * Slots are written under the registry's lock (a record lock on the file, which dies with its
  * process, and a mutex of this process), by controllers only.  A slot becomes visible, and goes, by
- * one store of its state; then the generation is raised, and trace points look at the slots without
+ * one store of `active`; then the generation is raised, and trace points look at the slots without
  * a lock.
  */
 #ifndef PX_REGISTRY_H
@@ -59,8 +59,7 @@ struct px_registry {
 	struct px_registry_slot slot[PX_STREAMS_MAX];
 };
 
-/* Open or make the registry.  *fd is for px_registry_map() and mapping the gate; the caller closes
- * it. */
+/* Open or make the registry.  *fd is for px_registry_map() and the gate; the caller closes it. */
 int px_registry_open(int *fd);
 
 /* Use the registry behind fd from now on.  Once in a process. */
@@ -78,7 +77,7 @@ void px_registry_unlock(int fd);
 
 /*
  * With the lock held: find a free slot, freeing those of dead controllers together with their
- * segments. Returns its index, or PX_STREAMS_MAX.
+ * segments.  Returns its index, or PX_STREAMS_MAX.
  */
 uint32_t px_registry_find_free(void);
 

@@ -5,10 +5,11 @@
  * The directory is TXTRACE_DIR where that is set and the process is not AT_SECURE, else
  * /dev/shm/posixtrace-<euid>.  It must belong to the effective user, be no symbolic link and closed
  * to all others; a file is opened with O_NOFOLLOW and must be regular, of the same owner, and
- * closed to others. What does not fit is refused, not repaired.
+ * closed to others.  What does not fit is refused, not repaired.
  *
- * All functions return 0 or an error number.  No descriptor stays open behind a mapping.
- * px_shm_attach() and px_shm_retire() are async-signal-safe; they only make system calls.
+ * What can fail returns 0 or an error number.  No descriptor stays open behind a mapping.
+ * px_shm_attach(), px_shm_unmap() and px_shm_retire() are async-signal-safe; they only make system
+ * calls.
  */
 #ifndef PX_SHM_H
 #define PX_SHM_H
@@ -39,8 +40,7 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 /* Map an existing segment of whatever size.  ENOENT, EACCES (wrong owner, mode or type), ENOMEM. */
 int px_shm_attach(const char *name, struct px_mapping *mapping);
 
-/* Open an existing segment, or make it with this size; for the one file that stays: the registry.
- */
+/* Open an existing segment, or make it with this size; for the file that stays: the registry. */
 int px_shm_open_or_create(const char *name, size_t size, int *fd);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream as its controller has it: segment, registry slot, reader, and the state machine of 1.7.
+ * A stream as its controller has it: segment, registry slot, reader, and the state machine of a
+ * stream (posixtrace(7), States).
  *
  *	STOPPED --start--> RUNNING --stop--> STOPPED
  *	RUNNING --no room--> AUTO_FULL (by the writer; restart armed)		bounded streams only
@@ -11,8 +12,9 @@
  *
  * "Full" is computed from the rings at the moment it is asked for.
  *
- * The handle's lock (handle.h) protects a stream: every function here is called with it held.
- * Writers are not concerned by it.
+ * The handle's lock (handle.h) protects a stream: functions here are called with it held, but for
+ * create, free, and the end of a stream that has no identifier yet.  Writers are not concerned by
+ * it.
  */
 #ifndef PX_STREAM_H
 #define PX_STREAM_H
@@ -54,13 +56,12 @@ struct px_status {
 
 /*
  * Make a stream without log for the calling process.  pid 0 is the caller; another process is
- * ENOTSUP. attr NULL: the defaults.  EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM.  On failure
- * nothing is left behind.
+ * ENOTSUP.  attr NULL: the defaults.  EAGAIN (PX_STREAMS_MAX exist, or px_registry_lock()), EINVAL,
+ * ENOMEM, or why there is no shared memory (px_process_init()).  On failure nothing is left behind.
  */
 int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **stream);
 
-/* End it: trace points and sleeping readers are told, the registry slot and the segment's name go.
- */
+/* End it: trace points and sleeping readers are told; registry slot and segment's name go. */
 void px_stream_end(struct px_stream *stream);
 
 /* Free what is left of an ended stream.  No reader may sleep on it any more. */

@@ -15,9 +15,7 @@
 #include "compiler.h"
 
 #define PX_TXTB_ID 0x54585442u /* "TXTB" as a word */
-#define PX_TXTB_NAME_SIZE                                                                          \
-	60 /* bytes of a name in the registry; a longer one must stay below 64                     \
-	    */
+#define PX_TXTB_NAME_SIZE 60   /* bytes of a name in the registry; must stay below 64 */
 
 /*
  * Registry slots of a live ring: the first count from 256 up for which the entries behind them

@@ -17,8 +17,7 @@
 /* TRACE_USER_EVENT_MAX: named user event types and the unnamed one. */
 #define PX_TYPES_MAX 1024
 
-/* Event types that this process opened, and the unnamed one: what a trace point accepts (EVENT-13).
- */
+/* Types that this process opened, and the unnamed one: what a trace point accepts (EVENT-13). */
 extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
@@ -32,8 +31,8 @@ int px_types_open(const char *name, unsigned int *id, bool *is_new);
 bool px_types_has(unsigned int id);
 
 /*
- * Type number i of them, counted from 0: system types, the unnamed user event, the others in the order in
- * which they were opened (TYPELIST-4).  PX_EVENT_NONE behind the last.
+ * Type number i of them, counted from 0: system types, the unnamed user event, the others in the
+ * order in which they were opened (TYPELIST-4).  PX_EVENT_NONE behind the last.
  */
 unsigned int px_types_get(unsigned int i);
 

@@ -22,8 +22,8 @@ void px_wait_prepare(uint32_t *flag);
 /*
  * Sleep while the flag is up, for one round at most.  Returns 0 (look again), EINTR (a handler
  * without SA_RESTART ran) or ETIMEDOUT (the deadline, absolute on CLOCK_REALTIME, NULL for none, is
- * past).  The calling thread may be cancelled here and nowhere else.  Kernels before 5.16 give
- * EINTR for every handler.
+ * past).  The calling thread may be cancelled here.  Kernels before 5.16 give EINTR for every
+ * handler.
  */
 int px_wait_sleep(uint32_t *flag, const struct timespec *deadline);
 
