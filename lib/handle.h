@@ -13,8 +13,6 @@
 #ifndef PX_HANDLE_H
 #define PX_HANDLE_H
 
-#include <stdbool.h>
-
 struct px_stream;
 
 /* Make an identifier for the stream: 0, or ENOMEM when all places are taken. */

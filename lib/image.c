@@ -50,8 +50,8 @@ static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t 
 }
 
 /*
- * Oldest first.  Where a writer overtakes, what was taken before is older than what it overwrote, so it goes
- * too: the copy has no gap.
+ * Oldest first.  Where a writer overtakes, what was taken before is older than what it overwrote, so
+ * it goes too: the copy has no gap.
  */
 static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 {
@@ -133,8 +133,7 @@ static void take_types(const struct px_objects *objects, struct harvest *harvest
 	}
 }
 
-/* The shortest tick, not shorter than the stream's own, on which no pause is longer than
- * LONGEST_GAP. */
+/* The shortest tick from the stream's own up on which no pause is longer than LONGEST_GAP. */
 static unsigned int choose_shift(const struct harvest *harvest, unsigned int shift)
 {
 	uint64_t longest = 0;

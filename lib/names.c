@@ -112,8 +112,7 @@ static void give_way(unsigned int round)
 
 static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 {
-	/* It will not move while we run: a handler interrupted it, or it died and we have its tid.
-	 */
+	/* It will not move while we run: we interrupted it, or it died and we have its tid. */
 	if (owner == opener->tid)
 		return true;
 	if (waited_ns >= ASK_AFTER_NS && !opener->alive(owner))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "compiler.h"
 
@@ -9,8 +9,7 @@
 
 _Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
 
-/* Objects are copied as words, so that a race shows as a changed place word and never as undefined.
- */
+/* Objects are copied as words, so that a race shows as a changed place word, never as undefined. */
 union object_words {
 	struct px_object object;
 	uint64_t words[OBJECT_WORDS];
@@ -24,8 +23,8 @@ static uint64_t *words_of(struct px_object_place *place)
 _Static_assert(offsetof(struct px_object_place, object) == sizeof(uint64_t), "object behind word");
 
 /*
- * Take the next place for ourselves.  One that is being written, or has been by somebody younger while we
- * slept, is left to them, and the next one tried.
+ * Take the next place for ourselves.  One that is being written, or has been by somebody younger
+ * while we slept, is left to them, and the next one tried.
  */
 static struct px_object_place *claim_place(struct px_objects *objects, uint64_t *serial)
 {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
 #include "life.h"
 
 #define GRACE_NS 1000000     /* before the kernel is asked about an owner */

@@ -27,7 +27,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "process.h"
 #include "segment.h"
 
 struct px_cursor {

@@ -6,8 +6,7 @@
 _Static_assert(PX_RECORD_MORE_BYTES == sizeof(struct px_slot) - sizeof(uint64_t) + 16,
 	       "a further slot holds all but its word, and the info words of its entry");
 
-/* Where the words of data in a further slot are: two in the entry, five in the slot behind its
- * word. */
+/* Where the data words of a further slot are: two in the entry, five in the slot. */
 static uint64_t *more_word(const struct px_ring *ring, uint64_t position, size_t i)
 {
 	if (i < 2)

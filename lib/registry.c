@@ -17,8 +17,7 @@
 /* Where the registry is; set once. */
 static struct px_registry *registry;
 
-/* Protects nothing but the file lock, which is one for all threads of a process.  Taken before it.
- */
+/* Protects nothing but the file lock, which all threads of a process share.  Taken before it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The child of a thread that held the lock does not hold it: record locks are not inherited. */
@@ -122,8 +121,7 @@ void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_
 
 static void tell_trace_points(void)
 {
-	/* The generation is never 0, which is the private copy of a process that has yet to look.
-	 */
+	/* The generation is never 0: that is the private copy of a process that has yet to look. */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
 		px_fetch_add(&registry->gate.generation, 1);
 }
@@ -181,8 +179,8 @@ static bool is_forsaken(uint32_t index, bool look_closer)
 }
 
 /*
- * Dead controllers first.  A process may also have become another program, without this library; whether it
- * still maps the segment is dearer to find out, so only when slots are short.
+ * Dead controllers first.  A process may also have become another program, without this library;
+ * whether it still maps the segment is dearer to find out, so only when slots are short.
  */
 uint32_t px_registry_find_free(void)
 {

@@ -14,7 +14,6 @@
 #ifndef PX_REGISTRY_H
 #define PX_REGISTRY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "atomic.h"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,8 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 }
 
 /*
- * ENOSPC is what a full /dev/shm says; to the caller it is memory that is missing.  Beyond the process's
- * limit the kernel would not only refuse but kill (SIGXFSZ).
+ * ENOSPC is what a full /dev/shm says; to the caller it is memory that is missing.  Beyond the
+ * process's limit the kernel would not only refuse but kill (SIGXFSZ).
  */
 static int allocate(int fd, size_t size)
 {
@@ -133,8 +134,7 @@ int px_shm_attach(const char *name, struct px_mapping *mapping)
 
 	if (error)
 		return error;
-	/* Not open() and close(): a program may have wrapped them, and they are cancellation
-	 * points. */
+	/* Not open() and close(): these are cancellation points, and a program may wrap them. */
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
@@ -185,8 +185,7 @@ void px_shm_retire(const struct px_mapping *mapping)
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
 #ifdef SYS_mmap
-	/* ThreadSanitizer takes mmap() for a write to all of it; that others use it is the point
-	 * here. */
+	/* ThreadSanitizer takes mmap() for a write to all of it; but others shall go on using it. */
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else
 	mmap(mapping->base, mapping->size, protection, flags, -1, 0);

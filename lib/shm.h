@@ -14,9 +14,7 @@
 #ifndef PX_SHM_H
 #define PX_SHM_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define PX_SHM_PATH_MAX 256
 #define PX_SHM_NAME_MAX 64

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "point.h"
@@ -227,8 +226,7 @@ static bool is_blocked(const struct px_stream *stream)
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
-/* A writer that slept on its way to the drop may tell of the window before: then not before START.
- */
+/* A writer that slept on its way to the drop may tell of an older window: not before START then. */
 static uint64_t first_dropped(struct px_stream *stream)
 {
 	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));

@@ -21,8 +21,7 @@ static uint32_t nr_opened;
 /* NULL until the first type is opened. */
 static struct px_names *table;
 
-/* Protects table and px_types_opened against other threads that open.  No other lock is taken under
- * it. */
+/* Protects table and px_types_opened against others that open.  No lock is taken under it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void after_fork(void)

@@ -12,7 +12,6 @@
 #include "clock.h"
 
 #define ROUND_NS 50000000
-#define NS_PER_S UINT64_C(1000000000)
 
 void px_wait_prepare(uint32_t *flag)
 {
