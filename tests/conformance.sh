@@ -3,7 +3,8 @@
 # doc/conformance.md accounts for every assertion. Its tables have rows
 #	| ID | tests, or a dash | note, or the reason why there is no test |
 # Tests are names of Check tests (START_TEST in tests/*.c), as name or suite:name, or files under tests/
-# (headers.sh, model/run.sh), with commas or blanks between. A row has a test or a reason.
+# (headers.sh, model/run.sh), with commas or blanks between. A row has a test or a reason. What lib/ and tests/
+# cite is in the document, and the head of it explains every group.
 set -u
 
 srcdir=${srcdir:-.}
@@ -83,6 +84,16 @@ sort -u "$scratch/listed" | comm -13 - "$scratch/expected" >"$scratch/missing"
 complain_each 'is missing in doc/conformance.md' <"$scratch/missing"
 sort -u "$scratch/listed" | grep -v '^AMB-' | comm -23 - "$scratch/expected" >"$scratch/unknown"
 complain_each 'is in doc/conformance.md and no assertion' <"$scratch/unknown"
+
+# AMB: the choices, which are no rows.
+ids=$(echo AMB $groups | sed -E 's/:[0-9]+//g; s/ +/|/g')
+grep -ohwE "($ids)-[0-9]+" "$srcdir"/lib/*.[ch] "$srcdir"/tests/*.[ch] | sort -u >"$scratch/cited"
+grep -owE "($ids)-[0-9]+" "$document" | sort -u | comm -23 "$scratch/cited" - >"$scratch/unlisted"
+complain_each 'is cited in lib/ or tests/ and not in doc/conformance.md' <"$scratch/unlisted"
+for group in $groups; do
+	grep -qE "^\|[A-Z, ]* ${group%:*}[, ][A-Z, ]*\|" "$document" || echo "${group%:*}"
+done >"$scratch/unexplained"
+complain_each 'is a group that the head of doc/conformance.md does not explain' <"$scratch/unexplained"
 
 awk -F '\t' '$2 == "" && $3 == "" { print $1 }' "$scratch/rows" >"$scratch/bare"
 complain_each 'has neither a test nor a reason' <"$scratch/bare"
