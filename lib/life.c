@@ -8,21 +8,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "decimal.h"
+
 #define STAT_BYTES 512
 
 static int open_proc(uint32_t pid, const char *name)
 {
 	char path[48] = "/proc/";
-	char digits[12];
-	size_t length = 6;
-	int n = 0;
 
-	do
-		digits[n++] = (char)('0' + pid % 10);
-	while (pid /= 10);
-	while (n > 0)
-		path[length++] = digits[--n];
-	memcpy(path + length, name, strlen(name) + 1);
+	strcpy(px_decimal_put(path + strlen(path), pid), name);
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 

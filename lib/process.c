@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "decimal.h"
 #include "life.h"
 #include "types.h"
 
@@ -161,19 +162,13 @@ static uint32_t priority_of_thread(void)
 
 static void name_thread(struct px_object *object)
 {
-	char digits[12];
-	size_t length;
-	int n = 0;
+	char *end;
 
 	if (prctl(PR_GET_NAME, object->name) != 0)
 		object->name[0] = '\0';
-	length = strnlen(object->name, 16);
-	object->name[length++] = ' ';
-	for (uint32_t tid = object->tid; tid > 0; tid /= 10)
-		digits[n++] = (char)('0' + tid % 10);
-	while (n > 0)
-		object->name[length++] = digits[--n];
-	object->name[length] = '\0';
+	end = object->name + strnlen(object->name, 16);
+	*end++ = ' ';
+	*px_decimal_put(end, object->tid) = '\0';
 }
 
 /* A thread of a child has its parent's storage: the tid tells. */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "decimal.h"
 #include "life.h"
 
 #define REGISTRY_MAGIC UINT64_C(0x3152786574736967)
@@ -101,22 +102,12 @@ void px_registry_unlock(int fd)
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
 	static const char prefix[] = "stream.";
-	char digits[16];
-	char *to = name + sizeof(prefix) - 1;
-	uint32_t numbers[2] = {index, generation};
+	char *end;
 
-	/* By hand: trace points come here, and stdio is not for signal handlers. */
 	memcpy(name, prefix, sizeof(prefix) - 1);
-	for (int i = 0; i < 2; i++) {
-		int n = 0;
-
-		do
-			digits[n++] = (char)('0' + numbers[i] % 10);
-		while (numbers[i] /= 10);
-		while (n > 0)
-			*to++ = digits[--n];
-		*to++ = i == 0 ? '.' : '\0';
-	}
+	end = px_decimal_put(name + sizeof(prefix) - 1, index);
+	*end++ = '.';
+	*px_decimal_put(end, generation) = '\0';
 }
 
 static void tell_trace_points(void)

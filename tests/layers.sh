@@ -9,7 +9,7 @@ srcdir=${srcdir:-.}
 cd "$srcdir/lib" || exit 99
 awk '
 BEGIN {
-	split("compiler atomic txtb", members); assign(0)
+	split("compiler atomic decimal txtb", members); assign(0)
 	split("clock life shm", members); assign(1)
 	split("ring names eventset attr objects", members); assign(2)
 	split("record registry segment types image", members); assign(3)

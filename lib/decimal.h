@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Decimal digits, where stdio may not be used: trace points and signal handlers come here. */
+#ifndef PX_DECIMAL_H
+#define PX_DECIMAL_H
+
+#include <stdint.h>
+
+#define PX_DECIMAL_DIGITS 10 /* of the largest number */
+
+/* Write the digits of number, without a null; returns the place behind them. */
+static inline char *px_decimal_put(char *to, uint32_t number)
+{
+	char digits[PX_DECIMAL_DIGITS];
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (n > 0)
+		*to++ = digits[--n];
+	return to;
+}
+
+#endif
