@@ -3,15 +3,17 @@
 
 #include <string.h>
 
+#include "config.h"
+
 #define MAGIC UINT64_C(0x3172747461787870) /* "pxxattr1" in memory, on most machines */
 
-_Static_assert(sizeof(PX_ATTR_VERSION) <= PX_TRACE_NAME_MAX, "GENVER-2");
+_Static_assert(sizeof(PACKAGE_STRING) <= PX_TRACE_NAME_MAX, "GENVER-2");
 
 void px_attr_init(struct px_attr *attr)
 {
 	*attr = (struct px_attr){
 		.magic = MAGIC,
-		.version = PX_ATTR_VERSION,
+		.version = PACKAGE_STRING,
 		.stream_size = 65536,
 		.max_data_size = 256,
 		.log_size = 1 << 20,

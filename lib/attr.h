@@ -17,7 +17,6 @@
 #define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, null included (AMB-10) */
 #define PX_RINGS_MAX 1024		/* of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
-#define PX_ATTR_VERSION "posixtrace 0.1.0"
 
 enum px_full_policy {
 	PX_POLICY_DEFAULT = 0, /* LOOP without log, FLUSH with one (INIT-8) */

@@ -10,7 +10,6 @@
 
 #include "common.h"
 
-#include <assert.h>
 #include <pthread.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -103,20 +102,20 @@ END_TEST
 /* HDR-9 AMB-9: event types are of the type of ids, the others int; two spellings of one value. */
 START_TEST(constants_have_their_types)
 {
-	static_assert(HAS_TYPE(POSIX_TRACE_ERROR, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_START, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_STOP, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_FILTER, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_OVERFLOW, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_RESUME, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_FLUSH_START, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_FLUSH_STOP, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_UNNAMED_USEREVENT, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_UNNAMED_USER_EVENT, trace_event_id_t), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_RUNNING, int), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_LOOP, int), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_ALL_EVENTS, int), "");
-	static_assert(HAS_TYPE(POSIX_TRACE_SET_EVENTSET, int), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_ERROR, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_START, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_STOP, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_FILTER, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_OVERFLOW, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_RESUME, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_FLUSH_START, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_FLUSH_STOP, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_UNNAMED_USEREVENT, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_UNNAMED_USER_EVENT, trace_event_id_t), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_RUNNING, int), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_LOOP, int), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_ALL_EVENTS, int), "");
+	_Static_assert(HAS_TYPE(POSIX_TRACE_SET_EVENTSET, int), "");
 	ck_assert_uint_eq(POSIX_TRACE_UNNAMED_USEREVENT, POSIX_TRACE_UNNAMED_USER_EVENT);
 }
 END_TEST
@@ -124,25 +123,25 @@ END_TEST
 /* HDR-2 */
 START_TEST(event_info_has_its_members)
 {
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_event_id, trace_event_id_t), "");
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_pid, pid_t), "");
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_prog_address, void *), "");
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_thread_id, pthread_t), "");
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_timestamp, struct timespec), "");
-	static_assert(MEMBER_IS(posix_trace_event_info, posix_truncation_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_event_id, trace_event_id_t), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_pid, pid_t), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_prog_address, void *), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_thread_id, pthread_t), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_timestamp, struct timespec), "");
+	_Static_assert(MEMBER_IS(posix_trace_event_info, posix_truncation_status, int), "");
 }
 END_TEST
 
 /* HDR-3 */
 START_TEST(status_info_has_its_members)
 {
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_status, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_full_status, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_overrun_status, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_flush_status, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_flush_error, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_log_overrun_status, int), "");
-	static_assert(MEMBER_IS(posix_trace_status_info, posix_log_full_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_full_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_overrun_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_flush_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_stream_flush_error, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_log_overrun_status, int), "");
+	_Static_assert(MEMBER_IS(posix_trace_status_info, posix_log_full_status, int), "");
 }
 END_TEST
 
@@ -181,14 +180,14 @@ END_TEST
 /* LIM-1 LIM-4; TRACE_EVENT_NAME_MAX is 59 because a name of the trace buffer has 60 bytes. */
 START_TEST(limits_are_at_least_their_minimum)
 {
-	static_assert(_POSIX_TRACE_EVENT_NAME_MAX == 30, "");
-	static_assert(_POSIX_TRACE_NAME_MAX == 8, "");
-	static_assert(_POSIX_TRACE_SYS_MAX == 8, "");
-	static_assert(_POSIX_TRACE_USER_EVENT_MAX == 32, "");
-	static_assert(TRACE_EVENT_NAME_MAX >= _POSIX_TRACE_EVENT_NAME_MAX, "");
-	static_assert(TRACE_NAME_MAX >= _POSIX_TRACE_NAME_MAX, "");
-	static_assert(TRACE_SYS_MAX >= _POSIX_TRACE_SYS_MAX, "");
-	static_assert(TRACE_USER_EVENT_MAX >= _POSIX_TRACE_USER_EVENT_MAX, "");
+	_Static_assert(_POSIX_TRACE_EVENT_NAME_MAX == 30, "");
+	_Static_assert(_POSIX_TRACE_NAME_MAX == 8, "");
+	_Static_assert(_POSIX_TRACE_SYS_MAX == 8, "");
+	_Static_assert(_POSIX_TRACE_USER_EVENT_MAX == 32, "");
+	_Static_assert(TRACE_EVENT_NAME_MAX >= _POSIX_TRACE_EVENT_NAME_MAX, "");
+	_Static_assert(TRACE_NAME_MAX >= _POSIX_TRACE_NAME_MAX, "");
+	_Static_assert(TRACE_SYS_MAX >= _POSIX_TRACE_SYS_MAX, "");
+	_Static_assert(TRACE_USER_EVENT_MAX >= _POSIX_TRACE_USER_EVENT_MAX, "");
 	ck_assert_int_eq(TRACE_EVENT_NAME_MAX, 59);
 	ck_assert_int_eq(TRACE_NAME_MAX, 63);
 	ck_assert_int_eq(TRACE_SYS_MAX, 64);
@@ -301,11 +300,11 @@ END_TEST
 	   size_t *restrict, int *restrict))
 
 #define AS_PROTOTYPED(name, arguments)                                                             \
-	static_assert(HAS_TYPE(&posix_trace_##name, int(*) arguments), #name);
+	_Static_assert(HAS_TYPE(&posix_trace_##name, int(*) arguments), #name);
 #define AS_POINTER(name, arguments) (void (*)(void))&posix_trace_##name,
 
 FUNCTIONS(AS_PROTOTYPED)
-static_assert(HAS_TYPE(&posix_trace_event,
+_Static_assert(HAS_TYPE(&posix_trace_event,
 		       void (*)(trace_event_id_t, const void *restrict, size_t)), "event");
 
 /* HDR-5 EVENT-18 */
