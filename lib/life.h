@@ -17,8 +17,11 @@ enum px_life {
 
 enum px_life px_life_of(uint32_t tid);
 
-/* True unless it is gone. */
+/* True unless it is gone.  Any value may be asked for: it may come out of shared memory. */
 bool px_life_has(uint32_t tid);
+
+/* The same question, for those who are handed who answers it. */
+typedef bool px_life_asked(uint32_t tid);
 
 /* When it started, in clock ticks since boot; 0 when that cannot be told. */
 uint64_t px_life_start(uint32_t pid);

@@ -43,7 +43,7 @@ struct key {
 /* Who opens, and how long it waits for an owner that lives. */
 struct opener {
 	uint32_t tid;
-	px_thread_alive *alive;
+	px_life_asked *alive;
 	uint64_t patience_ns;
 };
 
@@ -181,7 +181,7 @@ static bool find_or_add(struct px_name_entry *entry, const struct key *key, stru
 	return state == READY && holds(entry, key);
 }
 
-int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_thread_alive *alive,
+int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_life_asked *alive,
 		  unsigned int *id)
 {
 	struct opener opener = {tid, alive, PATIENCE_NS};

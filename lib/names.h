@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "eventset.h"
+#include "life.h"
 
 #define PX_NAME_MAX 59 /* bytes of an event name, without the null */
 
@@ -45,9 +46,6 @@ struct px_names {
 
 /* Bytes that a table needs; zeroed memory is an empty table. */
 #define PX_NAMES_SIZE (sizeof(struct px_names))
-
-/* True if the thread exists, in whichever process.  The tid comes from the table: any value. */
-typedef bool px_thread_alive(uint32_t tid);
 
 /*
  * Find name and store its id, or store 0 when it is not there.  Predefined names
@@ -65,7 +63,7 @@ void px_names_find(const struct px_names *names, const char *name, unsigned int 
  * May wait as told above, in nanosleep(): the caller has cancellation disabled (GEN-6).  Keeps
  * errno.  Not for signal handlers, though one that does it gets an id and not a deadlock.
  */
-int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_thread_alive *alive,
+int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_life_asked *alive,
 		  unsigned int *id);
 
 /*

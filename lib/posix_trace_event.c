@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pages.h"
 
-#include <string.h>
-
 #include "point.h"
 #include "process.h"
 
@@ -23,7 +21,5 @@ PX_EXPORT int posix_trace_eventid_open(const char *restrict event_name,
 {
 	if (!event_name || !event_id)
 		return EINVAL;
-	if (strnlen(event_name, PX_NAME_MAX + 1) > PX_NAME_MAX)
-		return ENAMETOOLONG;
 	return px_process_open_type(event_name, event_id);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pages.h"
 
-#include <string.h>
-
 #include "process.h"
 #include "types.h"
 
@@ -29,7 +27,5 @@ PX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
 	if (!event_name || !event || !px_handle_lock(trid))
 		return EINVAL;
 	px_handle_unlock(trid);
-	if (strnlen(event_name, PX_NAME_MAX + 1) > PX_NAME_MAX)
-		return ENAMETOOLONG;
 	return px_process_open_type(event_name, event);
 }

@@ -511,9 +511,8 @@ static void hold(struct px_reader *reader, const struct px_record *record,
 static bool has_marks(const struct px_reader *reader, uint32_t i)
 {
 	struct px_ring ring = ring_of(reader, i);
-	const struct px_slot *slot = &ring.slots[reader->cursor[i].position & ring.mask];
 
-	return px_read_once(&slot->body[3]) >> 16 & PX_RECORD_MARKS;
+	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
 }
 
 /* Take the record at the top of the heap.  False: it is held, or gone. */

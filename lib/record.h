@@ -123,6 +123,12 @@ PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t positi
 	return px_read_once(&ring->slots[position & ring->mask].counter);
 }
 
+/* Likewise its flags (enum px_record_flags) alone. */
+PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)
+{
+	return px_read_once(&ring->slots[position & ring->mask].body[3]) >> 16 & 0xFFFF;
+}
+
 /* Entries are written in pairs of words. */
 typedef uint64_t px_pair __attribute__((may_alias));
 

@@ -81,6 +81,7 @@
 
 #include "atomic.h"
 #include "clock.h"
+#include "life.h"
 #include "txtb.h"
 
 #define PX_RING_PAGE 4096
@@ -253,8 +254,6 @@ PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
  */
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 
-typedef bool px_owner_alive(uint32_t tid);
-
 /*
  * Free the slots in [position, head) that a dead thread claimed for one record, from the given one
  * on. Returns the position behind it.
@@ -262,7 +261,7 @@ typedef bool px_owner_alive(uint32_t tid);
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 
 /* Free all slots whose owners are dead, wherever they are.  Returns how many there were. */
-uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_owner_alive *alive);
+uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive);
 
 /* Cold parts of the writers' side. */
 

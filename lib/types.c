@@ -85,6 +85,8 @@ int px_types_open(const char *name, unsigned int *id, bool *is_new)
 	int saved_errno = errno;
 	int error, state;
 
+	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
+		return ENAMETOOLONG; /* also where there is no room for a further type */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
 	pthread_mutex_lock(&mutex);
 	error = open_locked(name, &found, is_new);
