@@ -114,7 +114,7 @@ void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 
-/* Nanoseconds of a tick, 16.48: as far as the anchors tell; the first guess before there are any. */
+/* Nanoseconds of a tick, 16.48, as far as the anchors tell; before there are any a first guess. */
 uint64_t px_timeline_scale(const struct px_timeline *timeline);
 
 /* Nanoseconds on the REALTIME scale; never falls with the counter while the lines are kept. */

@@ -50,8 +50,8 @@ static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t 
 }
 
 /*
- * Oldest first.  Where a writer overtakes, what was taken before is older than what it overwrote, so
- * it goes too: the copy has no gap.
+ * Oldest first.  Where a writer overtakes, what was taken before is older than what it overwrote,
+ * so it goes too: the copy has no gap.
  */
 static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 {

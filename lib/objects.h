@@ -5,8 +5,8 @@
  *
  * In shared memory, written by traced threads at their first event (also in signal handlers), read
  * by the controller.  Wait-free: a writer takes the next place by a fetch-and-add, and passes over
- * one that somebody is still writing to; the word of the place tells a reader whether what it copied
- * is whole, as in a ring.
+ * one that somebody is still writing to; the word of the place tells a reader whether what it
+ * copied is whole, as in a ring.
  */
 #ifndef PX_OBJECTS_H
 #define PX_OBJECTS_H

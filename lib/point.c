@@ -64,8 +64,8 @@ PX_INLINE bool is_filtered(const struct px_segment *segment, uint64_t state, uin
 }
 
 /*
- * What the state says, where it does not simply say yes.  The set that it names may be three changes old
- * and just being written, so its word counts only while the state is the same.
+ * What the state says, where it does not simply say yes.  The set that it names may be three changes
+ * old and just being written, so its word counts only while the state is the same.
  */
 static PX_COLD enum verdict refuse(const struct px_view *view, uint64_t state, uint32_t id)
 {

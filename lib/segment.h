@@ -103,7 +103,7 @@ struct px_segment {
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* 1: a reader sleeps (wait.h) */
 
-	/* Events without room in a bounded stream, and the counter of the first since the last start. */
+	/* Events that found no room, and the counter of the first of them since the last start. */
 	uint64_t dropped __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_dropped;
 

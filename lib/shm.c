@@ -185,7 +185,7 @@ void px_shm_retire(const struct px_mapping *mapping)
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
 #ifdef SYS_mmap
-	/* ThreadSanitizer takes mmap() for a write to all of it; but others shall go on using it. */
+	/* ThreadSanitizer takes mmap() for a write to all of it; but others may well be using it. */
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else
 	mmap(mapping->base, mapping->size, protection, flags, -1, 0);

@@ -22,8 +22,8 @@ extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
  * Open a type: its id, new or known; the unnamed user event when there are PX_TYPES_MAX and the
- * name is new (EVOPEN-4).  0, ENOMEM, or ENAMETOOLONG beyond PX_NAME_MAX bytes (EVOPEN-7).  *is_new:
- * this process had not opened it.  Not a cancellation point, not async-signal-safe.
+ * name is new (EVOPEN-4).  0, ENOMEM, or ENAMETOOLONG beyond PX_NAME_MAX bytes (EVOPEN-7).
+ * *is_new: this process had not opened it.  Not a cancellation point, not async-signal-safe.
  */
 int px_types_open(const char *name, unsigned int *id, bool *is_new);
 
