@@ -32,6 +32,9 @@
 
 #define READERS 2
 #define WORKERS_MAX 256
+#define WORKERS_MAX_TEXT TEXT_OF(WORKERS_MAX)
+#define TEXT_OF(macro) TEXT(macro)
+#define TEXT(word) #word
 #define QUEUE_SLOTS 16
 #define BLOCK_SIZE 65536
 #define SHOWN_LINES 16 /* of the trace, at its begin and at its end */
@@ -701,6 +704,8 @@ static void create_trace(void)
 	error = posix_trace_create(0, &attr, &trace);
 	if (error == ENOMEM)
 		die("no room for the trace; a smaller --size may help", error);
+	if (error && error != EAGAIN)
+		die("no trace; is the directory of shared memory usable? See posixtrace(7)", error);
 	check(error, "posix_trace_create");
 	check(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy");
 	list_types();
@@ -943,6 +948,7 @@ static void parse_options(int argc, char **argv)
 	};
 	int option;
 
+	opterr = 0; /* getopt_long() would name the program by the path that libtool runs */
 	while ((option = getopt_long(argc, argv, "hj:", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'a':
@@ -953,7 +959,8 @@ static void parse_options(int argc, char **argv)
 			exit(0);
 		case 'j':
 			options.nr_workers = (unsigned int)parse_number(
-				optarg, WORKERS_MAX, false, "-j takes a number from 1 to 256, not");
+				optarg, WORKERS_MAX, false,
+				"-j takes a number from 1 to " WORKERS_MAX_TEXT ", not");
 			break;
 		case 'p':
 			options.policy = parse_policy(optarg);
@@ -963,7 +970,7 @@ static void parse_options(int argc, char **argv)
 							   "--size takes a number of bytes, not");
 			break;
 		default:
-			exit(2); /* getopt_long() has said it */
+			refuse("unknown option, or one without its argument", NULL);
 		}
 	}
 	if (optind == argc)
