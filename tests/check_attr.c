@@ -6,7 +6,6 @@
 #include "common.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -566,27 +565,15 @@ START_TEST(attr_any_function_keeps_errno)
 }
 END_TEST
 
-static bool survived;
-
-static void *call_all_while_cancelled(void *unused)
+static void call_all_on_one(void)
 {
-	pthread_cancel(pthread_self());
 	call_all(&attr);
-	survived = true;
-	pthread_testcancel();
-	return unused;
 }
 
 /* GEN-6 */
 START_TEST(attr_any_function_is_no_cancellation_point)
 {
-	pthread_t thread;
-	void *result;
-
-	ck_assert_int_eq(pthread_create(&thread, NULL, call_all_while_cancelled, NULL), 0);
-	pthread_join(thread, &result);
-	ck_assert(survived);
-	ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+	px_test_with_cancellation_pending(call_all_on_one);
 }
 END_TEST
 

@@ -28,15 +28,7 @@ static void setup(void)
 
 static void expect_status(int status, int full, int overrun)
 {
-	struct posix_trace_status_info got = px_test_status(stream);
-
-	ck_assert_int_eq(got.posix_stream_status, status);
-	ck_assert_int_eq(got.posix_stream_full_status, full);
-	ck_assert_int_eq(got.posix_stream_overrun_status, overrun);
-	ck_assert_int_eq(got.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
-	ck_assert_int_eq(got.posix_stream_flush_error, 0);
-	ck_assert_int_eq(got.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-	ck_assert_int_eq(got.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+	px_test_expect_status(stream, status, full, overrun);
 }
 
 static void expect_number(uint32_t number)

@@ -20,14 +20,6 @@ static void setup(void)
 	ok(posix_trace_start(stream));
 }
 
-static trace_event_id_t open_type(const char *name)
-{
-	trace_event_id_t id = 0;
-
-	ok(posix_trace_eventid_open(name, &id));
-	return id;
-}
-
 /* Through the stream: what posix_trace_trid_eventid_open() gives. */
 static trace_event_id_t open_through(trace_id_t trid, const char *name)
 {
@@ -91,7 +83,7 @@ static const struct {
 /* EVOPEN-1 MAP-1 EVENT-14 */
 START_TEST(eventid_open_new_name_gives_an_id_that_is_recorded_and_named)
 {
-	trace_event_id_t id = open_type("first of all");
+	trace_event_id_t id = px_test_open_type("first of all");
 	struct px_test_event event;
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++)
@@ -115,7 +107,7 @@ START_TEST(eventid_open_same_name_same_id_other_name_other_id)
 			trace_event_id_t got;
 
 			snprintf(name, sizeof(name), "type %d", i);
-			got = open_type(name);
+			got = px_test_open_type(name);
 			ck_assert(round == 0 || got == id[i]);
 			id[i] = got;
 			for (int k = 0; k < i; k++)
@@ -148,7 +140,7 @@ START_TEST(eventid_open_names_are_compared_as_bytes)
 	trace_event_id_t id[PX_ARRAY_SIZE(names)];
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(names); i++) {
-		id[i] = open_type(names[i]);
+		id[i] = px_test_open_type(names[i]);
 		expect_name(stream, id[i], names[i]);
 		for (size_t k = 0; k < i; k++)
 			ck_assert_uint_ne(id[k], id[i]);
@@ -159,11 +151,11 @@ END_TEST
 /* EVOPEN-8 */
 START_TEST(eventid_open_empty_string_is_a_name)
 {
-	trace_event_id_t id = open_type("");
+	trace_event_id_t id = px_test_open_type("");
 
 	ck_assert_uint_ne(id, POSIX_TRACE_UNNAMED_USEREVENT);
-	ck_assert_uint_eq(open_type(""), id);
-	ck_assert_uint_ne(open_type("x"), id);
+	ck_assert_uint_eq(px_test_open_type(""), id);
+	ck_assert_uint_ne(px_test_open_type("x"), id);
 	expect_name(stream, id, "");
 }
 END_TEST
@@ -180,13 +172,13 @@ START_TEST(eventid_open_longest_name_is_taken_a_longer_one_is_not)
 	fails(posix_trace_trid_eventid_open(stream, name, &refused), ENAMETOOLONG);
 	ck_assert_uint_eq(refused, 12345);
 	name[TRACE_EVENT_NAME_MAX] = '\0';
-	id = open_type(name);
+	id = px_test_open_type(name);
 	memset(got, '#', sizeof(got));
 	ok(posix_trace_eventid_get_name(stream, id, got));
 	ck_assert_str_eq(got, name);
 	ck_assert_int_eq(got[TRACE_EVENT_NAME_MAX + 1], '#');
 	name[TRACE_EVENT_NAME_MAX - 1] = '\0';
-	ck_assert_uint_ne(open_type(name), id);
+	ck_assert_uint_ne(px_test_open_type(name), id);
 }
 END_TEST
 
@@ -212,7 +204,7 @@ START_TEST(eventid_open_predefined_name_gives_the_predefined_id)
 	struct px_test_event event;
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++) {
-		ck_assert_uint_eq(open_type(predefined[i].name), predefined[i].id);
+		ck_assert_uint_eq(px_test_open_type(predefined[i].name), predefined[i].id);
 		ck_assert_uint_eq(open_through(stream, predefined[i].name), predefined[i].id);
 	}
 	px_test_expect(stream, POSIX_TRACE_START, &event);
@@ -231,14 +223,14 @@ START_TEST(eventid_open_without_stream_is_kept_for_all_streams)
 	trace_id_t later;
 
 	ok(posix_trace_shutdown(stream));
-	before = open_type("before");
+	before = px_test_open_type("before");
 	later = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 	expect_name(later, before, "before");
 	ok(posix_trace_clear(later));
 	expect_name(later, before, "before");
 	ok(posix_trace_shutdown(later));
-	between = open_type("between");
-	ck_assert_uint_eq(open_type("before"), before);
+	between = px_test_open_type("between");
+	ck_assert_uint_eq(px_test_open_type("before"), before);
 	later = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 	ok(posix_trace_start(later));
 	posix_trace_event(before, NULL, 0);
@@ -256,7 +248,7 @@ START_TEST(eventid_open_is_visible_in_all_active_streams)
 	trace_id_t other = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 	trace_event_id_t id;
 
-	id = open_type("visible");
+	id = px_test_open_type("visible");
 	expect_name(stream, id, "visible");
 	expect_name(other, id, "visible");
 	ck_assert_int_eq(count_listed(stream, id), 1);
@@ -273,7 +265,7 @@ static void open_until_the_limit(const char *prefix)
 		trace_event_id_t id;
 
 		snprintf(name, sizeof(name), "%s %d", prefix, i);
-		id = open_type(name);
+		id = px_test_open_type(name);
 		ck_assert_uint_ne(id, POSIX_TRACE_UNNAMED_USEREVENT);
 		ck_assert_uint_ne(id, last);
 		last = id;
@@ -284,18 +276,18 @@ static void open_until_the_limit(const char *prefix)
 START_TEST(eventid_open_beyond_the_limit_is_the_unnamed_event)
 {
 	struct px_test_event event;
-	trace_event_id_t known = open_type("type 0");
+	trace_event_id_t known = px_test_open_type("type 0");
 
 	open_until_the_limit("type");
 	for (int i = 0; i < 3; i++) {
-		ck_assert_uint_eq(open_type("one more"), POSIX_TRACE_UNNAMED_USEREVENT);
+		ck_assert_uint_eq(px_test_open_type("one more"), POSIX_TRACE_UNNAMED_USEREVENT);
 		ck_assert_uint_eq(open_through(stream, "one more"), POSIX_TRACE_UNNAMED_USEREVENT);
 	}
-	ck_assert_uint_eq(open_type("type 0"), known);
+	ck_assert_uint_eq(px_test_open_type("type 0"), known);
 	ck_assert_uint_eq(open_through(stream, "type 0"), known);
-	ck_assert_uint_eq(open_type("posix_trace_stop"), POSIX_TRACE_STOP);
+	ck_assert_uint_eq(px_test_open_type("posix_trace_stop"), POSIX_TRACE_STOP);
 	expect_name(stream, POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent");
-	posix_trace_event(open_type("one more"), "x", 1);
+	posix_trace_event(px_test_open_type("one more"), "x", 1);
 	ck_assert_uint_eq(next_user_event(stream, &event), POSIX_TRACE_UNNAMED_USEREVENT);
 }
 END_TEST
@@ -396,11 +388,11 @@ static int open_other_names(void *argument)
  * ends with them. */
 START_TEST(eventid_open_after_children_opened_many_has_its_own_limit)
 {
-	trace_event_id_t id = open_type("parent 0");
+	trace_event_id_t id = px_test_open_type("parent 0");
 
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(px_test_in_child(open_other_names, &i), 0);
-	ck_assert_uint_eq(open_type("parent 0"), id);
+	ck_assert_uint_eq(px_test_open_type("parent 0"), id);
 	open_until_the_limit("parent");
 }
 END_TEST
@@ -451,9 +443,9 @@ START_TEST(trid_eventid_open_gives_the_id_of_the_process)
 	trace_event_id_t first, second;
 
 	first = open_through(stream, "controller first");
-	ck_assert_uint_eq(open_type("controller first"), first);
+	ck_assert_uint_eq(px_test_open_type("controller first"), first);
 	ck_assert_uint_eq(open_through(other, "controller first"), first);
-	second = open_type("target first");
+	second = px_test_open_type("target first");
 	ck_assert_uint_eq(open_through(stream, "target first"), second);
 	ck_assert_uint_ne(first, second);
 	expect_name(other, first, "controller first");
@@ -472,8 +464,8 @@ START_TEST(trid_eventid_open_prepares_a_filter_for_a_type_that_comes_later)
 	ok(posix_trace_stop(stream));
 	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
 	ok(posix_trace_start(stream));
-	later = open_type("later");
-	open = open_type("open");
+	later = px_test_open_type("later");
+	open = px_test_open_type("open");
 	posix_trace_event(later, NULL, 0);
 	posix_trace_event(open, NULL, 0);
 	ck_assert_uint_eq(next_user_event(stream, &event), open);
@@ -507,10 +499,10 @@ END_TEST
 /* EVEQ-1 EVEQ-2 INFO-1 */
 START_TEST(eventid_equal_is_a_truth_value_and_not_an_error_number)
 {
-	trace_event_id_t a = open_type("a"), b = open_type("b");
+	trace_event_id_t a = px_test_open_type("a"), b = px_test_open_type("b");
 
 	ck_assert_int_ne(posix_trace_eventid_equal(stream, a, a), 0);
-	ck_assert_int_ne(posix_trace_eventid_equal(stream, a, open_type("a")), 0);
+	ck_assert_int_ne(posix_trace_eventid_equal(stream, a, px_test_open_type("a")), 0);
 	ck_assert_int_eq(posix_trace_eventid_equal(stream, a, b), 0);
 	ck_assert_int_ne(posix_trace_eventid_equal(stream, POSIX_TRACE_START, POSIX_TRACE_START),
 			 0);
@@ -531,7 +523,7 @@ START_TEST(get_name_knows_the_predefined_types)
 		for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++)
 			expect_name(stream, predefined[i].id, predefined[i].name);
 		/* Before any name was opened, and after. */
-		open_type("some name");
+		px_test_open_type("some name");
 	}
 }
 END_TEST
@@ -548,7 +540,7 @@ static int open_in_child(void *unused)
 START_TEST(get_name_of_id_without_name_is_refused)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "untouched";
-	trace_event_id_t last = open_type("last"), of_child;
+	trace_event_id_t last = px_test_open_type("last"), of_child;
 	const trace_event_id_t bad[] = {0,    9,     15,    last + 1, 4095, 4096,
 					4097, 65535, 65552, 1u << 31, -1u,  (1u << 31) + last};
 
@@ -591,7 +583,7 @@ END_TEST
 /* MAP-5: names and attributes are not in the ring. */
 START_TEST(names_and_attributes_survive_an_overrun)
 {
-	trace_event_id_t early = open_type("early"), late;
+	trace_event_id_t early = px_test_open_type("early"), late;
 	struct timespec before, after;
 	struct px_test_event event;
 	trace_attr_t attr;
@@ -600,7 +592,7 @@ START_TEST(names_and_attributes_survive_an_overrun)
 	ok(posix_trace_attr_getcreatetime(&attr, &before));
 	for (uint32_t i = 0; i < 5000; i++)
 		px_test_trace(early, i);
-	late = open_type("late");
+	late = px_test_open_type("late");
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	px_test_expect(stream, POSIX_TRACE_OVERFLOW, &event);
 	expect_name(stream, early, "early");

@@ -12,14 +12,6 @@
 static trace_id_t stream;
 static trace_event_id_t a, b, c;
 
-static trace_event_id_t open_type(const char *name)
-{
-	trace_event_id_t id;
-
-	ok(posix_trace_eventid_open(name, &id));
-	return id;
-}
-
 /* Not started.  In the place of the one before. */
 static void make_stream(int policy, size_t size, unsigned int nr_rings)
 {
@@ -30,9 +22,9 @@ static void make_stream(int policy, size_t size, unsigned int nr_rings)
 
 static void setup(void)
 {
-	a = open_type("a");
-	b = open_type("b");
-	c = open_type("c");
+	a = px_test_open_type("a");
+	b = px_test_open_type("b");
+	c = px_test_open_type("c");
 	make_stream(0, 0, 1);
 }
 

@@ -34,11 +34,7 @@ static void setup(void)
 
 static void expect_status(int status, int full, int overrun)
 {
-	struct posix_trace_status_info got = px_test_status(stream);
-
-	ck_assert_int_eq(got.posix_stream_status, status);
-	ck_assert_int_eq(got.posix_stream_full_status, full);
-	ck_assert_int_eq(got.posix_stream_overrun_status, overrun);
+	px_test_expect_status(stream, status, full, overrun);
 }
 
 static int overrun_status(void)

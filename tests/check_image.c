@@ -68,14 +68,6 @@ static void new_quiet_stream(uint32_t nr_slots)
 	start_silently();
 }
 
-static trace_event_id_t open_type(const char *name)
-{
-	trace_event_id_t id;
-
-	ok(posix_trace_eventid_open(name, &id));
-	return id;
-}
-
 static struct px_ring ring_at(uint32_t i)
 {
 	return px_rings_get(&view->rings, i);
@@ -245,7 +237,7 @@ END_TEST
 
 START_TEST(raw_copy_of_partial_ring_has_all_events)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 
 	new_quiet_stream(256);
 	for (uint32_t n = 1; n < nr_slots_of_ring(); n++) {
@@ -262,7 +254,7 @@ END_TEST
 
 START_TEST(raw_copy_of_wrapped_ring_has_a_ring_of_events)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 
 	new_quiet_stream(256);
 	for (uint32_t n = 0; n < 3 * nr_slots_of_ring(); n++) {
@@ -384,39 +376,14 @@ static const char *const points[] = {
 	"ring.commit.ready",  "ring.commit.done",
 };
 
-static sem_t held, released;
-static const char *held_point;
-
-static void hold_here(void)
-{
-	sem_post(&held);
-	while (sem_wait(&released) != 0)
-		;
-}
-
 #define HELD_BYTES 128 /* three slots */
 
-static void *write_held(void *type)
+static void hold_writer(struct px_test_writer *writer, const char *point, trace_event_id_t type)
 {
-	uint32_t data[HELD_BYTES / 4];
+	static uint32_t data[HELD_BYTES / 4];
 
 	memset(data, 0xEE, sizeof(data));
-	px_test_at_point(held_point, hold_here);
-	posix_trace_event(*(trace_event_id_t *)type, data, sizeof(data));
-	return NULL;
-}
-
-static pthread_t hold_writer(const char *point, trace_event_id_t *type)
-{
-	pthread_t thread;
-
-	sem_init(&held, 0, 0);
-	sem_init(&released, 0, 0);
-	held_point = point;
-	pthread_create(&thread, NULL, write_held, type);
-	while (sem_wait(&held) != 0)
-		;
-	return thread;
+	px_test_hold_data(writer, point, type, data, sizeof(data));
 }
 
 static uint32_t count_copied(uint32_t id)
@@ -434,11 +401,12 @@ static uint32_t count_copied(uint32_t id)
  */
 START_TEST(copies_while_a_writer_is_held_have_all_events_but_its_own)
 {
-	trace_event_id_t type = open_type("some type"), held_type = open_type("held type");
+	trace_event_id_t type = px_test_open_type("some type");
+	trace_event_id_t held_type = px_test_open_type("held type");
 	const char *point = points[_i / 3];
 	bool is_done = strcmp(point, "ring.commit.done") == 0;
 	uint32_t filled[3], nr_around;
-	pthread_t thread;
+	struct px_test_writer writer;
 
 	new_stream(128, HELD_BYTES, 1);
 	start_silently();
@@ -446,7 +414,7 @@ START_TEST(copies_while_a_writer_is_held_have_all_events_but_its_own)
 	filled[1] = nr_slots_of_ring() / 2;
 	filled[2] = nr_slots_of_ring() * 5 / 2;
 	write_numbers(type, 0, filled[_i % 3]);
-	thread = hold_writer(point, &held_type);
+	hold_writer(&writer, point, held_type);
 	write_numbers(type, filled[_i % 3], 10);
 	copy_raw(0);
 	copy_ring(0);
@@ -456,8 +424,7 @@ START_TEST(copies_while_a_writer_is_held_have_all_events_but_its_own)
 	ck_assert_uint_eq(count_copied(PX_TXTB_DATA), is_done ? 2 : 0);
 	nr_around = count_copied(PX_TXTB_USER_EVENT + type);
 	ck_assert_uint_ge(nr_around, _i % 3 == 2 ? nr_slots_of_ring() - 3 : filled[_i % 3] + 10);
-	sem_post(&released);
-	pthread_join(thread, NULL);
+	px_test_release(&writer);
 	expect_right_copy(0);
 	ck_assert_uint_eq(count_copied(PX_TXTB_USER_EVENT + held_type), 1);
 	ck_assert_uint_eq(count_copied(PX_TXTB_DATA), 2);
@@ -468,12 +435,13 @@ END_TEST
  * cannot. */
 START_TEST(copies_while_a_lapped_writer_is_held_have_all_other_events)
 {
-	trace_event_id_t type = open_type("some type"), held_type = open_type("held type");
-	pthread_t thread;
+	trace_event_id_t type = px_test_open_type("some type");
+	trace_event_id_t held_type = px_test_open_type("held type");
+	struct px_test_writer writer;
 
 	new_stream(128, HELD_BYTES, 1);
 	start_silently();
-	thread = hold_writer(points[_i], &held_type);
+	hold_writer(&writer, points[_i], held_type);
 	for (uint32_t lap = 0; lap < 5; lap++) {
 		write_numbers(type, lap * nr_slots_of_ring(), nr_slots_of_ring());
 		copy_raw(0);
@@ -485,8 +453,7 @@ START_TEST(copies_while_a_lapped_writer_is_held_have_all_other_events)
 		ck_assert_uint_eq(count_copied(PX_TXTB_USER_EVENT + held_type), 0);
 		ck_assert_uint_eq(count_copied(PX_TXTB_DATA), 0);
 	}
-	sem_post(&released);
-	pthread_join(thread, NULL);
+	px_test_release(&writer);
 	copy_raw(0);
 	expect_right_copy(0);
 }
@@ -538,7 +505,7 @@ END_TEST
 /* LOOP-2 */
 START_TEST(copy_of_wrapped_ring_begins_with_the_oldest)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 	uint32_t nr_slots, n = 0;
 
 	new_quiet_stream(256);
@@ -554,7 +521,7 @@ END_TEST
 
 START_TEST(copy_of_many_slot_records_has_whole_ones_only)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 	unsigned char data[1000];
 	uint64_t random = test_seed();
 
@@ -765,7 +732,7 @@ static void overtake_late(void)
  */
 START_TEST(copy_overtaken_by_writers_has_no_gap)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 
 	late_type = type;
 	new_quiet_stream(256);
@@ -805,12 +772,12 @@ static void overtake_copy(int signal, siginfo_t *info, void *context)
 START_TEST(copy_of_a_record_whose_further_slot_is_overtaken_leaves_it_out)
 {
 	struct sigaction action = {.sa_sigaction = overtake_copy, .sa_flags = SA_SIGINFO};
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 	uint32_t data[8] = {0};
 	struct px_ring ring;
 	size_t distance;
 
-	fault_type = open_type("late type");
+	fault_type = px_test_open_type("late type");
 	new_stream(256, sizeof(data), 1);
 	start_silently();
 	ring = ring_at(0);
@@ -861,13 +828,13 @@ static const struct txtb_object *thread_of(const struct txtb_event *event)
 /* MAP-5 */
 START_TEST(copy_names_threads_and_types)
 {
-	trace_event_id_t before = open_type("opened before"), after, odd;
+	trace_event_id_t before = px_test_open_type("opened before"), after, odd;
 	char name[40];
 	pthread_t thread;
 
 	new_quiet_stream(256);
-	after = open_type("opened after");
-	odd = open_type("odd_name (of a type)");
+	after = px_test_open_type("opened after");
+	odd = px_test_open_type("odd_name (of a type)");
 	pthread_create(&thread, NULL, write_as_named, (char *)"the writer");
 	pthread_join(thread, NULL);
 	write_as_named((char *)"main");
@@ -903,7 +870,7 @@ START_TEST(copy_of_more_types_than_a_live_image_holds_names_them_all)
 	new_quiet_stream(1024);
 	for (uint32_t i = 0; i < NR_TYPES; i++) {
 		snprintf(name, sizeof(name), "type number %u", i);
-		types[i] = open_type(name);
+		types[i] = px_test_open_type(name);
 		px_test_trace(types[i], i);
 	}
 	copy_raw(0);
@@ -967,7 +934,7 @@ END_TEST
 /* MAP-5: many threads must not drive the names of types out. */
 START_TEST(copy_of_more_threads_than_are_kept_still_names_the_types)
 {
-	trace_event_id_t type = open_type("some type");
+	trace_event_id_t type = px_test_open_type("some type");
 
 	new_quiet_stream(4096);
 	write_from_many_threads();
@@ -1023,9 +990,9 @@ static void trace_elsewhere(void)
 
 START_TEST(copies_of_types_made_known_by_two_threads_list_them_once)
 {
-	open_type("first");
-	open_type("second");
-	open_type("third");
+	px_test_open_type("first");
+	px_test_open_type("second");
+	px_test_open_type("third");
 	px_test_at_point("objects.add.writing", trace_elsewhere);
 	new_quiet_stream(256);
 	px_test_trace(POSIX_TRACE_UNNAMED_USEREVENT, 1);

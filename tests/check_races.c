@@ -6,7 +6,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -51,12 +50,17 @@ static void teardown(void)
 	posix_trace_shutdown(stream);
 }
 
+static void make_payload(unsigned char payload[PAYLOAD_BYTES], int number)
+{
+	memset(payload, number & 0xFF, PAYLOAD_BYTES);
+	memcpy(payload, &number, sizeof(number));
+}
+
 static void record(int number)
 {
 	unsigned char payload[PAYLOAD_BYTES];
 
-	memset(payload, number & 0xFF, sizeof(payload));
-	memcpy(payload, &number, sizeof(number));
+	make_payload(payload, number);
 	posix_trace_event(type, payload, sizeof(payload));
 }
 
@@ -84,54 +88,20 @@ static int read_one(trace_id_t from, struct posix_trace_event_info *info)
 	return number;
 }
 
-/* A thread that records one event and is held at a point of it. */
-static struct {
-	pthread_t thread;
-	const char *point;
-	int number;
-	sem_t arrived, released;
-	bool was_held;
-} held;
-
-static __thread bool is_held_thread;
-
-static void hold_at_point(const char *name)
-{
-	if (!is_held_thread || held.was_held || strcmp(name, held.point) != 0)
-		return;
-	held.was_held = true;
-	sem_post(&held.arrived);
-	while (sem_wait(&held.released) != 0)
-		;
-}
-
-static void *record_held(void *unused)
-{
-	is_held_thread = true;
-	record(held.number);
-	if (!held.was_held)
-		sem_post(&held.arrived); /* the point is not on its way */
-	return unused;
-}
+/* Records one event, and is held at a point of it. */
+static struct px_test_writer held;
 
 static void hold_writer(const char *point, int number)
 {
-	held.point = point;
-	held.number = number;
-	held.was_held = false;
-	sem_init(&held.arrived, 0, 0);
-	sem_init(&held.released, 0, 0);
-	__atomic_store_n(&px_testpoint_hook, hold_at_point, __ATOMIC_RELEASE);
-	pthread_create(&held.thread, NULL, record_held, NULL);
-	while (sem_wait(&held.arrived) != 0)
-		;
+	static unsigned char payload[PAYLOAD_BYTES];
+
+	make_payload(payload, number);
+	px_test_hold_data(&held, point, type, payload, sizeof(payload));
 }
 
 static void release_writer(void)
 {
-	sem_post(&held.released);
-	pthread_join(held.thread, NULL);
-	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	px_test_release(&held);
 }
 
 /* Everything that is recorded: how often this number, and whether anything was torn. */

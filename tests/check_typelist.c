@@ -24,20 +24,12 @@ static void setup(void)
 	stream = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 }
 
-static trace_event_id_t open_type(const char *name)
-{
-	trace_event_id_t id;
-
-	ok(posix_trace_eventid_open(name, &id));
-	return id;
-}
-
 static trace_event_id_t open_numbered(int number)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "type %d", number);
-	return open_type(name);
+	return px_test_open_type(name);
 }
 
 /* The next id of the list; 0 at its end, where nothing is stored. */
@@ -151,7 +143,7 @@ START_TEST(getnext_id_after_the_end_gives_a_type_that_a_child_opened_earlier)
 	ck_assert_uint_ne(next_type(stream), 0);
 	ck_assert_uint_eq(next_type(stream), early);
 	expect_end(stream);
-	late = open_type("of both");
+	late = px_test_open_type("of both");
 	ck_assert_uint_eq(next_type(stream), late);
 	expect_end(stream);
 }

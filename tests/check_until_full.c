@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
-#include <unistd.h>
 
 #include "compiler.h"
 #include "handle.h"
@@ -64,11 +63,7 @@ static void expect_numbers(uint32_t first, uint32_t end)
 
 static void expect_status(int running, int full, int overrun)
 {
-	struct posix_trace_status_info status = px_test_status(stream);
-
-	ck_assert_int_eq(status.posix_stream_status, running);
-	ck_assert_int_eq(status.posix_stream_full_status, full);
-	ck_assert_int_eq(status.posix_stream_overrun_status, overrun);
+	px_test_expect_status(stream, running, full, overrun);
 }
 
 #define RUNNING POSIX_TRACE_RUNNING
@@ -88,11 +83,7 @@ static void fill(void)
 /* INFO-3 INFO-4 INFO-9: an event that no thread caused */
 static void expect_made_event(trace_event_id_t made)
 {
-	px_test_expect(stream, made, &seen);
-	ck_assert_int_eq(seen.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
-	ck_assert_int_eq(seen.info.posix_pid, getpid());
-	ck_assert_ptr_null(seen.info.posix_prog_address);
-	ck_assert_uint_eq((unsigned long)seen.info.posix_thread_id, 0);
+	px_test_expect_made(stream, made, &seen);
 }
 
 static int stop_data(void)

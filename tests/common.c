@@ -82,6 +82,14 @@ trace_id_t px_test_create(const struct px_test_stream *wanted)
 	return trid;
 }
 
+trace_event_id_t px_test_open_type(const char *name)
+{
+	trace_event_id_t id = 0;
+
+	ok(posix_trace_eventid_open(name, &id));
+	return id;
+}
+
 trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event)
 {
 	int unavailable = -1;
@@ -97,6 +105,28 @@ struct posix_trace_status_info px_test_status(trace_id_t trid)
 
 	ok(posix_trace_get_status(trid, &status));
 	return status;
+}
+
+void px_test_expect_status(trace_id_t trid, int status, int full, int overrun)
+{
+	struct posix_trace_status_info got = px_test_status(trid);
+
+	ck_assert_int_eq(got.posix_stream_status, status);
+	ck_assert_int_eq(got.posix_stream_full_status, full);
+	ck_assert_int_eq(got.posix_stream_overrun_status, overrun);
+	ck_assert_int_eq(got.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+	ck_assert_int_eq(got.posix_stream_flush_error, 0);
+	ck_assert_int_eq(got.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	ck_assert_int_eq(got.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+}
+
+void px_test_expect_made(trace_id_t trid, trace_event_id_t type, struct px_test_event *event)
+{
+	px_test_expect(trid, type, event);
+	ck_assert_int_eq(event->info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+	ck_assert_int_eq(event->info.posix_pid, getpid());
+	ck_assert_ptr_null(event->info.posix_prog_address);
+	ck_assert_uint_eq((unsigned long)event->info.posix_thread_id, 0);
 }
 
 void px_test_trace(trace_event_id_t type, uint32_t number)
@@ -267,18 +297,19 @@ void px_test_at_point(const char *point, void (*function)(void))
 static void *write_held(void *argument)
 {
 	writer_self = argument;
-	px_test_trace(writer_self->type, writer_self->number);
+	posix_trace_event(writer_self->type, writer_self->data, writer_self->length);
 	if (!writer_self->was_held)
 		sem_post(&writer_self->arrived);
 	return NULL;
 }
 
-void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_id_t type,
-		  uint32_t number)
+void px_test_hold_data(struct px_test_writer *writer, const char *point, trace_event_id_t type,
+		       const void *data, size_t length)
 {
 	writer->point = point;
 	writer->type = type;
-	writer->number = number;
+	writer->data = data;
+	writer->length = length;
 	writer->was_held = false;
 	sem_init(&writer->arrived, 0, 0);
 	sem_init(&writer->released, 0, 0);
@@ -286,6 +317,13 @@ void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_
 	ck_assert_int_eq(pthread_create(&writer->thread, NULL, write_held, writer), 0);
 	while (sem_wait(&writer->arrived) != 0)
 		;
+}
+
+void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_id_t type,
+		  uint32_t number)
+{
+	writer->number = number;
+	px_test_hold_data(writer, point, type, &writer->number, sizeof(writer->number));
 }
 
 void px_test_release(struct px_test_writer *writer)

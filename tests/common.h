@@ -41,6 +41,9 @@ struct px_test_stream {
 /* A stream of the calling process, not started. */
 trace_id_t px_test_create(const struct px_test_stream *wanted);
 
+/* Open a type of this name. */
+trace_event_id_t px_test_open_type(const char *name);
+
 /* An event as it was reported; data holds any system event. */
 struct px_test_event {
 	struct posix_trace_event_info info;
@@ -57,6 +60,12 @@ trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event);
 
 /* The status; reading it resets the overrun. */
 struct posix_trace_status_info px_test_status(trace_id_t trid);
+
+/* Expect this status, and what there is without a log; it resets the overrun too. */
+void px_test_expect_status(trace_id_t trid, int status, int full, int overrun);
+
+/* Expect the next event to be one that the reader makes: of no thread, and from no call. */
+void px_test_expect_made(trace_id_t trid, trace_event_id_t type, struct px_test_event *event);
 
 /* A trace point whose data is a number, and that number. */
 void px_test_trace(trace_event_id_t type, uint32_t number);
@@ -90,7 +99,9 @@ struct px_test_writer {
 	pthread_t thread;
 	const char *point;
 	trace_event_id_t type;
-	uint32_t number;
+	const void *data;
+	size_t length;
+	uint32_t number; /* data where that is a number */
 	sem_t arrived, released;
 	bool was_held;
 };
@@ -98,6 +109,10 @@ struct px_test_writer {
 /* Returns when the writer is at the point, or done without passing it. */
 void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_id_t type,
 		  uint32_t number);
+
+/* The same with any data, which must be there until the writer is done. */
+void px_test_hold_data(struct px_test_writer *writer, const char *point, trace_event_id_t type,
+		       const void *data, size_t length);
 
 /* Returns when the writer is done. */
 void px_test_release(struct px_test_writer *writer);
