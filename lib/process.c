@@ -87,45 +87,88 @@ static struct px_view *allocate_view(void)
 	}
 }
 
-static bool attach(struct px_self *self, uint32_t index, uint32_t generation)
+/* 0, also if somebody else was quicker: then look again.  Else why the stream cannot be had. */
+static int attach(struct px_self *self, uint32_t index, uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
 	struct px_mapping mapping;
 	struct px_view *view;
+	int error;
 
 	px_registry_segment_name(index, generation, name);
-	if (px_shm_attach(name, &mapping) != 0)
-		return false;
+	error = px_shm_attach(name, &mapping);
+	if (error)
+		return error;
 	view = allocate_view();
-	if (!view || !px_segment_view(&mapping, view))
+	error = !view ? ENOMEM : !px_segment_view(&mapping, view) ? EACCES : 0;
+	if (error)
 		goto unmap;
 	view->generation = generation;
 	px_types_add_all(view);
 	PX_TESTPOINT("process.attach.mapped");
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		goto unmap; /* another thread, or a handler, was quicker */
+	PX_TESTPOINT("process.attach.swapped");
 	px_fetch_or(&self->attached, UINT64_C(1) << index);
-	return true;
+	return 0;
 
 unmap:
 	px_shm_unmap(&mapping);
-	return false;
+	return error;
 }
 
-static bool detach(struct px_self *self, uint32_t index, struct px_view *view)
+static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	if (!px_compare_exchange(&self->view[index], view, NULL))
-		return false;
+		return; /* whoever was quicker does the rest */
+	PX_TESTPOINT("process.detach.taken");
 	px_fetch_and(&self->attached, ~(UINT64_C(1) << index));
 	PX_TESTPOINT("process.detach.hidden");
 	px_shm_retire(&view->mapping);
-	return true;
 }
 
-static bool traces_us(const struct px_registry_slot *slot, const struct px_self *self)
+/*
+ * True if the stream in the slot traces us; which one is in *generation.  The slot may become
+ * another's between the two: then the generation, which is written first, is another one.
+ */
+static bool traces_us(const struct px_registry_slot *slot, const struct px_self *self,
+		      uint32_t *generation)
 {
-	return px_load_acquire(&slot->active) && px_read_once(&slot->target.pid) == self->pid &&
-	       px_read_once(&slot->target.start) == self->start;
+	bool answer;
+
+	do {
+		*generation = px_load_acquire(&slot->generation);
+		answer = px_load_acquire(&slot->active) &&
+			 px_read_once(&slot->target.pid) == self->pid &&
+			 px_read_once(&slot->target.start) == self->start;
+		px_read_fence(); /* pairs with the fence in px_registry_publish() */
+	} while (px_read_once(&slot->generation) != *generation);
+	return answer;
+}
+
+/*
+ * Make one view agree with its slot.  True if anything changed.  Each turn but the last is there
+ * because the slot or the view has just changed: lock-free.
+ */
+static bool follow_slot(struct px_self *self, const struct px_registry *registry, uint32_t index)
+{
+	bool changed = false;
+
+	for (;;) {
+		/* The view before the slot (P1). */
+		struct px_view *view = px_load_acquire(&self->view[index]);
+		uint32_t generation;
+		bool wanted = traces_us(&registry->slot[index], self, &generation);
+
+		if (view ? wanted && view->generation == generation : !wanted)
+			return changed;
+		if (view)
+			detach(self, index, view);
+		else if (attach(self, index, generation) != 0 &&
+			 !px_load_acquire(&self->view[index]))
+			return changed;
+		changed = true;
+	}
 }
 
 /* Make what is attached agree with the registry.  True if anything changed. */
@@ -133,17 +176,8 @@ static bool follow_registry(struct px_self *self, const struct px_registry *regi
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
-		const struct px_registry_slot *slot = &registry->slot[i];
-		struct px_view *view = px_load_acquire(&self->view[i]);
-		bool wanted = traces_us(slot, self);
-		uint32_t generation = px_read_once(&slot->generation);
-
-		if (view && (!wanted || view->generation != generation))
-			changed |= detach(self, i, view);
-		if (wanted && !px_load_acquire(&self->view[i]))
-			changed |= attach(self, i, generation);
-	}
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		changed |= follow_slot(self, registry, i);
 	return changed;
 }
 
@@ -231,12 +265,12 @@ void px_process_refresh(void)
 	generation = px_load_acquire(&px_gate.shared.generation);
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);
-	if (generation != px_read_once(&self->generation) || px_read_once(&self->epoch) == 0) {
+	if (generation != px_load_acquire(&self->generation) || px_read_once(&self->epoch) == 0) {
 		if (follow_registry(self, registry) || px_read_once(&self->epoch) == 0)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
-		px_write_once(&self->generation, generation);
+		px_store_release(&self->generation, generation); /* P2 */
 		px_write_once(&self->quiet, px_load_acquire(&self->attached) ? 0 : generation);
 	}
 	if (px_load_acquire(&self->attached) && px_thread.epoch != px_read_once(&self->epoch))

@@ -14,6 +14,17 @@
  * then makes each thread introduce itself to the streams at its next event; that is also how a
  * thread of a child, whose thread-local storage is a copy, learns who it is now.
  *
+ * Any number of threads and handlers may be at that at once.  A stream that traces us is attached
+ * when the call that made it returns, and stays so, because:
+ *
+ *	P1  A view is taken out only by who loaded it first, and its slot afterwards, and found the
+ *	    slot free or of another generation.  Generations do not come again, so what is taken out
+ *	    is of a stream that has ended.
+ *	P2  Whoever stores the generation loaded it first, and then saw each slot and its view agree
+ *	    (or failed to attach).  A view that a sleeper puts in later, of a stream that has ended,
+ *	    goes into an empty place only, and out again when the place is wanted: making a stream
+ *	    moves the registry's generation, so somebody looks again.
+ *
  * fork: the page is zero, so the child looks anew.  vfork: the child is the parent.
  */
 #ifndef PX_PROCESS_H

@@ -123,6 +123,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
+	px_write_fence(); /* who sees anything of what follows sees this too: traces_us() */
 	px_write_once(&to->controller.pid, slot->controller.pid);
 	px_write_once(&to->controller.start, slot->controller.start);
 	px_write_once(&to->target.pid, slot->target.pid);
