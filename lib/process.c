@@ -106,10 +106,11 @@ static int attach(struct px_self *self, uint32_t index, uint32_t generation)
 	view->generation = generation;
 	px_types_add_all(view);
 	PX_TESTPOINT("process.attach.mapped");
+	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		goto unmap; /* another thread, or a handler, was quicker */
 	PX_TESTPOINT("process.attach.swapped");
-	px_fetch_or(&self->attached, UINT64_C(1) << index);
+	px_exchange(&self->quiet, 0); /* P4 */
 	return 0;
 
 unmap:
@@ -122,7 +123,6 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 	if (!px_compare_exchange(&self->view[index], view, NULL))
 		return; /* whoever was quicker does the rest */
 	PX_TESTPOINT("process.detach.taken");
-	px_fetch_and(&self->attached, ~(UINT64_C(1) << index));
 	PX_TESTPOINT("process.detach.hidden");
 	px_shm_retire(&view->mapping);
 }
@@ -169,6 +169,25 @@ static bool follow_slot(struct px_self *self, const struct px_registry *registry
 			return changed;
 		changed = true;
 	}
+}
+
+static bool has_views(const struct px_self *self)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		if (px_load_acquire(&self->view[i]))
+			return true;
+	return false;
+}
+
+/* With the registry as of this generation: the gate is open while there is a view (P4). */
+static void set_gate(struct px_self *self, uint32_t generation)
+{
+	bool open = has_views(self);
+
+	PX_TESTPOINT("process.gate.decided");
+	px_exchange(&self->quiet, open ? 0 : generation);
+	if (!open && has_views(self))
+		px_exchange(&self->quiet, 0);
 }
 
 /* Make what is attached agree with the registry.  True if anything changed. */
@@ -270,8 +289,9 @@ void px_process_refresh(void)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
+		/* In this order: a sleeper's late 0 in quiet goes with an old generation. */
+		set_gate(self, generation);
 		px_store_release(&self->generation, generation); /* P2 */
-		px_write_once(&self->quiet, px_load_acquire(&self->attached) ? 0 : generation);
 	}
 	if (px_load_acquire(&self->attached) && px_thread.epoch != px_read_once(&self->epoch))
 		introduce_undisturbed(self, registry);

@@ -24,6 +24,11 @@
  *	    (or failed to attach).  A view that a sleeper puts in later, of a stream that has ended,
  *	    goes into an empty place only, and out again when the place is wanted: making a stream
  *	    moves the registry's generation, so somebody looks again.
+ *	P3  The bit of a place is set before a view is put there, and is never cleared: an empty
+ *	    place is passed over.
+ *	P4  Who puts a view in opens the gate after it; who shuts the gate looks at the views once
+ *	    more after that, and opens it again.  So it is not shut while there is a view, whoever
+ *	    sleeps.  It may stay open without one until the registry changes, which costs time only.
  *
  * fork: the page is zero, so the child looks anew.  vfork: the child is the parent.
  */
@@ -40,7 +45,7 @@ struct px_self {
 	uint32_t quiet;
 	uint32_t generation;  /* of the registry, when we last looked */
 	uint64_t epoch;	      /* changes with pid or attached; 0: we do not know who we are */
-	uint64_t attached;    /* bit i: view[i] is in use */
+	uint64_t attached;    /* bit i: view[i] may be in use (P3) */
 	uint64_t incarnation; /* no other process has it; 0: not known yet */
 	uint64_t start;
 	uint32_t pid;

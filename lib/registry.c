@@ -115,6 +115,7 @@ static void tell_trace_points(void)
 	/* The generation is never 0: that is the private copy of a process that has yet to look. */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
 		px_fetch_add(&registry->gate.generation, 1);
+	PX_TESTPOINT("registry.told");
 }
 
 /* Trace points may be looking at the slot, as one that is not active. */

@@ -6,6 +6,7 @@
 #include "common.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <trace.h>
 
 #include "compiler.h"
@@ -16,6 +17,8 @@ static trace_event_id_t type;
 static void setup(void)
 {
 	ok(posix_trace_eventid_open("attached", &type));
+	/* What a test that failed has left is taken away now, not in the middle. */
+	ok(posix_trace_shutdown(px_test_create(&(struct px_test_stream){.nr_rings = 1})));
 }
 
 static void teardown(void)
@@ -168,6 +171,119 @@ START_TEST(attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached
 }
 END_TEST
 
+static void first_walks_off(void)
+{
+	walk_off(&first, 101);
+}
+
+/* MODEL-1 EVENT-1: a thread that took the old stream out sleeps while the next one comes to its place. */
+START_TEST(detach_by_a_sleeper_leaves_the_next_stream_attached)
+{
+	trace_id_t stream = create();
+
+	first = (struct walker){.points = {"process.detach.taken"}};
+	act_at("registry.told", first_walks_off);
+	ok(posix_trace_shutdown(stream));
+	ck_assert_int_eq(first.at, 1);
+	stream = create();
+	ok(posix_trace_start(stream));
+	walk_home(&first);
+	px_test_trace(type, 1);
+	ck_assert_int_eq(count(stream, 1), 1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* MODEL-1 EVENT-1: a thread that attached the stream before its creator did sleeps behind that. */
+START_TEST(attach_by_a_sleeper_counts_at_once)
+{
+	trace_id_t stream;
+
+	first = (struct walker){.points = {"process.attach.swapped"}};
+	act_at("registry.told", first_walks_off);
+	stream = create();
+	ck_assert_int_eq(first.at, 1);
+	ok(posix_trace_start(stream));
+	px_test_trace(type, 1);
+	ck_assert_int_eq(count(stream, 1), 1);
+	walk_home(&first);
+	px_test_trace(type, 2);
+	ck_assert_int_eq(count(stream, 2), 1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* No descriptor for the thread that looks first: it finds nothing to do, and is about to shut the gate. */
+static void first_fails_to_attach(void)
+{
+	struct rlimit limit, none;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	walk_off(&first, 101);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* MODEL-1 EVENT-1 */
+START_TEST(attach_behind_a_thread_that_could_not_keeps_the_gate_open)
+{
+	trace_id_t stream;
+
+	first = (struct walker){.points = {"process.gate.decided"}};
+	act_at("registry.told", first_fails_to_attach);
+	stream = create();
+	ck_assert_int_eq(first.at, 1);
+	ok(posix_trace_start(stream));
+	walk_home(&first);
+	px_test_trace(type, 1);
+	ck_assert_int_eq(count(stream, 1), 1);
+	ok(posix_trace_shutdown(stream));
+	ck_assert(!px_gate_is_open());
+}
+END_TEST
+
+enum { WRITERS = 6, STREAMS = 1500 };
+
+static trace_event_id_t noise;
+static bool finished;
+
+static void *make_noise(void *unused)
+{
+	while (!__atomic_load_n(&finished, __ATOMIC_RELAXED))
+		px_test_trace(noise, 7);
+	return unused;
+}
+
+/* MODEL-1 EVENT-1 */
+START_TEST(attach_by_many_threads_of_many_streams_none_misses_its_creators_event)
+{
+	pthread_t threads[WRITERS];
+	trace_event_set_t filter;
+	int missed = 0;
+
+	ok(posix_trace_eventid_open("noise", &noise));
+	ok(posix_trace_eventset_empty(&filter));
+	ok(posix_trace_eventset_add(noise, &filter));
+	for (int i = 0; i < WRITERS; i++)
+		pthread_create(&threads[i], NULL, make_noise, NULL);
+	for (int i = 0; i < STREAMS; i++) {
+		trace_id_t stream = create();
+
+		ok(posix_trace_set_filter(stream, &filter, POSIX_TRACE_SET_EVENTSET));
+		ok(posix_trace_start(stream));
+		px_test_trace(type, 1);
+		missed += count(stream, 1) != 1;
+		ok(posix_trace_shutdown(stream));
+	}
+	__atomic_store_n(&finished, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(missed, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("attach");
@@ -177,6 +293,11 @@ int main(void)
 	tcase_set_timeout(races, 30);
 	tcase_add_test(races,
 		       attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached);
+	tcase_add_test(races, detach_by_a_sleeper_leaves_the_next_stream_attached);
+	tcase_add_test(races, attach_by_a_sleeper_counts_at_once);
+	tcase_add_test(races, attach_behind_a_thread_that_could_not_keeps_the_gate_open);
+	tcase_add_test(races,
+		       attach_by_many_threads_of_many_streams_none_misses_its_creators_event);
 	suite_add_tcase(suite, races);
 	return run_suite(suite);
 }
