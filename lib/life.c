@@ -103,6 +103,19 @@ bool px_life_is_same(uint32_t pid, uint64_t start)
 	return px_life_has(pid) && (start == 0 || now == 0 || now == start);
 }
 
+/* The link reads pid:[4026531836]. */
+uint32_t px_life_pid_namespace(void)
+{
+	char text[32];
+	long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/ns/pid", text, sizeof(text));
+	uint32_t number = 0;
+
+	for (long i = 0; i < got; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			number = number * 10 + (uint32_t)(text[i] - '0');
+	return number;
+}
+
 /* One line at a time would need a buffer for the longest; instead the end of a piece is kept. */
 static bool holds(int fd, const char *name)
 {

@@ -26,6 +26,9 @@ typedef bool px_life_asked(uint32_t tid);
 /* When it started, in clock ticks since boot; 0 when that cannot be told. */
 uint64_t px_life_start(uint32_t pid);
 
+/* The pid name space of this process, which is what its pids mean; 0 when that cannot be told. */
+uint32_t px_life_pid_namespace(void);
+
 /* True if the process with this pid is there, and is the one that started then. */
 bool px_life_is_same(uint32_t pid, uint64_t start);
 

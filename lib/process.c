@@ -32,6 +32,7 @@ static void identify(struct px_self *self)
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
 
 	px_write_once(&self->start, px_life_start(pid));
+	px_write_once(&self->pid_namespace, px_life_pid_namespace());
 	px_store_release(&self->pid, pid);
 }
 
@@ -42,6 +43,7 @@ struct px_process_id px_process_id(void)
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);
 	return (struct px_process_id){.pid = px_load_acquire(&self->pid),
+				      .pid_namespace = px_read_once(&self->pid_namespace),
 				      .start = px_read_once(&self->start)};
 }
 
@@ -131,16 +133,14 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
  * True if the stream in the slot traces us; which one is in *generation.  The slot may become
  * another's between the two: then the generation, which is written first, is another one.
  */
-static bool traces_us(const struct px_registry_slot *slot, const struct px_self *self,
+static bool traces_us(const struct px_registry_slot *slot, const struct px_process_id *us,
 		      uint32_t *generation)
 {
 	bool answer;
 
 	do {
 		*generation = px_load_acquire(&slot->generation);
-		answer = px_load_acquire(&slot->active) &&
-			 px_read_once(&slot->target.pid) == self->pid &&
-			 px_read_once(&slot->target.start) == self->start;
+		answer = px_load_acquire(&slot->active) && px_process_id_is(&slot->target, us);
 		px_read_fence(); /* pairs with the fence in px_registry_publish() */
 	} while (px_read_once(&slot->generation) != *generation);
 	return answer;
@@ -152,13 +152,14 @@ static bool traces_us(const struct px_registry_slot *slot, const struct px_self 
  */
 static bool follow_slot(struct px_self *self, const struct px_registry *registry, uint32_t index)
 {
+	const struct px_process_id us = px_process_id();
 	bool changed = false;
 
 	for (;;) {
 		/* The view before the slot (P1). */
 		struct px_view *view = px_load_acquire(&self->view[index]);
 		uint32_t generation;
-		bool wanted = traces_us(&registry->slot[index], self, &generation);
+		bool wanted = traces_us(&registry->slot[index], &us, &generation);
 
 		if (view ? wanted && view->generation == generation : !wanted)
 			return changed;
@@ -363,8 +364,7 @@ static void forget_former_image(void)
 
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 		found |= px_load_acquire(&registry->slot[i].active) &&
-			 registry->slot[i].controller.pid == self.pid &&
-			 registry->slot[i].controller.start == self.start;
+			 px_process_id_is(&registry->slot[i].controller, &self);
 	if (found && px_registry_lock(&fd) == 0) {
 		px_registry_forget(&self);
 		px_registry_unlock(fd);

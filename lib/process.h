@@ -49,6 +49,7 @@ struct px_self {
 	uint64_t incarnation; /* no other process has it; 0: not known yet */
 	uint64_t start;
 	uint32_t pid;
+	uint32_t pid_namespace;
 	struct px_view *view[PX_STREAMS_MAX];
 };
 

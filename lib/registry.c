@@ -118,6 +118,13 @@ static void tell_trace_points(void)
 	PX_TESTPOINT("registry.told");
 }
 
+static void write_id(struct px_process_id *to, const struct px_process_id *id)
+{
+	px_write_once(&to->pid, id->pid);
+	px_write_once(&to->pid_namespace, id->pid_namespace);
+	px_write_once(&to->start, id->start);
+}
+
 /* Trace points may be looking at the slot, as one that is not active. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
@@ -125,17 +132,17 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 
 	px_write_once(&to->generation, slot->generation);
 	px_write_fence(); /* who sees anything of what follows sees this too: traces_us() */
-	px_write_once(&to->controller.pid, slot->controller.pid);
-	px_write_once(&to->controller.start, slot->controller.start);
-	px_write_once(&to->target.pid, slot->target.pid);
-	px_write_once(&to->target.start, slot->target.start);
+	write_id(&to->controller, &slot->controller);
+	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);
 	px_store_release(&to->active, 1);
 	tell_trace_points();
 }
 
-void px_registry_withdraw(uint32_t index)
+void px_registry_withdraw(uint32_t index, uint32_t generation)
 {
+	if (registry->slot[index].generation != generation)
+		return;
 	px_store_release(&registry->slot[index].active, 0);
 	tell_trace_points();
 }
@@ -145,7 +152,7 @@ static void remove_stream(uint32_t index)
 	char name[PX_SHM_NAME_MAX];
 
 	px_registry_segment_name(index, registry->slot[index].generation, name);
-	px_registry_withdraw(index);
+	px_registry_withdraw(index, registry->slot[index].generation);
 	px_shm_unlink(name);
 }
 
@@ -159,11 +166,13 @@ static uint32_t first_free(void)
 	return i;
 }
 
-static bool is_forsaken(uint32_t index, bool look_closer)
+static bool is_forsaken(uint32_t index, uint32_t pid_namespace, bool look_closer)
 {
 	const struct px_process_id *id = &registry->slot[index].controller;
 	char name[PX_SHM_NAME_MAX];
 
+	if (id->pid_namespace != pid_namespace)
+		return false;
 	if (!px_life_is_same(id->pid, id->start))
 		return true;
 	px_registry_segment_name(index, registry->slot[index].generation, name);
@@ -177,11 +186,12 @@ static bool is_forsaken(uint32_t index, bool look_closer)
  */
 uint32_t px_registry_find_free(void)
 {
+	uint32_t pid_namespace = px_life_pid_namespace();
 	uint32_t found = PX_STREAMS_MAX;
 
 	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
 		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
-			if (registry->slot[i].active && is_forsaken(i, look_closer))
+			if (registry->slot[i].active && is_forsaken(i, pid_namespace, look_closer))
 				remove_stream(i);
 		found = first_free();
 	}
@@ -193,8 +203,7 @@ void px_registry_forget(const struct px_process_id *controller)
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		const struct px_registry_slot *slot = &registry->slot[i];
 
-		if (slot->active && slot->controller.pid == controller->pid &&
-		    slot->controller.start == controller->start)
+		if (slot->active && px_process_id_is(&slot->controller, controller))
 			remove_stream(i);
 	}
 }

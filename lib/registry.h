@@ -27,12 +27,20 @@
 #define PX_GATE_BLOCK 65536 /* the largest page of the others */
 #endif
 
-/* A process: pids come again, pids with the time of their start do not. */
+/* A process: pids come again, pids with the time of their start do not.  Containers that share the
+ * directory have pids of their own, which say nothing here. */
 struct px_process_id {
 	uint32_t pid;
-	uint32_t reserved;
-	uint64_t start; /* clock ticks since boot; 0 without /proc */
+	uint32_t pid_namespace; /* inode; 0 without /proc */
+	uint64_t start;		/* clock ticks since boot; 0 without /proc */
 };
+
+PX_INLINE bool px_process_id_is(const struct px_process_id *a, const struct px_process_id *b)
+{
+	return px_read_once(&a->pid) == px_read_once(&b->pid) &&
+	       px_read_once(&a->pid_namespace) == px_read_once(&b->pid_namespace) &&
+	       px_read_once(&a->start) == px_read_once(&b->start);
+}
 
 struct px_registry_gate {
 	uint64_t magic;
@@ -76,15 +84,19 @@ void px_registry_unlock(int fd);
 
 /*
  * With the lock held: find a free slot, freeing those of dead controllers together with their
- * segments.  Returns its index, or PX_STREAMS_MAX.
+ * segments.  Returns its index, or PX_STREAMS_MAX.  Controllers of other pid name spaces count as
+ * alive: nobody here can tell.
  */
 uint32_t px_registry_find_free(void);
 
 /* With the lock held: the slot becomes this stream; then trace points are told. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot);
 
-/* With the lock held: the slot is free; then trace points are told. */
-void px_registry_withdraw(uint32_t index);
+/*
+ * With the lock held: the slot is free, if it still is the stream of this generation; then trace
+ * points are told.
+ */
+void px_registry_withdraw(uint32_t index, uint32_t generation);
 
 /* With the lock held: free the slots of this controller, and remove their segments. */
 void px_registry_forget(const struct px_process_id *controller);

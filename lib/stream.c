@@ -100,6 +100,7 @@ static int create_parts(struct px_stream *stream, const struct px_attr *attr,
 		return error;
 	}
 	stream->index = index;
+	stream->view.generation = slot.generation;
 	stream->target_pid = slot.target.pid;
 	settle_attr(stream, attr, slot.create_ns);
 	px_registry_publish(index, &slot);
@@ -159,10 +160,9 @@ void px_stream_end(struct px_stream *stream)
 
 	px_exchange(&segment->state, (uint64_t)PX_STATE_ENDED);
 	error = px_registry_lock(&fd);
-	px_registry_segment_name(stream->index, px_registry_get()->slot[stream->index].generation,
-				 name);
+	px_registry_segment_name(stream->index, stream->view.generation, name);
 	/* Also when the lock is not to be had: the slot is ours alone as long as we live. */
-	px_registry_withdraw(stream->index);
+	px_registry_withdraw(stream->index, stream->view.generation);
 	if (!error)
 		px_registry_unlock(fd);
 	px_shm_unlink(name);

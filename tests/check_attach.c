@@ -5,9 +5,14 @@
  */
 #include "common.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <trace.h>
+#include <unistd.h>
 
 #include "compiler.h"
 #include "process.h"
@@ -284,10 +289,131 @@ START_TEST(attach_by_many_threads_of_many_streams_none_misses_its_creators_event
 }
 END_TEST
 
+/* Two pid name spaces with one directory. */
+
+static bool is_alive(trace_id_t stream)
+{
+	struct posix_trace_event_info info;
+	int unavailable, found = 0;
+	uint32_t number;
+	size_t length;
+
+	px_test_trace(type, 4711);
+	while (posix_trace_trygetnext_event(stream, &info, &number, sizeof(number), &length,
+					    &unavailable) == 0 &&
+	       !unavailable)
+		found += info.posix_event_id == type && number == 4711;
+	return found > 0;
+}
+
+/* What the two tell each other: bytes, one way each. */
+static int to_inner[2], to_outer[2];
+
+static char hear(const int from[2])
+{
+	char byte = 0;
+
+	return read(from[0], &byte, 1) == 1 ? byte : 0;
+}
+
+static void say(const int to[2], char byte)
+{
+	if (write(to[1], &byte, 1) != 1)
+		_exit(9);
+}
+
+/* The first process of its name space, with a /proc of its own: of what is outside it sees nothing. */
+static int trace_inside(void)
+{
+	trace_id_t stream;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("proc", "/proc", "proc", 0, NULL) != 0)
+		return 77;
+	if (posix_trace_create(0, NULL, &stream) || posix_trace_start(stream))
+		return 2;
+	say(to_outer, 'c');
+	if (hear(to_inner) != 'c' || !is_alive(stream))
+		return 3;
+	say(to_outer, 'd');
+	return hear(to_inner) == 'd' && posix_trace_shutdown(stream) == 0 ? 0 : 4;
+}
+
+static int enter_and_trace(void)
+{
+	int status;
+	pid_t child;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+		return 77;
+	child = fork();
+	if (child == 0)
+		_exit(trace_inside());
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 5;
+}
+
+/* MODEL-6 EXIT-5 MULTI-4: pids of another name space say nothing about who is alive. */
+START_TEST(create_in_two_pid_name_spaces_leaves_each_its_streams)
+{
+	trace_id_t early = create(), late;
+	int status;
+	pid_t child;
+
+	ok(posix_trace_start(early));
+	ck_assert_int_eq(pipe2(to_inner, O_CLOEXEC) | pipe2(to_outer, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		close(to_inner[1]);
+		close(to_outer[0]);
+		_exit(enter_and_trace());
+	}
+	close(to_outer[1]);
+	if (hear(to_outer) == 'c') {
+		ck_assert(is_alive(early));
+		late = create();
+		ok(posix_trace_start(late));
+		ck_assert(is_alive(late));
+		say(to_inner, 'c');
+		ck_assert_int_eq(hear(to_outer), 'd');
+		say(to_inner, 'd');
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+		ck_assert(is_alive(late));
+		ok(posix_trace_shutdown(late));
+	} else {
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFEXITED(status));
+		ck_assert_int_eq(WEXITSTATUS(status), 77);
+		printf("skipped: no right to make a pid name space\n");
+	}
+	ck_assert(is_alive(early));
+	ok(posix_trace_shutdown(early));
+}
+END_TEST
+
+/* SHUT-5: a slot that somebody took meanwhile, for whatever reason, is his. */
+START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
+{
+	struct px_registry *registry = px_registry_get();
+	trace_id_t loser = create(), winner;
+	uint32_t slot = 0;
+
+	while (!registry->slot[slot].active || registry->slot[slot].controller.pid != (uint32_t)getpid())
+		slot++;
+	registry->slot[slot].controller.pid = 0x3FFFFF; /* as if it was dead */
+	winner = create();
+	ok(posix_trace_start(winner));
+	ok(posix_trace_shutdown(loser));
+	ck_assert(is_alive(winner));
+	ok(posix_trace_shutdown(winner));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("attach");
 	TCase *races = tcase_create("races");
+	TCase *owners = tcase_create("owners");
 
 	tcase_add_checked_fixture(races, setup, teardown);
 	tcase_set_timeout(races, 30);
@@ -299,5 +425,10 @@ int main(void)
 	tcase_add_test(races,
 		       attach_by_many_threads_of_many_streams_none_misses_its_creators_event);
 	suite_add_tcase(suite, races);
+	tcase_add_checked_fixture(owners, setup, teardown);
+	tcase_set_timeout(owners, 30);
+	tcase_add_test(owners, create_in_two_pid_name_spaces_leaves_each_its_streams);
+	tcase_add_test(owners, shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone);
+	suite_add_tcase(suite, owners);
 	return run_suite(suite);
 }
