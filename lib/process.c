@@ -299,6 +299,23 @@ void px_process_refresh(void)
 	errno = saved_errno;
 }
 
+int px_process_join(uint32_t index, uint32_t generation)
+{
+	struct px_self *self = &px_gate.self;
+
+	/* Another thread may have looked first, and failed where we do not: so once more. */
+	for (int attempt = 0; attempt < 2; attempt++) {
+		const struct px_view *view;
+
+		px_process_refresh();
+		view = px_load_acquire(&self->view[index]);
+		if (view && view->generation == generation)
+			return 0;
+		px_write_once(&self->generation, 0);
+	}
+	return ENOMEM;
+}
+
 /* Put the registry's first page and a page of our own in the place of px_gate. */
 static int map_gate(int fd)
 {

@@ -93,6 +93,12 @@ PX_INLINE bool px_process_is_current(void)
  */
 PX_COLD void px_process_refresh(void);
 
+/*
+ * Attach to a stream that this process has just published for itself: 0, or ENOMEM.  Like a
+ * refresh otherwise.
+ */
+int px_process_join(uint32_t index, uint32_t generation);
+
 /* Make sure that the thread knows who it is.  Afterwards px_thread is right. */
 PX_INLINE void px_process_ensure(void)
 {

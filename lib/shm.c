@@ -38,7 +38,9 @@ int px_shm_init(void)
 		errno = ENAMETOOLONG;
 		goto refuse;
 	}
-	if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+	if (mkdir(directory, 0700) == 0)
+		chmod(directory, 0700); /* the umask may have taken some of it */
+	else if (errno != EEXIST)
 		goto refuse;
 	if (lstat(directory, &status) != 0)
 		goto refuse;
@@ -106,6 +108,16 @@ static int allocate(int fd, size_t size)
 	return error == ENOSPC || error == EFBIG ? ENOMEM : error;
 }
 
+/* A file that was not there.  Its descriptor, or -1. */
+static int make(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		fchmod(fd, 0600); /* the umask may have taken some of it */
+	return fd;
+}
+
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 {
 	char path[PX_SHM_PATH_MAX];
@@ -114,7 +126,7 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 
 	if (error)
 		return error;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = make(path);
 	if (fd < 0)
 		return errno == ENOSPC ? ENOMEM : errno;
 	error = allocate(fd, size);
@@ -151,7 +163,12 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 
 	if (error)
 		return error;
-	*fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	/* Nobody takes the file away, so it is there or can be made. */
+	*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0 && errno == ENOENT)
+		*fd = make(path);
+	if (*fd < 0 && errno == EEXIST) /* by another process, in between */
+		*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (*fd < 0)
 		return errno == ENOSPC ? ENOMEM : errno;
 	if (fstat(*fd, &status) != 0)

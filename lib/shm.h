@@ -5,7 +5,8 @@
  * The directory is TXTRACE_DIR where that is set and the process is not AT_SECURE, else
  * /dev/shm/posixtrace-<euid>.  It must belong to the effective user, be no symbolic link and closed
  * to all others; a file is opened with O_NOFOLLOW and must be regular, of the same owner, and
- * closed to others.  What does not fit is refused, not repaired.
+ * closed to others. What does not fit is refused, not repaired.  What is made here has the modes it
+ * needs, whatever the umask.
  *
  * What can fail returns 0 or an error number.  No descriptor stays open behind a mapping.
  * px_shm_attach(), px_shm_unmap() and px_shm_retire() are async-signal-safe; they only make system

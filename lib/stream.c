@@ -147,7 +147,13 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **s
 		free(made);
 		return error;
 	}
-	px_process_refresh(); /* the target's part, here rather than at its first event */
+	/* The target's part, here rather than at its first event: it would fail in silence. */
+	error = px_process_join(made->index, made->view.generation);
+	if (error) {
+		px_stream_end(made);
+		px_stream_free(made);
+		return error;
+	}
 	*stream = made;
 	return 0;
 }

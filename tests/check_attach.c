@@ -5,13 +5,17 @@
  */
 #include "common.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace.h>
+#include <trace_ext.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -409,11 +413,141 @@ START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 }
 END_TEST
 
-int main(void)
+/* Little memory, odd masks. */
+
+static unsigned long mapped_bytes(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+static int count_segments(void)
+{
+	DIR *directory = opendir(getenv("TXTRACE_DIR"));
+	struct dirent *file;
+	int found = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while ((file = readdir(directory)))
+		found += strncmp(file->d_name, "stream.", 7) == 0;
+	closedir(directory);
+	return found;
+}
+
+/* CREATE-6 CREATE-18: the controller's mapping fits, the one that events go through does not. */
+START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
+{
+	const struct px_test_stream large = {.nr_rings = 1, .size = 16 << 20};
+	unsigned long before = mapped_bytes(), size;
+	int segments = count_segments();
+	struct rlimit limit, tight;
+	trace_attr_t attr;
+	trace_id_t stream;
+
+	if (getenv("PX_SANITIZED"))
+		return; /* which maps memory in its own way */
+	stream = px_test_create(&large);
+	size = (mapped_bytes() - before) / 2;
+	ok(posix_trace_shutdown(stream));
+	ok(posix_trace_attr_init(&attr));
+	ok(txtrace_attr_setrings(&attr, 1));
+	ok(posix_trace_attr_setstreamsize(&attr, large.size));
+	getrlimit(RLIMIT_AS, &limit);
+	tight = limit;
+	tight.rlim_cur = mapped_bytes() + size + size / 2;
+	setrlimit(RLIMIT_AS, &tight);
+	stream = 42;
+	fails(posix_trace_create(0, &attr, &stream), ENOMEM);
+	setrlimit(RLIMIT_AS, &limit);
+	ck_assert_uint_eq(stream, 42);
+	ck_assert_int_eq(count_segments(), segments);
+	ck_assert(!px_gate_is_open());
+	stream = px_test_create(&large);
+	ok(posix_trace_start(stream));
+	ck_assert(is_alive(stream));
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* In a directory that has yet to be made. */
+static int trace_from_the_beginning(void)
+{
+	trace_id_t stream;
+
+	if (posix_trace_eventid_open("begun", &type) || posix_trace_create(0, NULL, &stream) ||
+	    posix_trace_start(stream) || !is_alive(stream))
+		return 1;
+	return posix_trace_shutdown(stream) ? 2 : 0;
+}
+
+/* This program once more, as somebody to whom modes mean something. */
+static int run_self(const char *directory, const char *helper)
+{
+	static char name[] = "check_attach", option[] = "--helper";
+	char *const arguments[] = {name, option, (char *)helper, NULL};
+	int self = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+			_exit(10);
+		setenv("TXTRACE_DIR", directory, 1);
+		alarm(20);
+		fexecve(self, arguments, environ);
+		_exit(11);
+	}
+	close(self);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+/* CREATE-6: what a process wants for its own files is not asked. */
+START_TEST(create_under_any_umask_makes_what_it_can_use)
+{
+	const mode_t masks[] = {0, 0777, 0400, 0277};
+	const char *directory = getenv("TXTRACE_DIR");
+
+	ck_assert_int_eq(chmod(directory, 0777), 0);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(masks); i++) {
+		mode_t before = umask(masks[i]);
+		char path[300], file[310];
+		int result;
+
+		snprintf(path, sizeof(path), "%s/begun", directory);
+		snprintf(file, sizeof(file), "%s/registry", path);
+		result = run_self(path, "begin");
+		umask(before);
+		unlink(file);
+		rmdir(path);
+		ck_assert_int_eq(result, 0);
+	}
+	chmod(directory, 0700);
+}
+END_TEST
+
+static int help(const char *helper)
+{
+	if (strcmp(helper, "begin") == 0)
+		return trace_from_the_beginning();
+	return 8;
+}
+
+int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("attach");
 	TCase *races = tcase_create("races");
 	TCase *owners = tcase_create("owners");
+	TCase *places = tcase_create("places");
+
+	if (argc == 3)
+		return help(argv[2]);
 
 	tcase_add_checked_fixture(races, setup, teardown);
 	tcase_set_timeout(races, 30);
@@ -430,5 +564,10 @@ int main(void)
 	tcase_add_test(owners, create_in_two_pid_name_spaces_leaves_each_its_streams);
 	tcase_add_test(owners, shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone);
 	suite_add_tcase(suite, owners);
+	tcase_add_checked_fixture(places, setup, teardown);
+	tcase_set_timeout(places, 30);
+	tcase_add_test(places, create_with_memory_for_one_of_two_mappings_is_enomem);
+	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
+	suite_add_tcase(suite, places);
 	return run_suite(suite);
 }
