@@ -152,8 +152,8 @@ static void remove_stream(uint32_t index)
 	char name[PX_SHM_NAME_MAX];
 
 	px_registry_segment_name(index, registry->slot[index].generation, name);
-	px_registry_withdraw(index, registry->slot[index].generation);
 	px_shm_unlink(name);
+	px_registry_withdraw(index, registry->slot[index].generation);
 }
 
 /* A slot that is free, or the highest number that is none. */

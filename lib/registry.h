@@ -10,6 +10,10 @@
  * process, and a mutex of this process), by controllers only.  A slot becomes visible, and goes, by
  * one store of `active`; then the generation is raised, and trace points look at the slots without
  * a lock.
+ *
+ * A slot that is free keeps its last generation, so that its next user can remove a segment of that
+ * name, if the last one could not.  The name of a segment goes before its slot is free: nobody would
+ * look for it later.
  */
 #ifndef PX_REGISTRY_H
 #define PX_REGISTRY_H

@@ -86,8 +86,11 @@ static int create_parts(struct px_stream *stream, const struct px_attr *attr,
 	int error;
 
 	slot.generation = px_registry_get()->slot[index].generation;
+	/* The slot is free: its last user changed its identity before the end, or a crash left one. */
+	px_registry_segment_name(index, slot.generation, name);
+	px_shm_unlink(name);
 	px_registry_segment_name(index, ++slot.generation, name);
-	px_shm_unlink(name); /* the slot is free: at most a crash of ours has left it */
+	px_shm_unlink(name);
 	error = create_segment(stream, attr, name, clock);
 	if (error)
 		return error;
@@ -167,11 +170,11 @@ void px_stream_end(struct px_stream *stream)
 	px_exchange(&segment->state, (uint64_t)PX_STATE_ENDED);
 	error = px_registry_lock(&fd);
 	px_registry_segment_name(stream->index, stream->view.generation, name);
+	px_shm_unlink(name);
 	/* Also when the lock is not to be had: the slot is ours alone as long as we live. */
 	px_registry_withdraw(stream->index, stream->view.generation);
 	if (!error)
 		px_registry_unlock(fd);
-	px_shm_unlink(name);
 	px_process_refresh(); /* the target's part */
 	px_wait_wake(&segment->waiting);
 }

@@ -532,6 +532,60 @@ START_TEST(create_under_any_umask_makes_what_it_can_use)
 }
 END_TEST
 
+static void die(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+/* SHUT-5 EXIT-5 */
+START_TEST(shutdown_killed_anywhere_leaves_nothing_behind_the_next_create)
+{
+	static const char *const points[] = {"registry.told", "process.detach.taken",
+					     "process.detach.hidden"};
+	int segments = count_segments();
+	pid_t child = fork();
+
+	if (child == 0) {
+		trace_id_t stream = create();
+
+		act_at(points[_i], die);
+		posix_trace_shutdown(stream);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ok(posix_trace_shutdown(create()));
+	ck_assert_int_eq(count_segments(), segments);
+}
+END_TEST
+
+static int change_user_and_shut_down(void *unused)
+{
+	trace_id_t stream = create();
+
+	(void)unused;
+	if (setresuid(65534, 65534, 65534) != 0)
+		return 77;
+	if (posix_trace_start(stream) || !is_alive(stream) || posix_trace_shutdown(stream))
+		return 1;
+	return posix_trace_create(0, NULL, &stream) == EACCES ? 0 : 2;
+}
+
+/* CREATE-6 SHUT-5: the file that it could not remove is not for ever. */
+START_TEST(shutdown_after_a_change_of_user_leaves_what_the_next_create_removes)
+{
+	int segments = count_segments();
+	int result = px_test_in_child(change_user_and_shut_down, NULL);
+
+	if (result == 77) {
+		printf("skipped: no right to become another user\n");
+		return;
+	}
+	ck_assert_int_eq(result, 0);
+	ok(posix_trace_shutdown(create()));
+	ck_assert_int_eq(count_segments(), segments);
+}
+END_TEST
+
 static int help(const char *helper)
 {
 	if (strcmp(helper, "begin") == 0)
@@ -567,6 +621,10 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(places, setup, teardown);
 	tcase_set_timeout(places, 30);
 	tcase_add_test(places, create_with_memory_for_one_of_two_mappings_is_enomem);
+	tcase_add_loop_test(places, shutdown_killed_anywhere_leaves_nothing_behind_the_next_create,
+			    0, 3);
+	tcase_add_test(places,
+		       shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
 	return run_suite(suite);
