@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "clock.h"
 #include "process.h"
 
 #define PLACES 256
 #define PLACE_BITS 8
+#define EXIT_WAIT_NS 200000000 /* for all locks together */
 
 _Static_assert(1 << PLACE_BITS == PLACES, "places are numbered in the low bits");
 _Static_assert(PLACES > PX_STREAMS_MAX, "every stream that can exist has a place");
@@ -144,14 +146,21 @@ void px_handle_release(unsigned long id, void (*free_stream)(struct px_stream *s
 	pthread_mutex_unlock(&table_mutex);
 }
 
-void px_handle_for_all(void (*function)(unsigned long id))
+void px_handle_close_all(void (*end_stream)(struct px_stream *stream))
 {
+	const struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + EXIT_WAIT_NS);
 	uint64_t owner = px_process_incarnation();
 
 	for (unsigned long i = 0; i < PLACES; i++) {
-		unsigned long id = table[i].serial << PLACE_BITS | i;
+		struct place *place = &table[i];
 
-		if (owner != 0 && px_load_acquire(&table[i].owner) == owner && table[i].is_open)
-			function(id);
+		if (owner == 0 || px_load_acquire(&place->owner) != owner ||
+		    pthread_mutex_timedlock(&place->mutex, &deadline) != 0)
+			continue;
+		if (place->is_open) {
+			place->is_open = false;
+			end_stream(place->stream);
+		}
+		pthread_mutex_unlock(&place->mutex);
 	}
 }

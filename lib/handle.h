@@ -35,7 +35,12 @@ void px_handle_close(unsigned long id);
  */
 void px_handle_release(unsigned long id, void (*free_stream)(struct px_stream *stream));
 
-/* The identifiers that this process has open: call function for each. */
-void px_handle_for_all(void (*function)(unsigned long id));
+/*
+ * At exit: close all identifiers of this process and have their streams ended.  Nobody is waited
+ * for, since whoever holds a lock or will return may be the thread that exits, in a handler; so what
+ * can still be reached is not freed, and a stream whose lock is not to be had soon is left like
+ * that of a killed process.
+ */
+void px_handle_close_all(void (*end_stream)(struct px_stream *stream));
 
 #endif

@@ -59,12 +59,7 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /* SHUT-11, EXIT-8: after the handlers and destructors of whatever was loaded after this library. */
-static void shut_down_at_exit(unsigned long id)
-{
-	shut_down(id);
-}
-
 __attribute__((destructor(101))) static void end(void)
 {
-	px_handle_for_all(shut_down_at_exit);
+	px_handle_close_all(px_stream_end);
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* A blocking read and what may befall it: an exit, a filter of system calls, signals at odd moments. */
+#include "common.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <trace.h>
+#include <unistd.h>
+
+#include "compiler.h"
+
+static trace_event_id_t type;
+static trace_id_t stream;
+
+static void setup(void)
+{
+	ok(posix_trace_eventid_open("awaited", &type));
+	stream = px_test_create(&(struct px_test_stream){.nr_rings = 1, .size = 65536});
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	posix_trace_shutdown(stream);
+}
+
+static int wait_for_event(const struct timespec *abstime)
+{
+	struct posix_trace_event_info info;
+	int unavailable;
+	size_t length;
+
+	if (!abstime)
+		return posix_trace_getnext_event(stream, &info, NULL, 0, &length, &unavailable);
+	return posix_trace_timedgetnext_event(stream, &info, NULL, 0, &length, &unavailable,
+					      abstime);
+}
+
+/* The status of a child, which is killed if it takes too long. */
+static int status_of(pid_t child)
+{
+	int status, result = 0;
+
+	for (int i = 0; i < 5000 && (result = waitpid(child, &status, WNOHANG)) == 0; i++)
+		sleep_ms(1);
+	if (result == 0) {
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	}
+	return status;
+}
+
+/* exit() in a handler of the thread that reads. */
+
+static void exit_now(int signal)
+{
+	(void)signal;
+	exit(7);
+}
+
+static void raise_here(void)
+{
+	raise(SIGUSR1);
+}
+
+/* While it sleeps, and while it holds the stream's lock. */
+static int exit_while_reading(const char *point)
+{
+	const struct itimerval soon = {.it_value = {0, 20000}};
+
+	setup(); /* a stream of its own */
+	signal(SIGUSR1, exit_now);
+	signal(SIGALRM, exit_now);
+	if (point)
+		px_test_at_point(point, raise_here);
+	else
+		setitimer(ITIMER_REAL, &soon, NULL);
+	return wait_for_event(NULL);
+}
+
+static const char *const exit_points[] = {NULL, "reader.snapshot.taken"};
+
+/* EXIT-1 EXIT-8 SHUT-11: the destructor waits for nobody, as it may be himself. */
+START_TEST(exit_in_a_handler_of_a_reader_ends_the_process)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(exit_while_reading(exit_points[_i]));
+	status = status_of(child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wait");
+	TCase *tcase = tcase_create("ends");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 30);
+	tcase_add_loop_test(tcase, exit_in_a_handler_of_a_reader_ends_the_process, 0,
+			    PX_ARRAY_SIZE(exit_points));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
