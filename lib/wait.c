@@ -31,7 +31,8 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 		.val = 1, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
 	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
-	if (result == -1 && errno == ENOSYS)
+	/* Old kernels do not know the call, and filters of system calls refuse it as they like. */
+	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
 		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 1,
 				 until, NULL, FUTEX_BITSET_MATCH_ANY);
 	return result;
