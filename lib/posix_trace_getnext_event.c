@@ -113,7 +113,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 		error = EINVAL; /* TIMED-5: only when there is a need to wait */
 	while (next != PX_NEXT_EVENT && error == 0) {
 		if (next == PX_NEXT_NONE) {
-			px_wait_prepare(px_stream_waiting(stream));
+			px_stream_prepare_wait(stream);
 			next = try_next(stream, to);
 			if (next == PX_NEXT_EVENT)
 				break;

@@ -528,6 +528,13 @@ uint32_t *px_stream_waiting(const struct px_stream *stream)
 	return &stream->view.segment->waiting;
 }
 
+void px_stream_prepare_wait(const struct px_stream *stream)
+{
+	px_wait_prepare(&stream->view.segment->waiting);
+	/* What was committed before must be below the next snapshot, also on a coarse counter. */
+	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
+}
+
 /* Event types. */
 
 bool px_stream_next_type(struct px_stream *stream, unsigned int *id)

@@ -88,6 +88,9 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 /* The flag on which readers of this stream sleep. */
 uint32_t *px_stream_waiting(const struct px_stream *stream);
 
+/* About to sleep there: if px_stream_next() has nothing after this, somebody will wake us. */
+void px_stream_prepare_wait(const struct px_stream *stream);
+
 /* The next event type of the list.  False at its end. */
 bool px_stream_next_type(struct px_stream *stream, unsigned int *id);
 

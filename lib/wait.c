@@ -13,11 +13,18 @@
 
 #define ROUND_NS 50000000
 
+/* The barrier has failed once: a writer may overlook the flag. */
+static uint32_t in_rounds;
+
 void px_wait_prepare(uint32_t *flag)
 {
 	(void)px_exchange(flag, 1);
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+	/* The constructor has registered the process; once more costs little, and is sure. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0 ||
+	    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+		px_write_once(&in_rounds, 1);
 		px_full_fence();
+	}
 	/* EDGE wake release: the barrier above stands for the one the writers do without */
 }
 
@@ -64,14 +71,16 @@ int px_wait_sleep(uint32_t *flag, const struct timespec *deadline)
 {
 	uint64_t now = px_clock_realtime_ns();
 	struct timespec now_timespec = px_clock_timespec(now);
-	struct timespec until = px_clock_timespec(now + ROUND_NS);
+	struct timespec round = px_clock_timespec(now + ROUND_NS);
+	const struct timespec *until = deadline;
 	int error;
 
 	if (deadline && !is_before(&now_timespec, deadline))
 		return ETIMEDOUT;
-	if (deadline && is_before(deadline, &until))
-		until = *deadline;
-	error = cancellable(wait_on, flag, &until);
+	if (px_read_once(&in_rounds) && (!deadline || is_before(&round, deadline)))
+		until = &round;
+	PX_TESTPOINT("wait.sleep.begin");
+	error = cancellable(wait_on, flag, until);
 	return error == EINTR ? EINTR : 0;
 }
 
@@ -92,7 +101,11 @@ void px_wait_wake(uint32_t *flag)
 {
 	int saved_errno = errno;
 
-	if (px_exchange(flag, 0))
+	/* The operation, flag = 0, and the wake are one: wait.h. */
+	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
+		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {
+		px_exchange(flag, 0);
 		syscall(SYS_futex, flag, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	}
 	errno = saved_errno;
 }

@@ -5,8 +5,21 @@
  * The reader raises a flag, makes every CPU that runs a program with this library pass a full
  * barrier (membarrier), looks again, and sleeps on the flag.  So the writer needs no barrier of its
  * own between its commit and its look at the flag: either the reader's second look finds the
- * record, or the writer finds the flag.  Where membarrier is missing, and for what nobody wakes, a
- * round of sleep ends after 50 ms.
+ * record, or the writer finds the flag.
+ *
+ * Then the sleep has no end but the flag and the deadline: between two rounds of it a handler would
+ * run unnoticed, and the call not end with EINTR (GETNEXT-12).  That needs no rounds, because
+ *
+ *	- whoever changes what a reader waits for looks at the flag afterwards: writers, drops, the
+ *	  control events, and the end of the stream;
+ *	- the flag goes down and the sleepers wake in one system call, so nobody can vanish in between
+ *	  and leave sleepers without a flag;
+ *	- a writer that vanishes between its commit and its look at the flag (killed, or left by
+ *	  siglongjmp) never finished its call, so nobody can expect the event by then.  It is
+ *	  reported together with the next one;
+ *	- a reservation that is not committed is waited for by short pauses, not here.
+ *
+ * Where membarrier is missing a round ends after 50 ms.
  */
 #ifndef PX_WAIT_H
 #define PX_WAIT_H
@@ -16,21 +29,21 @@
 
 #include "atomic.h"
 
-/* Raise the flag.  After it, look again; then sleep. */
+/* Raise the flag.  After it, look again, with a later counter; then sleep. */
 void px_wait_prepare(uint32_t *flag);
 
 /*
- * Sleep while the flag is up, for one round at most.  Returns 0 (look again), EINTR (a handler
- * without SA_RESTART ran) or ETIMEDOUT (the deadline, absolute on CLOCK_REALTIME, NULL for none, is
- * past).  The calling thread may be cancelled here.  Kernels before 5.16 give EINTR for every
- * handler.
+ * Sleep while the flag is up; where membarrier is missing, for one round.  Returns 0 (look again),
+ * EINTR (a handler without SA_RESTART ran) or ETIMEDOUT (the deadline, absolute on CLOCK_REALTIME,
+ * NULL for none, is past).  The calling thread may be cancelled here.  Kernels before 5.16 give
+ * EINTR for every handler, if there is a deadline or a round.
  */
 int px_wait_sleep(uint32_t *flag, const struct timespec *deadline);
 
 /* Sleep this long at most; short.  The thread may be cancelled here. */
 void px_wait_pause(uint64_t ns);
 
-/* Take the flag down and wake all who sleep on it.  Async-signal-safe. */
+/* Take the flag down and wake all who sleep on it, in one step.  Async-signal-safe. */
 PX_COLD void px_wait_wake(uint32_t *flag);
 
 /* For writers, after a commit. */

@@ -141,8 +141,15 @@ static const struct {
 	{SYS_membarrier, EPERM},
 };
 
+static void ignore(int unused)
+{
+	(void)unused;
+}
+
 static int wait_filtered(int i)
 {
+	const struct sigaction restart = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+	const struct itimerval soon = {.it_value = {0, 50000}};
 	struct timespec deadline, used;
 	pthread_t starter;
 
@@ -153,6 +160,9 @@ static int wait_filtered(int i)
 	if (wait_for_event(&deadline) != ETIMEDOUT)
 		return 1;
 	pthread_create(&starter, NULL, start_soon, NULL);
+	/* GEN-13: without a deadline old kernels restart, too. */
+	sigaction(SIGALRM, &restart, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
 	if (wait_for_event(NULL) != 0)
 		return 2;
 	pthread_join(starter, NULL);
@@ -177,6 +187,59 @@ START_TEST(getnext_where_system_calls_are_refused_still_sleeps)
 }
 END_TEST
 
+static int nr_sleeps;
+
+static void count_sleeps(const char *name)
+{
+	nr_sleeps += strcmp(name, "wait.sleep.begin") == 0;
+}
+
+/* GETNEXT-12: between two sleeps a handler would run unnoticed. */
+START_TEST(getnext_without_event_sleeps_once)
+{
+	const struct timespec deadline = in_ms(300);
+
+	__atomic_store_n(&px_testpoint_hook, count_sleeps, __ATOMIC_RELEASE);
+	fails(wait_for_event(&deadline), ETIMEDOUT);
+	ck_assert_int_eq(nr_sleeps, 1);
+}
+END_TEST
+
+static void *read_numbers(void *sum)
+{
+	struct posix_trace_event_info info;
+	uint32_t number;
+	int unavailable;
+	size_t length;
+
+	while (posix_trace_getnext_event(stream, &info, &number, sizeof(number), &length,
+					 &unavailable) == 0)
+		if (info.posix_event_id == type)
+			__atomic_fetch_add((uint32_t *)sum, number, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* GETNEXT-2: a writer that never comes to wake the reader leaves that to the next one. */
+START_TEST(getnext_behind_a_writer_gone_before_its_wake_is_woken_by_the_next)
+{
+	struct px_test_writer writer;
+	uint32_t sum = 0;
+	pthread_t reader;
+
+	ok(posix_trace_start(stream));
+	pthread_create(&reader, NULL, read_numbers, &sum);
+	sleep_ms(50);
+	px_test_hold(&writer, "ring.commit.done", type, 3);
+	px_test_trace(type, 4);
+	for (int i = 0; i < 5000 && __atomic_load_n(&sum, __ATOMIC_RELAXED) != 7; i++)
+		sleep_ms(1);
+	ck_assert_uint_eq(__atomic_load_n(&sum, __ATOMIC_RELAXED), 7);
+	px_test_release(&writer);
+	ok(posix_trace_shutdown(stream));
+	pthread_join(reader, NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wait");
@@ -188,6 +251,9 @@ int main(void)
 			    PX_ARRAY_SIZE(exit_points));
 	tcase_add_loop_test(tcase, getnext_where_system_calls_are_refused_still_sleeps, 0,
 			    PX_ARRAY_SIZE(forbidden));
+	tcase_add_test(tcase, getnext_without_event_sleeps_once);
+	tcase_add_test(tcase,
+		       getnext_behind_a_writer_gone_before_its_wake_is_woken_by_the_next);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
