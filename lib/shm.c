@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,14 +98,20 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 static int allocate(int fd, size_t size)
 {
 	struct rlimit limit;
+	sigset_t all, before;
 	int error;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
 		return ENOMEM;
 
+	/* Older kernels undo it all for any signal: with a fast timer it would never be done. */
+	sigfillset(&all);
+	sigdelset(&all, SIGTRAP); /* blocked, it kills: single steps */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)size);
 	while (error == EINTR);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error == ENOSPC || error == EFBIG ? ENOMEM : error;
 }
 

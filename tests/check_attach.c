@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -474,6 +475,43 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 }
 END_TEST
 
+/*
+ * The library's calls come here.  As on a kernel that undoes an allocation for any signal, while a
+ * timer fires more often than an allocation takes.
+ */
+static int nr_allocated, nr_undone;
+
+int posix_fallocate(int fd, off_t offset, off_t length)
+{
+	sigset_t blocked;
+
+	nr_allocated++;
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	if (!sigismember(&blocked, SIGALRM) && nr_undone < 10) {
+		nr_undone++;
+		return EINTR;
+	}
+	return fallocate(fd, 0, offset, length) == 0 ? 0 : errno;
+}
+
+/* CREATE-6 SIG-5 */
+START_TEST(create_while_a_timer_fires_allocates_undisturbed)
+{
+	sigset_t before, after;
+	trace_id_t stream;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	nr_allocated = nr_undone = 0;
+	stream = create();
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	ck_assert_int_eq(nr_allocated, 1);
+	ck_assert_int_eq(nr_undone, 0);
+	for (int i = 1; i < SIGRTMAX; i++)
+		ck_assert_int_eq(sigismember(&before, i), sigismember(&after, i));
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* In a directory that has yet to be made. */
 static int trace_from_the_beginning(void)
 {
@@ -625,6 +663,7 @@ int main(int argc, char **argv)
 			    0, 3);
 	tcase_add_test(places,
 		       shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
+	tcase_add_test(places, create_while_a_timer_fires_allocates_undisturbed);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
 	return run_suite(suite);
