@@ -253,8 +253,7 @@ __posix_trace_point(trace_event_id_t __event_id, const void *__data_ptr, size_t 
 			     0))
 		posix_trace_event(__event_id, __data_ptr, __data_len);
 }
-#define posix_trace_event(event_id, data_ptr, data_len)                                            \
-	__posix_trace_point((event_id), (data_ptr), (data_len))
+#define posix_trace_event(...) __posix_trace_point(__VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

@@ -38,6 +38,30 @@ for path in "$srcdir"/include/*.h; do
 	compile "$CXX" cc "$header" '-std=c++11 -pedantic-errors'
 	compile "$CXX" cc "$header" '-std=c++17 -pedantic-errors'
 done
+# call COMPILER LANGUAGE CALL FLAGS: a unit with that call of a trace point
+call()
+{
+	unit=$scratch/unit.$2
+	printf '#include <trace.h>\nvoid px_call(trace_event_id_t id)\n{\n\t%s;\n}\n' "$3" >"$unit"
+	compiled=$((compiled + 1))
+	# shellcheck disable=SC2086
+	if ! $1 $4 -Wall -Wextra -Werror -I"$srcdir/include" -fsyntax-only "$unit" \
+		>"$scratch/messages" 2>&1; then
+		failed=$((failed + 1))
+		echo "FAIL: $3 does not compile with: $1 $4"
+		cat "$scratch/messages"
+	fi
+}
+
+# As if it were the function: also where an argument has commas of its own.
+call "$CC" c 'posix_trace_event(id, (int[]){1, 2}, 2 * sizeof(int))' '-std=c11 -pedantic-errors'
+call "$CC" c '(posix_trace_event)(id, (int[]){1, 2}, 8)' '-std=gnu11'
+call "$CC" c 'void (*f)(trace_event_id_t, const void *, size_t) = posix_trace_event; f(id, 0, 0)' \
+	'-std=c11 -pedantic-errors'
+if [ -n "$CXX" ]; then
+	call "$CXX" cc 'struct pair { int a, b; }; posix_trace_event(id, &(const pair &)pair{1, 2}, 8)' \
+		'-std=c++11 -pedantic-errors'
+fi
 [ -n "$CXX" ] || echo 'note: no C++ compiler, so C++ was left out'
 
 for path in "$srcdir"/lib/*.h; do
