@@ -356,8 +356,6 @@ static int init_locked(void)
 	if (!error)
 		error = px_registry_map(fd);
 	close(fd);
-	if (!error)
-		pthread_atfork(NULL, NULL, after_fork);
 	return error;
 }
 
@@ -366,6 +364,7 @@ int px_process_init(void)
 	int error;
 
 	pthread_mutex_lock(&mutex);
+	PX_TESTPOINT("process.init.locked");
 	error = init_locked();
 	pthread_mutex_unlock(&mutex);
 	return error;
@@ -393,6 +392,7 @@ __attribute__((constructor(101))) static void begin(void)
 {
 	int saved_errno = errno;
 
+	pthread_atfork(NULL, NULL, after_fork); /* also if all the rest fails */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	if (px_process_init() == 0) {
 		forget_former_image();

@@ -624,8 +624,49 @@ START_TEST(shutdown_after_a_change_of_user_leaves_what_the_next_create_removes)
 }
 END_TEST
 
+static trace_id_t unused;
+
+static void *try_to_create(void *nothing)
+{
+	walker_self = &first;
+	posix_trace_create(0, NULL, &unused);
+	return nothing;
+}
+
+/* In a directory that cannot be used: a thread is held on its way to that answer, and forked. */
+static int fork_while_beginning(void)
+{
+	pthread_t thread;
+	int status;
+	pid_t child;
+
+	if (posix_trace_create(0, NULL, &unused) != ENOENT)
+		return 1;
+	first = (struct walker){.points = {"process.init.locked"}};
+	sem_init(&first.arrived, 0, 0);
+	sem_init(&first.released, 0, 0);
+	__atomic_store_n(&px_testpoint_hook, at_point, __ATOMIC_RELEASE);
+	pthread_create(&thread, NULL, try_to_create, NULL);
+	await(&first);
+	child = fork();
+	if (child == 0) {
+		alarm(5);
+		_exit(posix_trace_create(0, NULL, &unused) == ENOENT ? 0 : 3);
+	}
+	return waitpid(child, &status, 0) == child && status == 0 ? 0 : 2;
+}
+
+/* FORK-8 */
+START_TEST(fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to)
+{
+	ck_assert_int_eq(run_self("/nonexistent/directory", "fork"), 0);
+}
+END_TEST
+
 static int help(const char *helper)
 {
+	if (strcmp(helper, "fork") == 0)
+		return fork_while_beginning();
 	if (strcmp(helper, "begin") == 0)
 		return trace_from_the_beginning();
 	return 8;
@@ -664,6 +705,8 @@ int main(int argc, char **argv)
 	tcase_add_test(places,
 		       shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
 	tcase_add_test(places, create_while_a_timer_fires_allocates_undisturbed);
+	tcase_add_test(places,
+		       fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
 	return run_suite(suite);
