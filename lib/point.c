@@ -146,6 +146,7 @@ PX_INLINE void emit(const struct px_view *view, const struct px_event *event, ui
 		claimed = px_ring_claim(&ring, at.position, n, event->tid);
 		verdict = look_again(segment, state, event->id);
 		if (px_unlikely(verdict != WANTED)) {
+			px_ring_give_up(&ring);
 			if (claimed)
 				px_ring_void(&ring, at.position, n);
 			if (verdict == UNWANTED)
@@ -153,6 +154,7 @@ PX_INLINE void emit(const struct px_view *view, const struct px_event *event, ui
 			continue;
 		}
 		if (px_unlikely(!claimed)) {
+			px_ring_give_up(&ring);
 			attempts++;
 			continue;
 		}
@@ -215,8 +217,10 @@ bool px_point_control(const struct px_view *view, const struct px_event *event, 
 		if (!px_ring_reserve(&ring, n, limit, (enum px_clock_source)view->rings.source,
 				     &at))
 			break;
-		if (!px_ring_claim(&ring, at.position, n, event->tid))
+		if (!px_ring_claim(&ring, at.position, n, event->tid)) {
+			px_ring_give_up(&ring);
 			continue;
+		}
 		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu());
 		px_ring_commit(&ring, at.position, n, event->tid);
 		px_wait_notify(&view->segment->waiting);

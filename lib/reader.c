@@ -42,6 +42,7 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 		struct px_ring ring = px_rings_get(&view->rings, i);
 
 		reader->cursor[i].position = px_read_once(&ring.control->tail);
+		reader->cursor[i].extra = px_read_once(&ring.control->extra);
 		reader->cursor[i].last_counter = timeline->origin.counter;
 	}
 	return 0;
@@ -117,6 +118,7 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 			return SETTLED_EMPTY;
 		case PX_LOOK_NOTHING:
 			cursor->position++;
+			cursor->extra++;
 			continue;
 		case PX_LOOK_LAPPED:
 			return SETTLED_LAPPED;
@@ -145,7 +147,7 @@ static void advance(struct px_cursor *cursor, const struct px_record *record)
 	cursor->position += record->nr_slots;
 	cursor->is_record = false;
 	cursor->last_counter = record->counter;
-	cursor->next_extra = record->extra + record->nr_slots - 1;
+	cursor->extra += record->nr_slots - 1;
 }
 
 /* Put the rings that have something into the heap.  False: one of them was lapped. */
@@ -198,6 +200,25 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 }
 
 /*
+ * Pass all slots to the oldest survivor, before which the ring had this extra.  Returns the number of
+ * records that are lost with them, more or less by what was miscounted before.
+ */
+static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
+			  uint64_t extra)
+{
+	int64_t slots = (int64_t)(oldest - cursor->position);
+	int64_t passed = (int64_t)(extra - cursor->extra);
+
+	if (passed > slots)
+		passed = slots; /* the rest makes up for later ones */
+	if (passed < -(int64_t)ring->mask)
+		passed = 0; /* no writer of ours */
+	cursor->position = oldest;
+	cursor->extra += (uint64_t)passed;
+	return (uint64_t)(slots - passed);
+}
+
+/*
  * Set the cursor of a lapped ring to its oldest survivor.  Returns that one's counter, or the
  * horizon where nothing survived.
  */
@@ -209,21 +230,16 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	uint64_t oldest = px_ring_oldest(&ring, head, margin);
 	uint64_t extra = px_read_once(&ring.control->extra);
 	uint64_t counter = reader->horizon;
-	uint64_t lost = oldest - cursor->position;
 	struct px_record record;
 	uint64_t word;
 
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
-		extra = record.extra;
+		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */
 		if ((int64_t)(record.counter - counter) < 0)
 			counter = record.counter;
 	}
-	if ((uint32_t)(extra - cursor->next_extra) < lost)
-		lost -= (uint32_t)(extra - cursor->next_extra);
-	reader->loss.overwritten += lost;
-	cursor->position = oldest;
-	cursor->next_extra = (uint32_t)extra;
+	reader->loss.overwritten += pass_lost(cursor, &ring, oldest, extra);
 	return counter;
 }
 
@@ -360,12 +376,16 @@ static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 									0;
 
 	/* Slots in a row are taken for one record, unless their owners are known to differ. */
-	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid))
+	cursor->extra -= cursor->position;
+	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid)) {
 		reader->loss.abandoned++;
+		cursor->extra--; /* one of the slots passed was to begin a record */
+	}
 	if (is_gone)
 		cursor->position = px_ring_reclaim(&ring, cursor->position, cursor->head);
 	else
 		cursor->position++;
+	cursor->extra += cursor->position;
 	cursor->passed_until = cursor->position;
 	cursor->passed_tid = tid;
 }
@@ -605,7 +625,7 @@ void px_reader_clear(struct px_reader *reader)
 		struct px_ring ring = ring_of(reader, i);
 
 		cursor->last_counter = px_clock_read(reader->timeline.source);
-		cursor->next_extra = (uint32_t)px_read_once(&ring.control->extra);
+		cursor->extra = px_read_once(&ring.control->extra);
 		cursor->position = px_load_acquire(&ring.control->head);
 		cursor->head = cursor->position;
 		cursor->is_record = false;
@@ -617,6 +637,25 @@ void px_reader_clear(struct px_reader *reader)
 	reader->held_waits = false;
 	reader->loss = (struct px_loss){0};
 	px_reader_tell_overrun(reader);
+}
+
+void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
+{
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = ring_of(reader, i);
+		/* In this order: all of this extra is of reservations below head. */
+		uint64_t extra = px_load_acquire(&ring.control->extra);
+		uint64_t late = extra - cursor->extra;
+
+		if (px_read_once(&ring.control->head) != cursor->position || (int64_t)late <= 0)
+			continue;
+		if (late > reader->loss.overwritten)
+			late = reader->loss.overwritten;
+		reader->loss.overwritten -= late;
+		cursor->extra += late;
+	}
+	*loss = reader->loss;
 }
 
 bool px_reader_tell_overrun(struct px_reader *reader)

@@ -18,6 +18,10 @@
  * the most recent (LOOP-2).  The gap is reported once, as OVERFLOW and RESUME ahead of the next
  * event (LOOP-4, LOOP-5).
  *
+ * Every record is reported or counted as lost, once: below a cursor lie position - extra records.
+ * What a jump passes is counted by the ring's own extra (R7 in ring.h), which may lack what was in
+ * flight at that moment; the next jump, or a look at the losses when all is read, makes up for it.
+ *
  * One thread at a time; the caller locks.  Private memory, except for the tails.
  */
 #ifndef PX_READER_H
@@ -35,7 +39,7 @@ struct px_cursor {
 	uint64_t word;	   /* of the record at position, when is_record */
 	uint64_t counter;  /* key in the heap */
 	uint64_t last_counter;
-	uint32_t next_extra; /* what a record right behind the last one would have */
+	uint64_t extra; /* slots below position that began no record, as far as we know */
 	bool is_record;
 	uint64_t pending_until;	   /* positions below this are waited for since ... */
 	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
@@ -108,6 +112,12 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 /* An automatic STOP, behind everything else: the caller knows that px_reader_next() has nothing. */
 void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report);
+
+/*
+ * Events lost since the beginning, or the last clear.  While writers are at work a few may be counted
+ * that were not lost; not any more when all is read and nobody is in the middle of an event.
+ */
+void px_reader_loss(struct px_reader *reader, struct px_loss *loss);
 
 /* Forget everything that is recorded (CLEAR-1), and the losses. */
 void px_reader_clear(struct px_reader *reader);

@@ -62,6 +62,11 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 	PX_TESTPOINT("ring.skip.done");
 }
 
+void px_ring_give_up(const struct px_ring *ring)
+{
+	px_fetch_add(&ring->control->extra, UINT64_C(1)); /* R7 */
+}
+
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

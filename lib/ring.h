@@ -53,6 +53,8 @@
  *	R4  A bounded ring never overwrites [tail, head).  (edge free)
  *	R5  When position tail is overwritten, first_lost already is its counter or later.
  *	R6  A claim of a living thread is never taken away.
+ *	R7  head - extra is the number of records, less what is in flight: a reservation adds its
+ *	    further slots to extra after the exchange, and the first one if it is given up.
  *
  * Edges (release end -> acquire end; the tags stand at both ends in the code):
  *
@@ -136,7 +138,7 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t extra;	   /* slots beyond the first of all records: head - extra counts records */
+	uint64_t extra;	   /* slots that begin no record: head - extra counts records */
 	uint64_t given_up; /* events that found no slot to claim, however often they tried */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
@@ -211,6 +213,12 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 /* Claim all slots for tid.  False: one of them was not to be had, and those that were are VOID. */
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
+
+/*
+ * A reservation leads to no record: none of its slots counts as one.  Its further slots never did.
+ * Before claimed ones are void, so that who sees that sees this.
+ */
+PX_COLD void px_ring_give_up(const struct px_ring *ring);
 
 /* Give claimed slots up. */
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n);

@@ -442,7 +442,7 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
 {
-	*loss = stream->reader.loss;
+	px_reader_loss(&stream->reader, loss);
 	loss->dropped = px_read_once(&stream->view.segment->dropped) - stream->dropped_base +
 			count_given_up(&stream->view) - stream->given_up_base;
 }
