@@ -95,6 +95,7 @@ static int attach(struct px_self *self, uint32_t index, uint32_t generation)
 	char name[PX_SHM_NAME_MAX];
 	struct px_mapping mapping;
 	struct px_view *view;
+	uint32_t nr_named;
 	int error;
 
 	px_registry_segment_name(index, generation, name);
@@ -106,13 +107,15 @@ static int attach(struct px_self *self, uint32_t index, uint32_t generation)
 	if (error)
 		goto unmap;
 	view->generation = generation;
-	px_types_add_all(view);
+	nr_named = px_types_add_from(view, 0);
 	PX_TESTPOINT("process.attach.mapped");
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		goto unmap; /* another thread, or a handler, was quicker */
 	PX_TESTPOINT("process.attach.swapped");
 	px_exchange(&self->quiet, 0); /* P4 */
+	/* Whoever opened a type meanwhile looked at the table of views before we were there. */
+	px_types_add_from(view, nr_named);
 	return 0;
 
 unmap:

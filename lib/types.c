@@ -24,16 +24,6 @@ static struct px_names *table;
 /* Protects table and px_types_opened against others that open.  No lock is taken under it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void after_fork(void)
-{
-	pthread_mutex_init(&mutex, NULL);
-}
-
-__attribute__((constructor(101))) static void begin(void)
-{
-	pthread_atfork(NULL, NULL, after_fork);
-}
-
 static int make_table(void)
 {
 	void *memory;
@@ -49,12 +39,30 @@ static int make_table(void)
 	return 0;
 }
 
-/* In this order: fork may come between, and then the child opens the type once more. */
+static void mark_opened(unsigned int id)
+{
+	px_fetch_or(&px_types_opened.bits[id / 64], UINT64_C(1) << id % 64);
+}
+
+/* In this order: fork may come between, and then the child finishes it. */
 static void note_opened(unsigned int id)
 {
 	opened_order[nr_opened] = (uint16_t)id;
 	px_store_release(&nr_opened, nr_opened + 1);
-	px_fetch_or(&px_types_opened.bits[id / 64], UINT64_C(1) << id % 64);
+	PX_TESTPOINT("types.note.listed");
+	mark_opened(id);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+	if (nr_opened > 0)
+		mark_opened(opened_order[nr_opened - 1]);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
 }
 
 static int open_locked(const char *name, unsigned int *id, bool *is_new)
@@ -131,11 +139,13 @@ void px_types_add(const struct px_view *view, unsigned int id, const char *name)
 		px_view_add_object(view, &object);
 }
 
-void px_types_add_all(const struct px_view *view)
+uint32_t px_types_add_from(const struct px_view *view, uint32_t first)
 {
 	char name[PX_NAME_MAX + 1];
+	uint32_t i;
 
-	for (uint32_t i = 0; i < px_load_acquire(&nr_opened); i++)
+	for (i = first; i < px_load_acquire(&nr_opened); i++)
 		if (px_types_name(opened_order[i], name) == 0)
 			px_types_add(view, opened_order[i], name);
+	return i;
 }

@@ -39,8 +39,11 @@ unsigned int px_types_get(unsigned int i);
 /* The name of such a type, or EINVAL. */
 int px_types_name(unsigned int id, char name[]);
 
-/* Make one type, or all that are open, known to a stream.  Async-signal-safe. */
+/*
+ * Make one type known to a stream, or all that were opened from number first on, counted from 0.
+ * Returns how many there are.  Async-signal-safe.
+ */
 void px_types_add(const struct px_view *view, unsigned int id, const char *name);
-void px_types_add_all(const struct px_view *view);
+uint32_t px_types_add_from(const struct px_view *view, uint32_t first);
 
 #endif

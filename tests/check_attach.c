@@ -21,6 +21,7 @@
 
 #include "compiler.h"
 #include "process.h"
+#include "types.h"
 
 static trace_event_id_t type;
 
@@ -291,6 +292,75 @@ START_TEST(attach_by_many_threads_of_many_streams_none_misses_its_creators_event
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(missed, 0);
+}
+END_TEST
+
+/* Event types. */
+
+static trace_event_id_t late_type;
+
+static void open_late(void)
+{
+	ok(posix_trace_eventid_open("late_type", &late_type));
+}
+
+static bool is_named(const struct px_view *view, trace_event_id_t id)
+{
+	struct px_object object;
+
+	return px_objects_find(&view->segment->types, px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+			       &object);
+}
+
+/* EVOPEN-11: opened while a stream is being attached, behind the look at what is open. */
+START_TEST(open_of_a_type_while_a_stream_is_attached_makes_it_known)
+{
+	trace_id_t stream;
+	int views = 0;
+
+	act_at("process.attach.mapped", open_late);
+	stream = create();
+	for (int i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_view *view = px_gate.self.view[i];
+
+		if (!view)
+			continue;
+		views++;
+		ck_assert(is_named(view, type));
+		ck_assert(is_named(view, late_type));
+	}
+	ck_assert_int_eq(views, 1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+static pid_t forked;
+
+static void fork_and_list(void)
+{
+	int times = 0;
+
+	forked = fork();
+	if (forked != 0)
+		return;
+	if (posix_trace_eventid_open("late_type", &late_type))
+		_exit(100);
+	for (unsigned int i = 0; px_types_get(i) != PX_EVENT_NONE; i++)
+		times += px_types_get(i) == late_type;
+	_exit(times);
+}
+
+/* TYPELIST-3 FORK-7 */
+START_TEST(fork_while_a_type_is_opened_child_lists_it_once)
+{
+	int status;
+
+	act_at("types.note.listed", fork_and_list);
+	open_late();
+	ck_assert_int_gt(forked, 0);
+	ck_assert_int_eq(waitpid(forked, &status, 0), forked);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
 }
 END_TEST
 
@@ -691,6 +761,8 @@ int main(int argc, char **argv)
 	tcase_add_test(races, attach_behind_a_thread_that_could_not_keeps_the_gate_open);
 	tcase_add_test(races,
 		       attach_by_many_threads_of_many_streams_none_misses_its_creators_event);
+	tcase_add_test(races, open_of_a_type_while_a_stream_is_attached_makes_it_known);
+	tcase_add_test(races, fork_while_a_type_is_opened_child_lists_it_once);
 	suite_add_tcase(suite, races);
 	tcase_add_checked_fixture(owners, setup, teardown);
 	tcase_set_timeout(owners, 30);
