@@ -9,11 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "decimal.h"
 #include "life.h"
 
 #define REGISTRY_MAGIC UINT64_C(0x3152786574736967)
-#define LOCK_ATTEMPTS 5000 /* of a millisecond */
+#define LOCK_WAIT_NS UINT64_C(5000000000)
 
 /* Where the registry is; set once. */
 static struct px_registry *registry;
@@ -66,22 +67,28 @@ static int lock_file(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct timespec pause = {0, 1000000};
+	uint64_t end_ns = px_clock_monotonic_ns() + LOCK_WAIT_NS;
 
-	for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+	/* By the clock: signals cut the naps short. */
+	do {
 		if (fcntl(fd, F_SETLK, &whole) == 0)
 			return 0;
 		if (errno != EACCES && errno != EAGAIN && errno != EINTR)
 			return errno;
 		nanosleep(&pause, NULL);
-	}
-	return EAGAIN;
+	} while (px_clock_monotonic_ns() < end_ns);
+	return ETIMEDOUT;
 }
 
 int px_registry_lock(int *fd)
 {
+	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + LOCK_WAIT_NS);
 	int error;
 
-	pthread_mutex_lock(&mutex);
+	/* A handler that calls exit() may have interrupted the holder. */
+	error = pthread_mutex_timedlock(&mutex, &deadline);
+	if (error)
+		return error;
 	error = px_registry_open(fd);
 	if (!error) {
 		error = lock_file(*fd);

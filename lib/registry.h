@@ -81,7 +81,7 @@ struct px_registry *px_registry_get(void);
 
 /*
  * Lock against all other controllers; 0, or the error of the file system.  Waits for a living
- * holder, which is short; EAGAIN after some seconds of a stopped one.
+ * holder, which is short; ETIMEDOUT after some seconds of a stopped one.
  */
 int px_registry_lock(int *fd);
 void px_registry_unlock(int fd);

@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <trace.h>
 #include <trace_ext.h>
@@ -733,6 +734,47 @@ START_TEST(fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to)
 }
 END_TEST
 
+static void tick(int unused_signal)
+{
+	(void)unused_signal;
+}
+
+/* CREATE-6: whoever holds the list locked was stopped; signals do not shorten the wait. */
+START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
+{
+	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	int ready[2];
+	char path[310], byte;
+	uint64_t begun;
+	pid_t holder;
+	int result;
+
+	snprintf(path, sizeof(path), "%s/registry", getenv("TXTRACE_DIR"));
+	ck_assert_int_eq(pipe(ready), 0);
+	holder = fork();
+	if (holder == 0) {
+		struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+		if (fcntl(open(path, O_RDWR), F_SETLK, &whole) == 0 && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	signal(SIGALRM, tick);
+	setitimer(ITIMER_REAL, &often, NULL);
+	begun = monotonic_ns();
+	result = posix_trace_create(0, NULL, &unused);
+	begun = monotonic_ns() - begun;
+	setitimer(ITIMER_REAL, &never, NULL);
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	ck_assert_int_eq(result, ETIMEDOUT);
+	ck_assert_uint_ge(begun, UINT64_C(4900000000));
+	ck_assert_uint_le(begun, UINT64_C(8000000000));
+	ok(posix_trace_shutdown(create()));
+}
+END_TEST
+
 static int help(const char *helper)
 {
 	if (strcmp(helper, "fork") == 0)
@@ -779,6 +821,7 @@ int main(int argc, char **argv)
 	tcase_add_test(places, create_while_a_timer_fires_allocates_undisturbed);
 	tcase_add_test(places,
 		       fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to);
+	tcase_add_test(places, create_behind_a_stopped_holder_of_the_lock_fails_in_time);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
 	return run_suite(suite);
