@@ -37,9 +37,9 @@ void px_handle_release(unsigned long id, void (*free_stream)(struct px_stream *s
 
 /*
  * At exit: close all identifiers of this process and have their streams ended.  Nobody is waited
- * for, since whoever holds a lock or will return may be the thread that exits, in a handler; so what
- * can still be reached is not freed, and a stream whose lock is not to be had soon is left like
- * that of a killed process.
+ * for, since whoever holds a lock or will return may be the thread that exits, in a handler.  So
+ * what can still be reached is not freed, and a stream whose lock is not to be had soon is left
+ * like that of a killed process.
  */
 void px_handle_close_all(void (*end_stream)(struct px_stream *stream));
 

@@ -107,12 +107,14 @@ bool px_life_is_same(uint32_t pid, uint64_t start)
 uint32_t px_life_pid_namespace(void)
 {
 	char text[32];
+	int saved_errno = errno;
 	long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/ns/pid", text, sizeof(text));
 	uint32_t number = 0;
 
 	for (long i = 0; i < got; i++)
 		if (text[i] >= '0' && text[i] <= '9')
 			number = number * 10 + (uint32_t)(text[i] - '0');
+	errno = saved_errno;
 	return number;
 }
 

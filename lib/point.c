@@ -146,15 +146,13 @@ PX_INLINE void emit(const struct px_view *view, const struct px_event *event, ui
 		claimed = px_ring_claim(&ring, at.position, n, event->tid);
 		verdict = look_again(segment, state, event->id);
 		if (px_unlikely(verdict != WANTED)) {
-			px_ring_give_up(&ring);
-			if (claimed)
-				px_ring_void(&ring, at.position, n);
+			px_ring_give_up(&ring, at.position, claimed ? n : 0);
 			if (verdict == UNWANTED)
 				return;
 			continue;
 		}
 		if (px_unlikely(!claimed)) {
-			px_ring_give_up(&ring);
+			px_ring_give_up(&ring, at.position, 0);
 			attempts++;
 			continue;
 		}
@@ -218,7 +216,7 @@ bool px_point_control(const struct px_view *view, const struct px_event *event, 
 				     &at))
 			break;
 		if (!px_ring_claim(&ring, at.position, n, event->tid)) {
-			px_ring_give_up(&ring);
+			px_ring_give_up(&ring, at.position, 0);
 			continue;
 		}
 		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu());

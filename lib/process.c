@@ -144,6 +144,7 @@ static bool traces_us(const struct px_registry_slot *slot, const struct px_proce
 	do {
 		*generation = px_load_acquire(&slot->generation);
 		answer = px_load_acquire(&slot->active) && px_process_id_is(&slot->target, us);
+		PX_TESTPOINT("process.slot.judged");
 		px_read_fence(); /* pairs with the fence in px_registry_publish() */
 	} while (px_read_once(&slot->generation) != *generation);
 	return answer;

@@ -200,8 +200,8 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 }
 
 /*
- * Pass all slots to the oldest survivor, before which the ring had this extra.  Returns the number of
- * records that are lost with them, more or less by what was miscounted before.
+ * Pass all slots to the oldest survivor, before which the ring had this extra.  Returns the number
+ * of records that are lost with them, more or less by what was miscounted before.
  */
 static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
 			  uint64_t extra)

@@ -114,8 +114,9 @@ void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report);
 
 /*
- * Events lost since the beginning, or the last clear.  While writers are at work a few may be counted
- * that were not lost; not any more when all is read and nobody is in the middle of an event.
+ * Events lost since the beginning, or the last clear.  While writers are at work a few may be
+ * counted that were not lost; not any more when all is read and nobody is in the middle of an
+ * event.
  */
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss);
 

@@ -12,8 +12,8 @@
  * a lock.
  *
  * A slot that is free keeps its last generation, so that its next user can remove a segment of that
- * name, if the last one could not.  The name of a segment goes before its slot is free: nobody would
- * look for it later.
+ * name, if the last one could not.  The name of a segment goes before its slot is free: nobody
+ * would look for it later.
  */
 #ifndef PX_REGISTRY_H
 #define PX_REGISTRY_H

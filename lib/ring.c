@@ -62,9 +62,11 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 	PX_TESTPOINT("ring.skip.done");
 }
 
-void px_ring_give_up(const struct px_ring *ring)
+/* R7, and then the slots, so that who sees these void sees that. */
+void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
-	px_fetch_add(&ring->control->extra, UINT64_C(1)); /* R7 */
+	px_fetch_add(&ring->control->extra, UINT64_C(1));
+	px_ring_void(ring, position, nr_claimed);
 }
 
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)

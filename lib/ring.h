@@ -214,13 +214,10 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
 
-/*
- * A reservation leads to no record: none of its slots counts as one.  Its further slots never did.
- * Before claimed ones are void, so that who sees that sees this.
- */
-PX_COLD void px_ring_give_up(const struct px_ring *ring);
+/* A reservation leads to no record: its claimed slots, all or none, become void. */
+PX_COLD void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
-/* Give claimed slots up. */
+/* Make claimed slots void. */
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n);
 
 /* Publish a record in claimed slots. */

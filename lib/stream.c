@@ -86,7 +86,7 @@ static int create_parts(struct px_stream *stream, const struct px_attr *attr,
 	int error;
 
 	slot.generation = px_registry_get()->slot[index].generation;
-	/* The slot is free: its last user changed its identity before the end, or a crash left one. */
+	/* The slot is free: what is there was left by who became another user, or by a crash. */
 	px_registry_segment_name(index, slot.generation, name);
 	px_shm_unlink(name);
 	px_registry_segment_name(index, ++slot.generation, name);

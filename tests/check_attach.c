@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How streams come to a process and go: threads that find one, or its end, at the same time, each held where
- * the others can see it half done.
+ * How streams come to a process and go: threads that find one, or its end, at the same time, each
+ * held where the others can see it half done.
  */
 #include "common.h"
 
@@ -159,7 +159,7 @@ static void second_walks_home(void)
 	walk_home(&second);
 }
 
-/* MODEL-1 EVENT-1: threads that slept through the end of a stream put it into the place of the next one. */
+/* MODEL-1 EVENT-1: threads that slept through a stream's end put it into the place of the next. */
 START_TEST(attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached)
 {
 	trace_id_t stream;
@@ -188,7 +188,7 @@ static void first_walks_off(void)
 	walk_off(&first, 101);
 }
 
-/* MODEL-1 EVENT-1: a thread that took the old stream out sleeps while the next one comes to its place. */
+/* MODEL-1 EVENT-1: a thread that took the old stream out sleeps while the next one comes. */
 START_TEST(detach_by_a_sleeper_leaves_the_next_stream_attached)
 {
 	trace_id_t stream = create();
@@ -225,7 +225,7 @@ START_TEST(attach_by_a_sleeper_counts_at_once)
 }
 END_TEST
 
-/* No descriptor for the thread that looks first: it finds nothing to do, and is about to shut the gate. */
+/* No descriptor for the thread that looks first: it has nothing, and is about to shut the gate. */
 static void first_fails_to_attach(void)
 {
 	struct rlimit limit, none;
@@ -293,6 +293,70 @@ START_TEST(attach_by_many_threads_of_many_streams_none_misses_its_creators_event
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(missed, 0);
+}
+END_TEST
+
+/* What the two tell each other: bytes, one way each. */
+static int to_inner[2], to_outer[2];
+
+static char hear(const int from[2])
+{
+	char byte = 0;
+
+	return read(from[0], &byte, 1) == 1 ? byte : 0;
+}
+
+static void say(const int to[2], char byte)
+{
+	if (write(to[1], &byte, 1) != 1)
+		_exit(9);
+}
+
+/* Has a stream when it is told so, and says whether an event of another process is in it. */
+static int trace_elsewhere(void)
+{
+	struct posix_trace_event_info info;
+	int unavailable, strange = 0;
+	trace_id_t stream;
+	size_t length;
+
+	if (hear(to_inner) != 'c' || posix_trace_create(0, NULL, &stream) ||
+	    posix_trace_start(stream))
+		return 2;
+	say(to_outer, 'c');
+	if (hear(to_inner) != 'd')
+		return 3;
+	while (posix_trace_trygetnext_event(stream, &info, NULL, 0, &length, &unavailable) == 0 &&
+	       !unavailable)
+		strange += info.posix_pid != getpid();
+	return posix_trace_shutdown(stream) || strange ? 4 : 0;
+}
+
+/* MODEL-1 EVENT-1: a slot changes hands while a thread looks at it. */
+START_TEST(attach_of_a_slot_that_became_anothers_is_given_up)
+{
+	trace_id_t stream;
+	pid_t child;
+	int status;
+
+	ck_assert_int_eq(pipe2(to_inner, O_CLOEXEC) | pipe2(to_outer, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		close(to_inner[1]);
+		_exit(trace_elsewhere());
+	}
+	close(to_outer[1]);
+	first = (struct walker){.points = {"process.slot.judged"}};
+	act_at("registry.told", first_walks_off);
+	stream = create();
+	ck_assert_int_eq(first.at, 1);
+	ok(posix_trace_shutdown(stream));
+	say(to_inner, 'c');
+	ck_assert_int_eq(hear(to_outer), 'c');
+	walk_home(&first);
+	say(to_inner, 'd');
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -382,23 +446,7 @@ static bool is_alive(trace_id_t stream)
 	return found > 0;
 }
 
-/* What the two tell each other: bytes, one way each. */
-static int to_inner[2], to_outer[2];
-
-static char hear(const int from[2])
-{
-	char byte = 0;
-
-	return read(from[0], &byte, 1) == 1 ? byte : 0;
-}
-
-static void say(const int to[2], char byte)
-{
-	if (write(to[1], &byte, 1) != 1)
-		_exit(9);
-}
-
-/* The first process of its name space, with a /proc of its own: of what is outside it sees nothing. */
+/* The first process of its name space, with a /proc of its own: it sees nothing outside. */
 static int trace_inside(void)
 {
 	trace_id_t stream;
@@ -474,7 +522,8 @@ START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 	trace_id_t loser = create(), winner;
 	uint32_t slot = 0;
 
-	while (!registry->slot[slot].active || registry->slot[slot].controller.pid != (uint32_t)getpid())
+	while (!registry->slot[slot].active ||
+	       registry->slot[slot].controller.pid != (uint32_t)getpid())
 		slot++;
 	registry->slot[slot].controller.pid = 0x3FFFFF; /* as if it was dead */
 	winner = create();
@@ -672,7 +721,7 @@ static int change_user_and_shut_down(void *unused)
 	trace_id_t stream = create();
 
 	(void)unused;
-	if (setresuid(65534, 65534, 65534) != 0)
+	if (geteuid() != 0 || setresuid(65534, 65534, 65534) != 0)
 		return 77;
 	if (posix_trace_start(stream) || !is_alive(stream) || posix_trace_shutdown(stream))
 		return 1;
@@ -803,6 +852,7 @@ int main(int argc, char **argv)
 	tcase_add_test(races, attach_behind_a_thread_that_could_not_keeps_the_gate_open);
 	tcase_add_test(races,
 		       attach_by_many_threads_of_many_streams_none_misses_its_creators_event);
+	tcase_add_test(races, attach_of_a_slot_that_became_anothers_is_given_up);
 	tcase_add_test(races, open_of_a_type_while_a_stream_is_attached_makes_it_known);
 	tcase_add_test(races, fork_while_a_type_is_opened_child_lists_it_once);
 	suite_add_tcase(suite, races);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A blocking read and what may befall it: an exit, a filter of system calls, signals at odd moments. */
+/* A blocking read and what may befall it: an exit, a filter of system calls, signals. */
 #include "common.h"
 
 #include <linux/filter.h>
