@@ -78,6 +78,8 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 		    struct px_record *record, void *data, size_t capacity)
 {
 	const struct px_slot *slot = &ring->slots[position & ring->mask];
+	const px_pair *entry = (const px_pair *)&ring->entries[position & ring->mask];
+	uint64_t words[2];
 	uint64_t body2 = px_read_once(&slot->body[2]);
 	uint64_t body3 = px_read_once(&slot->body[3]);
 	uint32_t length = (uint32_t)(body2 >> 32);
@@ -85,6 +87,8 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 
 	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !more_words_fit(ring, position, word, n)))
 		return false;
+	words[0] = px_read_once(entry);
+	words[1] = px_read_once(entry + 1);
 	record->counter = px_read_once(&slot->counter);
 	record->address = px_read_once(&slot->body[0]);
 	record->thread = px_read_once(&slot->body[1]);
@@ -94,6 +98,9 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	record->flags = body3 >> 16 & 0xFFFF;
 	record->extra = (uint32_t)(body3 >> 32);
 	record->nr_slots = n;
+	record->context = px_pair_first(words[0]);
+	record->priority = px_pair_second(words[0]);
+	record->cpu = px_pair_first(words[1]) >> 24;
 	if (capacity > 0 && length > 0)
 		read_data(ring, position, length < capacity ? length : capacity, data);
 	PX_TESTPOINT("record.read.copied");

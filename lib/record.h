@@ -27,7 +27,7 @@ enum px_record_flags {
 	PX_RECORD_SILENT = 4	 /* only its marks are reported */
 };
 
-/* What a reader reports ahead of the START that ends an automatic stop. */
+/* What a reader reports ahead of the START that ends an automatic stop, or of a FLUSH_START during one. */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost meanwhile; 0: none was */
 	uint32_t stopped;	/* 1: report the automatic STOP */
@@ -59,6 +59,9 @@ struct px_record {
 	uint32_t length; /* bytes of data recorded, marks included */
 	uint32_t extra;	 /* low 32 bits of the control's extra before this record */
 	uint32_t nr_slots;
+	uint32_t context;  /* TXTB: handle of the thread; 0: the reader made the event */
+	uint32_t priority; /* TXTB priority word */
+	uint32_t cpu;
 };
 
 /* Slots for a record with so much data. */
@@ -138,6 +141,24 @@ PX_INLINE px_pair px_pair_of(uint32_t first, uint32_t second)
 	return (uint64_t)second << 32 | first;
 #else
 	return (uint64_t)first << 32 | second;
+#endif
+}
+
+PX_INLINE uint32_t px_pair_first(uint64_t pair)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t)pair;
+#else
+	return (uint32_t)(pair >> 32);
+#endif
+}
+
+PX_INLINE uint32_t px_pair_second(uint64_t pair)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t)(pair >> 32);
+#else
+	return (uint32_t)pair;
 #endif
 }
 
