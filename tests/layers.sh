@@ -9,14 +9,15 @@ srcdir=${srcdir:-.}
 cd "$srcdir/lib" || exit 99
 awk '
 BEGIN {
-	split("compiler atomic decimal txtb", members); assign(0)
-	split("clock life shm", members); assign(1)
+	split("compiler atomic decimal txtb native", members); assign(0)
+	split("clock life shm signals", members); assign(1)
 	split("ring names eventset attr objects", members); assign(2)
-	split("record registry segment types image", members); assign(3)
-	split("process point handle wait stream reader", members); assign(4)
+	split("record registry segment types image logfile trxc txtbfile survey hextext", members); assign(3)
+	split("process point handle wait stream reader log logstate logstage logwrite archive logreader foreign flush", members); assign(4)
 	level["pages"] = 5
 	# Seen by all: configure is below every level, the public headers are the standard.
 	below["config.h"]; below["trace.h"]; below["trace_ext.h"]
+	below["txtb-events.def"] # a table without code
 }
 
 function assign(value,   i)
