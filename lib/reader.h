@@ -59,8 +59,9 @@ struct px_loss {
 /* What is reported: a record, or an event that the reader makes. */
 struct px_report {
 	struct px_record record;
-	size_t length; /* bytes of data recorded for the application */
-	size_t copied; /* bytes of it in the caller's buffer */
+	uint64_t time_ns; /* CLOCK_REALTIME scale; px_stream_next() and archives fill it in */
+	size_t length;	  /* bytes of data recorded for the application */
+	size_t copied;	  /* bytes of it in the caller's buffer */
 };
 
 enum px_next {

@@ -77,6 +77,10 @@ enum {
 	PX_TXTB_USER_EVENT_LAST = 65535
 };
 
+/* Contexts that are no thread. */
+#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word is the interrupted thread */
+#define PX_TXTB_INITIALIZE 0xF0F0F0F0u
+
 /* Handles are `type << 24 | serial`: unique over all types, never 0, below 0xF0F0F0F0. */
 PX_INLINE uint32_t px_txtb_handle(enum px_txtb_object_type type, uint32_t serial)
 {
