@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <trace.h>: the tracing interface of IEEE Std 1003.1-2008 (options TRC, TEF, TRI).
+ * <trace.h>: the tracing interface of IEEE Std 1003.1-2008 (options TRC, TEF, TRI, TRL).
  *
  * What POSIX names and nothing else; extensions live in <trace_ext.h>.  Every function but
  * posix_trace_event() and posix_trace_eventid_equal() returns 0 or an error number, and leaves errno
@@ -170,6 +170,12 @@ int posix_trace_attr_setinherited(trace_attr_t *__attr, int __inheritancepolicy)
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *__posix_trace_restrict __attr,
 					 int *__posix_trace_restrict __streampolicy);
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *__attr, int __streampolicy);
+int posix_trace_attr_getlogfullpolicy(const trace_attr_t *__posix_trace_restrict __attr,
+				      int *__posix_trace_restrict __logpolicy);
+int posix_trace_attr_setlogfullpolicy(trace_attr_t *__attr, int __logpolicy);
+int posix_trace_attr_getlogsize(const trace_attr_t *__posix_trace_restrict __attr,
+				size_t *__posix_trace_restrict __logsize);
+int posix_trace_attr_setlogsize(trace_attr_t *__attr, size_t __logsize);
 int posix_trace_attr_getmaxdatasize(const trace_attr_t *__posix_trace_restrict __attr,
 				    size_t *__posix_trace_restrict __maxdatasize);
 int posix_trace_attr_setmaxdatasize(trace_attr_t *__attr, size_t __maxdatasize);
@@ -185,6 +191,9 @@ int posix_trace_attr_setstreamsize(trace_attr_t *__attr, size_t __streamsize);
 /* Control of a stream. */
 int posix_trace_create(pid_t __pid, const trace_attr_t *__posix_trace_restrict __attr,
 		       trace_id_t *__posix_trace_restrict __trid);
+int posix_trace_create_withlog(pid_t __pid, const trace_attr_t *__posix_trace_restrict __attr,
+			       int __file_desc, trace_id_t *__posix_trace_restrict __trid);
+int posix_trace_flush(trace_id_t __trid);
 int posix_trace_shutdown(trace_id_t __trid);
 int posix_trace_clear(trace_id_t __trid);
 int posix_trace_start(trace_id_t __trid);
@@ -236,6 +245,11 @@ int posix_trace_trygetnext_event(trace_id_t __trid,
 				 void *__posix_trace_restrict __data, size_t __num_bytes,
 				 size_t *__posix_trace_restrict __data_len,
 				 int *__posix_trace_restrict __unavailable);
+
+/* Pre-recorded streams. */
+int posix_trace_open(int __file_desc, trace_id_t *__trid);
+int posix_trace_rewind(trace_id_t __trid);
+int posix_trace_close(trace_id_t __trid);
 
 /*
  * A trace point that costs less than a call while nothing is traced: the two words differ as soon as

@@ -31,8 +31,9 @@ struct txtrace_loss {
 };
 
 /*
- * overwritten is counted as the reader meets the gaps, so it is complete when all events are read.  EINVAL:
- * trid is no active stream of this process, or loss is NULL.
+ * overwritten is counted as the reader meets the gaps, so it is complete when all events are read.  A
+ * pre-recorded stream has what was lost when it was recorded.  EINVAL: trid is no stream of this process, or
+ * loss is NULL.
  */
 int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
 
@@ -41,9 +42,80 @@ int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
  * events that are being written just now.  The ring is numbered from 0.  *length is the size of the image,
  * also where size is too small for it: then ENOSPC, and nothing is copied.  *tick_ns is the length of a
  * tick.  Nothing is consumed.  EINVAL: bad trid or ring, NULL.  buffer may be NULL when size is 0.
+ * posix_trace_open() reads the image as a foreign file; give tick_ns to txtrace_set_tick().
  */
 int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, size_t __size,
 		      size_t *__length, double *__tick_ns);
+
+/*
+ * What else is known of an event: pass the structure that a getnext function filled in.  The context is
+ * the handle of a thread among the objects (0: the event is of no thread), or, in a trace buffer of
+ * ThreadX, 0xFFFFFFFF in an interrupt and 0xF0F0F0F0 during initialization.  Priorities are 0 ... 1023,
+ * smaller is more urgent; -1: not told.
+ */
+unsigned int txtrace_event_cpu(const struct posix_trace_event_info *__event);
+unsigned int txtrace_event_context(const struct posix_trace_event_info *__event);
+int txtrace_event_priority(const struct posix_trace_event_info *__event);
+
+/*
+ * The text of a file tracex_custom.trxc, from which TraceX takes the names of this stream's user events: a
+ * line for each event type that TraceX does not know by itself.  *length is the length of the text, also where
+ * size is too small for it: then ENOSPC, and what is in buffer is of no use.  No terminating null.  Any stream,
+ * active or pre-recorded.  EINVAL: bad trid, NULL.  buffer may be NULL when size is 0.
+ */
+int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
+
+/*
+ * Pre-recorded streams.  All of these fail with EINVAL for NULL and for other streams.
+ */
+
+/* What a handle stands for. */
+struct txtrace_object {
+	unsigned int handle;
+	int type;		   /* as ThreadX numbers them: 1 thread, 6 mutex, ...; 15 event type */
+	int priority;		   /* of a thread; -1: not told */
+	int released;		   /* 1: it was deleted while the trace went on */
+	pid_t pid;		   /* 0: not told */
+	pid_t tid;		   /* likewise */
+	unsigned int parameter[2]; /* by type; of a thread: stack, and its size */
+	char name[64];		   /* ends in a null */
+	unsigned long long __reserved[4];
+};
+
+/*
+ * The next object of the registry.  At the end returns 0 and sets *unavailable.  A log of several volumes
+ * may have an object once in each.
+ */
+int txtrace_getnext_object(trace_id_t __trid, struct txtrace_object *__posix_trace_restrict __object,
+			   int *__posix_trace_restrict __unavailable);
+int txtrace_rewind_objects(trace_id_t __trid);
+
+/* The file as such. */
+struct txtrace_file_info {
+	int foreign;		  /* 1: a trace buffer that is no log: of ThreadX, or a copy of a ring */
+	int byte_swapped;	  /* 1: in the other byte order than this machine's */
+	int complete;		  /* 0: its writer died before it had ended the log */
+	int text;		  /* 1: Intel HEX, S-records or hex digits */
+	double tick_ns;		  /* of the image */
+	unsigned int time_mask;	  /* likewise */
+	unsigned int name_size;	  /* bytes of a name in the image's registry */
+	unsigned int nr_objects;  /* registry slots of a volume */
+	unsigned int nr_volumes;
+	unsigned long long nr_slots;   /* for entries, of all volumes; 0: no bound */
+	unsigned long long nr_entries; /* in use, also for more data, for fillers, and where a volume ended early */
+	unsigned long long nr_shortened; /* gaps in time that TraceX shows too short; events have them right */
+	unsigned long long shortened_ns; /* by so much, all together */
+	unsigned long long __reserved[8];
+};
+
+/* May have to look at all events of a foreign file once. */
+int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
+
+/*
+ * The length of a tick of a foreign file in nanoseconds, which such a file does not tell: 1000, if it is not
+ * set.  EINVAL also: not a foreign file, not from 1e-9 to 1e15.
+ */
+int txtrace_set_tick(trace_id_t __trid, double __tick_ns);
 
 #ifdef __cplusplus
 }

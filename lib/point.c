@@ -39,6 +39,28 @@ PX_INLINE uint32_t ring_of(const struct px_view *view, uint32_t cpu)
 	return px_likely(cpu < view->rings.nr_rings) ? cpu : cpu % view->rings.nr_rings;
 }
 
+/* Somebody sleeps; whether he wants to be woken for this is up to him. */
+static PX_COLD void tell(const struct px_view *view, const struct px_ring *ring)
+{
+	uint32_t *waiting = &view->segment->waiting;
+
+	if (px_read_once(waiting) != PX_WAITING_HALF || px_view_is_half_full(view, ring))
+		px_wait_wake(waiting);
+}
+
+PX_INLINE void notify(const struct px_view *view, const struct px_ring *ring)
+{
+	if (px_wait_is_awaited(&view->segment->waiting))
+		tell(view, ring);
+}
+
+/* The stream has stopped by itself. */
+static void notify_of_stop(const struct px_view *view)
+{
+	if (px_wait_is_awaited(&view->segment->waiting))
+		px_wait_wake(&view->segment->waiting);
+}
+
 /* The event found no room: the stream stops by itself, and the loss is noted. */
 static PX_COLD void drop(const struct px_view *view, uint64_t state)
 {
@@ -49,7 +71,7 @@ static PX_COLD void drop(const struct px_view *view, uint64_t state)
 			    px_clock_read((enum px_clock_source)view->rings.source));
 	px_fetch_add(&segment->dropped, UINT64_C(1));
 	PX_TESTPOINT("point.drop.counted");
-	px_wait_notify(&segment->waiting);
+	notify_of_stop(view);
 }
 
 enum verdict {
@@ -91,7 +113,7 @@ PX_INLINE enum verdict look(const struct px_view *view, uint64_t state, uint32_t
 static PX_COLD void record_is_full(const struct px_view *view, uint64_t state)
 {
 	px_view_auto_stop(view, state);
-	px_wait_notify(&view->segment->waiting);
+	notify_of_stop(view);
 }
 
 /* What became of the state since the slots were reserved; nothing, as a rule. */
@@ -160,7 +182,7 @@ PX_INLINE void emit(const struct px_view *view, const struct px_event *event, ui
 		px_ring_commit(&ring, at.position, n, event->tid);
 		if (view->limit != 0 && px_unlikely(has_filled(view, &ring, at.position + n)))
 			record_is_full(view, state);
-		px_wait_notify(&segment->waiting);
+		notify(view, &ring);
 		return;
 	}
 	px_fetch_add(&ring.control->given_up, UINT64_C(1));
@@ -221,7 +243,7 @@ bool px_point_control(const struct px_view *view, const struct px_event *event, 
 		}
 		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu());
 		px_ring_commit(&ring, at.position, n, event->tid);
-		px_wait_notify(&view->segment->waiting);
+		notify(view, &ring);
 		*counter = at.counter;
 		return true;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a stream behaves: inheritance, stream-full policy. */
+/* How a stream behaves: inheritance, full policies. */
 #include "pages.h"
 
 PX_EXPORT int posix_trace_attr_getinherited(const trace_attr_t *restrict attr,
@@ -52,5 +52,29 @@ PX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int strea
 	    streampolicy != POSIX_TRACE_FLUSH)
 		return EINVAL;
 	to->stream_policy = (uint32_t)streampolicy;
+	return 0;
+}
+
+PX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr,
+						int *restrict logpolicy)
+{
+	const struct px_attr *from = px_attr_to_read(attr);
+
+	if (!px_attr_is_valid(from) || !logpolicy)
+		return EINVAL;
+	*logpolicy = (int)from->log_policy;
+	return 0;
+}
+
+PX_EXPORT int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
+{
+	struct px_attr *to = px_attr_of(attr);
+
+	if (!px_attr_is_valid(to))
+		return EINVAL;
+	if (logpolicy != POSIX_TRACE_LOOP && logpolicy != POSIX_TRACE_UNTIL_FULL &&
+	    logpolicy != POSIX_TRACE_APPEND)
+		return EINVAL;
+	to->log_policy = (uint32_t)logpolicy;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes: of event data, of events in a stream, of a stream. */
+/* Sizes: of event data, of events in a stream, of a stream, of a log. */
 #include "pages.h"
 
 #include "record.h"
@@ -68,5 +68,27 @@ PX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsi
 	if (!px_attr_is_valid(to))
 		return EINVAL;
 	to->stream_size = streamsize;
+	return 0;
+}
+
+PX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr,
+					  size_t *restrict logsize)
+{
+	const struct px_attr *from = px_attr_to_read(attr);
+
+	if (!px_attr_is_valid(from) || !logsize)
+		return EINVAL;
+	*logsize = (size_t)from->log_size;
+	return 0;
+}
+
+/* SETLS-2: what is too small or too large is made to fit when the log is created. */
+PX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
+{
+	struct px_attr *to = px_attr_of(attr);
+
+	if (!px_attr_is_valid(to))
+		return EINVAL;
+	to->log_size = logsize;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "archive.h"
 #include "wait.h"
 
 #define PENDING_PAUSE_NS 50000
@@ -29,8 +30,7 @@ static int truncation(const struct px_report *report)
 							    POSIX_TRACE_NOT_TRUNCATED;
 }
 
-static void fill_in(const struct px_stream *stream, const struct px_report *report,
-		    const struct destination *to)
+static void fill_in(const struct px_report *report, const struct destination *to)
 {
 	const struct px_record *record = &report->record;
 
@@ -38,8 +38,11 @@ static void fill_in(const struct px_stream *stream, const struct px_report *repo
 	to->event->posix_pid = (pid_t)record->pid;
 	to->event->posix_prog_address = (void *)(uintptr_t)record->address;
 	to->event->posix_thread_id = (pthread_t)record->thread;
-	to->event->posix_timestamp = px_reader_time(&stream->reader, record->counter);
+	to->event->posix_timestamp = px_clock_timespec(report->time_ns);
 	to->event->posix_truncation_status = truncation(report);
+	to->event->__reserved[PX_INFO_CONTEXT] = (int)record->context;
+	to->event->__reserved[PX_INFO_PRIORITY] = (int)record->priority;
+	to->event->__reserved[PX_INFO_CPU] = (int)record->cpu;
 	*to->data_len = report->copied;
 	*to->unavailable = 0;
 }
@@ -50,8 +53,20 @@ static enum px_next try_next(struct px_stream *stream, const struct destination 
 	enum px_next next = px_stream_next(stream, to->data, to->num_bytes, &report);
 
 	if (px_likely(next == PX_NEXT_EVENT))
-		fill_in(stream, &report, to);
+		fill_in(&report, to);
 	return next;
+}
+
+/* GETNEXT-3: a pre-recorded stream never blocks, and its end is no error. */
+static void take_from(struct px_archive *archive, const struct destination *to)
+{
+	struct px_report report;
+
+	if (px_likely(archive->kind->next(archive, to->data, to->num_bytes, &report) ==
+		      PX_NEXT_EVENT))
+		fill_in(&report, to);
+	else
+		*to->unavailable = 1;
 }
 
 /* The thread was cancelled while it slept: it is not coming back. */
@@ -113,7 +128,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 		error = EINVAL; /* TIMED-5: only when there is a need to wait */
 	while (next != PX_NEXT_EVENT && error == 0) {
 		if (next == PX_NEXT_NONE) {
-			px_stream_prepare_wait(stream);
+			px_stream_prepare_wait(stream, PX_WAITING_EVENT);
 			next = try_next(stream, to);
 			if (next == PX_NEXT_EVENT)
 				break;
@@ -132,17 +147,36 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 	return error;
 }
 
+/*
+ * GETNEXT-14: what a reader took from a stream with log would be missing in the log.  False (unlocked):
+ * it has one.
+ */
+static bool is_readable(trace_id_t trid, const struct px_stream *stream)
+{
+	if (px_likely(!stream->logging.log))
+		return true;
+	px_handle_unlock(trid);
+	return false;
+}
+
 static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 		    const struct timespec *abstime)
 {
-	struct px_stream *stream;
+	struct px_handle handle;
 	int saved_errno = errno;
-	int error;
+	int error = 0;
 
 	pthread_testcancel(); /* GEN-7: before any event is taken */
-	if (!is_usable(to) || !(stream = px_handle_lock(trid)))
+	if (!is_usable(to) || !px_handle_lock_any(trid, &handle))
 		return EINVAL;
-	error = wait_for(trid, stream, to, timed, abstime);
+	if (handle.archive) {
+		take_from(handle.archive, to); /* TIMED-7: abstime does not matter */
+		px_handle_unlock(trid);
+	} else if (is_readable(trid, handle.stream)) {
+		error = wait_for(trid, handle.stream, to, timed, abstime);
+	} else {
+		error = EINVAL;
+	}
 	errno = saved_errno;
 	return error;
 }
@@ -177,7 +211,7 @@ PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	struct px_stream *stream;
 	int saved_errno = errno;
 
-	if (!is_usable(&to) || !(stream = px_handle_lock(trid)))
+	if (!is_usable(&to) || !(stream = px_handle_lock(trid)) || !is_readable(trid, stream))
 		return EINVAL;
 	if (try_next(stream, &to) != PX_NEXT_EVENT)
 		*unavailable = 1;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,8 +17,9 @@
 #define REGISTRY_MAGIC UINT64_C(0x3152786574736967)
 #define LOCK_WAIT_NS UINT64_C(5000000000)
 
-/* Where the registry is; set once. */
+/* Where the registry is, and which file; set once. */
 static struct px_registry *registry;
+static struct px_registry_file registry_file;
 
 /* Protects nothing but the file lock, which all threads of a process share.  Taken before it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -37,10 +39,13 @@ int px_registry_map(int fd)
 {
 	struct px_mapping mapping;
 	struct px_registry *mapped;
+	struct stat status;
 	int error = px_shm_map(fd, &mapping);
 
 	if (error)
 		return error;
+	if (fstat(fd, &status) == 0)
+		registry_file = (struct px_registry_file){status.st_dev, status.st_ino};
 	mapped = mapping.base;
 	if (mapping.size < sizeof(*mapped)) {
 		px_shm_unmap(&mapping);
@@ -61,6 +66,24 @@ int px_registry_map(int fd)
 struct px_registry *px_registry_get(void)
 {
 	return px_load_acquire(&registry);
+}
+
+struct px_registry_file px_registry_file(void)
+{
+	return px_registry_get() ? registry_file : (struct px_registry_file){0, 0};
+}
+
+bool px_registry_has(const struct px_process_id *controller)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_registry_slot *slot = &registry->slot[i];
+
+		if (px_load_acquire(&slot->active) &&
+		    px_read_once(&slot->controller.pid) == controller->pid &&
+		    px_read_once(&slot->controller.start) == controller->start)
+			return true;
+	}
+	return false;
 }
 
 static int lock_file(int fd)

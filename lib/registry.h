@@ -18,6 +18,7 @@
 #ifndef PX_REGISTRY_H
 #define PX_REGISTRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "atomic.h"
@@ -78,6 +79,15 @@ int px_registry_map(int fd);
 
 /* NULL as long as there is none. */
 struct px_registry *px_registry_get(void);
+
+/* Which file the registry is: device and inode, or zeros. */
+struct px_registry_file {
+	uint64_t device, inode;
+};
+struct px_registry_file px_registry_file(void);
+
+/* True if a stream of this controller exists. */
+bool px_registry_has(const struct px_process_id *controller);
 
 /*
  * Lock against all other controllers; 0, or the error of the file system.  Waits for a living

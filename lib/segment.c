@@ -118,6 +118,33 @@ bool px_view_is_full(const struct px_view *view)
 	return false;
 }
 
+bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring)
+{
+	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
+	uint64_t tail;
+
+	if (ring) {
+		tail = px_load_acquire(&ring->control->tail);
+		return px_read_once(&ring->control->head) - tail > limit / 2;
+	}
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring any = px_rings_get(&view->rings, i);
+
+		if (px_view_is_half_full(view, &any))
+			return true;
+	}
+	return false;
+}
+
+uint64_t px_view_heads(const struct px_view *view)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		sum += px_read_once(&px_rings_get(&view->rings, i).control->head);
+	return sum;
+}
+
 /* The filter may change meanwhile; the window that was filled is the same then. */
 void px_view_auto_stop(const struct px_view *view, uint64_t state)
 {

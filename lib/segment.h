@@ -101,7 +101,7 @@ struct px_segment {
 
 	/* Controllers write it, and the writer that fills a bounded ring; all writers read it. */
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
-	uint32_t waiting; /* 1: a reader sleeps (wait.h) */
+	uint32_t waiting; /* enum px_waiting (wait.h) */
 
 	/* Events that found no room, and the counter of the first of them since the last start. */
 	uint64_t dropped __attribute__((aligned(PX_CACHE_LINE)));
@@ -162,6 +162,12 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
 /* True if a ring has no room for a largest user event; if it loops: none without overwriting. */
 bool px_view_is_full(const struct px_view *view);
+
+/* True if half of what user events may take of this ring is in use; of any ring: NULL. */
+bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
+
+/* Slots reserved in all rings since the stream was made: changes with each event. */
+uint64_t px_view_heads(const struct px_view *view);
 
 /*
  * Let a bounded stream that runs in this state stop by itself, restart armed.  Whoever is first

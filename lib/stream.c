@@ -11,16 +11,23 @@
 
 /* Creation. */
 
-static int check_attr(const struct px_attr *attr)
+static int check_attr(const struct px_attr *attr, bool with_log)
 {
 	switch (attr->stream_policy) {
 	case PX_POLICY_DEFAULT:
 	case PX_POLICY_LOOP:
 	case PX_POLICY_UNTIL_FULL:
 		break;
+	case PX_POLICY_FLUSH:
+		if (with_log)
+			break;
+		return EINVAL; /* it needs a log (SETSFP-4, FLUSHP-3) */
 	default:
-		return EINVAL; /* FLUSH needs a log (SETSFP-4, FLUSHP-3) */
+		return EINVAL;
 	}
+	if (attr->log_policy != PX_POLICY_LOOP && attr->log_policy != PX_POLICY_UNTIL_FULL &&
+	    attr->log_policy != PX_POLICY_APPEND)
+		return EINVAL;
 	if (attr->max_data_size > PX_ATTR_DATA_SIZE_MAX || attr->nr_rings > PX_RINGS_MAX)
 		return EINVAL;
 	return 0;
@@ -39,7 +46,7 @@ static uint32_t rings_wanted(const struct px_attr *attr)
 static int create_segment(struct px_stream *stream, const struct px_attr *attr, const char *name,
 			  const struct px_clock *clock)
 {
-	bool bounded = attr->stream_policy == PX_POLICY_UNTIL_FULL;
+	bool bounded = attr->stream_policy != PX_POLICY_LOOP;
 	uint32_t nr_rings = rings_wanted(attr);
 	struct px_geometry geometry;
 	struct px_mapping mapping;
@@ -70,8 +77,7 @@ static void settle_attr(struct px_stream *stream, const struct px_attr *attr, ui
 	stream->attr.log_size = attr->log_size;
 	stream->attr.log_policy = attr->log_policy;
 	stream->attr.inherited = attr->inherited;
-	stream->attr.stream_policy = attr->stream_policy == PX_POLICY_DEFAULT ? PX_POLICY_LOOP :
-										attr->stream_policy;
+	stream->attr.stream_policy = attr->stream_policy;
 	stream->attr.stream_size = px_geometry_guarantee(&stream->view.geometry);
 	stream->attr.nr_rings = stream->view.geometry.nr_rings;
 	stream->attr.create_time = px_clock_timespec(create_ns);
@@ -118,18 +124,45 @@ static int create_locked(struct px_stream *stream, const struct px_attr *attr,
 	return index == PX_STREAMS_MAX ? EAGAIN : create_parts(stream, attr, clock, index);
 }
 
-int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **stream)
+static int create_log(struct px_stream *stream, int fd)
 {
-	struct px_attr defaults;
+	struct px_log_setup setup = {.fd = fd,
+				     .attr = &stream->attr,
+				     .writer = px_process_id(),
+				     .target_pid = stream->target_pid,
+				     .threads = &stream->view.segment->threads};
+
+	stream->logging.data = malloc(stream->reader.held_capacity);
+	if (!stream->logging.data)
+		return ENOMEM;
+	return px_log_create(&setup, &stream->logging.log);
+}
+
+/* Which policy the default is depends on whether there is a log (WITHLOG-7). */
+static struct px_attr choose_attr(const struct px_attr *attr, bool with_log)
+{
+	struct px_attr chosen;
+
+	if (attr)
+		chosen = *attr;
+	else
+		px_attr_init(&chosen);
+	if (chosen.stream_policy == PX_POLICY_DEFAULT)
+		chosen.stream_policy = with_log ? PX_POLICY_FLUSH : PX_POLICY_LOOP;
+	return chosen;
+}
+
+int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct px_stream **stream)
+{
+	bool with_log = log_fd >= 0;
+	struct px_attr chosen = choose_attr(attr, with_log);
 	struct px_stream *made;
 	struct px_clock clock;
 	int error, fd;
 
-	if (!attr) {
-		px_attr_init(&defaults);
-		attr = &defaults;
-	}
-	error = check_attr(attr);
+	error = check_attr(&chosen, with_log);
+	if (!error && with_log)
+		error = px_log_check(log_fd);
 	if (error)
 		return error;
 	if (pid != 0 && pid != getpid())
@@ -143,7 +176,7 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **s
 	clock = px_clock_best(); /* which takes its time: not under the lock */
 	error = px_registry_lock(&fd);
 	if (!error) {
-		error = create_locked(made, attr, &clock);
+		error = create_locked(made, &chosen, &clock);
 		px_registry_unlock(fd);
 	}
 	if (error) {
@@ -152,6 +185,8 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **s
 	}
 	/* The target's part, here rather than at its first event: it would fail in silence. */
 	error = px_process_join(made->index, made->view.generation);
+	if (!error && with_log)
+		error = create_log(made, log_fd);
 	if (error) {
 		px_stream_end(made);
 		px_stream_free(made);
@@ -182,6 +217,7 @@ void px_stream_end(struct px_stream *stream)
 void px_stream_free(struct px_stream *stream)
 {
 	px_reader_destroy(&stream->reader);
+	free(stream->logging.data);
 	px_shm_unmap(&stream->view.mapping);
 	free(stream);
 }
@@ -202,14 +238,13 @@ static uint64_t count_given_up(const struct px_view *view)
 /* Control events. */
 
 /*
- * Record a control event, and return its counter.  The calling thread is one of the traced process
+ * Record a control event; its counter is in *counter.  The calling thread is one of the traced process
  * here, so the event is its own where a call of it is the cause.
  */
-static uint64_t record(struct px_stream *stream, uint32_t id, uint32_t flags, const void *data,
-		       size_t length, const struct px_caller *caller)
+static bool record(struct px_stream *stream, uint32_t id, uint32_t flags, const void *data,
+		   size_t length, const struct px_caller *caller, uint64_t *counter)
 {
 	struct px_event event = {.id = id, .flags = flags, .data = data, .length = length};
-	uint64_t counter = stream->start_counter;
 
 	px_process_ensure();
 	event.tid = px_thread.tid;
@@ -220,8 +255,7 @@ static uint64_t record(struct px_stream *stream, uint32_t id, uint32_t flags, co
 		event.address = (uint64_t)(uintptr_t)caller->address;
 		event.thread = px_thread.id;
 	}
-	px_point_control(&stream->view, &event, &counter);
-	return counter;
+	return px_point_control(&stream->view, &event, counter);
 }
 
 static const struct px_eventset *filter_of(const struct px_stream *stream, uint64_t state)
@@ -283,8 +317,8 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	stream->dropped_started = dropped;
 	forget_stop(stream);
 	if (was_full || !(flags & PX_RECORD_SILENT))
-		stream->start_counter = record(stream, PX_EVENT_START, flags, &data, length,
-					       caller);
+		record(stream, PX_EVENT_START, flags, &data, length, caller,
+		       &stream->start_counter);
 	/* On a coarse counter: no event of the window may have START's own counter. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	PX_TESTPOINT("stream.start.recorded");
@@ -300,7 +334,7 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 	struct px_segment *segment = stream->view.segment;
 	uint64_t state = px_load_acquire(&segment->state);
 
-	if (px_state_of(state) == PX_STATE_RUNNING)
+	if (px_state_of(state) == PX_STATE_RUNNING || stream->logging.is_suspended)
 		return;
 	if (is_blocked(stream)) {
 		/* START-3: no effect but that the stream will go on when there is room */
@@ -329,6 +363,7 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 {
 	struct px_segment *segment = stream->view.segment;
 	uint64_t state = px_load_acquire(&segment->state);
+	uint64_t counter;
 	int manual = 0;
 
 	if (is_blocked(stream))
@@ -343,7 +378,7 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 	/* STOP's counter is read behind the exchange, and is above all read before it. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	if (!px_eventset_has(filter_of(stream, state), PX_EVENT_STOP))
-		record(stream, PX_EVENT_STOP, 0, &manual, sizeof(manual), caller);
+		record(stream, PX_EVENT_STOP, 0, &manual, sizeof(manual), caller, &counter);
 }
 
 /* Where no writer looks yet; the state word will point to it. */
@@ -354,7 +389,20 @@ static void write_filter(struct px_segment *segment, unsigned int index,
 		px_write_once(&segment->filter[index].bits[i], set->bits[i]);
 }
 
-void px_stream_clear(struct px_stream *stream)
+static int clear_log(struct px_stream *stream)
+{
+	struct px_logging *logging = &stream->logging;
+	struct px_log_state state = {0};
+
+	logging->is_suspended = logging->log_is_full = false;
+	logging->nr_lost = logging->nr_lost_told = 0;
+	logging->flush_error = 0;
+	logging->heads = px_view_heads(&stream->view);
+	logging->waiting_ns = 0;
+	return logging->log ? px_log_clear(logging->log, &state) : 0;
+}
+
+int px_stream_clear(struct px_stream *stream)
 {
 	struct px_segment *segment = stream->view.segment;
 	unsigned int next = (px_state_filter(px_read_once(&segment->state)) + 1) %
@@ -376,6 +424,60 @@ void px_stream_clear(struct px_stream *stream)
 	stream->given_up_base = count_given_up(&stream->view);
 	forget_stop(stream);
 	stream->next_type = 0; /* CLEAR-9 */
+	stream->was_overrun = false;
+	return clear_log(stream);
+}
+
+/* Flushes. */
+
+/* The automatic STOP stands directly behind the last event, and so ahead of this one (UFULL-2). */
+static bool takes_stop_along(const struct px_stream *stream, uint64_t state)
+{
+	return px_state_of(state) == PX_STATE_AUTO_FULL && !stream->stop_reported &&
+	       !stop_was_filtered(stream, state);
+}
+
+bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
+			  uint64_t *counter)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+	struct px_marks marks = {.stopped = 1};
+
+	if (px_state_of(state) != PX_STATE_RUNNING &&
+	    !(px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED)))
+		return false;
+	if (px_eventset_has(filter_of(stream, state), id))
+		return false;
+	if (!takes_stop_along(stream, state))
+		return record(stream, id, 0, NULL, 0, caller, counter);
+	if (!record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller, counter))
+		return false;
+	stream->stop_reported = true;
+	return true;
+}
+
+void px_stream_mark_error(struct px_stream *stream, int error)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+	uint64_t counter;
+
+	if (px_state_of(state) == PX_STATE_RUNNING &&
+	    !px_eventset_has(filter_of(stream, state), PX_EVENT_ERROR))
+		record(stream, PX_EVENT_ERROR, 0, &error, sizeof(error), NULL, &counter);
+}
+
+bool px_stream_suspend(struct px_stream *stream)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state;
+
+	stream->logging.is_suspended = true;
+	do
+		state = px_load_acquire(&segment->state);
+	while (!px_compare_exchange(&segment->state, state,
+				    px_state_next(state, PX_STATE_STOPPED, false)));
+	forget_stop(stream);
+	return !px_eventset_has(filter_of(stream, state), PX_EVENT_STOP);
 }
 
 /* Filters. */
@@ -395,6 +497,7 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 	struct px_segment *segment = stream->view.segment;
 	uint64_t state = px_load_acquire(&segment->state);
 	unsigned int next = (px_state_filter(state) + 1) % PX_SEGMENT_FILTERS;
+	uint64_t counter;
 	struct {
 		struct px_eventset old_set, new_set;
 	} data = {*filter_of(stream, state), *set};
@@ -413,12 +516,22 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	if (!px_eventset_has(&data.old_set, PX_EVENT_FILTER) ||
 	    !px_eventset_has(&data.new_set, PX_EVENT_FILTER))
-		record(stream, PX_EVENT_FILTER, 0, &data, sizeof(data), caller);
+		record(stream, PX_EVENT_FILTER, 0, &data, sizeof(data), caller, &counter);
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
 }
 
 /* Status. */
+
+static void tell_log_status(struct px_logging *logging, struct px_status *status)
+{
+	status->is_flushing = logging->is_flushing;
+	status->log_is_full = logging->log_is_full;
+	status->log_is_overrun = logging->nr_lost != logging->nr_lost_told;
+	status->flush_error = logging->flush_error;
+	logging->nr_lost_told = logging->nr_lost;
+	logging->flush_error = 0;
+}
 
 void px_stream_status(struct px_stream *stream, struct px_status *status)
 {
@@ -438,6 +551,17 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 	status->is_running = px_state_of(state) == PX_STATE_RUNNING;
 	status->is_overrun |= dropped != stream->dropped_told;
 	stream->dropped_told = dropped;
+	stream->was_overrun |= status->is_overrun;
+	tell_log_status(&stream->logging, status);
+}
+
+void px_stream_log_state(struct px_stream *stream, struct px_log_state *state)
+{
+	px_stream_loss(stream, &state->loss);
+	/* Nothing is told here, so that get_status still does. */
+	state->is_overrun = stream->was_overrun || state->loss.overwritten != 0 ||
+			    state->loss.dropped != 0 || state->loss.abandoned != 0;
+	state->is_full = px_view_is_full(&stream->view);
 }
 
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
@@ -500,6 +624,19 @@ static bool report_stop(struct px_stream *stream, uint64_t state, void *data, si
 	return true;
 }
 
+/* A stream that stopped by itself: its STOP, and whether it can go on. */
+static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum px_next next,
+				 void *data, size_t capacity, struct px_report *report)
+{
+	if (next == PX_NEXT_NONE) {
+		if (report_stop(stream, state, data, capacity, report))
+			next = PX_NEXT_EVENT;
+		settle_stop(stream, state);
+	}
+	restart_if_free(stream, px_load_acquire(&stream->view.segment->state));
+	return next;
+}
+
 /*
  * The state is read before the rings: what a stream recorded before it stopped by itself is then seen, and
  * STOP does not come ahead of it.
@@ -512,25 +649,21 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	enum px_next next = px_reader_next(&stream->reader, filter_of(stream, state), data,
 					   capacity, report);
 
-	if (px_likely(stream->view.limit == 0 || px_state_of(state) != PX_STATE_AUTO_FULL))
-		return next;
-	if (next == PX_NEXT_NONE) {
-		if (report_stop(stream, state, data, capacity, report))
-			next = PX_NEXT_EVENT;
-		settle_stop(stream, state);
-	}
-	restart_if_free(stream, px_load_acquire(&segment->state));
+	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
+		next = next_of_full(stream, state, next, data, capacity, report);
+	if (px_likely(next == PX_NEXT_EVENT))
+		report->time_ns = px_timeline_convert(&stream->reader.timeline,
+						      report->record.counter);
 	return next;
 }
-
 uint32_t *px_stream_waiting(const struct px_stream *stream)
 {
 	return &stream->view.segment->waiting;
 }
 
-void px_stream_prepare_wait(const struct px_stream *stream)
+void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what)
 {
-	px_wait_prepare(&stream->view.segment->waiting);
+	px_wait_prepare(&stream->view.segment->waiting, what);
 	/* What was committed before must be below the next snapshot, also on a coarse counter. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 }

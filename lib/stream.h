@@ -19,16 +19,35 @@
 #ifndef PX_STREAM_H
 #define PX_STREAM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "attr.h"
+#include "log.h"
 #include "reader.h"
+#include "wait.h"
 
-/* Who made a control call, for START, STOP and FILTER (INFO-4, INFO-9). */
+/* Who made a control call, for START, STOP, FILTER and FLUSH_* (INFO-4, INFO-9). */
 struct px_caller {
 	void *address;
+};
+
+/* What a stream with log has besides; all zero without. */
+struct px_logging {
+	struct px_log *log;
+	void *data;	   /* of an event on its way */
+	bool is_flushing;  /* one thread has the log, and may use it without the lock */
+	bool is_suspended; /* the log is full, so nothing is recorded (LOGP-6) */
+	bool log_is_full;  /* as of the last look at the log, like the next */
+	uint64_t nr_lost;
+	uint64_t nr_lost_told; /* as overrun */
+	int flush_error;       /* the first since it was told */
+	uint64_t heads;	       /* px_view_heads() as far as they are flushed, or of a flush */
+	uint64_t waiting_ns;   /* CLOCK_MONOTONIC when more was first seen; 0: nothing is */
+	pthread_t flusher;
+	bool has_flusher;
 };
 
 struct px_stream {
@@ -46,20 +65,27 @@ struct px_stream {
 	uint64_t dropped_told;	  /* as overrun */
 	uint64_t dropped_started; /* at the last start */
 	uint64_t start_counter;	  /* of the last START */
+	bool was_overrun;	  /* since create or clear (STATUS-8) */
+	struct px_logging logging;
 };
 
 struct px_status {
 	bool is_running;
 	bool is_full;
 	bool is_overrun;
+	bool is_flushing;
+	bool log_is_full;
+	bool log_is_overrun;
+	int flush_error;
 };
 
 /*
- * Make a stream without log for the calling process.  pid 0 is the caller; another process is
- * ENOTSUP.  attr NULL: the defaults.  EAGAIN (PX_STREAMS_MAX exist, or px_registry_lock()), EINVAL,
- * ENOMEM, or why there is no shared memory (px_process_init()).  On failure nothing is left behind.
+ * Make a stream for the calling process, with a log in the file behind log_fd, or without: -1.
+ * pid 0 is the caller; another process is ENOTSUP.  attr NULL: the defaults.  EAGAIN
+ * (PX_STREAMS_MAX exist, or px_registry_lock()), EINVAL, ENOMEM, or why there is no shared memory
+ * (px_process_init()); with log what px_log_create() says.  On failure no stream is left behind.
  */
-int px_stream_create(pid_t pid, const struct px_attr *attr, struct px_stream **stream);
+int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct px_stream **stream);
 
 /* End it: trace points and sleeping readers are told; registry slot and segment's name go. */
 void px_stream_end(struct px_stream *stream);
@@ -69,7 +95,22 @@ void px_stream_free(struct px_stream *stream);
 
 void px_stream_start(struct px_stream *stream, const struct px_caller *caller);
 void px_stream_stop(struct px_stream *stream, const struct px_caller *caller);
-void px_stream_clear(struct px_stream *stream);
+
+/* 0, or what emptying the log met. */
+int px_stream_clear(struct px_stream *stream);
+
+/*
+ * Record FLUSH_START or FLUSH_STOP, if the stream runs or will go on by itself (FLOP-5).  False if it did
+ * not; else *counter is the event's.
+ */
+bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
+			  uint64_t *counter);
+
+/* An automatic flush failed (SYSEV-8). */
+void px_stream_mark_error(struct px_stream *stream, int error);
+
+/* The log is full: record nothing any more (LOGP-6).  True if the filter lets STOP pass. */
+bool px_stream_suspend(struct px_stream *stream);
 
 void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *set);
 void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
@@ -81,6 +122,9 @@ void px_stream_status(struct px_stream *stream, struct px_status *status);
 /* Events lost since create or clear. */
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss);
 
+/* What a log keeps of it. */
+void px_stream_log_state(struct px_stream *stream, struct px_log_state *state);
+
 /* The next event; frees its space, which may start a full stream again. */
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report);
@@ -89,7 +133,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 uint32_t *px_stream_waiting(const struct px_stream *stream);
 
 /* About to sleep there: if px_stream_next() has nothing after this, somebody will wake us. */
-void px_stream_prepare_wait(const struct px_stream *stream);
+void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what);
 
 /* The next event type of the list.  False at its end. */
 bool px_stream_next_type(struct px_stream *stream, unsigned int *id);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <trace_ext.h>
 
+#include "archive.h"
 #include "image.h"
 
 PX_EXPORT int txtrace_attr_setrings(trace_attr_t *attr, unsigned int nr_rings)
@@ -26,12 +27,15 @@ PX_EXPORT int txtrace_attr_getrings(const trace_attr_t *restrict attr,
 
 PX_EXPORT int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss)
 {
-	struct px_stream *stream;
+	struct px_handle handle;
 	struct px_loss lost;
 
-	if (!loss || !(stream = px_handle_lock(trid)))
+	if (!loss || !px_handle_lock_any(trid, &handle))
 		return EINVAL;
-	px_stream_loss(stream, &lost);
+	if (handle.stream)
+		px_stream_loss(handle.stream, &lost);
+	else
+		lost = handle.archive->loss;
 	px_handle_unlock(trid);
 	*loss = (struct txtrace_loss){.overwritten = lost.overwritten,
 				      .dropped = lost.dropped,

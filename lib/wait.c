@@ -16,9 +16,9 @@
 /* The barrier has failed once: a writer may overlook the flag. */
 static uint32_t in_rounds;
 
-void px_wait_prepare(uint32_t *flag)
+void px_wait_prepare(uint32_t *flag, enum px_waiting what)
 {
-	(void)px_exchange(flag, 1);
+	(void)px_exchange(flag, (uint32_t)what);
 	/* The constructor has registered the process; once more costs little, and is sure. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0 ||
 	    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
@@ -35,13 +35,13 @@ void px_wait_prepare(uint32_t *flag)
 static long wait_on(uint32_t *flag, const struct timespec *until)
 {
 	struct futex_waitv waiter = {
-		.val = 1, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
+		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
 	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
 	/* Old kernels do not know the call, and filters of system calls refuse it as they like. */
 	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
-		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 1,
-				 until, NULL, FUTEX_BITSET_MATCH_ANY);
+		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);
 	return result;
 }
 
@@ -95,6 +95,15 @@ void px_wait_pause(uint64_t ns)
 	struct timespec length = px_clock_timespec(ns);
 
 	cancellable(pause_until, NULL, &length);
+}
+
+void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
+{
+	struct timespec length = px_clock_timespec(ns);
+	int saved_errno = errno;
+
+	syscall(SYS_futex, flag, FUTEX_WAIT, what, &length, NULL, 0);
+	errno = saved_errno;
 }
 
 void px_wait_wake(uint32_t *flag)

@@ -24,16 +24,27 @@
 #ifndef PX_WAIT_H
 #define PX_WAIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "atomic.h"
 
+/* What a flag says that is up. */
+enum px_waiting {
+	PX_WAITING_NOBODY = 0,
+	PX_WAITING_EVENT = 1, /* wake at the next event */
+	PX_WAITING_HALF = 2   /* wake when a ring is half full, or the stream stops by itself */
+};
+
 /* Raise the flag.  After it, look again, with a later counter; then sleep. */
-void px_wait_prepare(uint32_t *flag);
+void px_wait_prepare(uint32_t *flag, enum px_waiting what);
+
+/* Sleep while the flag says this, for ns at most.  No cancellation point. */
+void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
 
 /*
- * Sleep while the flag is up; where membarrier is missing, for one round.  Returns 0 (look again),
+ * Sleep while the flag says PX_WAITING_EVENT; where membarrier is missing, for one round.  Returns 0 (look again),
  * EINTR (a handler without SA_RESTART ran) or ETIMEDOUT (the deadline, absolute on CLOCK_REALTIME,
  * NULL for none, is past).  The calling thread may be cancelled here.  Kernels before 5.16 give
  * EINTR for every handler, if there is a deadline or a round.
@@ -46,11 +57,10 @@ void px_wait_pause(uint64_t ns);
 /* Take the flag down and wake all who sleep on it, in one step.  Async-signal-safe. */
 PX_COLD void px_wait_wake(uint32_t *flag);
 
-/* For writers, after a commit. */
-PX_INLINE void px_wait_notify(uint32_t *flag)
+/* For writers, after a commit: somebody may have to be woken. */
+PX_INLINE bool px_wait_is_awaited(const uint32_t *flag)
 {
-	if (px_unlikely(px_read_once(flag))) /* EDGE wake acquire */
-		px_wait_wake(flag);
+	return px_unlikely(px_read_once(flag) != PX_WAITING_NOBODY); /* EDGE wake acquire */
 }
 
 #endif

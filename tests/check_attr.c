@@ -196,7 +196,7 @@ START_TEST(attr_init_stream_policy_is_stored_as_unset)
 }
 END_TEST
 
-/* 1.12: what has no setter, or one that comes with logs */
+/* Attributes of logs, as initialised. */
 START_TEST(attr_init_log_attributes_have_defaults)
 {
 	struct px_attr inner;

@@ -291,7 +291,7 @@ static trace_event_set_t without_start(trace_event_set_t given)
 	return given;
 }
 
-/* MAP-3: assignable, passed by value, no pointers inside (2.1). */
+/* MAP-3: assignable, passed by value, no pointers inside. */
 START_TEST(eventset_copy_is_independent)
 {
 	trace_event_set_t copy, result;

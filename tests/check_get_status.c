@@ -450,15 +450,17 @@ START_TEST(event_goes_into_every_stream_by_its_own_rules)
 	trace_id_t full, small, filtered, suspended;
 	trace_event_set_t set;
 
-	full = px_test_create(&(struct px_test_stream){POSIX_TRACE_UNTIL_FULL, 4096, 0, 1});
-	small = px_test_create(&(struct px_test_stream){0, 0, 3, 1});
+	full = px_test_create(&(struct px_test_stream){
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 4096, .nr_rings = 1});
+	small = px_test_create(&(struct px_test_stream){.max_data = 3, .nr_rings = 1});
 	filtered = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 	suspended = px_test_create(&(struct px_test_stream){.nr_rings = 1});
 	stream = full;
 	ok(posix_trace_start(full));
 	fill();
 	make_stream(0, 0, 1);
-	full = px_test_create(&(struct px_test_stream){POSIX_TRACE_UNTIL_FULL, 4096, 0, 1});
+	full = px_test_create(&(struct px_test_stream){
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 4096, .nr_rings = 1});
 	ok(posix_trace_start(full));
 	ok(posix_trace_start(small));
 	ok(posix_trace_eventset_empty(&set));
@@ -533,7 +535,7 @@ END_TEST
 /* STATUS-2 MULTI-5: the overrun of one, and the reset of one */
 START_TEST(get_status_resets_the_overrun_of_its_stream_alone)
 {
-	trace_id_t other = px_test_create(&(struct px_test_stream){0, 4096, 0, 1});
+	trace_id_t other = px_test_create(&(struct px_test_stream){.size = 4096, .nr_rings = 1});
 
 	use_stream(POSIX_TRACE_LOOP, 4096, 1);
 	ok(posix_trace_start(other));

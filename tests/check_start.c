@@ -463,7 +463,7 @@ static const struct {
 	{"1", "", POSIX_TRACE_SUSPENDED},
 	{"p1p", "", POSIX_TRACE_SUSPENDED},
 	{"s", "S", POSIX_TRACE_RUNNING},
-	{"s1p", "S1P", POSIX_TRACE_SUSPENDED}, /* 4.11, 1 */
+	{"s1p", "S1P", POSIX_TRACE_SUSPENDED},
 	{"ss1pp2", "S1P", POSIX_TRACE_SUSPENDED},
 	{"s1p2s3p4", "S1PS3P", POSIX_TRACE_SUSPENDED},
 	{"spspsp", "SPSPSP", POSIX_TRACE_SUSPENDED},
@@ -490,7 +490,7 @@ START_TEST(sequence_of_calls_records_what_it_should)
 }
 END_TEST
 
-/* SYSEV-9 FILT-2: 4.11, 7 */
+/* SYSEV-9 FILT-2 */
 START_TEST(start_with_everything_filtered_runs_and_records_nothing)
 {
 	trace_event_set_t all;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <trace_ext.h>
@@ -65,10 +69,9 @@ uint64_t next_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-trace_id_t px_test_create(const struct px_test_stream *wanted)
+static trace_attr_t make_attr(const struct px_test_stream *wanted)
 {
 	trace_attr_t attr;
-	trace_id_t trid;
 
 	ok(posix_trace_attr_init(&attr));
 	if (wanted->policy)
@@ -77,7 +80,19 @@ trace_id_t px_test_create(const struct px_test_stream *wanted)
 		ok(posix_trace_attr_setstreamsize(&attr, wanted->size));
 	if (wanted->max_data)
 		ok(posix_trace_attr_setmaxdatasize(&attr, wanted->max_data));
+	if (wanted->log_policy)
+		ok(posix_trace_attr_setlogfullpolicy(&attr, wanted->log_policy));
+	if (wanted->log_size)
+		ok(posix_trace_attr_setlogsize(&attr, wanted->log_size));
 	ok(txtrace_attr_setrings(&attr, wanted->nr_rings));
+	return attr;
+}
+
+trace_id_t px_test_create(const struct px_test_stream *wanted)
+{
+	trace_attr_t attr = make_attr(wanted);
+	trace_id_t trid;
+
 	ok(posix_trace_create(0, &attr, &trid));
 	return trid;
 }
@@ -88,6 +103,93 @@ trace_event_id_t px_test_open_type(const char *name)
 
 	ok(posix_trace_eventid_open(name, &id));
 	return id;
+}
+
+trace_id_t px_test_create_log(const struct px_test_stream *wanted, int fd)
+{
+	trace_attr_t attr = make_attr(wanted);
+	trace_id_t trid;
+
+	ok(posix_trace_create_withlog(0, &attr, fd, &trid));
+	return trid;
+}
+
+int px_test_file(void)
+{
+	int fd = memfd_create("posixtrace test", MFD_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+int px_test_disk_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/posixtrace-test.XXXXXX", folder ? folder : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	unlink(path);
+	return fd;
+}
+
+int px_test_reopen(int fd, int flags)
+{
+	char path[64];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, flags | O_CLOEXEC);
+	ck_assert_int_ge(again, 0);
+	return again;
+}
+
+uint64_t px_test_file_size(int fd)
+{
+	struct stat status;
+
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	return (uint64_t)status.st_size;
+}
+
+trace_id_t px_test_open(int fd)
+{
+	trace_id_t trid;
+
+	ok(posix_trace_open(fd, &trid));
+	return trid;
+}
+
+trace_event_id_t px_test_take_recorded(trace_id_t trid, struct px_test_event *event)
+{
+	int unavailable = -1;
+
+	ok(posix_trace_getnext_event(trid, &event->info, event->data, sizeof(event->data),
+				     &event->length, &unavailable));
+	return unavailable ? 0 : event->info.posix_event_id;
+}
+
+static void set_file_limit(rlim_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+		abort();
+	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		abort();
+}
+
+void px_test_limit_files(uint64_t size)
+{
+	set_file_limit(size);
+}
+
+void px_test_unlimit_files(void)
+{
+	set_file_limit(RLIM_INFINITY);
 }
 
 trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event)

@@ -36,6 +36,8 @@ struct px_test_stream {
 	size_t size;	 /* bytes: stream-min-size */
 	size_t max_data; /* bytes */
 	unsigned int nr_rings;
+	int log_policy;	 /* of a stream with log, like the next */
+	size_t log_size; /* bytes: log-max-size */
 };
 
 /* A stream of the calling process, not started. */
@@ -43,6 +45,22 @@ trace_id_t px_test_create(const struct px_test_stream *wanted);
 
 /* Open a type of this name. */
 trace_event_id_t px_test_open_type(const char *name);
+
+/* The same with a log in this file. */
+trace_id_t px_test_create_log(const struct px_test_stream *wanted, int fd);
+
+/* An empty file without a name, open for reading and writing: in memory, or on the disk. */
+int px_test_file(void);
+int px_test_disk_file(void);
+
+/* The same file once more, with flags of open(). */
+int px_test_reopen(int fd, int flags);
+
+/* The file's length in bytes. */
+uint64_t px_test_file_size(int fd);
+
+/* Open the log in the file as a pre-recorded stream. */
+trace_id_t px_test_open(int fd);
 
 /* An event as it was reported; data holds any system event. */
 struct px_test_event {
@@ -53,6 +71,11 @@ struct px_test_event {
 
 /* Take the next event of a stream without waiting: its type, or 0 when there is none. */
 trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event);
+
+/* The same from a pre-recorded stream. */
+trace_event_id_t px_test_take_recorded(trace_id_t trid, struct px_test_event *event);
+#define px_test_expect_recorded(trid, type, event)                                                 \
+	ck_assert_uint_eq(px_test_take_recorded((trid), (event)), (trace_event_id_t)(type))
 
 /* Expect the next event to be of this type; 0: expect none. */
 #define px_test_expect(trid, type, event)                                                          \
@@ -90,6 +113,13 @@ const char *px_test_accepting(trace_id_t trid);
 
 /* The exit code of a child, made by fork, that leaves by _exit() with the function's result. */
 int px_test_in_child(int (*function)(void *argument), void *argument);
+
+/*
+ * Limit the size of files that this process may write, and take the limit away again.  No check of Check may
+ * stand in between: it writes files of its own.
+ */
+void px_test_limit_files(uint64_t size);
+void px_test_unlimit_files(void);
 
 /* In this thread, call the function when the test point is reached the next time; once. */
 void px_test_at_point(const char *point, void (*action)(void));

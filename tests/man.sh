@@ -81,7 +81,7 @@ complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
 	}
 	$1 == ".Fc" { print type " " name "(" arguments ");"; name = "" }' "$scratch/pages"
 } >"$scratch/unit.c"
-sed -nE 's/^[a-z]+ ([a-z0-9_]+)\(.*/\1/p' "$scratch/unit.c" | sort >"$scratch/synopses"
+sed -nE 's/^[a-z ]+ ([a-z0-9_]+)\(.*/\1/p' "$scratch/unit.c" | sort >"$scratch/synopses"
 comm -3 "$scratch/functions" "$scratch/synopses" | tr -d '\t' >"$scratch/absent"
 complain_each 'is not in the SYNOPSIS of one page' <"$scratch/absent"
 compile 'what the SYNOPSIS sections say'

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "logstate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAGE_ENTRIES 4096
+
+int px_log_check(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat status;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+		return EBADF;
+	if (fstat(fd, &status) != 0)
+		return EBADF;
+	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
+	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
+}
+
+static void fill_header(struct px_log *log, const struct px_log_setup *setup)
+{
+	struct px_log_header *header = &log->header;
+
+	header->magic = PX_LOG_MAGIC;
+	header->version = PX_LOG_VERSION;
+	header->machine = px_log_machine();
+	header->policy = setup->attr->log_policy;
+	header->target_pid = setup->target_pid;
+	header->writer_pid = setup->writer.pid;
+	header->writer_start = setup->writer.start;
+	header->registry_device = px_registry_file().device;
+	header->registry_inode = px_registry_file().inode;
+	header->tick_ns = PX_LOG_TICK_NS;
+	px_log_boot_id(header->boot_id);
+	gethostname(header->host, sizeof(header->host) - 1);
+	if (getrandom(header->uuid, sizeof(header->uuid), GRND_NONBLOCK) < 0)
+		memcpy(header->uuid, &setup->attr->create_time, sizeof(setup->attr->create_time));
+	px_log_geometry(setup->attr->log_size, setup->attr->max_data_size,
+			header->policy == PX_POLICY_APPEND, &header->nr_entries,
+			&header->nr_volumes);
+	log->layout = px_log_layout(header->nr_entries);
+	log->loops = header->policy == PX_POLICY_LOOP;
+	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
+	if (log->capacity != 0) /* APPEND keeps what it was asked for, and ignores it */
+		setup->attr->log_size = log->capacity * PX_SLOT_BYTES;
+	header->attr = *setup->attr;
+}
+
+/* Enough for many events at a time, but no more than a part of what a LOOP log holds. */
+static uint32_t choose_stage(const struct px_log *log)
+{
+	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS;
+	uint32_t size = log->header.nr_entries / 4;
+
+	size = size < STAGE_ENTRIES ? size : STAGE_ENTRIES;
+	return size < least ? least : size;
+}
+
+static int allocate(struct px_log *log)
+{
+	log->stage_size = choose_stage(log);
+	/* One more for the last STOP. */
+	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
+	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
+	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
+	if (log->loops)
+		log->heads = calloc(log->capacity / 64 + 1, sizeof(*log->heads));
+	if (!log->entries || !log->slots || !log->volumes || (log->loops && !log->heads))
+		return ENOMEM;
+	px_log_reset_volume(&log->volumes[0]);
+	return 0;
+}
+
+static int begin(struct px_log *log)
+{
+	int error = px_log_begin_volume(log, 0);
+
+	log->nr_begun = 1;
+	return error ? error : px_log_write_commit(log);
+}
+
+int px_log_create(const struct px_log_setup *setup, struct px_log **log)
+{
+	struct px_log *made;
+	int error = px_log_check(setup->fd);
+
+	if (error)
+		return error;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	made->threads = setup->threads;
+	made->fd = fcntl(setup->fd, F_DUPFD_CLOEXEC, 3);
+	if (made->fd < 0) {
+		error = errno;
+		free(made);
+		return error;
+	}
+	fill_header(made, setup);
+	error = allocate(made);
+	if (!error)
+		error = begin(made);
+	if (error) {
+		px_log_free(made);
+		return error;
+	}
+	*log = made;
+	return 0;
+}
+
+void px_log_free(struct px_log *log)
+{
+	close(log->fd);
+	free(log->entries);
+	free(log->slots);
+	free(log->volumes);
+	free(log->heads);
+	free(log);
+}
+
+int px_log_clear(struct px_log *log, const struct px_log_state *state)
+{
+	uint64_t used = log->written.end > log->spoiled ? log->written.end : log->spoiled;
+
+	if (log->nr_begun > 1 || used > log->header.nr_entries)
+		used = log->header.nr_entries;
+	if (log->to_clear < used)
+		log->to_clear = used;
+	log->is_cleared = true;
+	memset(&log->staged, 0, sizeof(log->staged));
+	memset(&log->written, 0, sizeof(log->written));
+	log->nr_staged = 0;
+	log->stage_position = 0;
+	log->nr_begun = 1;
+	log->spoiled = 0;
+	log->has_hole = log->is_full = log->wants_stop = false;
+	log->nr_lost = 0;
+	log->first_error = 0;
+	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)
+		if (i == 0 || log->volumes[i].context[0].handle)
+			px_log_reset_volume(&log->volumes[i]);
+	if (log->loops)
+		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
+	px_log_fill_commit(log, state);
+	return px_log_empty_file(log);
+}
+
+/* Behind the last slot that is used. */
+static uint64_t file_length(const struct px_log *log)
+{
+	uint64_t last = log->nr_begun - 1;
+	uint64_t used = log->header.nr_entries;
+	bool is_round = log->loops && log->written.end >= log->capacity;
+
+	if (!is_round && log->written.end / log->header.nr_entries == last)
+		used = px_log_slot_in_volume(log, log->written.end);
+	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
+}
+
+/* A viewer finds nobody to show in an image without an event. */
+static void stage_something(struct px_log *log)
+{
+	const struct timespec *time = &log->header.attr.create_time;
+
+	if (log->staged.end == 0)
+		px_log_begin_stamps(log,
+				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+}
+
+/* The length first: a complete log that is shorter than it should be would be taken for one that was cut. */
+int px_log_complete(struct px_log *log, const struct px_log_state *state)
+{
+	int first_error = px_log_write(log, state);
+	int error;
+
+	stage_something(log);
+	error = px_log_write(log, state);
+	PX_TESTPOINT("log.write.before");
+	if (!error && ftruncate(log->fd, (off_t)file_length(log)) != 0)
+		error = errno;
+	if (!error) {
+		log->commit.is_complete = 1;
+		error = px_log_write_commit(log);
+	}
+	px_log_free(log);
+	return first_error ? first_error : error;
+}
+
+bool px_log_refuses(const struct px_log *log)
+{
+	return log->is_full && !log->loops;
+}
+
+bool px_log_is_full(const struct px_log *log)
+{
+	return log->is_full;
+}
+
+uint64_t px_log_nr_lost(const struct px_log *log)
+{
+	return log->nr_lost + log->staged.nr_overwritten;
+}

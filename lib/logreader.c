@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+#include "logreader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "life.h"
+#include "logfile.h"
+#include "registry.h"
+#include "txtbfile.h"
+
+#define WINDOW_SLOTS 4096
+
+/* Slots of one volume that are in memory. */
+struct window {
+	uint64_t position; /* of the first */
+	uint32_t nr_slots;
+	struct px_log_slot *slots;
+	struct px_txtb_entry *entries;
+};
+
+struct logreader {
+	struct px_archive archive; /* first */
+	int fd;
+	struct px_log_header header;
+	struct px_log_commit commit;
+	struct px_log_layout layout;
+	bool loops;
+	uint64_t position; /* of the next slot to look at */
+	struct window window;
+	struct px_log_name *names;
+	uint32_t nr_names;
+	uint16_t name_of[PX_EVENT_IDS]; /* index + 1, or 0 */
+};
+
+static struct logreader *reader_of(struct px_archive *archive)
+{
+	return (struct logreader *)archive;
+}
+
+static bool read_all(int fd, void *data, size_t size, uint64_t offset)
+{
+	return px_txtbfile_read(fd, data, size, offset) == size;
+}
+
+/* Where a position is. */
+
+static uint64_t volume_offset(const struct logreader *reader, uint64_t position)
+{
+	uint64_t number = position / reader->header.nr_entries;
+
+	return (reader->loops ? number % reader->header.nr_volumes : number) * reader->layout.size;
+}
+
+static uint32_t slot_in_volume(const struct logreader *reader, uint64_t position)
+{
+	return (uint32_t)(position % reader->header.nr_entries);
+}
+
+static uint64_t next_volume(const struct logreader *reader, uint64_t position)
+{
+	return position + reader->header.nr_entries - slot_in_volume(reader, position);
+}
+
+/* Bring the slots from this position on into memory.  False: the file does not have it. */
+static bool fill_window(struct logreader *reader, uint64_t position)
+{
+	struct window *window = &reader->window;
+	uint64_t offset = volume_offset(reader, position);
+	uint32_t slot = slot_in_volume(reader, position);
+	uint64_t count = reader->commit.end - position;
+	size_t got;
+
+	if (count > reader->header.nr_entries - slot)
+		count = reader->header.nr_entries - slot;
+	if (count > WINDOW_SLOTS)
+		count = WINDOW_SLOTS;
+	window->position = position;
+	got = px_txtbfile_read(reader->fd, window->slots, count * sizeof(*window->slots),
+			       offset + reader->layout.slots + slot * sizeof(*window->slots));
+	window->nr_slots = (uint32_t)(got / sizeof(*window->slots));
+	got = px_txtbfile_read(reader->fd, window->entries,
+			       window->nr_slots * sizeof(*window->entries),
+			       offset + reader->layout.entries + slot * sizeof(*window->entries));
+	if (got / sizeof(*window->entries) < window->nr_slots)
+		window->nr_slots = (uint32_t)(got / sizeof(*window->entries));
+	return window->nr_slots > 0;
+}
+
+/* The slot at this position, and its entry; NULL: it is not what was written for this position. */
+PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
+					    const struct px_txtb_entry **entry)
+{
+	struct window *window = &reader->window;
+	uint64_t i = position - window->position;
+
+	if (px_unlikely(i >= window->nr_slots)) {
+		if (!fill_window(reader, position))
+			return NULL;
+		i = 0;
+	}
+	*entry = &window->entries[i];
+	return px_likely(window->slots[i].word >> 8 == position) ? &window->slots[i] : NULL;
+}
+
+/* Events. */
+
+/* The data beyond the first slot, as far as it is wanted.  False: it is not all there. */
+static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_slots, void *data,
+		      size_t size)
+{
+	unsigned char *to = data;
+
+	for (uint32_t i = 1; i < nr_slots && size > 0; i++) {
+		unsigned char bytes[PX_RECORD_MORE_BYTES];
+		const struct px_txtb_entry *entry;
+		const struct px_log_slot *slot = slot_at(reader, position + i, &entry);
+		size_t length = size < sizeof(bytes) ? size : sizeof(bytes);
+
+		if (!slot || (slot->word & 0xFF) != PX_LOG_MORE)
+			return false;
+		memcpy(bytes, entry->info, sizeof(entry->info));
+		memcpy(bytes + sizeof(entry->info), &slot->time_ns,
+		       sizeof(bytes) - sizeof(entry->info));
+		memcpy(to, bytes, length);
+		to += length;
+		size -= length;
+	}
+	return true;
+}
+
+PX_INLINE void describe(const struct px_log_slot *slot, const struct px_txtb_entry *entry,
+			struct px_report *report)
+{
+	struct px_record *record = &report->record;
+
+	record->counter = 0;
+	record->address = slot->address;
+	record->thread = slot->thread;
+	record->pid = slot->pid;
+	record->id = slot->id;
+	record->flags = slot->flags & PX_RECORD_TRUNCATED;
+	record->length = slot->length;
+	record->extra = 0;
+	record->nr_slots = px_record_slots(slot->length);
+	record->context = entry->context == PX_LOG_NO_THREAD ? 0 : entry->context;
+	record->priority = entry->priority;
+	record->cpu = entry->id >> 24;
+	report->time_ns = slot->time_ns;
+	report->length = slot->length;
+}
+
+/* True if an event with so much data can stand here. */
+static bool is_sound(const struct logreader *reader, uint64_t position,
+		     const struct px_log_slot *slot)
+{
+	uint64_t left = reader->header.nr_entries - slot_in_volume(reader, position);
+
+	if (left > reader->commit.end - position)
+		left = reader->commit.end - position;
+	return slot->id < PX_EVENT_IDS && slot->length <= left * PX_RECORD_MORE_BYTES &&
+	       px_record_slots(slot->length) <= left;
+}
+
+/* The event at the cursor.  False: it is damaged, and passed. */
+static bool take(struct logreader *reader, const struct px_log_slot *slot,
+		 const struct px_txtb_entry *entry, void *data, size_t capacity,
+		 struct px_report *report)
+{
+	uint64_t position = reader->position;
+	size_t first;
+
+	if (px_unlikely(!is_sound(reader, position, slot))) {
+		reader->position++;
+		return false;
+	}
+	describe(slot, entry, report);
+	reader->position += report->record.nr_slots;
+	report->copied = report->length < capacity ? report->length : capacity;
+	first = report->copied < sizeof(entry->info) ? report->copied : sizeof(entry->info);
+	if (first > 0)
+		memcpy(data, entry->info, first);
+	return px_likely(report->copied == first) ||
+	       read_more(reader, position, report->record.nr_slots, (char *)data + first,
+			 report->copied - first);
+}
+
+/* The volume ended early; or the file does, and then has no further one either. */
+static void pass_rest(struct logreader *reader)
+{
+	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
+	bool is_volume = reader->loops || slot_in_volume(reader, reader->position) > 0;
+
+	reader->position = is_volume && (is_there || reader->loops) ?
+				   next_volume(reader, reader->position) :
+				   reader->commit.end;
+}
+
+static enum px_next log_next(struct px_archive *archive, void *data, size_t capacity,
+			     struct px_report *report)
+{
+	struct logreader *reader = reader_of(archive);
+
+	while (reader->position < reader->commit.end) {
+		const struct px_txtb_entry *entry;
+		const struct px_log_slot *slot = slot_at(reader, reader->position, &entry);
+
+		if (px_unlikely(!slot))
+			pass_rest(reader);
+		else if (px_unlikely((slot->word & 0xFF) != PX_LOG_EVENT))
+			reader->position++;
+		else if (px_likely(take(reader, slot, entry, data, capacity, report)))
+			return PX_NEXT_EVENT;
+	}
+	return PX_NEXT_NONE;
+}
+
+static void log_rewind(struct px_archive *archive)
+{
+	reader_of(archive)->position = reader_of(archive)->commit.first;
+}
+
+/* Event types. */
+
+static unsigned int log_type(struct px_archive *archive, uint32_t i)
+{
+	struct logreader *reader = reader_of(archive);
+
+	if (i < PX_EVENT_SYSTEM_LAST)
+		return PX_EVENT_ERROR + i;
+	i -= PX_EVENT_SYSTEM_LAST;
+	if (i == 0)
+		return PX_EVENT_UNNAMED;
+	return i <= reader->nr_names ? reader->names[i - 1].id : PX_EVENT_NONE;
+}
+
+static int log_type_name(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1])
+{
+	struct logreader *reader = reader_of(archive);
+
+	if (id >= PX_EVENT_IDS)
+		return EINVAL;
+	if (id < PX_EVENT_USER_FIRST)
+		return px_names_get(NULL, id, name);
+	if (reader->name_of[id] == 0)
+		return EINVAL;
+	memcpy(name, reader->names[reader->name_of[id] - 1].text, PX_NAME_MAX + 1);
+	return 0;
+}
+
+/* Objects. */
+
+static bool read_object(struct logreader *reader, uint64_t volume, uint32_t slot,
+			struct px_log_object *object)
+{
+	uint64_t offset = volume * reader->layout.size + reader->layout.objects;
+
+	if (!read_all(reader->fd, object, sizeof(*object), offset + slot * sizeof(*object)))
+		return false;
+	object->object.name[PX_OBJECT_NAME_SIZE - 1] = '\0';
+	return true;
+}
+
+static bool is_volume_of(struct logreader *reader, uint64_t volume)
+{
+	struct px_log_header header;
+
+	return px_txtbfile_read(reader->fd, &header, sizeof(header),
+				volume * reader->layout.size + reader->layout.header) ==
+		       sizeof(header) &&
+	       header.magic == PX_LOG_MAGIC &&
+	       memcmp(header.uuid, reader->header.uuid, sizeof(header.uuid)) == 0;
+}
+
+/* Slots of all volumes, numbered through; free ones, and the one for no thread, are not objects. */
+static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
+{
+	struct logreader *reader = reader_of(archive);
+	uint64_t volume = i / PX_LOG_OBJECTS;
+	struct px_log_object object;
+
+	if (volume >= archive->info.nr_volumes)
+		return false;
+	if (i % PX_LOG_OBJECTS == 0 && !is_volume_of(reader, volume)) {
+		archive->info.nr_volumes = (uint32_t)volume; /* no more than a hole in the file */
+		return false;
+	}
+	memset(to, 0, sizeof(*to));
+	if (!read_object(reader, volume, i % PX_LOG_OBJECTS, &object) ||
+	    object.object.handle == PX_LOG_NO_THREAD)
+		return true;
+	to->handle = object.object.handle;
+	to->type = object.object.type;
+	to->priority = object.object.type == PX_TXTB_THREAD ? object.object.priority : UINT32_MAX;
+	to->pid = object.object.pid;
+	to->tid = object.object.tid;
+	memcpy(to->name, object.object.name, sizeof(to->name));
+	return true;
+}
+
+/* Times are in the file. */
+static int log_set_tick(struct px_archive *archive, double ns)
+{
+	(void)archive;
+	(void)ns;
+	return EINVAL;
+}
+
+static void log_complete_info(struct px_archive *archive)
+{
+	(void)archive;
+}
+
+static void log_free(struct px_archive *archive)
+{
+	struct logreader *reader = reader_of(archive);
+
+	if (reader->fd >= 0) /* opening may have failed before */
+		close(reader->fd);
+	free(reader->window.slots);
+	free(reader->window.entries);
+	free(reader->names);
+	free(reader);
+}
+
+static const struct px_archive_kind kind = {
+	.next = log_next,
+	.rewind = log_rewind,
+	.type = log_type,
+	.type_name = log_type_name,
+	.object = log_object,
+	.set_tick = log_set_tick,
+	.complete_info = log_complete_info,
+	.free = log_free,
+};
+
+/* Opening. */
+
+/*
+ * The writer lives; whether it is still at this log, its registry tells, if it is ours too.  It may have become
+ * another program since, or have failed to complete the log.
+ */
+static bool is_still_written(const struct px_log_header *header)
+{
+	struct px_process_id writer = {.pid = header->writer_pid, .start = header->writer_start};
+	struct px_registry_file ours = px_registry_file();
+	char boot_id[40];
+
+	px_log_boot_id(boot_id);
+	if (memcmp(boot_id, header->boot_id, sizeof(boot_id)) != 0 ||
+	    !px_life_is_same(writer.pid, writer.start))
+		return false;
+	if (ours.inode == 0 || ours.device != header->registry_device ||
+	    ours.inode != header->registry_inode)
+		return true;
+	return px_registry_has(&writer);
+}
+
+static bool header_is_ours(const struct px_log_header *header, uint32_t nr_entries)
+{
+	struct px_log_machine machine = px_log_machine();
+
+	return header->version == PX_LOG_VERSION && header->volume == 0 &&
+	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 &&
+	       header->nr_entries == nr_entries && nr_entries > 0 &&
+	       nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
+	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
+	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
+	       (header->nr_volumes > 0 || nr_entries == PX_LOG_VOLUME_ENTRIES_MAX) &&
+	       px_attr_is_valid(&header->attr);
+}
+
+static bool commit_is_sound(const struct logreader *reader)
+{
+	const struct px_log_commit *commit = &reader->commit;
+	uint64_t capacity = (uint64_t)reader->header.nr_entries * reader->header.nr_volumes;
+
+	return commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
+	       (capacity == 0 || commit->end - commit->first <= capacity) &&
+	       (reader->loops || capacity == 0 || commit->end <= capacity) &&
+	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST;
+}
+
+/*
+ * The number of volumes that the file has; one of them may be incomplete.  0: it is not all of a log that was
+ * completed.  One that was not may be shorter than it says, if its last volume ended early.
+ */
+static uint32_t count_volumes(const struct logreader *reader, int fd)
+{
+	const struct px_log_layout *layout = &reader->layout;
+	uint64_t end = reader->commit.end;
+	uint64_t in_use = (end + reader->header.nr_entries - 1) / reader->header.nr_entries;
+	uint64_t in_file, size, least = layout->slots;
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return 0;
+	size = (uint64_t)status.st_size;
+	in_file = size / layout->size + 1;
+	if (reader->loops && in_use > reader->header.nr_volumes)
+		in_use = reader->header.nr_volumes;
+	if (in_use > in_file && reader->commit.is_complete)
+		return 0;
+	if (end > 0)
+		least = volume_offset(reader, end - 1) + layout->slots +
+			(slot_in_volume(reader, end - 1) + 1) * sizeof(struct px_log_slot);
+	if (size < least && reader->commit.is_complete)
+		return 0;
+	if (in_use > in_file)
+		in_use = in_file;
+	if (in_use > UINT32_MAX / PX_LOG_OBJECTS)
+		return 0; /* a file of holes: objects could not be numbered */
+	return in_use > 0 ? (uint32_t)in_use : 1;
+}
+
+static bool read_names(struct logreader *reader)
+{
+	uint32_t count = reader->commit.nr_names;
+
+	reader->names = malloc(count ? count * sizeof(*reader->names) : 1);
+	if (!reader->names)
+		return false;
+	count = (uint32_t)(px_txtbfile_read(reader->fd, reader->names,
+					    count * sizeof(*reader->names), reader->layout.names) /
+			   sizeof(*reader->names));
+	for (uint32_t i = 0; i < count; i++) {
+		struct px_log_name *name = &reader->names[reader->nr_names];
+
+		*name = reader->names[i];
+		name->text[PX_NAME_MAX] = '\0';
+		if (name->id < PX_EVENT_USER_FIRST || name->id >= PX_EVENT_IDS ||
+		    reader->name_of[name->id])
+			continue; /* damaged */
+		reader->name_of[name->id] = (uint16_t)++reader->nr_names;
+	}
+	return true;
+}
+
+static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
+{
+	const struct px_log_commit *commit = &reader->commit;
+	const struct px_log_header *header = &reader->header;
+	struct px_archive *archive = &reader->archive;
+	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
+
+	archive->kind = &kind;
+	archive->attr = header->attr;
+	archive->attr.name[PX_TRACE_NAME_MAX] = '\0';
+	archive->attr.version[PX_TRACE_NAME_MAX] = '\0';
+	archive->status = (struct px_archive_status){
+		.is_full = commit->stream_full != 0,
+		.is_overrun = commit->stream_overrun != 0,
+		.log_is_full = commit->log_full != 0,
+		.log_is_overrun = commit->log_overrun != 0,
+		.flush_error = commit->flush_error,
+	};
+	archive->loss = (struct px_loss){.overwritten = commit->overwritten,
+					 .dropped = commit->dropped,
+					 .abandoned = commit->abandoned};
+	archive->info = (struct px_archive_info){
+		.is_complete = commit->is_complete != 0,
+		.tick_ns = header->tick_ns,
+		.time_mask = UINT32_MAX,
+		.name_size = PX_TXTB_NAME_SIZE,
+		.nr_registry_slots = PX_LOG_OBJECTS,
+		.nr_volumes = nr_volumes,
+		.nr_entry_slots = capacity,
+		.nr_entries = commit->end - commit->first,
+		.nr_shortened = commit->nr_shortened,
+		.shortened_ns = commit->shortened_ns,
+	};
+}
+
+static int load(struct logreader *reader, int fd, uint32_t nr_entries)
+{
+	uint32_t nr_volumes;
+
+	if (!header_is_ours(&reader->header, nr_entries))
+		return EINVAL;
+	reader->loops = reader->header.policy == PX_POLICY_LOOP;
+	if (!read_all(fd, &reader->commit, sizeof(reader->commit), reader->layout.commit) ||
+	    !commit_is_sound(reader) ||
+	    (!reader->commit.is_complete && is_still_written(&reader->header)))
+		return EINVAL;
+	nr_volumes = count_volumes(reader, fd);
+	if (nr_volumes == 0)
+		return EINVAL;
+	reader->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (reader->fd < 0)
+		return errno;
+	reader->window.slots = malloc(WINDOW_SLOTS * sizeof(*reader->window.slots));
+	reader->window.entries = malloc(WINDOW_SLOTS * sizeof(*reader->window.entries));
+	if (!reader->window.slots || !reader->window.entries || !read_names(reader))
+		return ENOMEM;
+	fill_archive(reader, nr_volumes);
+	log_rewind(&reader->archive);
+	return 0;
+}
+
+/* The image tells where the section behind it is. */
+static bool find_section(int fd, uint32_t *nr_entries)
+{
+	struct px_txtb_header image;
+	uint32_t size;
+
+	if (!read_all(fd, &image, sizeof(image), 0) || image.id != PX_TXTB_ID ||
+	    image.name_size != PX_TXTB_NAME_SIZE ||
+	    image.registry_end - image.registry_start !=
+		    PX_LOG_OBJECTS * sizeof(struct px_txtb_object))
+		return false;
+	size = image.buffer_end - image.buffer_start;
+	*nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
+	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
+}
+
+/*
+ * A log whose section is gone, as in a copy that broke off, or one of a machine with the other byte order
+ * (MODEL-9).  The viewer would open what there is, but times and names are lost, so it is not passed off as
+ * a trace buffer.
+ */
+static bool is_unreadable_log(int fd)
+{
+	uint32_t no_thread = PX_LOG_NO_THREAD;
+	struct px_txtb_object first;
+
+	return read_all(fd, &first, sizeof(first), sizeof(struct px_txtb_header)) &&
+	       first.type == PX_TXTB_THREAD &&
+	       (first.handle == no_thread || first.handle == __builtin_bswap32(no_thread)) &&
+	       strncmp(first.name, PX_LOG_NO_THREAD_NAME, sizeof(first.name)) == 0;
+}
+
+int px_logreader_open(int fd, struct px_archive **archive)
+{
+	struct logreader *reader = calloc(1, sizeof(*reader));
+	uint32_t nr_entries;
+	int error = ENOENT;
+
+	if (!reader)
+		return ENOMEM;
+	reader->fd = -1;
+	if (find_section(fd, &nr_entries)) {
+		reader->layout = px_log_layout(nr_entries);
+		if (read_all(fd, &reader->header, sizeof(reader->header), reader->layout.header) &&
+		    reader->header.magic == PX_LOG_MAGIC)
+			error = load(reader, fd, nr_entries);
+	}
+	if (error == ENOENT && is_unreadable_log(fd))
+		error = EINVAL;
+	if (error) {
+		log_free(&reader->archive);
+		return error;
+	}
+	*archive = &reader->archive;
+	return 0;
+}

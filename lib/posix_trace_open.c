@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Pre-recorded streams: open, rewind, close. */
+#include "pages.h"
+
+#include <pthread.h>
+
+#include "archive.h"
+#include "process.h"
+
+static int open_archive(int file_desc, trace_id_t *trid)
+{
+	struct px_archive *archive;
+	int error = px_archive_open(file_desc, &archive);
+
+	if (error)
+		return error;
+	error = px_handle_open((struct px_handle){.archive = archive}, trid);
+	if (error)
+		archive->kind->free(archive);
+	return error;
+}
+
+PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
+{
+	int saved_errno = errno;
+	int error, state;
+
+	if (!trid)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	px_process_init(); /* an identifier knows its process; files are read without, too */
+	error = open_archive(file_desc, trid);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
+}
+
+PX_EXPORT int posix_trace_rewind(trace_id_t trid)
+{
+	struct px_archive *archive = px_handle_lock_archive(trid);
+
+	if (!archive)
+		return EINVAL;
+	archive->kind->rewind(archive);
+	px_handle_unlock(trid);
+	return 0;
+}
+
+PX_EXPORT int posix_trace_close(trace_id_t trid)
+{
+	struct px_archive *archive;
+	int saved_errno = errno;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	archive = px_handle_lock_archive(trid);
+	if (archive) {
+		px_handle_close(trid);
+		px_handle_release(trid);
+		archive->kind->free(archive);
+	}
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return archive ? 0 : EINVAL;
+}
