@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What fuzzing ever found, and what it begins with, must do no harm any more.
+set -u
+
+srcdir=${srcdir:-.}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+
+tests/fuzz/seeds "$scratch" || exit 1
+tests/fuzz/open "$scratch"/* $(find "$srcdir/tests/fuzz/findings" -type f ! -name README)

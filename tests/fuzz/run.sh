@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh: feed posix_trace_open() and what reads behind it with what nobody should write.  make fuzz calls it
+# in the build directory, with srcdir, and FUZZ_SECONDS: half of them for libFuzzer, half for AFL++, both with
+# the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next time.
+# Ends with 1, and the names of the inputs, if any did harm.
+#
+# As root, on Debian, it installs what is missing.
+set -u
+
+srcdir=${srcdir:-.}
+FUZZ_SECONDS=${FUZZ_SECONDS:-600}
+work=$PWD/fuzz
+sanitizers='address,undefined -fno-sanitize-recover=undefined'
+
+fail()
+{
+	echo "fuzz: $1" >&2
+	exit 1
+}
+
+is_complete()
+{
+	command -v clang >/dev/null && command -v afl-clang-fast >/dev/null && command -v afl-fuzz >/dev/null &&
+		echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { (void)p; (void)n; return 0; }' |
+		clang -fsanitize=fuzzer,address -x c - -o "$work/probe" 2>/dev/null
+}
+
+install_packages()
+{
+	version=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+	packages="clang libclang-rt-${version:-14}-dev afl++"
+	install="apt-get install -y --no-install-recommends $packages"
+	if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
+		fail "missing: $packages (as root, on Debian: apt-get update && $install)"
+	fi
+	echo "fuzz: installing $packages"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq </dev/null || echo 'fuzz: apt-get update failed, going on' >&2
+	# shellcheck disable=SC2086  # a command and package names
+	$install -qq </dev/null >/dev/null || fail "failed: $install"
+	is_complete || fail "still missing after the installation: $packages"
+}
+
+# build COMPILER FLAGS OUTPUT: the library and the target, all in one
+build()
+{
+	# shellcheck disable=SC2086  # options
+	$1 -std=gnu11 -D_GNU_SOURCE -g -O1 $2 -fsanitize=$sanitizers -I. -I"$srcdir/lib" \
+		-I"$srcdir/include" "$srcdir"/lib/*.c "$srcdir/tests/fuzz/open.c" -pthread -o "$3" ||
+		fail "$1: the target was not built"
+}
+
+mkdir -p "$work/seeds" "$work/corpus" "$work/afl" || exit 1
+is_complete || install_packages
+rm -f "$work/probe"
+
+cc=${CC:-cc}
+# shellcheck disable=SC2086  # a command with options
+$cc -std=gnu11 -D_GNU_SOURCE -g -I. -I"$srcdir/lib" -I"$srcdir/include" "$srcdir"/lib/*.c \
+	"$srcdir/tests/fuzz/seeds.c" -pthread -o "$work/write-seeds" || fail 'the writer of seeds was not built'
+"$work/write-seeds" "$work/seeds" || fail 'no seeds'
+build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
+build afl-clang-fast '' "$work/aflfuzz"
+
+half=$((FUZZ_SECONDS / 2))
+echo "fuzz: libFuzzer, $half seconds"
+UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$half" -timeout=20 -rss_limit_mb=2048 \
+	-max_len=40000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
+	"$work/corpus" "$work/seeds" "$srcdir/tests/fuzz/findings" >"$work/libfuzzer.log" 2>&1
+grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/libfuzzer.log"
+
+echo "fuzz: AFL++, $half seconds"
+AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_AUTORESUME=1 \
+	afl-fuzz -i "$work/seeds" -o "$work/afl" -V "$half" -t 2000 -m none -- "$work/aflfuzz" \
+	>"$work/aflfuzz.log" 2>&1
+grep -aE '^(execs_done|execs_per_sec|corpus_count|saved_crashes|saved_hangs|bitmap_cvg)' \
+	"$work/afl/default/fuzzer_stats" || fail "AFL++ did not run: see $work/aflfuzz.log"
+
+found=$(ls "$work"/harm-* "$work"/afl/default/crashes/id* "$work"/afl/default/hangs/id* 2>/dev/null)
+if [ -n "$found" ]; then
+	echo 'fuzz: these did harm; keep them in tests/fuzz/findings when they are mended:'
+	echo "$found"
+	exit 1
+fi
+echo 'fuzz: nothing did any harm'
