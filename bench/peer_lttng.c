@@ -4,11 +4,13 @@
  * turns of a few milliseconds.  peers.sh builds it and makes the session that it needs.
  *
  *	peer_lttng ROUNDS
+ *	peer_lttng --write N	N events of LTTng-UST alone, slowly enough that none is lost
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <trace.h>
 
@@ -98,11 +100,29 @@ static bool is_recording(void)
 	return false;
 }
 
+#define BURST 10000
+#define PAUSE_NS 20000000
+
+static int write_for_reader(size_t n)
+{
+	static const struct timespec pause = {0, PAUSE_NS};
+
+	if (!is_recording())
+		return 1;
+	for (size_t done = 0; done < n; done += BURST) {
+		run_lttng(n - done < BURST ? n - done : BURST);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long nr_rounds = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
 	int error;
 
+	if (argc == 3 && strcmp(argv[1], "--write") == 0)
+		return write_for_reader(strtoul(argv[2], NULL, 10));
 	if (nr_rounds < 1 || nr_rounds > HARNESS_ROUNDS_MAX) {
 		fprintf(stderr, "usage: peer_lttng ROUNDS (1 ... %d)\n", HARNESS_ROUNDS_MAX);
 		return 2;

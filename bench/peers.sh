@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# peers.sh: measure posix_trace_event() beside LTTng-UST.  make bench-peers calls it in the build
-# directory, with CC and srcdir.  ROUNDS may be set: 21 if it is not.
+# peers.sh: measure posix_trace_event() beside LTTng-UST, and reading a log beside babeltrace2 and a trace of
+# LTTng's.  make bench-peers calls it in the build directory, with CC and srcdir.  ROUNDS may be set: 21 if it
+# is not.
 #
 # As root, on Debian, it installs what is missing.  Everything else lives in a directory of its own,
 # and is gone afterwards, however it ended.
@@ -10,7 +11,8 @@ set -u
 CC=${CC:-cc}
 srcdir=${srcdir:-.}
 ROUNDS=${ROUNDS:-21}
-packages='lttng-tools liblttng-ust-dev'
+packages='lttng-tools liblttng-ust-dev babeltrace2'
+read_events=1000000
 
 fail()
 {
@@ -21,6 +23,7 @@ fail()
 is_complete()
 {
 	command -v lttng >/dev/null && command -v lttng-sessiond >/dev/null &&
+		command -v babeltrace2 >/dev/null &&
 		echo '#include <lttng/tracepoint.h>' | $CC -E - >/dev/null 2>&1
 }
 
@@ -93,13 +96,14 @@ start_daemon()
 	done
 }
 
+# start_session CREATE-OPTIONS CHANNEL-OPTIONS
 start_session()
 {
 	session=posixtrace-peer-$$
 	{
-		lttng --no-sessiond create "$session" --snapshot --output="$directory/out" &&
-			lttng --no-sessiond enable-channel -s "$session" -u --overwrite \
-				--subbuf-size=256k --num-subbuf=4 ring &&
+		# shellcheck disable=SC2086  # options
+		lttng --no-sessiond create "$session" $1 --output="$directory/out" &&
+			lttng --no-sessiond enable-channel -s "$session" -u $2 ring &&
 			lttng --no-sessiond enable-event -s "$session" -u -c ring \
 				'posixtrace_peer:*' &&
 			lttng --no-sessiond add-context -s "$session" -u -c ring \
@@ -109,6 +113,41 @@ start_session()
 		cat "$directory/lttng.log" >&2
 		fail 'the session could not be made'
 	}
+}
+
+end_session()
+{
+	lttng --no-sessiond destroy "$session" >/dev/null 2>&1
+	session=
+}
+
+seconds()
+{
+	date +%s.%N
+}
+
+# Three readings with all of babeltrace2's work but the output; the middle one counts.
+measure_reading()
+{
+	start_session '' '--discard --subbuf-size=4M --num-subbuf=4'
+	"$directory/peer_lttng" --write "$read_events" || fail 'no trace to read'
+	end_session
+	for _ in 1 2 3; do
+		begin=$(seconds)
+		babeltrace2 --output-format=dummy "$directory/out" 2>"$directory/reading.log" ||
+			fail 'babeltrace2 does not read the trace'
+		echo "$begin $(seconds)"
+	done | awk -v n="$read_events" '
+		{ took[NR] = $2 - $1 }
+		END {
+			for (i = 1; i <= 3; i++)
+				for (k = i + 1; k <= 3; k++)
+					if (took[k] < took[i]) { t = took[i]; took[i] = took[k]; took[k] = t }
+			printf "babeltrace2, a trace of %d events, no output: %.2f million events/s\n", n, n / took[2] / 1e6
+		}'
+	! grep -q discarded "$directory/reading.log" || echo 'LTTng has lost events: the rate is lower than told'
+	echo "posix_trace_getnext_event() on a log:"
+	TXTRACE_DIR="$directory/trace" bench/logs --reading "$directory"
 }
 
 build_program()
@@ -129,8 +168,12 @@ trap 'exit 143' TERM
 directory=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-peers.XXXXXX") || exit 1
 build_program
 start_daemon
-start_session
+start_session --snapshot '--overwrite --subbuf-size=256k --num-subbuf=4'
 mkdir -m 700 "$directory/trace"
 TXTRACE_DIR="$directory/trace" "$directory/peer_lttng" "$ROUNDS" || fail 'the measurement failed'
 version=$(pkg-config --modversion lttng-ust 2>/dev/null)
 echo "LTTng-UST${version:+ }$version: snapshot session, 4 x 256 KiB a CPU, contexts vpid, vtid, ip."
+end_session
+rm -rf "$directory/out"
+echo
+measure_reading
