@@ -5,7 +5,7 @@
  * Readers walk a directory tree together and read its files, block by block; workers digest the
  * blocks; a writer collects the results.  Between them are bounded queues.  All blocks of a file go
  * to one worker, in their order, so that a digest needs no lock.  An analyzer reads the trace
- * meanwhile.
+ * meanwhile; or the trace goes into a log, which is read at the end.
  *
  * Nothing but the installed interface is used: cc -std=gnu11 pipeline.c -lposixtrace -pthread
  */
@@ -47,10 +47,14 @@
 static struct {
 	const char *root;
 	unsigned int nr_workers;
+	bool has_policy;
 	int policy;
-	size_t stream_size; /* bytes */
+	size_t stream_size;   /* bytes */
+	const char *log_path; /* NULL: the trace is read while it is taken */
 	bool all;
 } options = {.policy = POSIX_TRACE_LOOP, .stream_size = 1 << 20};
+
+static struct stat log_file;
 
 static void die(const char *what, int error)
 {
@@ -351,6 +355,12 @@ static struct file *make_file(const FTSENT *entry, int error)
 	return file;
 }
 
+static bool is_log(const struct stat *file)
+{
+	return options.log_path && file->st_dev == log_file.st_dev &&
+	       file->st_ino == log_file.st_ino;
+}
+
 /* The next regular file, or what cannot be looked into; NULL at the end. */
 static struct file *next_file(void)
 {
@@ -363,6 +373,8 @@ static struct file *next_file(void)
 		entry = fts_read(walk.fts);
 		if (!entry && errno != 0)
 			die(options.root, errno);
+		if (entry && entry->fts_info == FTS_F && is_log(entry->fts_statp))
+			continue; /* it grows while it is read */
 		if (entry && entry->fts_info == FTS_F)
 			file = make_file(entry, 0);
 		else if (entry && (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
@@ -664,8 +676,14 @@ static bool read_event(void)
 	int unavailable;
 	size_t length;
 
-	check(posix_trace_trygetnext_event(trace, &info, data, sizeof(data), &length, &unavailable),
-	      "posix_trace_trygetnext_event");
+	if (options.log_path)
+		check(posix_trace_getnext_event(trace, &info, data, sizeof(data), &length,
+						&unavailable),
+		      "posix_trace_getnext_event");
+	else
+		check(posix_trace_trygetnext_event(trace, &info, data, sizeof(data), &length,
+						   &unavailable),
+		      "posix_trace_trygetnext_event");
 	if (unavailable)
 		return false;
 	note(&info, data, length);
@@ -688,6 +706,60 @@ static void run_analyzer(uint32_t number)
 	} while (!is_last_look);
 }
 
+static int open_log(int flags)
+{
+	int fd = open(options.log_path, flags | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		die(options.log_path, errno);
+	return fd;
+}
+
+/* A log that is appended to has all events; its stream is flushed while it runs. */
+static int create_with_log(trace_attr_t *attr)
+{
+	int fd = open_log(O_WRONLY | O_CREAT | O_TRUNC);
+	int error;
+
+	if (fstat(fd, &log_file) != 0)
+		die(options.log_path, errno);
+	check(posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_FLUSH),
+	      "posix_trace_attr_setstreamfullpolicy");
+	check(posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND),
+	      "posix_trace_attr_setlogfullpolicy");
+	error = posix_trace_create_withlog(0, attr, fd, &trace);
+	close(fd); /* the log has its own */
+	return error;
+}
+
+/* The names of the events for TraceX, beside the log. */
+static void write_trxc(void)
+{
+	static char text[65536], path[4096];
+	size_t length;
+	FILE *file;
+
+	check(txtrace_get_trxc(trace, text, sizeof(text), &length), "txtrace_get_trxc");
+	snprintf(path, sizeof(path), "%sc", options.log_path);
+	file = fopen(path, "w");
+	if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
+		die(path, errno);
+}
+
+/* The log is read as another program would do it. */
+static void read_log(void)
+{
+	int fd = open_log(O_RDONLY);
+
+	check(posix_trace_open(fd, &trace), "posix_trace_open");
+	while (read_event())
+		;
+	check(txtrace_get_loss(trace, &loss), "txtrace_get_loss");
+	write_trxc();
+	check(posix_trace_close(trace), "posix_trace_close");
+	close(fd);
+}
+
 static void create_trace(void)
 {
 	trace_attr_t attr;
@@ -701,9 +773,14 @@ static void create_trace(void)
 	      "posix_trace_attr_setstreamfullpolicy");
 	check(posix_trace_attr_setstreamsize(&attr, options.stream_size),
 	      "posix_trace_attr_setstreamsize");
-	error = posix_trace_create(0, &attr, &trace);
+	if (options.log_path)
+		error = create_with_log(&attr);
+	else
+		error = posix_trace_create(0, &attr, &trace);
 	if (error == ENOMEM)
 		die("no room for the trace; a smaller --size may help", error);
+	if (error && error != EAGAIN && options.log_path)
+		die(options.log_path, error);
 	if (error && error != EAGAIN)
 		die("no trace; is the directory of shared memory usable? See posixtrace(7)", error);
 	check(error, "posix_trace_create");
@@ -798,7 +875,7 @@ static void print_line(const struct line *line, int64_t origin_ns, int time_widt
 	int64_t time_ns = line->time_ns - origin_ns;
 	int event = types[line->type].event;
 
-	printf("%*" PRId64 ".%03d  %-10s  %-20s  ", time_width - 4, time_ns / 1000,
+	printf("%*" PRId64 ".%03d  %-10s  %-30s  ", time_width - 4, time_ns / 1000,
 	       (int)(time_ns % 1000), line->thread < 0 ? "-" : threads[line->thread].name,
 	       types[line->type].name);
 	if (event < 0)
@@ -822,7 +899,7 @@ static void print_trace(void)
 			      (lines[place_of(nr_lines - 1)].time_ns - lines[0].time_ns) / 1000);
 	if (time_width < 10)
 		time_width = 10;
-	printf("\n%*s  %-10s  %-20s  %s\n", time_width, "time us", "thread", "event", "data");
+	printf("\n%*s  %-10s  %-30s  %s\n", time_width, "time us", "thread", "event", "data");
 	for (size_t i = 0; i < nr_lines; i++) {
 		if (left_out > 0 && i == SHOWN_LINES) {
 			printf("%*s  %zu more; --all prints them\n", time_width, "...", left_out);
@@ -845,15 +922,15 @@ static void print_loss(void)
 
 static void print_summary(void)
 {
-	printf("\n%-20s  %10s  %12s\n", "event", "count", "data bytes");
+	printf("\n%-30s  %10s  %12s\n", "event", "count", "data bytes");
 	for (size_t i = 0; i < nr_types; i++)
 		if (types[i].count > 0)
-			printf("%-20s  %10llu  %12llu\n", types[i].name, types[i].count,
+			printf("%-30s  %10llu  %12llu\n", types[i].name, types[i].count,
 			       types[i].bytes);
-	printf("\n%-20s  %10s  %12s  %12s\n", "thread", "events", "waits", "waited us");
+	printf("\n%-30s  %10s  %12s  %12s\n", "thread", "events", "waits", "waited us");
 	for (unsigned int i = 0; i < nr_threads; i++)
 		if (threads[i].nr_events > 0)
-			printf("%-20s  %10llu  %12llu  %8" PRId64 ".%03d\n", threads[i].name,
+			printf("%-30s  %10llu  %12llu  %8" PRId64 ".%03d\n", threads[i].name,
 			       threads[i].nr_events, threads[i].nr_waits,
 			       threads[i].waited_ns / 1000, (int)(threads[i].waited_ns % 1000));
 }
@@ -875,8 +952,11 @@ static void print_help(void)
 	       "that it takes of itself.\n"
 	       "\n"
 	       "  -j WORKERS        threads that digest, 1 to %d; default: one for each CPU\n"
-	       "  --policy POLICY   when the trace is full: loop (the default) or until-full\n"
+	       "  --policy POLICY   when the trace is full: loop (the default) or until-full;\n"
+	       "                    not with --log\n"
 	       "  --size BYTES      least size of the trace; K, M or G may follow; default 1M\n"
+	       "  --log FILE        trace into FILE, which TraceX opens; the names of the events\n"
+	       "                    go into FILEc (name.trxc).  All events are kept\n"
 	       "  --all             print all events, not just the first and the last %d\n"
 	       "  -h, --help        print this\n"
 	       "\n"
@@ -942,9 +1022,9 @@ static unsigned int count_cpus(void)
 static void parse_options(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{"all", no_argument, NULL, 'a'},	   {"help", no_argument, NULL, 'h'},
-		{"policy", required_argument, NULL, 'p'}, {"size", required_argument, NULL, 's'},
-		{0},
+		{"all", no_argument, NULL, 'a'},	{"help", no_argument, NULL, 'h'},
+		{"log", required_argument, NULL, 'l'},	{"policy", required_argument, NULL, 'p'},
+		{"size", required_argument, NULL, 's'}, {0},
 	};
 	int option;
 
@@ -962,8 +1042,12 @@ static void parse_options(int argc, char **argv)
 				optarg, WORKERS_MAX, false,
 				"-j takes a number from 1 to " WORKERS_MAX_TEXT ", not");
 			break;
+		case 'l':
+			options.log_path = optarg;
+			break;
 		case 'p':
 			options.policy = parse_policy(optarg);
+			options.has_policy = true;
 			break;
 		case 's':
 			options.stream_size = parse_number(optarg, SIZE_MAX, true,
@@ -973,6 +1057,9 @@ static void parse_options(int argc, char **argv)
 			refuse("unknown option, or one without its argument", NULL);
 		}
 	}
+	/* The trace is flushed then, so it does not become full. */
+	if (options.log_path && options.has_policy)
+		refuse("--policy does not go with --log", NULL);
 	if (optind == argc)
 		refuse("a directory is needed", NULL);
 	if (optind + 1 < argc)
@@ -1001,14 +1088,16 @@ static void make_threads(void)
 	init_queue(&results, 0);
 	for (uint32_t i = 1; i <= options.nr_workers; i++)
 		init_queue(&blocks[i - 1], i);
-	check(pthread_barrier_init(&all_made, NULL, 1 + READERS + options.nr_workers + 2),
+	check(pthread_barrier_init(&all_made, NULL,
+				   1 + READERS + options.nr_workers + (options.log_path ? 1 : 2)),
 	      "pthread_barrier_init");
 	for (uint32_t i = 1; i <= READERS; i++)
 		make_thread("reader", i, run_reader);
 	for (uint32_t i = 1; i <= options.nr_workers; i++)
 		make_thread("worker", i, run_worker);
 	make_thread("writer", 0, run_writer);
-	make_thread("analyzer", 0, run_analyzer);
+	if (!options.log_path)
+		make_thread("analyzer", 0, run_analyzer);
 }
 
 /* From the first file to the last result. */
@@ -1034,6 +1123,30 @@ static int64_t now_ns(void)
 	return to_ns(&now);
 }
 
+/* Everything is read. */
+static void end_trace(void)
+{
+	if (options.log_path) {
+		check(posix_trace_shutdown(trace), "posix_trace_shutdown");
+		read_log();
+		return;
+	}
+	atomic_store(&is_over, true);
+	join_threads(nr_threads - 1, nr_threads); /* the analyzer's */
+	check(txtrace_get_loss(trace, &loss), "txtrace_get_loss");
+	check(posix_trace_shutdown(trace), "posix_trace_shutdown");
+}
+
+static void print_log_path(void)
+{
+	if (!options.log_path)
+		return;
+	printf("\nThe trace is in %s.  TraceX opens it as it is: set Options > Ticks per\n"
+	       "Microsecond to 10.  For the names of the events, put %sc into its\n"
+	       "folder CustomEvents, as tracex_custom.trxc, before.\n",
+	       options.log_path, options.log_path);
+}
+
 int main(int argc, char **argv)
 {
 	int64_t wall_ns;
@@ -1049,15 +1162,13 @@ int main(int argc, char **argv)
 	run_pipeline();
 	wall_ns = now_ns() - wall_ns;
 	check(posix_trace_stop(trace), "posix_trace_stop");
-	atomic_store(&is_over, true);
-	join_threads(nr_threads - 1, nr_threads); /* the analyzer has read everything */
-	check(txtrace_get_loss(trace, &loss), "txtrace_get_loss");
-	check(posix_trace_shutdown(trace), "posix_trace_shutdown");
+	end_trace();
 
 	print_loss();
 	print_trace();
 	print_summary();
 	print_total(wall_ns);
+	print_log_path();
 	fts_close(walk.fts);
 	free(lines);
 	if (fflush(stdout) != 0 || ferror(stdout))
