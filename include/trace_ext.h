@@ -112,6 +112,18 @@ struct txtrace_file_info {
 int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 
 /*
+ * What the traced program had loaded, so that posix_prog_address can be given a name when it is gone.  Text, one
+ * line for the program and for each shared object:
+ *
+ *	<base> <begin> <end> <build-id> <path>
+ *
+ * in hex digits, but for the path; "-" for no build-id; base is what was added to the addresses in that file.
+ * *length is the length of the text, also where size is too small for it: then ENOSPC, and what is in buffer is
+ * of no use.  No terminating null.  A trace buffer of ThreadX has none: 0.  buffer may be NULL when size is 0.
+ */
+int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
+
+/*
  * The length of a tick of a foreign file in nanoseconds, which such a file does not tell: 1000, if it is not
  * set.  EINVAL also: not a foreign file, not from 1e-9 to 1e15.
  */

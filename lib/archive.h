@@ -75,6 +75,8 @@ struct px_archive_kind {
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
 	/* Registry slot number i; type PX_TXTB_UNUSED: nothing is in it.  False behind the last. */
 	bool (*object)(struct px_archive *archive, uint32_t i, struct px_archive_object *object);
+	/* What the writer had loaded (modules.h), as far as size goes; returns the length of all of it. */
+	size_t (*modules)(struct px_archive *archive, char *text, size_t size);
 	/* Set the length of a tick; EINVAL where the file says it itself. */
 	int (*set_tick)(struct px_archive *archive, double ns);
 	/* Facts that take a look at all events to know are in archive->info and ->attr afterwards. */

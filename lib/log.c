@@ -83,6 +83,8 @@ static int begin(struct px_log *log)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
+	if (!error)
+		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log);
 }
 
@@ -185,6 +187,8 @@ int px_log_complete(struct px_log *log, const struct px_log_state *state)
 	PX_TESTPOINT("log.write.before");
 	if (!error && ftruncate(log->fd, (off_t)file_length(log)) != 0)
 		error = errno;
+	if (!error)
+		error = px_log_write_modules(log); /* some may have been loaded meanwhile */
 	if (!error) {
 		log->commit.is_complete = 1;
 		error = px_log_write_commit(log);

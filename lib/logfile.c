@@ -21,7 +21,8 @@ struct px_log_layout px_log_layout(uint32_t nr_entries)
 	layout.header = page_up(px_txtb_image_size(PX_LOG_OBJECTS, nr_entries));
 	layout.commit = layout.header + PX_LOG_PAGE;
 	layout.names = layout.commit + PX_LOG_PAGE;
-	layout.objects = layout.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
+	layout.modules = layout.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
+	layout.objects = layout.modules + PX_LOG_MODULES_BYTES;
 	layout.slots = layout.objects + page_up(PX_LOG_OBJECTS * sizeof(struct px_log_object));
 	layout.size = page_up(layout.slots + (uint64_t)nr_entries * sizeof(struct px_log_slot));
 	return layout;

@@ -7,6 +7,7 @@
  *	section		header		what the log is; written once
  *			commit		how far it is; in the first volume only
  *			names		event types in the order in which they were opened; first volume only
+ *			modules		what the writer had loaded, as text (modules.h); first volume only
  *			objects		the exact names and numbers behind the registry slots
  *			slots		48 bytes a slot: what TXTB has no room for
  *
@@ -49,6 +50,7 @@
 #define PX_LOG_VERSION 1
 #define PX_LOG_PAGE 4096
 #define PX_LOG_TICK_NS 100
+#define PX_LOG_MODULES_BYTES 65536
 
 /* Registry slots of a volume: one for what belongs to no thread, then threads, then event types. */
 #define PX_LOG_OBJECTS 508
@@ -116,7 +118,7 @@ struct px_log_commit {
 	uint32_t log_full;
 	uint32_t log_overrun;
 	int32_t flush_error; /* the first one since create or clear */
-	uint32_t reserved;
+	uint32_t modules_bytes;
 };
 
 struct px_log_name {
@@ -164,6 +166,7 @@ struct px_log_layout {
 	uint64_t header;
 	uint64_t commit;
 	uint64_t names;
+	uint64_t modules;
 	uint64_t objects;
 	uint64_t slots;
 	uint64_t size; /* to the next volume */

@@ -302,6 +302,20 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	return true;
 }
 
+static size_t log_modules(struct px_archive *archive, char *text, size_t size)
+{
+	struct logreader *reader = reader_of(archive);
+	size_t length = reader->commit.modules_bytes;
+
+	if (length > PX_LOG_MODULES_BYTES)
+		length = PX_LOG_MODULES_BYTES;
+	if (size > length)
+		size = length;
+	if (size > 0 && !read_all(reader->fd, text, size, reader->layout.modules))
+		return 0;
+	return length;
+}
+
 /* Times are in the file. */
 static int log_set_tick(struct px_archive *archive, double ns)
 {
@@ -333,6 +347,7 @@ static const struct px_archive_kind kind = {
 	.type = log_type,
 	.type_name = log_type_name,
 	.object = log_object,
+	.modules = log_modules,
 	.set_tick = log_set_tick,
 	.complete_info = log_complete_info,
 	.free = log_free,

@@ -125,6 +125,9 @@ uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to);
 /* Make a volume in the file, where the volume of this position is. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
+/* What is loaded now, for the next commit. */
+int px_log_write_modules(struct px_log *log);
+
 /* Everything that the next commit tells; then bring it into the file. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
 int px_log_write_commit(struct px_log *log);

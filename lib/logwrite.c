@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "modules.h"
 #include "types.h"
 
 #define ZERO_CHUNK 65536
@@ -149,6 +151,22 @@ static int write_names(struct px_log *log)
 			return error;
 		log->commit.nr_names++;
 	}
+}
+
+int px_log_write_modules(struct px_log *log)
+{
+	char *text = malloc(PX_LOG_MODULES_BYTES);
+	size_t length;
+	int error;
+
+	if (!text)
+		return ENOMEM;
+	length = px_modules_list(text, PX_LOG_MODULES_BYTES);
+	error = write_all(log, text, length, log->layout.modules);
+	if (!error)
+		log->commit.modules_bytes = (uint32_t)length;
+	free(text);
+	return error;
 }
 
 /* Volumes. */

@@ -90,6 +90,19 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 	return 0;
 }
 
+PX_EXPORT int txtrace_get_modules(trace_id_t trid, char *buffer, size_t size, size_t *length)
+{
+	struct px_archive *archive;
+	int saved_errno = errno;
+
+	if (!length || (!buffer && size > 0) || !(archive = px_handle_lock_archive(trid)))
+		return EINVAL;
+	*length = archive->kind->modules ? archive->kind->modules(archive, buffer, size) : 0;
+	px_handle_unlock(trid);
+	errno = saved_errno;
+	return *length > size ? ENOSPC : 0;
+}
+
 PX_EXPORT int txtrace_set_tick(trace_id_t trid, double tick_ns)
 {
 	struct px_archive *archive;

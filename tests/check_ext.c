@@ -212,14 +212,88 @@ START_TEST(objects_want_a_pre_recorded_stream)
 	trace_id_t trid = px_test_create(&(struct px_test_stream){0});
 	struct txtrace_file_info info;
 	struct txtrace_object object;
+	size_t length;
 	int unavailable;
 
 	fails(txtrace_getnext_object(trid, &object, &unavailable), EINVAL);
 	fails(txtrace_rewind_objects(trid), EINVAL);
 	fails(txtrace_get_file_info(trid, &info), EINVAL);
 	fails(txtrace_set_tick(trid, 10), EINVAL);
+	fails(txtrace_get_modules(trid, NULL, 0, &length), EINVAL);
 	ok(posix_trace_shutdown(trid));
 	fails(txtrace_rewind_objects(0), EINVAL);
+}
+END_TEST
+
+/* Modules. */
+
+/* The path of the module that an address is in, and its build-id. */
+static bool find_module(char *text, uint64_t address, char *path, char *build_id)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")) != NULL && *line) {
+		unsigned long long base, begin, end;
+
+		ck_assert_int_eq(sscanf(line, "%llx %llx %llx %64s %255[^\n]", &base, &begin, &end,
+					build_id, path),
+				 5);
+		ck_assert_uint_lt(begin, end);
+		if (address >= begin && address < end)
+			return true;
+	}
+	return false;
+}
+
+START_TEST(modules_of_a_log_tell_where_its_events_came_from)
+{
+	static const char *const names[] = {"tick"};
+	char text[65536 + 1], path[256], build_id[65], program[256] = "";
+	int fd = write_log(names, 1);
+	trace_id_t trid = px_test_open(fd);
+	trace_event_id_t tick = px_test_open_type("tick");
+	size_t length, needed;
+
+	fails(txtrace_get_modules(trid, NULL, 0, &needed), ENOSPC);
+	ok(txtrace_get_modules(trid, text, needed, &length));
+	ck_assert_uint_eq(length, needed);
+	ck_assert_int_eq(text[length - 1], '\n');
+	text[length] = '\0';
+	while (px_test_take_recorded(trid, &event) != tick)
+		;
+	ck_assert(find_module(text, (uint64_t)(uintptr_t)event.info.posix_prog_address, path,
+			      build_id));
+	ck_assert_int_gt(readlink("/proc/self/exe", program, sizeof(program) - 1), 0);
+	ck_assert_str_eq(path, program);
+	fails(txtrace_get_modules(trid, text, needed - 1, &length), ENOSPC);
+	fails(txtrace_get_modules(trid, NULL, 1, &length), EINVAL);
+	fails(txtrace_get_modules(trid, text, 1, NULL), EINVAL);
+	ok(posix_trace_close(trid));
+	fails(txtrace_get_modules(trid, text, sizeof(text), &length), EINVAL);
+	close(fd);
+}
+END_TEST
+
+/* OPEN-10 */
+START_TEST(modules_of_a_log_with_a_hostile_length_end_with_their_room)
+{
+	struct px_log_layout layout = px_log_layout((1 << 20) / 80);
+	static const char *const names[] = {"tick"};
+	int fd = write_log(names, 1);
+	uint32_t bytes = UINT32_MAX;
+	static char text[1 << 20];
+	trace_id_t trid;
+	size_t length;
+
+	ck_assert_int_eq(
+		pwrite(fd, &bytes, sizeof(bytes),
+		       (off_t)(layout.commit + offsetof(struct px_log_commit, modules_bytes))),
+		sizeof(bytes));
+	trid = px_test_open(fd);
+	ok(txtrace_get_modules(trid, text, sizeof(text), &length));
+	ck_assert_uint_eq(length, PX_LOG_MODULES_BYTES);
+	ok(posix_trace_close(trid));
+	close(fd);
 }
 END_TEST
 
@@ -324,6 +398,8 @@ int main(void)
 	tcase_add_test(objects, objects_want_a_pre_recorded_stream);
 	suite_add_tcase(suite, objects);
 
+	tcase_add_test(files, modules_of_a_log_tell_where_its_events_came_from);
+	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_end_with_their_room);
 	tcase_add_test(files, file_info_of_a_log);
 	tcase_add_test(files, file_of_a_copied_ring_has_its_types_by_name_and_any_tick);
 	tcase_add_test(files, files_of_ours_are_none_of_the_standard_descriptors);

@@ -148,6 +148,7 @@ static void use(trace_id_t trid)
 	read_types(trid);
 	read_objects(trid);
 	txtrace_get_trxc(trid, trxc, sizeof(trxc), &length);
+	txtrace_get_modules(trid, trxc, sizeof(trxc), &length);
 	txtrace_get_file_info(trid, &info);
 }
 
