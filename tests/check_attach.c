@@ -833,15 +833,12 @@ static int help(const char *helper)
 	return 8;
 }
 
-int main(int argc, char **argv)
+static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("attach");
 	TCase *races = tcase_create("races");
 	TCase *owners = tcase_create("owners");
 	TCase *places = tcase_create("places");
-
-	if (argc == 3)
-		return help(argv[2]);
 
 	tcase_add_checked_fixture(races, setup, teardown);
 	tcase_set_timeout(races, 30);
@@ -866,13 +863,18 @@ int main(int argc, char **argv)
 	tcase_add_test(places, create_with_memory_for_one_of_two_mappings_is_enomem);
 	tcase_add_loop_test(places, shutdown_killed_anywhere_leaves_nothing_behind_the_next_create,
 			    0, 3);
-	tcase_add_test(places,
-		       shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
+	tcase_add_test(places, shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
 	tcase_add_test(places, create_while_a_timer_fires_allocates_undisturbed);
 	tcase_add_test(places,
 		       fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to);
 	tcase_add_test(places, create_behind_a_stopped_holder_of_the_lock_fails_in_time);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
-	return run_suite(suite);
+	return suite;
+}
+
+/* A helper has nothing of Check's: it would have to give it back. */
+int main(int argc, char **argv)
+{
+	return argc == 3 ? help(argv[2]) : run_suite(make_suite());
 }

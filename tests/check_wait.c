@@ -62,6 +62,7 @@ static int status_of(pid_t child)
 static void exit_now(int signal)
 {
 	(void)signal;
+	px_test_forgive_leaks(); /* whoever may still read the stream finds it whole */
 	exit(7);
 }
 

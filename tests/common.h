@@ -158,6 +158,9 @@ void px_test_pace_control(void);
 bool px_test_pace_writer(void);
 void px_test_pace_finish(void);
 
+/* This process may end with memory that it has not given back; for the leak sanitizer. */
+void px_test_forgive_leaks(void);
+
 /* Call the function in a thread that was cancelled before: it is no cancellation point. */
 void px_test_with_cancellation_pending(void (*function)(void));
 
