@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "handle.h"

@@ -291,6 +291,13 @@ static bool find_names(struct px_foreign *foreign)
 	return true;
 }
 
+/* The format of the viewer knows of none. */
+static size_t modules(struct px_archive *archive, char *text, size_t size)
+{
+	(void)archive, (void)text, (void)size;
+	return 0;
+}
+
 /* Opening. */
 
 static void free_foreign(struct px_archive *archive)
@@ -307,6 +314,7 @@ static const struct px_archive_kind kind = {
 	.type = type,
 	.type_name = type_name,
 	.object = object,
+	.modules = modules,
 	.set_tick = set_tick,
 	.complete_info = complete_info,
 	.free = free_foreign,

@@ -269,9 +269,8 @@ static bool is_volume_of(struct logreader *reader, uint64_t volume)
 {
 	struct px_log_header header;
 
-	return px_txtbfile_read(reader->fd, &header, sizeof(header),
-				volume * reader->layout.size + reader->layout.header) ==
-		       sizeof(header) &&
+	return read_all(reader->fd, &header, sizeof(header),
+			volume * reader->layout.size + reader->layout.header) &&
 	       header.magic == PX_LOG_MAGIC &&
 	       memcmp(header.uuid, reader->header.uuid, sizeof(header.uuid)) == 0;
 }

@@ -97,7 +97,7 @@ PX_EXPORT int txtrace_get_modules(trace_id_t trid, char *buffer, size_t size, si
 
 	if (!length || (!buffer && size > 0) || !(archive = px_handle_lock_archive(trid)))
 		return EINVAL;
-	*length = archive->kind->modules ? archive->kind->modules(archive, buffer, size) : 0;
+	*length = archive->kind->modules(archive, buffer, size);
 	px_handle_unlock(trid);
 	errno = saved_errno;
 	return *length > size ? ENOSPC : 0;

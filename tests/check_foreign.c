@@ -795,6 +795,17 @@ START_TEST(set_tick_scales_all_times)
 }
 END_TEST
 
+START_TEST(modules_are_none)
+{
+	char text[8] = "as is";
+
+	draft_simple();
+	ck_assert_int_eq(open_draft(), 0);
+	ck_assert_uint_eq(archive->kind->modules(archive, text, sizeof(text)), 0);
+	ck_assert_str_eq(text, "as is");
+}
+END_TEST
+
 START_TEST(set_tick_of_no_length_is_refused)
 {
 	static const double wrong[] = {0, -1, -0.0, 1e-10, 1.1e15, 1e300, INFINITY, -INFINITY, NAN};
@@ -1817,6 +1828,7 @@ int main(void)
 	tcase_add_test(contents, next_last_event_is_when_the_file_was_modified);
 	tcase_add_test(contents, set_tick_scales_all_times);
 	tcase_add_test(contents, set_tick_of_no_length_is_refused);
+	tcase_add_test(contents, modules_are_none);
 	tcase_add_test(contents, next_time_before_the_epoch_is_the_epoch);
 	tcase_add_test(contents, open_attributes_tell_of_the_file);
 	tcase_add_test(contents, type_lists_what_is_predefined_and_what_occurs);
