@@ -76,7 +76,7 @@ static const char *path_of(const struct dl_phdr_info *info, char path[])
 
 	if (info->dlpi_name && *info->dlpi_name)
 		return info->dlpi_name;
-	length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	length = readlink("/proc/thread-self/exe", path, PATH_MAX - 1);
 	if (length <= 0)
 		return "?";
 	path[length] = '\0';
@@ -134,4 +134,38 @@ size_t px_modules_list(char *text, size_t size)
 	}
 	errno = saved_errno;
 	return length;
+}
+
+struct search {
+	uint64_t address;
+	char *text;
+	size_t size;
+	char path[PATH_MAX];
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+	uint64_t begin, end;
+	const char *path, *name;
+
+	(void)size;
+	find_extent(info, &begin, &end);
+	if (search->address < begin || search->address >= end)
+		return 0;
+	path = path_of(info, search->path);
+	name = strrchr(path, '/');
+	snprintf(search->text, search->size, "%.24s+0x%" PRIx64, name ? name + 1 : path,
+		 search->address - (uint64_t)info->dlpi_addr);
+	return 1;
+}
+
+bool px_modules_find(uint64_t address, char *text, size_t size)
+{
+	struct search search = {.address = address, .text = text, .size = size};
+	int saved_errno = errno;
+	bool found = dl_iterate_phdr(look, &search) != 0;
+
+	errno = saved_errno;
+	return found;
 }

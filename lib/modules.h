@@ -5,7 +5,9 @@
 #ifndef PX_MODULES_H
 #define PX_MODULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * List the program and its shared objects as text, one line each:
@@ -17,5 +19,10 @@
  * of the dynamic linker.  Keeps errno.
  */
 size_t px_modules_list(char *text, size_t size);
+
+/*
+ * Which of them an address is in, as <name>+0x<offset in the file's addresses>; false: in none.  Likewise.
+ */
+bool px_modules_find(uint64_t address, char *text, size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring.h"
 
+#define ASKED_MAX 1024 /* threads; only in hostile memory there are more with claims in a ring */
+
 #ifdef PX_TESTPOINTS
 void (*px_testpoint_hook)(const char *name);
 #endif
@@ -143,13 +145,21 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive)
 {
-	uint32_t nr_freed = 0;
+	uint32_t nr_freed = 0, asked = 0, tid = 0;
+	bool is_alive = false;
 
-	for (uint32_t i = 0; i <= ring->mask; i++) {
+	for (uint32_t i = 0; i <= ring->mask && asked <= ASKED_MAX; i++) {
 		uint64_t *word = &ring->slots[i].word;
 		uint64_t seen = px_read_once(word);
 
-		if (px_word_state(seen) != PX_SLOT_CLAIMED || alive(px_word_tid(seen)))
+		if (px_word_state(seen) != PX_SLOT_CLAIMED)
+			continue;
+		asked += asked == 0 || px_word_tid(seen) != tid;
+		/* "dead" is no answer for the next slot: the tid may have come again meanwhile (R6) */
+		if (!is_alive || px_word_tid(seen) != tid)
+			is_alive = alive(px_word_tid(seen));
+		tid = px_word_tid(seen);
+		if (is_alive)
 			continue;
 		/* The claim's own position, void: no reader takes that for a record. */
 		if (px_compare_exchange(word, seen, (seen & ~(uint64_t)7) | PX_SLOT_VOID))

@@ -37,7 +37,8 @@
  *
  * Who writes what (each group has its own cache lines):
  *
- *	head, extra, given_up	writers
+ *	head, extra, given_up,
+ *	dropped			writers
  *	tail			the reader
  *	first_lost		the writer that overwrites the record at tail, and the reader in its
  *				place (it is only ever raised)
@@ -88,6 +89,7 @@
 
 #define PX_RING_PAGE 4096
 #define PX_RING_SKIPS 64
+#define PX_WRAPPERS_MAX 384
 #define PX_RING_SLOTS_MAX (1u << 22) /* TraceX reads no more entries than 4,194,303 */
 
 enum px_slot_state {
@@ -140,10 +142,16 @@ struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t extra;	   /* slots that begin no record: head - extra counts records */
 	uint64_t given_up; /* events that found no slot to claim, however often they tried */
+	uint64_t dropped;  /* events that found no room in the stream */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
 	/* by position: 1 + a position whose writer went elsewhere */
 	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
+	/*
+	 * By wrapper (coverage.h): calls made here, also those that were lost or not wanted.  Exact but for what a
+	 * migration in between takes.
+	 */
+	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 };
 
 _Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
@@ -299,6 +307,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		reservation->extra = px_read_once(&control->extra);
 		PX_TESTPOINT("ring.reserve.loaded");
 		reservation->counter = px_clock_read(source);
+		PX_TESTPOINT("ring.reserve.stamped");
 		/* Its top bit is 0; adding it makes the exchange wait for the counter (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */

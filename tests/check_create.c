@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -1426,6 +1429,35 @@ static void plant_registry_fifo(void)
 	ck_assert_int_eq(mkfifo(in_directory("registry"), 0600), 0);
 }
 
+static void plant_registry_socket(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory("registry"));
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(chmod(address.sun_path, 0600), 0);
+	close(fd);
+}
+
+/* Mapped, it would be as good as a file; nobody else would see what is written there. */
+static void plant_registry_device(void)
+{
+	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);
+}
+
+static void plant_long_registry(void)
+{
+	make_file(in_directory("registry"), 0600);
+	ck_assert_int_eq(truncate(in_directory("registry"), sizeof(struct px_registry) + 1), 0);
+}
+
+static void plant_short_registry(void)
+{
+	make_file(in_directory("registry"), 0600);
+	ck_assert_int_eq(truncate(in_directory("registry"), 100), 0);
+}
+
 static void plant_registry_of_another_program(void)
 {
 	FILE *file;
@@ -1466,10 +1498,14 @@ static const struct {
 	{"directory for the group", plant_group_mode, EACCES, 0},
 	{"file for the directory", plant_file_as_directory, EACCES, -1},
 	{"directory of another user", plant_other_owner, EACCES, 0},
-	{"symlink for the registry", plant_registry_symlink, ELOOP, 2},
+	{"symlink for the registry", plant_registry_symlink, EACCES, 2},
 	{"registry for all", plant_registry_open_mode, EACCES, 1},
-	{"directory for the registry", plant_registry_directory, EISDIR, 1},
-	{"fifo for the registry", plant_registry_fifo, ESPIPE, 1},
+	{"directory for the registry", plant_registry_directory, EACCES, 1},
+	{"fifo for the registry", plant_registry_fifo, EACCES, 1},
+	{"socket for the registry", plant_registry_socket, EACCES, 1},
+	{"device for the registry", plant_registry_device, EACCES, 1},
+	{"longer registry", plant_long_registry, EACCES, 1},
+	{"shorter registry", plant_short_registry, 0, 1}, /* as one that is being made */
 	{"registry of another program", plant_registry_of_another_program, EACCES, 1},
 	{"file for the segment", plant_segment_file, 0, 1}, /* taken for one of a crash */
 	{"symlink for the segment", plant_segment_symlink, 0, 2},
@@ -1492,7 +1528,8 @@ START_TEST(create_in_planted_directory_is_refused_or_harms_nothing)
 	struct stat status;
 	int result;
 
-	if (plants[_i].plant == plant_other_owner && geteuid() != 0) {
+	if ((plants[_i].plant == plant_other_owner || plants[_i].plant == plant_registry_device) &&
+	    geteuid() != 0) {
 		printf("skipped: needs root to plant a %s\n", plants[_i].name);
 		return;
 	}

@@ -912,9 +912,9 @@ static void set_trap(const char *point, int hit, void (*spring)(void))
 }
 
 static const char *const points[] = {
-	"ring.reserve.loaded", "ring.reserve.done", "ring.lost.saved",	"ring.claim.loaded",
-	"ring.claim.done",     "ring.void.done",    "ring.skip.done",	"test.fill.half",
-	"ring.commit.more",    "ring.commit.ready", "ring.commit.done",
+	"ring.reserve.loaded", "ring.reserve.stamped", "ring.reserve.done", "ring.lost.saved",
+	"ring.claim.loaded",   "ring.claim.done",      "ring.void.done",    "ring.skip.done",
+	"test.fill.half",      "ring.commit.more",     "ring.commit.ready", "ring.commit.done",
 };
 #define NR_POINTS ((int)PX_ARRAY_SIZE(points))
 
@@ -922,7 +922,7 @@ static const char *const points[] = {
 static const struct situation {
 	uint32_t n;	 /* slots of its record */
 	bool has_holder; /* the first try meets a held slot, in the middle if there is one */
-	bool is_unread; /* a lap is full and unread: the subject overwrites the tail */
+	bool is_unread;	 /* a lap is full and unread: the subject overwrites the tail */
 	bool bounded;
 } situations[] = {
 	{1, false, false, false}, {3, false, false, false}, {1, true, false, false},

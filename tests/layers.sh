@@ -10,7 +10,7 @@ cd "$srcdir/lib" || exit 99
 awk '
 BEGIN {
 	split("compiler atomic decimal txtb native", members); assign(0)
-	split("clock life modules shm signals", members); assign(1)
+	split("clock life modules farmodules shm sysv signals", members); assign(1)
 	split("ring names eventset attr objects", members); assign(2)
 	split("record registry segment types image logfile trxc txtbfile survey hextext", members); assign(3)
 	split("process point handle wait stream reader log logstate logstage logwrite archive logreader foreign flush", members); assign(4)
