@@ -26,7 +26,9 @@ enum {
 	PX_EVENT_FLUSH_STOP = 8,
 	PX_EVENT_SYSTEM_LAST = PX_EVENT_FLUSH_STOP,
 	PX_EVENT_UNNAMED = 16,
-	PX_EVENT_USER_FIRST = 17, /* named user event types: 17 ... PX_EVENT_IDS - 1 */
+	PX_EVENT_USER_FIRST = 17, /* named user event types: 17 ... PX_EVENT_USER_END - 1 */
+	PX_EVENT_USER_END = 3840,
+	PX_EVENT_CALL_FIRST = PX_EVENT_USER_END, /* calls of a preloaded program (calls.h) */
 	PX_EVENT_IDS = 4096
 };
 

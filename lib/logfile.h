@@ -128,7 +128,7 @@ struct px_log_name {
 
 struct px_log_object {
 	struct px_object object; /* handle 0: the slot is free */
-	uint64_t reserved[3];
+	uint64_t reserved[2];
 };
 
 enum px_log_kind {

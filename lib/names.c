@@ -6,9 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "calls.h"
 #include "clock.h"
 
-#define NR_ENTRIES (PX_EVENT_IDS - PX_EVENT_USER_FIRST)
+#define NR_ENTRIES (PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 
 /* The word of an entry. */
 enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2 };
@@ -52,6 +53,9 @@ static unsigned int find_predefined(const struct key *key)
 	for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++)
 		if (strcmp(predefined[i].name, key->name) == 0)
 			return predefined[i].id;
+	for (unsigned int i = 0; i < PX_CALLS; i++)
+		if (strcmp(px_call_name((enum px_call)i), key->name) == 0)
+			return px_call_event((enum px_call)i);
 	return PX_EVENT_NONE;
 }
 
@@ -203,6 +207,7 @@ int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_lif
 int px_names_get(const struct px_names *names, unsigned int id, char text[PX_NAME_MAX + 1])
 {
 	const struct px_name_entry *entry;
+	enum px_call call;
 	size_t length;
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++) {
@@ -211,7 +216,11 @@ int px_names_get(const struct px_names *names, unsigned int id, char text[PX_NAM
 			return 0;
 		}
 	}
-	if (id < PX_EVENT_USER_FIRST || id >= PX_EVENT_IDS)
+	if (px_call_of_event(id, &call)) {
+		strcpy(text, px_call_name(call));
+		return 0;
+	}
+	if (id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END)
 		return EINVAL;
 	entry = &names->entry[id - PX_EVENT_USER_FIRST];
 	if ((px_load_acquire(&entry->word) & STATE_MASK) != READY)

@@ -41,7 +41,7 @@ struct px_name_entry {
 };
 
 struct px_names {
-	struct px_name_entry entry[PX_EVENT_IDS - PX_EVENT_USER_FIRST];
+	struct px_name_entry entry[PX_EVENT_USER_END - PX_EVENT_USER_FIRST];
 };
 
 /* Bytes that a table needs; zeroed memory is an empty table. */
@@ -49,7 +49,7 @@ struct px_names {
 
 /*
  * Find name and store its id, or store 0 when it is not there.  Predefined names
- * (posix_trace_start, ..., posix_trace_unnamed_userevent) are found too (EVOPEN-9).
+ * (posix_trace_start, ..., posix_trace_unnamed_userevent, and those of calls) are found too (EVOPEN-9).
  *
  * Wait-free, async-signal-safe.  Does not wait at a WRITING entry: its px_names_open() has not
  * returned, and only FREE entries follow, so "not there" was true when the entry was read.

@@ -15,9 +15,18 @@
 #include <stdint.h>
 
 #include "atomic.h"
+#include "txtb.h"
 
 #define PX_OBJECTS_MAX 1024
 #define PX_OBJECT_NAME_SIZE 64
+
+/* What belongs to no thread, such as the events of a controller in another process (INFO-3). */
+#define PX_NO_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFF)
+#define PX_NO_THREAD_NAME "no thread"
+
+/* Who has the CPU while a thread sleeps and nobody is known to do anything, in the image of a log. */
+#define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
+#define PX_IDLE_THREAD_NAME "idle"
 
 struct px_object {
 	uint32_t handle;
@@ -26,6 +35,7 @@ struct px_object {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t reserved;
+	uint64_t thread;		/* pthread_t of a thread */
 	char name[PX_OBJECT_NAME_SIZE]; /* ends in a null */
 };
 

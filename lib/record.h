@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "eventset.h"
+#include "objects.h"
 #include "ring.h"
 
 #define PX_RECORD_FIRST_BYTES 16
@@ -24,7 +25,10 @@
 enum px_record_flags {
 	PX_RECORD_TRUNCATED = 1, /* the data was cut when it was recorded */
 	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
-	PX_RECORD_SILENT = 4	 /* only its marks are reported */
+	PX_RECORD_SILENT = 4,	 /* only its marks are reported */
+	PX_RECORD_CALL = 8,	 /* of a wrapper: the id is that of a call, the data are laid out as calls.h says */
+	PX_RECORD_BEGINS = 16,	 /* the call begins to wait, */
+	PX_RECORD_ENDS = 32	 /* and has done so */
 };
 
 /* What a reader reports ahead of the START that ends an automatic stop, or of a FLUSH_START during one. */

@@ -43,6 +43,15 @@ struct px_txtb_header {
 enum px_txtb_object_type {
 	PX_TXTB_UNUSED = 0,
 	PX_TXTB_THREAD = 1,
+	PX_TXTB_TIMER = 2,
+	PX_TXTB_QUEUE = 3,
+	PX_TXTB_SEMAPHORE = 4,
+	PX_TXTB_MUTEX = 5,
+	PX_TXTB_EVENT_FLAGS = 6,
+	PX_TXTB_BYTE_POOL = 8,
+	PX_TXTB_FILE = 10,
+	PX_TXTB_TCP_SOCKET = 13,
+	PX_TXTB_UDP_SOCKET = 14,
 	PX_TXTB_EVENT_TYPE = 15 /* ours: the name of a user event */
 };
 

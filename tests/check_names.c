@@ -19,7 +19,7 @@
 
 #include "names.h"
 
-#define NR_ENTRIES (PX_EVENT_IDS - PX_EVENT_USER_FIRST)
+#define NR_ENTRIES (PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 #define FIRST PX_EVENT_USER_FIRST
 #define UNTOUCHED 0xdeadbeefu
 
@@ -240,9 +240,9 @@ START_TEST(names_open_full_table_is_enospc)
 	fails(px_names_open(names, "one more", self(), is_alive, &id), ENOSPC);
 	ck_assert_uint_eq(id, UNTOUCHED);
 	ck_assert_uint_eq(find_name("one more"), PX_EVENT_NONE);
-	ck_assert_uint_eq(open_name(name), PX_EVENT_IDS - 1);
-	ck_assert_uint_eq(find_name(name), PX_EVENT_IDS - 1);
-	expect_name(PX_EVENT_IDS - 1, name);
+	ck_assert_uint_eq(open_name(name), PX_EVENT_USER_END - 1);
+	ck_assert_uint_eq(find_name(name), PX_EVENT_USER_END - 1);
+	expect_name(PX_EVENT_USER_END - 1, name);
 	ck_assert_uint_eq(open_name("posix_trace_stop"), PX_EVENT_STOP);
 }
 END_TEST
@@ -839,7 +839,7 @@ START_TEST(names_text_without_null_is_cut)
 	names->entry[0].word = DEAD;
 
 	/* The last bytes of the memory; strlen() would run into the guard page. */
-	ok(px_names_get(names, PX_EVENT_IDS - 1, text));
+	ok(px_names_get(names, PX_EVENT_USER_END - 1, text));
 	ck_assert_str_eq(text, longest);
 	ck_assert_uint_eq(find_name(longest), PX_EVENT_NONE);
 	fails(px_names_open(names, longest, self(), is_alive, &(unsigned int){0}), ENOSPC);

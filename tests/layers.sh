@@ -11,13 +11,13 @@ awk '
 BEGIN {
 	split("compiler atomic decimal txtb native", members); assign(0)
 	split("clock life modules farmodules shm sysv signals", members); assign(1)
-	split("ring names eventset attr objects", members); assign(2)
-	split("record registry segment types image logfile trxc txtbfile survey hextext", members); assign(3)
+	split("ring names eventset calls attr objects coverage things", members); assign(2)
+	split("record translate registry segment types image logfile trxc txtbfile survey hextext", members); assign(3)
 	split("process point handle wait stream reader log logstate logstage logwrite archive logreader foreign flush", members); assign(4)
 	level["pages"] = 5
 	# Seen by all: configure is below every level, the public headers are the standard.
 	below["config.h"]; below["trace.h"]; below["trace_ext.h"]
-	below["txtb-events.def"] # a table without code
+	below["txtb-events.def"]; below["calls.def"] # tables without code
 }
 
 function assign(value,   i)
