@@ -70,6 +70,7 @@
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wait.h)
  *	name	name entry's READY store	-> load of the entry's word (names.h)
  *	object	store of the place's word	-> load of it (objects.h)
+ *	type	list entry's READY store	-> load of the entry's word (typelist.h)
  *
  * Fork does nothing to a ring: it is shared memory, and the parent's half-done records are finished
  * by the parent.  Signal handlers may reserve inside a record of the thread they interrupt; if a

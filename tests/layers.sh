@@ -11,7 +11,7 @@ awk '
 BEGIN {
 	split("compiler atomic decimal txtb native", members); assign(0)
 	split("clock life modules farmodules shm sysv signals", members); assign(1)
-	split("ring names eventset calls attr objects coverage things", members); assign(2)
+	split("ring names family typelist eventset calls attr objects coverage things", members); assign(2)
 	split("record translate registry segment types image logfile trxc txtbfile survey hextext", members); assign(3)
 	split("process point handle wait stream reader log logstate logstage logwrite archive logreader foreign flush", members); assign(4)
 	level["pages"] = 5
