@@ -51,11 +51,13 @@ int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, si
  * What else is known of an event: pass the structure that a getnext function filled in.  The context is
  * the handle of a thread among the objects (0: the event is of no thread), or, in a trace buffer of
  * ThreadX, 0xFFFFFFFF in an interrupt and 0xF0F0F0F0 during initialization.  Priorities are 0 ... 1023,
- * smaller is more urgent; -1: not told.
+ * smaller is more urgent; -1: not told.  In an interrupt, interrupted is the handle of the thread that it
+ * interrupted; 0: none, or not told.
  */
 unsigned int txtrace_event_cpu(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_context(const struct posix_trace_event_info *__event);
 int txtrace_event_priority(const struct posix_trace_event_info *__event);
+unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__event);
 
 /*
  * The text of a file tracex_custom.trxc, from which TraceX takes the names of this stream's user events: a
@@ -72,14 +74,16 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
 /* What a handle stands for. */
 struct txtrace_object {
 	unsigned int handle;
-	int type;		   /* as ThreadX numbers them: 1 thread, 6 mutex, ...; 15 event type */
+	int type;		   /* as ThreadX numbers them: 1 thread, 5 mutex, ...; 15 event type */
 	int priority;		   /* of a thread; -1: not told */
 	int released;		   /* 1: it was deleted while the trace went on */
 	pid_t pid;		   /* 0: not told */
 	pid_t tid;		   /* likewise */
 	unsigned int parameter[2]; /* by type; of a thread: stack, and its size */
 	char name[64];		   /* ends in a null */
-	unsigned long long __reserved[4];
+	unsigned long long address; /* of the object of a call: its address or descriptor; 0: not told */
+	unsigned long long site;    /* from where it was first called; likewise */
+	unsigned long long __reserved[2];
 };
 
 /*
@@ -105,7 +109,9 @@ struct txtrace_file_info {
 	unsigned long long nr_entries; /* in use, also for more data, for fillers, and where a volume ended early */
 	unsigned long long nr_shortened; /* gaps in time that TraceX shows too short; events have them right */
 	unsigned long long shortened_ns; /* by so much, all together */
-	unsigned long long __reserved[8];
+	int recovered;			 /* 1: its writer died, and it was completed by another process */
+	int __reserved_int;
+	unsigned long long __reserved[7];
 };
 
 /* May have to look at all events of a foreign file once. */

@@ -33,7 +33,19 @@ struct px_archive_object {
 	uint32_t tid;
 	bool is_released; /* the slot may be used again */
 	uint32_t parameter[2];
+	uint64_t address; /* of the object of a call, or its descriptor; 0: not told */
+	uint64_t site;	  /* from where it was first called */
 	char name[PX_OBJECT_NAME_SIZE]; /* the exact name where the file has it; ends in a null */
+};
+
+/* What the image has for a call. */
+struct px_archive_call {
+	uint32_t flags;	 /* enum px_record_flags */
+	uint32_t native; /* 0: it is shown as a user event */
+	uint32_t word[4];
+	uint32_t state;
+	uint32_t object; /* handles; 0: none, or not told */
+	uint32_t waker;
 };
 
 /* How the stream was when it was completed; sticky overruns (STATUS-8). */
@@ -48,10 +60,11 @@ struct px_archive_status {
 /* What is known of the file as such. */
 struct px_archive_info {
 	bool is_foreign;
-	bool is_swapped;  /* in the other byte order */
-	bool is_complete; /* false: its writer died before it ended the log */
-	bool was_text;	  /* Intel HEX, S-record, hex */
-	double tick_ns;	  /* of the image */
+	bool is_swapped;   /* in the other byte order */
+	bool is_complete;  /* false: its writer died before it ended the log, */
+	bool is_recovered; /* true: and somebody else has ended it */
+	bool was_text;	   /* Intel HEX, S-record, hex */
+	double tick_ns;	   /* of the image */
 	uint32_t time_mask;
 	uint32_t name_size;
 	uint32_t nr_registry_slots;
@@ -73,6 +86,10 @@ struct px_archive_kind {
 	unsigned int (*type)(struct px_archive *archive, uint32_t i);
 	/* 0, or EINVAL: no such type in this file. */
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
+	/* The call that was reported from this place; false: it was none. */
+	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
+	/* Wrapper number i; false behind the last. */
+	bool (*wrapper)(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum);
 	/* Registry slot number i; type PX_TXTB_UNUSED: nothing is in it.  False behind the last. */
 	bool (*object)(struct px_archive *archive, uint32_t i, struct px_archive_object *object);
 	/* What the writer had loaded (modules.h), as far as size goes; returns the length of all of it. */
@@ -92,6 +109,7 @@ struct px_archive {
 	struct px_archive_info info;
 	uint32_t next_type; /* cursors of the lists */
 	uint32_t next_object;
+	uint32_t next_wrapper;
 };
 
 /*

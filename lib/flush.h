@@ -25,14 +25,32 @@
  */
 int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller);
 
-/* Wait, with the lock held, until no flush is under way.  False (unlocked): closed meanwhile. */
-bool px_flush_wait(unsigned long id, struct px_stream *stream);
+/*
+ * Clear a stream, and its log if it has one; the lock as for px_flush(), since emptying a file takes its time.
+ * 0; what emptying the file met; EINVAL if the identifier was closed before anything was cleared.
+ */
+int px_flush_clear(unsigned long id, struct px_stream *stream);
+
+/* Who names the objects of calls in the log; the lock as for px_flush().  0; EINVAL: there is no log, or no identifier. */
+int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 
 /*
  * The end of a stream with log: stop it, flush all that is left, complete the log.  The identifier is closed,
  * and nobody is counted any more.  0, or the first error of writing.
  */
 int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
+
+/*
+ * The same for a stream whose controller is dead: what it left, a STOP if it ran, complete.  When this fails the log
+ * is as of the last commit, and can be recovered again.
+ */
+int px_flush_recover(struct px_stream *stream);
+
+/*
+ * Asked by the thread regularly, where it is set: true if all other threads have ended, and so has the process then.
+ * For a program that does not know of the thread.
+ */
+extern bool (*px_flush_is_alone)(void) __attribute__((visibility("hidden")));
 
 /* Start the thread of a stream with the FLUSH policy: 0, or ENOMEM. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);

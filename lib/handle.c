@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "process.h"
+#include "stream.h"
 
 #define PLACES 256
 #define PLACE_BITS 8
@@ -27,6 +28,7 @@ struct place {
 };
 
 static struct place table[PLACES];
+static unsigned long nr_used; /* places; the others were never */
 
 /* Protects who uses which place.  Taken before a place's own. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -61,9 +63,13 @@ static void make_own(struct place *place, uint64_t owner)
 	px_store_release(&place->owner, owner);
 }
 
+/* The memory of streams at once: the child may live long, and create none.  All else is when it is wanted. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&table_mutex, NULL);
+	for (unsigned long i = 0; i < nr_used; i++)
+		if (table[i].handle.stream)
+			px_stream_drop(table[i].handle.stream);
 }
 
 __attribute__((constructor(101))) static void begin(void)
@@ -97,6 +103,8 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 		if (!is_free(place))
 			continue;
 		pthread_mutex_lock(&place->mutex);
+		if (i >= nr_used)
+			nr_used = i + 1;
 		place->handle = handle;
 		place->serial++;
 		place->is_open = true;

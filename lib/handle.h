@@ -58,8 +58,10 @@ void px_handle_drain(unsigned long id);
 /* The same for so long at most.  False: somebody still is. */
 bool px_handle_drain_for(unsigned long id, uint64_t ns);
 
-/* With the lock held, after draining: give the place back and unlock.  What was behind it is the
- * caller's. */
+/*
+ * With the lock held, after draining: give the place back and unlock.  What was behind it is the
+ * caller's.
+ */
 void px_handle_release(unsigned long id);
 
 /*

@@ -29,14 +29,14 @@ static void copy_entry(const struct px_ring *ring, uint64_t position, struct px_
 		to[i] = px_read_once(from + i);
 }
 
-/* Copy the record at position.  False if it was overwritten meanwhile, or is none. */
-static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t word,
+/* Copy the record at position.  False if it was overwritten meanwhile, or is none: it would end behind head. */
+static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t head, uint64_t word,
 			struct harvest *harvest, uint32_t *nr_slots)
 {
 	struct px_record record;
 
 	if (!px_record_read(ring, position, word, &record, NULL, 0) ||
-	    record.nr_slots > ring->mask + 1 - harvest->nr_entries)
+	    record.nr_slots > head - position)
 		return false;
 	for (uint32_t i = 0; i < record.nr_slots; i++) {
 		copy_entry(ring, position + i, &harvest->entry[harvest->nr_entries + i]);
@@ -66,7 +66,7 @@ static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 		PX_TESTPOINT("image.take.looked");
 		if (look == PX_LOOK_LAPPED ||
 		    (look == PX_LOOK_RECORD &&
-		     !take_record(ring, position, word, harvest, &nr_slots)))
+		     !take_record(ring, position, head, word, harvest, &nr_slots)))
 			harvest->nr_entries = 0;
 		position += nr_slots;
 	}
@@ -105,31 +105,24 @@ static void take_threads(const struct px_objects *objects, struct harvest *harve
 		snprintf(object->name, sizeof(object->name), "unknown thread %x", object->handle);
 	}
 	if (harvest->nr_objects == 0) /* the fillers need somebody */
-		harvest->object[harvest->nr_objects++] =
-			(struct px_object){.handle = px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFF),
-					   .type = PX_TXTB_THREAD,
-					   .name = "no event"};
+		harvest->object[harvest->nr_objects++] = (struct px_object){
+			.handle = PX_NO_THREAD, .type = PX_TXTB_THREAD, .name = "no event"};
 }
 
-static bool is_listed(const struct harvest *harvest, uint32_t handle)
+static void take_types(const struct px_typelist *list, struct harvest *harvest)
 {
-	for (uint32_t i = 0; i < harvest->nr_objects; i++)
-		if (harvest->object[i].handle == handle)
-			return true;
-	return false;
-}
+	char name[PX_NAME_MAX + 1];
+	unsigned int id;
 
-/* Two threads may have made the same type known. */
-static void take_types(const struct px_objects *objects, struct harvest *harvest)
-{
-	uint64_t next = px_load_acquire(&objects->next);
-	uint64_t serial = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
-
-	for (; serial < next; serial++) {
+	for (uint32_t i = 0; px_typelist_get(list, i, &id, name); i++) {
 		struct px_object *object = &harvest->object[harvest->nr_objects];
 
-		if (px_objects_get(objects, serial, object) && !is_listed(harvest, object->handle))
-			harvest->nr_objects++;
+		if (id == PX_EVENT_NONE)
+			continue;
+		*object = (struct px_object){.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+					     .type = PX_TXTB_EVENT_TYPE};
+		strcpy(object->name, name);
+		harvest->nr_objects++;
 	}
 }
 
@@ -203,7 +196,7 @@ int px_image_copy(const struct px_view *view, uint32_t i, uint64_t scale, struct
 	take_entries(&ring, &harvest);
 	find_contexts(&harvest);
 	harvest.object =
-		malloc((harvest.nr_contexts + PX_OBJECTS_MAX + 1) * sizeof(*harvest.object));
+		malloc((harvest.nr_contexts + PX_TYPELIST_MAX + 1) * sizeof(*harvest.object));
 	if (!harvest.object)
 		goto free_parts;
 	take_threads(&view->segment->threads, &harvest);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define STAGE_ENTRIES 4096
+#define DESCRIPTOR_HIGH 1000 /* below the limit that is usual */
 
 int px_log_check(int fd)
 {
@@ -22,6 +23,65 @@ int px_log_check(int fd)
 		return EBADF;
 	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
 	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
+}
+
+/*
+ * The descriptor.  Programs close all that they find, and open files of their own; so a number is taken that no file of
+ * theirs comes to by itself, and each write looks first whether the log is still behind it.
+ */
+
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_HIGH);
+
+	return moved < 0 && errno == EINVAL ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : moved;
+}
+
+static bool is_behind(const struct px_log *log, int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_dev == log->device &&
+	       status.st_ino == log->inode;
+}
+
+int px_log_take_descriptor(struct px_log *log, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return errno;
+	log->device = status.st_dev;
+	log->inode = status.st_ino;
+	log->access = fcntl(fd, F_GETFL) & O_ACCMODE;
+	log->fd = move_up(fd);
+	return log->fd < 0 ? errno : 0;
+}
+
+int px_log_hold(struct px_log *log)
+{
+	int fd, found;
+
+	if (is_behind(log, log->fd))
+		return 0;
+	found = log->bequest ?
+			open(log->bequest->file->path, log->access | O_CLOEXEC | O_NOFOLLOW) :
+			-1;
+	if (found < 0)
+		return EBADF;
+	fd = is_behind(log, found) ? move_up(found) : -1;
+	close(found);
+	if (fd < 0)
+		return EBADF;
+	log->fd = fd;
+	return 0;
+}
+
+void px_log_let_go(struct px_log *log)
+{
+	if (is_behind(log, log->fd))
+		close(log->fd);
+	log->fd = -1;
 }
 
 static void fill_header(struct px_log *log, const struct px_log_setup *setup)
@@ -56,14 +116,15 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 /* Enough for many events at a time, but no more than a part of what a LOOP log holds. */
 static uint32_t choose_stage(const struct px_log *log)
 {
-	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS;
+	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
+			 PX_LOG_START_FILLERS;
 	uint32_t size = log->header.nr_entries / 4;
 
 	size = size < STAGE_ENTRIES ? size : STAGE_ENTRIES;
 	return size < least ? least : size;
 }
 
-static int allocate(struct px_log *log)
+int px_log_allocate(struct px_log *log)
 {
 	log->stage_size = choose_stage(log);
 	/* One more for the last STOP. */
@@ -83,9 +144,10 @@ static int begin(struct px_log *log)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
-	if (!error)
+	/* Another process may become another program only now. */
+	if (!error && !log->far_pid)
 		error = px_log_write_modules(log);
-	return error ? error : px_log_write_commit(log);
+	return error ? error : px_log_write_commit(log, PX_LOG_NEXT);
 }
 
 int px_log_create(const struct px_log_setup *setup, struct px_log **log)
@@ -99,35 +161,41 @@ int px_log_create(const struct px_log_setup *setup, struct px_log **log)
 	if (!made)
 		return ENOMEM;
 	made->threads = setup->threads;
-	made->fd = fcntl(setup->fd, F_DUPFD_CLOEXEC, 3);
-	if (made->fd < 0) {
-		error = errno;
+	made->view = setup->view;
+	made->bequest = setup->bequest;
+	made->types = setup->types;
+	made->far_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
+	error = px_log_take_descriptor(made, setup->fd);
+	if (error) {
 		free(made);
 		return error;
 	}
 	fill_header(made, setup);
-	error = allocate(made);
+	error = px_log_allocate(made);
 	if (!error)
 		error = begin(made);
 	if (error) {
 		px_log_free(made);
 		return error;
 	}
+	if (made->bequest)
+		px_bequest_sign(made->bequest, made->header.uuid);
 	*log = made;
 	return 0;
 }
 
 void px_log_free(struct px_log *log)
 {
-	close(log->fd);
+	px_log_let_go(log);
 	free(log->entries);
 	free(log->slots);
 	free(log->volumes);
 	free(log->heads);
+	px_translator_free(log->translator);
 	free(log);
 }
 
-int px_log_clear(struct px_log *log, const struct px_log_state *state)
+void px_log_clear(struct px_log *log, const struct px_log_state *state)
 {
 	uint64_t used = log->written.end > log->spoiled ? log->written.end : log->spoiled;
 
@@ -143,6 +211,8 @@ int px_log_clear(struct px_log *log, const struct px_log_state *state)
 	log->nr_begun = 1;
 	log->spoiled = 0;
 	log->has_hole = log->is_full = log->wants_stop = false;
+	log->has_translation = log->is_idle = false;
+	log->open = 0;
 	log->nr_lost = 0;
 	log->first_error = 0;
 	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)
@@ -151,7 +221,14 @@ int px_log_clear(struct px_log *log, const struct px_log_state *state)
 	if (log->loops)
 		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
 	px_log_fill_commit(log, state);
-	return px_log_empty_file(log);
+	px_log_keep_checkpoint(log); /* whatever is committed from now on is of an empty log */
+}
+
+int px_log_empty(struct px_log *log)
+{
+	int error = px_log_hold(log);
+
+	return error ? error : px_log_empty_file(log);
 }
 
 /* Behind the last slot that is used. */
@@ -162,7 +239,7 @@ static uint64_t file_length(const struct px_log *log)
 	bool is_round = log->loops && log->written.end >= log->capacity;
 
 	if (!is_round && log->written.end / log->header.nr_entries == last)
-		used = px_log_slot_in_volume(log, log->written.end);
+		used = px_log_slot_in_volume(&log->header, log->written.end);
 	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
 }
 
@@ -176,25 +253,71 @@ static void stage_something(struct px_log *log)
 				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 
-/* The length first: a complete log that is shorter than it should be would be taken for one that was cut. */
-int px_log_complete(struct px_log *log, const struct px_log_state *state)
+/* What a write would bring into the file, besides names and a commit. */
+static bool has_news(const struct px_log *log)
 {
-	int first_error = px_log_write(log, state);
+	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
+	       log->is_cleared || log->has_hole || log->stage_position < log->spoiled;
+}
+
+static int write_rest(struct px_log *log, const struct px_log_state *state)
+{
 	int error;
 
 	stage_something(log);
-	error = px_log_write(log, state);
-	PX_TESTPOINT("log.write.before");
-	if (!error && ftruncate(log->fd, (off_t)file_length(log)) != 0)
-		error = errno;
+	if (has_news(log))
+		return px_log_write(log, state);
+	error = px_log_write_names(log);
 	if (!error)
-		error = px_log_write_modules(log); /* some may have been loaded meanwhile */
-	if (!error) {
-		log->commit.is_complete = 1;
-		error = px_log_write_commit(log);
-	}
+		px_log_fill_commit(log, state);
+	return error;
+}
+
+/* The length first: a complete log that is shorter than it should be would be taken for one that was cut. */
+static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
+{
+	int error;
+
+	PX_TESTPOINT("log.write.before");
+	error = px_log_hold(log);
+	if (error)
+		return error;
+	if (ftruncate(log->fd, (off_t)file_length(log)) != 0)
+		return errno;
+	/* Some may have been loaded meanwhile; a list that cannot be written is none. */
+	if (end == PX_LOG_COMPLETE)
+		px_log_write_modules(log);
+	px_log_write_wrappers(log, state->tick_ns);
+	log->commit.is_complete = end;
+	return px_log_write_commit(log, PX_LOG_NEXT);
+}
+
+int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
+{
+	int error = px_log_hold(log);
+	int first_error = error;
+
+	if (!error)
+		error = first_error = write_rest(log, state);
+	/* What was laid out is lost; the rest of the file may be right all the same. */
+	if (error && end == PX_LOG_COMPLETE && px_log_hold(log) == 0)
+		error = write_rest(log, state);
+	if (!error)
+		error = end_file(log, state, end);
 	px_log_free(log);
 	return first_error ? first_error : error;
+}
+
+void px_log_set_namer(struct px_log *log, const struct px_namer *namer)
+{
+	log->namer = namer;
+	if (log->translator)
+		px_things_set_namer(px_translator_things(log->translator), namer);
+}
+
+int px_log_descriptor(const struct px_log *log)
+{
+	return log->fd;
 }
 
 bool px_log_refuses(const struct px_log *log)

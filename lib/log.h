@@ -13,8 +13,12 @@
  *
  * Full: a LOOP log goes round, oldest slots first; an UNTIL_FULL log refuses further events, but
  * has kept a slot for the last STOP; an APPEND log begins a volume.  A registry that has no slot for a
- * thread gives the slot of one without surviving events (LOOP), begins a volume (APPEND), or shows the
- * event as of no thread (UNTIL_FULL, LOOP); the section has the exact thread in any case.
+ * thread, or for the object of a call, gives the slot of one that no surviving entry names (LOOP), begins a volume
+ * (APPEND), or shows the call as a user event, and the event as of no thread (UNTIL_FULL, LOOP); the section has the
+ * exact thread in any case.
+ *
+ * Each commit has a checkpoint of the stream (bequest.h), so that somebody else can go on where a dead writer
+ * was.  px_log_write() takes the one that the caller has put into `next`.
  *
  * The descriptor is a private duplicate of one that may allow writing only: everything is pwrite.  One thread at
  * a time; the caller sees to it.  SIGXFSZ is the caller's to block.
@@ -26,8 +30,12 @@
 #include <stdint.h>
 
 #include "attr.h"
+#include "bequest.h"
+#include "logfile.h"
 #include "reader.h"
 #include "registry.h"
+#include "segment.h"
+#include "things.h"
 
 struct px_log;
 
@@ -38,7 +46,22 @@ struct px_log_setup {
 	struct px_attr *attr;
 	struct px_process_id writer;
 	uint32_t target_pid;
-	const struct px_objects *threads; /* of the stream: who the contexts are */
+	const struct px_objects *threads; /* of the stream: who the contexts are, */
+	const struct px_typelist *types;  /* and what the event types are called */
+	const struct px_view *view;	  /* for its wrappers; or NULL */
+	struct px_bequest *bequest;	  /* the checkpoints of its commits; or NULL */
+};
+
+/* What a log is told that goes on.  Header, layout and commit are as the file has them, and checked. */
+struct px_log_left {
+	int fd; /* for reading and writing */
+	const struct px_log_header *header;
+	const struct px_log_layout *layout;
+	const struct px_log_commit *commit;
+	const struct px_objects *threads;
+	const struct px_typelist *types;
+	const struct px_view *view;
+	struct px_bequest *bequest; /* base: the checkpoint of this commit */
 };
 
 /* How the stream is, for the commit.  Sticky (STATUS-8). */
@@ -46,6 +69,7 @@ struct px_log_state {
 	struct px_loss loss;
 	bool is_full;
 	bool is_overrun;
+	double tick_ns; /* of the stream's counter */
 };
 
 enum px_log_room {
@@ -60,6 +84,15 @@ enum px_log_room {
  */
 int px_log_check(int fd);
 int px_log_create(const struct px_log_setup *setup, struct px_log **log);
+
+/*
+ * Go on with a log that its writer left, behind its last commit.  0, EINVAL (damaged), ENOMEM, EMFILE, or what
+ * reading and repairing the file met.
+ */
+int px_log_resume(const struct px_log_left *left, struct px_log **log);
+
+/* Who names the objects of calls; it stays the caller's.  NULL: nobody. */
+void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
 /* data: report->copied bytes, all that the event has. */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
@@ -77,11 +110,27 @@ void px_log_count_lost(struct px_log *log);
 /* 0, or the error of the first write that failed: all that was laid out is lost then. */
 int px_log_write(struct px_log *log, const struct px_log_state *state);
 
-/* As after creation, in the same file (CLEAR-7). */
-int px_log_clear(struct px_log *log, const struct px_log_state *state);
+/*
+ * As after creation, in the same file (CLEAR-7): what is laid out and remembered, and then the file.  Where
+ * emptying it fails, the next write begins with that.
+ */
+void px_log_clear(struct px_log *log, const struct px_log_state *state);
+int px_log_empty(struct px_log *log);
 
-/* Write, mark it as complete, cut the file to its length, close the duplicate, free. */
-int px_log_complete(struct px_log *log, const struct px_log_state *state);
+/* Write, mark how it ended, cut the file to its length, close the duplicate, free. */
+int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
+
+/*
+ * Make sure that the log is behind its descriptor: where that was closed, or is another file's by now, the log is
+ * opened again by its path as of the last flush.  0, or EBADF: it cannot be found, and nothing is written.
+ */
+int px_log_hold(struct px_log *log);
+
+/* Close the descriptor, unless it is another file's, and leave all else: for a child.  Async-signal-safe. */
+void px_log_let_go(struct px_log *log);
+
+/* The duplicate, as long as there is a log. */
+int px_log_descriptor(const struct px_log *log);
 
 /* Give it up without a word in the file. */
 void px_log_free(struct px_log *log);

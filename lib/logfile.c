@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "translate.h"
+#include "txtbfile.h"
+
 static uint64_t page_up(uint64_t offset)
 {
 	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
@@ -22,7 +25,8 @@ struct px_log_layout px_log_layout(uint32_t nr_entries)
 	layout.commit = layout.header + PX_LOG_PAGE;
 	layout.names = layout.commit + PX_LOG_PAGE;
 	layout.modules = layout.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
-	layout.objects = layout.modules + PX_LOG_MODULES_BYTES;
+	layout.wrappers = layout.modules + PX_LOG_MODULES_BYTES;
+	layout.objects = layout.wrappers + page_up(PX_WRAPPERS_MAX * sizeof(struct px_wrapper_sum));
 	layout.slots = layout.objects + page_up(PX_LOG_OBJECTS * sizeof(struct px_log_object));
 	layout.size = page_up(layout.slots + (uint64_t)nr_entries * sizeof(struct px_log_slot));
 	return layout;
@@ -30,8 +34,9 @@ struct px_log_layout px_log_layout(uint32_t nr_entries)
 
 uint32_t px_log_event_slots(uint64_t max_data)
 {
-	return px_record_slots(
-		(size_t)(max_data > PX_SYSTEM_EVENT_BYTES ? max_data : PX_SYSTEM_EVENT_BYTES));
+	return PX_SHOWN_MAX +
+	       px_record_slots((size_t)(max_data > PX_SYSTEM_EVENT_BYTES ? max_data :
+									   PX_SYSTEM_EVENT_BYTES));
 }
 
 /* The largest record with its gap, four times: a writer stages one while another is overwritten. */
@@ -59,6 +64,64 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 	all /= volumes;
 	*nr_entries = (uint32_t)(all < PX_LOG_VOLUME_ENTRIES_MAX ? all : PX_LOG_VOLUME_ENTRIES_MAX);
 	*nr_volumes = (uint32_t)volumes;
+}
+
+/* The image tells where the section behind it is. */
+static bool find_section(int fd, uint32_t *nr_entries)
+{
+	struct px_txtb_header image;
+	uint32_t size;
+
+	if (px_txtbfile_read(fd, &image, sizeof(image), 0) != sizeof(image) ||
+	    image.id != PX_TXTB_ID || image.name_size != PX_TXTB_NAME_SIZE ||
+	    image.registry_end - image.registry_start !=
+		    PX_LOG_OBJECTS * sizeof(struct px_txtb_object))
+		return false;
+	size = image.buffer_end - image.buffer_start;
+	*nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
+	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
+}
+
+bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout)
+{
+	uint32_t nr_entries;
+
+	if (!find_section(fd, &nr_entries))
+		return false;
+	*layout = px_log_layout(nr_entries);
+	if (px_txtbfile_read(fd, header, sizeof(*header), layout->header) != sizeof(*header) ||
+	    header->magic != PX_LOG_MAGIC)
+		return false;
+	if (header->nr_entries != nr_entries)
+		header->version = 0; /* image and section disagree: it is ours, and damaged */
+	return true;
+}
+
+bool px_log_header_is_ours(const struct px_log_header *header)
+{
+	struct px_log_machine machine = px_log_machine();
+
+	return header->version == PX_LOG_VERSION && header->volume == 0 &&
+	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 && header->nr_entries > 0 &&
+	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
+	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
+	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
+	       (header->nr_volumes > 0 || header->nr_entries == PX_LOG_VOLUME_ENTRIES_MAX) &&
+	       px_attr_is_valid(&header->attr);
+}
+
+bool px_log_read_commit(int fd, const struct px_log_header *header,
+			const struct px_log_layout *layout, struct px_log_commit *commit)
+{
+	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
+	bool loops = header->policy == PX_POLICY_LOOP;
+
+	return px_txtbfile_read(fd, commit, sizeof(*commit), layout->commit) == sizeof(*commit) &&
+	       commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
+	       (capacity == 0 || commit->end - commit->first <= capacity) &&
+	       (loops || capacity == 0 || commit->end <= capacity) &&
+	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST &&
+	       commit->nr_wrappers <= PX_WRAPPERS_MAX;
 }
 
 struct px_log_machine px_log_machine(void)

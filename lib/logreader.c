@@ -10,10 +10,13 @@
 
 #include "life.h"
 #include "logfile.h"
+#include "native.h"
 #include "registry.h"
+#include "translate.h"
 #include "txtbfile.h"
 
 #define WINDOW_SLOTS 4096
+#define CONTEXTS_FOUND 1024
 
 /* Slots of one volume that are in memory. */
 struct window {
@@ -21,6 +24,13 @@ struct window {
 	uint32_t nr_slots;
 	struct px_log_slot *slots;
 	struct px_txtb_entry *entries;
+};
+
+/* The registry of one volume: who the contexts of calls are. */
+struct contexts {
+	uint64_t volume; /* + 1; 0: of none */
+	struct px_log_object *object;
+	uint16_t found[CONTEXTS_FOUND]; /* by handle: where it was found last */
 };
 
 struct logreader {
@@ -32,6 +42,7 @@ struct logreader {
 	bool loops;
 	uint64_t position; /* of the next slot to look at */
 	struct window window;
+	struct contexts contexts;
 	struct px_log_name *names;
 	uint32_t nr_names;
 	uint16_t name_of[PX_EVENT_IDS]; /* index + 1, or 0 */
@@ -47,31 +58,12 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return px_txtbfile_read(fd, data, size, offset) == size;
 }
 
-/* Where a position is. */
-
-static uint64_t volume_offset(const struct logreader *reader, uint64_t position)
-{
-	uint64_t number = position / reader->header.nr_entries;
-
-	return (reader->loops ? number % reader->header.nr_volumes : number) * reader->layout.size;
-}
-
-static uint32_t slot_in_volume(const struct logreader *reader, uint64_t position)
-{
-	return (uint32_t)(position % reader->header.nr_entries);
-}
-
-static uint64_t next_volume(const struct logreader *reader, uint64_t position)
-{
-	return position + reader->header.nr_entries - slot_in_volume(reader, position);
-}
-
 /* Bring the slots from this position on into memory.  False: the file does not have it. */
 static bool fill_window(struct logreader *reader, uint64_t position)
 {
 	struct window *window = &reader->window;
-	uint64_t offset = volume_offset(reader, position);
-	uint32_t slot = slot_in_volume(reader, position);
+	uint64_t offset = px_log_volume_offset(&reader->header, &reader->layout, position);
+	uint32_t slot = px_log_slot_in_volume(&reader->header, position);
 	uint64_t count = reader->commit.end - position;
 	size_t got;
 
@@ -133,8 +125,53 @@ static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_s
 	return true;
 }
 
-PX_INLINE void describe(const struct px_log_slot *slot, const struct px_txtb_entry *entry,
-			struct px_report *report)
+static bool read_contexts(struct logreader *reader, uint64_t volume)
+{
+	struct contexts *contexts = &reader->contexts;
+	size_t size = (1 + PX_LOG_IN_USE) * sizeof(*contexts->object);
+
+	if (contexts->volume == volume + 1)
+		return true;
+	contexts->volume = 0;
+	if (!contexts->object)
+		contexts->object = malloc(size);
+	if (!contexts->object || !read_all(reader->fd, contexts->object, size,
+					   volume * reader->layout.size + reader->layout.objects))
+		return false;
+	contexts->volume = volume + 1;
+	return true;
+}
+
+/* The process and the pthread_t of the thread that is this context; all zero where it is not known. */
+static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
+{
+	uint64_t volume = px_log_volume_number(&reader->header, position);
+	uint16_t *found = &reader->contexts.found[handle % CONTEXTS_FOUND];
+	const struct px_log_object *object;
+
+	if (!read_contexts(reader, volume))
+		return (struct px_object){0};
+	object = reader->contexts.object;
+	if (px_unlikely(object[*found].object.handle != handle))
+		for (*found = 0; *found < PX_LOG_IN_USE; ++*found)
+			if (object[*found].object.handle == handle)
+				break;
+	return object[*found].object.handle == handle ? object[*found].object :
+							(struct px_object){0};
+}
+
+PX_INLINE bool is_native(const struct px_log_slot *slot)
+{
+	return px_unlikely(slot->flags & PX_LOG_IS_NATIVE);
+}
+
+PX_INLINE uint32_t length_of(const struct px_log_slot *slot)
+{
+	return is_native(slot) ? slot->flags >> 16 : slot->length;
+}
+
+static void describe(struct logreader *reader, const struct px_log_slot *slot,
+		     const struct px_txtb_entry *entry, struct px_report *report)
 {
 	struct px_record *record = &report->record;
 
@@ -143,27 +180,37 @@ PX_INLINE void describe(const struct px_log_slot *slot, const struct px_txtb_ent
 	record->thread = slot->thread;
 	record->pid = slot->pid;
 	record->id = slot->id;
-	record->flags = slot->flags & PX_RECORD_TRUNCATED;
-	record->length = slot->length;
+	record->flags = slot->flags & PX_LOG_RECORD_FLAGS;
+	record->length = length_of(slot);
 	record->extra = 0;
-	record->nr_slots = px_record_slots(slot->length);
-	record->context = entry->context == PX_LOG_NO_THREAD ? 0 : entry->context;
+	record->nr_slots = px_record_slots(record->length);
+	record->context = entry->context == PX_NO_THREAD ? 0 : entry->context;
 	record->priority = entry->priority;
 	record->cpu = entry->id >> 24;
 	report->time_ns = slot->time_ns;
-	report->length = slot->length;
+	report->length = record->length;
+	report->place = reader->position + 1;
+	if (is_native(slot)) {
+		const struct px_object thread = context_of(reader, reader->position,
+							   entry->context);
+
+		record->thread = thread.thread;
+		record->pid = thread.pid;
+	}
 }
 
 /* True if an event with so much data can stand here. */
 static bool is_sound(const struct logreader *reader, uint64_t position,
 		     const struct px_log_slot *slot)
 {
-	uint64_t left = reader->header.nr_entries - slot_in_volume(reader, position);
+	uint64_t left = reader->header.nr_entries -
+			px_log_slot_in_volume(&reader->header, position);
 
 	if (left > reader->commit.end - position)
 		left = reader->commit.end - position;
-	return slot->id < PX_EVENT_IDS && slot->length <= left * PX_RECORD_MORE_BYTES &&
-	       px_record_slots(slot->length) <= left;
+	return slot->id < PX_EVENT_IDS && length_of(slot) <= left * PX_RECORD_MORE_BYTES &&
+	       px_record_slots(length_of(slot)) <= left &&
+	       (!is_native(slot) || length_of(slot) >= PX_RECORD_FIRST_BYTES);
 }
 
 /* The event at the cursor.  False: it is damaged, and passed. */
@@ -178,12 +225,12 @@ static bool take(struct logreader *reader, const struct px_log_slot *slot,
 		reader->position++;
 		return false;
 	}
-	describe(slot, entry, report);
+	describe(reader, slot, entry, report);
 	reader->position += report->record.nr_slots;
 	report->copied = report->length < capacity ? report->length : capacity;
 	first = report->copied < sizeof(entry->info) ? report->copied : sizeof(entry->info);
 	if (first > 0)
-		memcpy(data, entry->info, first);
+		memcpy(data, is_native(slot) ? (const void *)&slot->thread : entry->info, first);
 	return px_likely(report->copied == first) ||
 	       read_more(reader, position, report->record.nr_slots, (char *)data + first,
 			 report->copied - first);
@@ -193,10 +240,11 @@ static bool take(struct logreader *reader, const struct px_log_slot *slot,
 static void pass_rest(struct logreader *reader)
 {
 	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
-	bool is_volume = reader->loops || slot_in_volume(reader, reader->position) > 0;
+	bool is_volume = reader->loops ||
+			 px_log_slot_in_volume(&reader->header, reader->position) > 0;
 
 	reader->position = is_volume && (is_there || reader->loops) ?
-				   next_volume(reader, reader->position) :
+				   px_log_next_volume_at(&reader->header, reader->position) :
 				   reader->commit.end;
 }
 
@@ -217,6 +265,54 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 			return PX_NEXT_EVENT;
 	}
 	return PX_NEXT_NONE;
+}
+
+/*
+ * What the image says of the event there.  The end of a wait has it in the words that ThreadX does not use; all else is
+ * as calls.def says, or what it was taken for.
+ */
+static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
+{
+	struct logreader *reader = reader_of(archive);
+	uint64_t position = place - 1;
+	const struct px_txtb_entry *entry;
+	const struct px_log_slot *slot;
+	unsigned int word;
+	enum px_call which;
+
+	if (position < reader->commit.first || position >= reader->commit.end)
+		return false;
+	slot = slot_at(reader, position, &entry);
+	if (!slot || (slot->word & 0xFF) != PX_LOG_EVENT || !(slot->flags & PX_RECORD_CALL) ||
+	    !px_call_of_event(slot->id, &which))
+		return false;
+	memset(call, 0, sizeof(*call));
+	call->flags = slot->flags & PX_LOG_RECORD_FLAGS;
+	call->state = px_calls[which].state;
+	if (!is_native(slot))
+		return true;
+	call->native = entry->id & 0xFFFF;
+	memcpy(call->word, entry->info, sizeof(call->word));
+	word = px_translate_object_word(which, call->native);
+	if (word < PX_NATIVE_WORDS)
+		call->object = call->word[word];
+	if (call->object == PX_NO_THREAD)
+		call->object = 0;
+	if (call->native == PX_TXTB_RUNNING)
+		call->waker = call->word[2];
+	return true;
+}
+
+static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum)
+{
+	struct logreader *reader = reader_of(archive);
+
+	if (i >= reader->commit.nr_wrappers ||
+	    !read_all(reader->fd, sum, sizeof(*sum), reader->layout.wrappers + i * sizeof(*sum)))
+		return false;
+	sum->symbol[sizeof(sum->symbol) - 1] = '\0';
+	sum->version[sizeof(sum->version) - 1] = '\0';
+	return true;
 }
 
 static void log_rewind(struct px_archive *archive)
@@ -290,13 +386,15 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	}
 	memset(to, 0, sizeof(*to));
 	if (!read_object(reader, volume, i % PX_LOG_OBJECTS, &object) ||
-	    object.object.handle == PX_LOG_NO_THREAD)
+	    object.object.handle == PX_NO_THREAD)
 		return true;
 	to->handle = object.object.handle;
 	to->type = object.object.type;
 	to->priority = object.object.type == PX_TXTB_THREAD ? object.object.priority : UINT32_MAX;
 	to->pid = object.object.pid;
 	to->tid = object.object.tid;
+	to->address = object.address;
+	to->site = object.site;
 	memcpy(to->name, object.object.name, sizeof(to->name));
 	return true;
 }
@@ -337,6 +435,7 @@ static void log_free(struct px_archive *archive)
 	free(reader->window.slots);
 	free(reader->window.entries);
 	free(reader->names);
+	free(reader->contexts.object);
 	free(reader);
 }
 
@@ -345,6 +444,8 @@ static const struct px_archive_kind kind = {
 	.rewind = log_rewind,
 	.type = log_type,
 	.type_name = log_type_name,
+	.call = log_call,
+	.wrapper = log_wrapper,
 	.object = log_object,
 	.modules = log_modules,
 	.set_tick = log_set_tick,
@@ -358,7 +459,7 @@ static const struct px_archive_kind kind = {
  * The writer lives; whether it is still at this log, its registry tells, if it is ours too.  It may have become
  * another program since, or have failed to complete the log.
  */
-static bool is_still_written(const struct px_log_header *header)
+bool px_logreader_is_written(const struct px_log_header *header)
 {
 	struct px_process_id writer = {.pid = header->writer_pid, .start = header->writer_start};
 	struct px_registry_file ours = px_registry_file();
@@ -372,31 +473,6 @@ static bool is_still_written(const struct px_log_header *header)
 	    ours.inode != header->registry_inode)
 		return true;
 	return px_registry_has(&writer);
-}
-
-static bool header_is_ours(const struct px_log_header *header, uint32_t nr_entries)
-{
-	struct px_log_machine machine = px_log_machine();
-
-	return header->version == PX_LOG_VERSION && header->volume == 0 &&
-	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 &&
-	       header->nr_entries == nr_entries && nr_entries > 0 &&
-	       nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
-	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
-	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
-	       (header->nr_volumes > 0 || nr_entries == PX_LOG_VOLUME_ENTRIES_MAX) &&
-	       px_attr_is_valid(&header->attr);
-}
-
-static bool commit_is_sound(const struct logreader *reader)
-{
-	const struct px_log_commit *commit = &reader->commit;
-	uint64_t capacity = (uint64_t)reader->header.nr_entries * reader->header.nr_volumes;
-
-	return commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
-	       (capacity == 0 || commit->end - commit->first <= capacity) &&
-	       (reader->loops || capacity == 0 || commit->end <= capacity) &&
-	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST;
 }
 
 /*
@@ -420,8 +496,10 @@ static uint32_t count_volumes(const struct logreader *reader, int fd)
 	if (in_use > in_file && reader->commit.is_complete)
 		return 0;
 	if (end > 0)
-		least = volume_offset(reader, end - 1) + layout->slots +
-			(slot_in_volume(reader, end - 1) + 1) * sizeof(struct px_log_slot);
+		least = px_log_volume_offset(&reader->header, &reader->layout, end - 1) +
+			layout->slots +
+			(px_log_slot_in_volume(&reader->header, end - 1) + 1) *
+				sizeof(struct px_log_slot);
 	if (size < least && reader->commit.is_complete)
 		return 0;
 	if (in_use > in_file)
@@ -476,7 +554,8 @@ static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
 					 .dropped = commit->dropped,
 					 .abandoned = commit->abandoned};
 	archive->info = (struct px_archive_info){
-		.is_complete = commit->is_complete != 0,
+		.is_complete = commit->is_complete != PX_LOG_OPEN,
+		.is_recovered = commit->is_complete == PX_LOG_RECOVERED,
 		.tick_ns = header->tick_ns,
 		.time_mask = UINT32_MAX,
 		.name_size = PX_TXTB_NAME_SIZE,
@@ -489,16 +568,15 @@ static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
 	};
 }
 
-static int load(struct logreader *reader, int fd, uint32_t nr_entries)
+static int load(struct logreader *reader, int fd)
 {
 	uint32_t nr_volumes;
 
-	if (!header_is_ours(&reader->header, nr_entries))
+	if (!px_log_header_is_ours(&reader->header))
 		return EINVAL;
 	reader->loops = reader->header.policy == PX_POLICY_LOOP;
-	if (!read_all(fd, &reader->commit, sizeof(reader->commit), reader->layout.commit) ||
-	    !commit_is_sound(reader) ||
-	    (!reader->commit.is_complete && is_still_written(&reader->header)))
+	if (!px_log_read_commit(fd, &reader->header, &reader->layout, &reader->commit) ||
+	    (!reader->commit.is_complete && px_logreader_is_written(&reader->header)))
 		return EINVAL;
 	nr_volumes = count_volumes(reader, fd);
 	if (nr_volumes == 0)
@@ -515,22 +593,6 @@ static int load(struct logreader *reader, int fd, uint32_t nr_entries)
 	return 0;
 }
 
-/* The image tells where the section behind it is. */
-static bool find_section(int fd, uint32_t *nr_entries)
-{
-	struct px_txtb_header image;
-	uint32_t size;
-
-	if (!read_all(fd, &image, sizeof(image), 0) || image.id != PX_TXTB_ID ||
-	    image.name_size != PX_TXTB_NAME_SIZE ||
-	    image.registry_end - image.registry_start !=
-		    PX_LOG_OBJECTS * sizeof(struct px_txtb_object))
-		return false;
-	size = image.buffer_end - image.buffer_start;
-	*nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
-	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
-}
-
 /*
  * A log whose section is gone, as in a copy that broke off, or one of a machine with the other byte order
  * (MODEL-9).  The viewer would open what there is, but times and names are lost, so it is not passed off as
@@ -538,30 +600,25 @@ static bool find_section(int fd, uint32_t *nr_entries)
  */
 static bool is_unreadable_log(int fd)
 {
-	uint32_t no_thread = PX_LOG_NO_THREAD;
+	uint32_t no_thread = PX_NO_THREAD;
 	struct px_txtb_object first;
 
 	return read_all(fd, &first, sizeof(first), sizeof(struct px_txtb_header)) &&
 	       first.type == PX_TXTB_THREAD &&
 	       (first.handle == no_thread || first.handle == __builtin_bswap32(no_thread)) &&
-	       strncmp(first.name, PX_LOG_NO_THREAD_NAME, sizeof(first.name)) == 0;
+	       strncmp(first.name, PX_NO_THREAD_NAME, sizeof(first.name)) == 0;
 }
 
 int px_logreader_open(int fd, struct px_archive **archive)
 {
 	struct logreader *reader = calloc(1, sizeof(*reader));
-	uint32_t nr_entries;
 	int error = ENOENT;
 
 	if (!reader)
 		return ENOMEM;
 	reader->fd = -1;
-	if (find_section(fd, &nr_entries)) {
-		reader->layout = px_log_layout(nr_entries);
-		if (read_all(fd, &reader->header, sizeof(reader->header), reader->layout.header) &&
-		    reader->header.magic == PX_LOG_MAGIC)
-			error = load(reader, fd, nr_entries);
-	}
+	if (px_log_find(fd, &reader->header, &reader->layout))
+		error = load(reader, fd);
 	if (error == ENOENT && is_unreadable_log(fd))
 		error = EINVAL;
 	if (error) {

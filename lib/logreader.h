@@ -10,11 +10,15 @@
 #define PX_LOGREADER_H
 
 #include "archive.h"
+#include "logfile.h"
 
 /*
  * Open it.  ENOENT: the file has no section of ours, whatever else it may be.  EINVAL: it has one that
  * cannot be read: damaged, of another machine or version, or still being written.  ENOMEM, EMFILE.
  */
 int px_logreader_open(int fd, struct px_archive **archive);
+
+/* True if a log that says this may still be at its writer's. */
+bool px_logreader_is_written(const struct px_log_header *header);
 
 #endif

@@ -5,24 +5,31 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "farmodules.h"
 #include "modules.h"
-#include "types.h"
 
 #define ZERO_CHUNK 65536
+#define WRAPPERS_ROUND 64 /* commits */
 
 /* Files. */
 
-static int write_all(const struct px_log *log, const void *data, size_t size, uint64_t offset)
+/* The program may put a file of its own in the log's place at any time: it is looked for ahead of each step. */
+static int write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
 {
 	const char *from = data;
 
 	while (size > 0) {
 		ssize_t written;
+		int error;
 
 		PX_TESTPOINT("log.write.before");
+		error = px_log_hold(log);
+		if (error)
+			return error;
 		written = pwrite(log->fd, from, size, (off_t)offset);
 
 		if (written < 0 && errno == EINTR)
@@ -39,15 +46,17 @@ static int write_all(const struct px_log *log, const void *data, size_t size, ui
 }
 
 /* Make a part of the file zeros that may have held something else; its space stays allocated. */
-static int make_zeros(const struct px_log *log, uint64_t offset, uint64_t size)
+static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 {
 	static const char zeros[ZERO_CHUNK];
-	int error = 0;
+	int error;
 
 	PX_TESTPOINT("log.write.before");
-	if (size == 0 || fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
-				   (off_t)offset, (off_t)size) == 0)
-		return 0;
+	error = px_log_hold(log);
+	if (error || size == 0 ||
+	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+		      (off_t)size) == 0)
+		return error;
 	while (!error && size > 0) {
 		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
 
@@ -59,59 +68,69 @@ static int make_zeros(const struct px_log *log, uint64_t offset, uint64_t size)
 }
 
 /* The slots behind are written before they are committed, so what they hold does not matter. */
-static int clean_volume(const struct px_log *log, uint64_t offset)
+static int clean_volume(struct px_log *log, uint64_t offset)
 {
 	uint64_t end = offset + log->layout.slots;
 	uint64_t size;
 	struct stat status;
+	int error = px_log_hold(log);
 
+	if (error)
+		return error;
 	if (fstat(log->fd, &status) != 0)
 		return errno;
 	size = (uint64_t)status.st_size;
 	if (size > offset) {
-		int error = make_zeros(log, offset, (size < end ? size : end) - offset);
-
+		error = make_zeros(log, offset, (size < end ? size : end) - offset);
 		if (error)
 			return error;
 	}
 	PX_TESTPOINT("log.write.before");
+	error = px_log_hold(log);
+	if (error)
+		return error;
 	return size >= end || ftruncate(log->fd, (off_t)end) == 0 ? 0 : errno;
 }
 
 /* Registry slots. */
 
-static int write_object(const struct px_log *log, uint64_t offset, uint32_t slot,
-			const struct px_object *object)
+static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
+			const struct px_log_object *exact)
 {
-	struct px_log_object exact = {.object = *object};
+	const struct px_object *object = &exact->object;
 	struct px_txtb_object shown;
 	int error;
 
 	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
 			    object->priority, object->name);
-	error = write_all(log, &exact, sizeof(exact),
-			  offset + log->layout.objects + slot * sizeof(exact));
+	error = write_all(log, exact, sizeof(*exact),
+			  offset + log->layout.objects + slot * sizeof(*exact));
 	return error ? error :
 		       write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
 }
 
-static int write_threads(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
+static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	static const struct px_txtb_object unused;
 	int error = 0;
 
 	/* A thread may have left one slot for another: it must not stand in both. */
-	for (uint32_t i = 0; !error && i <= PX_LOG_THREADS; i++) {
+	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
 		if (!volume->context[i].is_stale)
 			continue;
 		error = write_all(log, &unused, sizeof(unused), offset + px_txtb_entries_offset(i));
 		volume->context[i].is_stale = error != 0;
 	}
-	for (uint32_t i = 0; !error && i <= PX_LOG_THREADS; i++) {
-		if (!volume->context[i].is_dirty)
+	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
+		struct px_log_context *context = &volume->context[i];
+		const struct px_log_object object = {.object = context->object,
+						     .address = context->address,
+						     .site = context->site};
+
+		if (!context->is_dirty)
 			continue;
-		error = write_object(log, offset, i, &volume->context[i].object);
-		volume->context[i].is_dirty = error != 0;
+		error = write_object(log, offset, i, &object);
+		context->is_dirty = error != 0;
 	}
 	return error;
 }
@@ -122,37 +141,57 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 
 	while (!error && volume->types_written < volume->nr_types) {
 		unsigned int id = volume->type[volume->types_written];
-		struct px_object object = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
-					   .type = PX_TXTB_EVENT_TYPE};
+		struct px_log_object type = {
+			.object = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+				   .type = PX_TXTB_EVENT_TYPE}};
+		char *name = type.object.name;
 
-		if (px_types_name(id, object.name) != 0)
-			snprintf(object.name, sizeof(object.name), "event type %u", id);
+		if (px_typelist_name(log->types, id, name) != 0)
+			snprintf(name, sizeof(type.object.name), "event type %u", id);
 		error = write_object(log, offset, PX_LOG_TYPES_FIRST + volume->types_written,
-				     &object);
+				     &type);
 		volume->types_written += !error;
 	}
 	return error;
 }
 
-/* The event types that were opened since the last time. */
-static int write_names(struct px_log *log)
+/*
+ * The event types that were opened since the last time.  One that is not ready may become so, with others behind
+ * it; all ahead of it are written.
+ */
+int px_log_write_names(struct px_log *log)
 {
-	uint32_t first = PX_EVENT_SYSTEM_LAST + 1; /* behind the system types and the unnamed one */
-	int error = 0;
+	struct px_log_name name;
+	bool has_passed = false;
+	int error;
 
-	for (;;) {
-		struct px_log_name name = {.id = px_types_get(first + log->commit.nr_names)};
-
-		if (name.id == PX_EVENT_NONE || px_types_name(name.id, name.text) != 0)
-			return 0;
-		error = write_all(log, &name, sizeof(name),
-				  log->layout.names + log->commit.nr_names * sizeof(name));
-		if (error)
-			return error;
-		log->commit.nr_names++;
+	for (uint32_t i = log->types_done; px_typelist_get(log->types, i, &name.id, name.text);
+	     i++) {
+		has_passed |= name.id == PX_EVENT_NONE;
+		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id)) {
+			error = write_all(log, &name, sizeof(name),
+					  log->layout.names + log->commit.nr_names * sizeof(name));
+			if (error)
+				return error;
+			px_eventset_add(&log->named, name.id);
+			log->commit.nr_names++;
+		}
+		if (!has_passed)
+			log->types_done = i + 1;
 	}
+	return 0;
 }
 
+static size_t list_modules(const struct px_log *log, char *text)
+{
+	return log->far_pid ? px_farmodules_list(log->far_pid, text, PX_LOG_MODULES_BYTES) :
+			      px_modules_list(text, PX_LOG_MODULES_BYTES);
+}
+
+/*
+ * A list that is in the file only in part is worse than none; and of a process that is gone, the one that was seen
+ * last is better.
+ */
 int px_log_write_modules(struct px_log *log)
 {
 	char *text = malloc(PX_LOG_MODULES_BYTES);
@@ -161,17 +200,37 @@ int px_log_write_modules(struct px_log *log)
 
 	if (!text)
 		return ENOMEM;
-	length = px_modules_list(text, PX_LOG_MODULES_BYTES);
+	length = list_modules(log, text);
+	if (length == 0 && log->far_pid) {
+		free(text);
+		return 0;
+	}
 	error = write_all(log, text, length, log->layout.modules);
-	if (!error)
-		log->commit.modules_bytes = (uint32_t)length;
+	log->commit.modules_bytes = error ? 0 : (uint32_t)length;
 	free(text);
+	return error;
+}
+
+/* Rows that do not change, and sums that do: what a reader finds is of one instant, but for a writer that dies here. */
+int px_log_write_wrappers(struct px_log *log, double tick_ns)
+{
+	struct px_wrapper_sum wrapper;
+	uint32_t i = 0;
+	int error = 0;
+
+	while (log->view && !error && px_view_wrapper(log->view, i, tick_ns, &wrapper)) {
+		error = write_all(log, &wrapper, sizeof(wrapper),
+				  log->layout.wrappers + i * sizeof(wrapper));
+		i += !error;
+	}
+	if (i > log->commit.nr_wrappers)
+		log->commit.nr_wrappers = i;
 	return error;
 }
 
 /* Volumes. */
 
-static int write_header(const struct px_log *log, uint64_t offset, uint32_t current)
+static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 {
 	struct px_txtb_header header;
 
@@ -183,15 +242,15 @@ static int write_header(const struct px_log *log, uint64_t offset, uint32_t curr
 /* The image's header last: with it the volume is there. */
 int px_log_begin_volume(struct px_log *log, uint64_t position)
 {
-	uint64_t offset = px_log_volume_offset(log, position);
+	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
 	struct px_log_header header = log->header;
 	int error = clean_volume(log, offset);
 
-	header.volume = (uint32_t)px_log_volume_number(log, position);
+	header.volume = (uint32_t)px_log_volume_number(&log->header, position);
 	if (!error)
 		error = write_all(log, &header, sizeof(header), offset + log->layout.header);
 	if (!error)
-		error = write_threads(log, px_log_volume_of(log, position), offset);
+		error = write_contexts(log, px_log_volume_of(log, position), offset);
 	if (!error)
 		error = write_header(log, offset, 0);
 	return error;
@@ -199,10 +258,54 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
-int px_log_write_commit(struct px_log *log)
+/* What the log's writer itself puts into a checkpoint: how it will stand when all that is staged is written. */
+static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
+	const struct px_log_cursor *staged = &log->staged;
+
+	*to = (struct px_checkpoint_log){
+		.last_ns = staged->last_ns,
+		.nr_lost = log->nr_lost,
+		.nr_begun = log->nr_begun,
+		.volume = px_log_volume_number(&log->header, log->stage_position),
+		.base_ns = staged->stamps.base_ns,
+		.ticks = staged->stamps.ticks,
+		.real = staged->stamps.real,
+		.has_stamps = staged->stamps.begun,
+		.has_stop = staged->has_stop,
+		.wants_stop = log->wants_stop,
+		.serial = log->translator ?
+				  px_things_serial(px_translator_things(log->translator)) :
+				  log->serial,
+	};
+}
+
+void px_log_keep_checkpoint(struct px_log *log)
+{
+	if (!log->bequest)
+		return;
+	fill_checkpoint(log, &log->bequest->next->log);
+	px_bequest_keep_next(log->bequest);
+}
+
+/* What can fail stands ahead of it.  The serial counts commits that are in the file: each has its checkpoint. */
+int px_log_write_commit(struct px_log *log, enum px_log_checkpoint which)
+{
+	struct px_bequest *bequest = log->bequest;
+	int error;
+
+	if (bequest && which == PX_LOG_NEXT)
+		fill_checkpoint(log, &bequest->next->log);
+	if (bequest)
+		px_bequest_publish(bequest, which == PX_LOG_NEXT ? bequest->next : bequest->base,
+				   log->commit.serial + 1);
 	log->commit.serial++;
-	return write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
+	error = write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
+	if (error)
+		log->commit.serial--;
+	else if (bequest && which == PX_LOG_NEXT)
+		px_bequest_keep_next(bequest);
+	return error;
 }
 
 /* The oldest record that is left when all up to end is written. */
@@ -237,20 +340,34 @@ static int give_up_oldest(struct px_log *log)
 	log->commit.first = log->staged.first;
 	if (log->commit.end < log->commit.first)
 		log->commit.end = log->commit.first; /* nothing is left */
-	error = px_log_write_commit(log);
+	error = px_log_write_commit(log, PX_LOG_SAME);
 	if (error)
 		log->commit = before;
 	return error;
 }
 
+/* For who comes after us: what the file may hold besides what is committed. */
+
+static void note_spoiled(struct px_log *log, uint64_t end)
+{
+	if (log->bequest)
+		px_write_once(&log->bequest->file->spoiled, end);
+}
+
+static void note_clear(struct px_log *log, uint64_t nr_entries)
+{
+	if (log->bequest)
+		px_write_once(&log->bequest->file->to_clear, nr_entries);
+}
+
 static uint64_t entry_offset(const struct px_log *log, uint64_t position)
 {
-	return px_log_volume_offset(log, position) + log->layout.entries +
-	       px_log_slot_in_volume(log, position) * sizeof(struct px_txtb_entry);
+	return px_log_volume_offset(&log->header, &log->layout, position) + log->layout.entries +
+	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
 }
 
 /* The viewer stops there. */
-static int hide_entries(const struct px_log *log, uint64_t position)
+static int hide_entries(struct px_log *log, uint64_t position)
 {
 	static const uint32_t no_context = 0;
 
@@ -264,13 +381,13 @@ static int hide_entries(const struct px_log *log, uint64_t position)
 static int write_hole(struct px_log *log)
 {
 	static const uint64_t nothing; /* PX_LOG_NOTHING */
-	uint32_t slot = px_log_slot_in_volume(log, log->hole);
+	uint32_t slot = px_log_slot_in_volume(&log->header, log->hole);
 	uint64_t left = log->header.nr_entries - slot;
 	int error;
 
 	error = write_all(log, &nothing, sizeof(nothing),
-			  px_log_volume_offset(log, log->hole) + log->layout.slots +
-				  slot * sizeof(struct px_log_slot));
+			  px_log_volume_offset(&log->header, &log->layout, log->hole) +
+				  log->layout.slots + slot * sizeof(struct px_log_slot));
 	if (!error)
 		error = hide_entries(log, log->hole);
 	if (!error)
@@ -286,12 +403,14 @@ static int write_hole(struct px_log *log)
  */
 int px_log_empty_file(struct px_log *log)
 {
-	int error = hide_entries(log, 0);
+	int error;
 
+	note_clear(log, log->to_clear);
+	error = hide_entries(log, 0);
 	if (!error)
 		error = write_header(log, 0, 0);
 	if (!error)
-		error = px_log_write_commit(log);
+		error = px_log_write_commit(log, PX_LOG_SAME);
 	if (!error)
 		error = make_zeros(log, log->layout.entries,
 				   log->to_clear * sizeof(struct px_txtb_entry));
@@ -302,12 +421,27 @@ int px_log_empty_file(struct px_log *log)
 		error = make_zeros(log, log->layout.objects,
 				   PX_LOG_OBJECTS * sizeof(struct px_log_object));
 	if (!error)
-		error = write_threads(log, &log->volumes[0], 0);
+		error = write_contexts(log, &log->volumes[0], 0);
 	if (error)
 		return error;
 	log->is_cleared = false;
 	log->to_clear = 0;
+	note_spoiled(log, 0);
+	note_clear(log, 0);
 	return 0;
+}
+
+/* It is a filler of the beginning, in any round; and the oldest entry may be another one. */
+int px_log_show_first(struct px_log *log)
+{
+	const uint32_t no_thread = PX_NO_THREAD;
+	bool is_round = log->loops && log->staged.end > log->capacity &&
+			px_log_volume_number(&log->header, log->staged.end) == 0;
+	int error;
+
+	error = write_header(log, 0,
+			     is_round ? px_log_slot_in_volume(&log->header, log->staged.end) : 0);
+	return error ? error : write_all(log, &no_thread, sizeof(no_thread), entry_offset(log, 0));
 }
 
 /*
@@ -316,8 +450,8 @@ int px_log_empty_file(struct px_log *log)
  */
 static int write_entries(struct px_log *log)
 {
-	uint64_t offset = px_log_volume_offset(log, log->stage_position);
-	uint32_t slot = px_log_slot_in_volume(log, log->stage_position);
+	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, log->stage_position);
+	uint32_t slot = px_log_slot_in_volume(&log->header, log->stage_position);
 	uint64_t first = entry_offset(log, log->stage_position);
 	bool overwrites = log->loops && log->stage_position >= log->capacity;
 	bool hides = overwrites || log->stage_position < log->spoiled;
@@ -331,24 +465,33 @@ static int write_entries(struct px_log *log)
 	if (!error && log->staged.end < log->spoiled)
 		error = hide_entries(log, log->staged.end);
 	if (!error)
-		error = write_threads(log, px_log_volume_of(log, log->stage_position), offset);
+		error = write_contexts(log, px_log_volume_of(log, log->stage_position), offset);
 	if (!error)
 		error = write_types(log, px_log_volume_of(log, log->stage_position), offset);
 	if (!error)
 		error = write_all(log, log->slots, log->nr_staged * sizeof(*log->slots),
 				  offset + log->layout.slots + slot * sizeof(*log->slots));
-	if (!error && log->nr_staged > 1)
+	if (!error)
 		error = write_all(log, log->entries + hides,
 				  (log->nr_staged - hides) * sizeof(*log->entries),
 				  first + hides * sizeof(*log->entries));
-	if (!error && (hides || log->nr_staged == 1))
+	if (!error && hides)
 		error = write_all(log, log->entries, sizeof(*log->entries), first);
 	return error;
 }
 
 static bool begins_volume(const struct px_log *log)
 {
-	return px_log_volume_number(log, log->stage_position) >= log->nr_begun;
+	return px_log_volume_number(&log->header, log->stage_position) >= log->nr_begun;
+}
+
+/* Another process may end unseen: it is looked at while it runs, with the 1st, 2nd, 4th, 8th ... write. */
+static void write_far_modules(struct px_log *log)
+{
+	uint64_t serial = log->commit.serial;
+
+	if (log->far_pid && (serial & (serial - 1)) == 0)
+		px_log_write_modules(log);
 }
 
 static int write_staged(struct px_log *log)
@@ -357,6 +500,7 @@ static int write_staged(struct px_log *log)
 
 	if (log->is_cleared)
 		error = px_log_empty_file(log);
+	write_far_modules(log);
 	if (!error)
 		error = give_up_oldest(log);
 	if (!error && log->has_hole)
@@ -402,7 +546,7 @@ static void move_on(struct px_log *log)
 	px_log_volume_of(log, log->stage_position)->stamps = log->staged.stamps;
 	log->written = log->staged;
 	log->stage_position = log->staged.end;
-	if (log->nr_staged > 0 && px_log_slot_in_volume(log, log->staged.end) == 0)
+	if (log->nr_staged > 0 && px_log_slot_in_volume(&log->header, log->staged.end) == 0)
 		px_log_next_volume(log);
 	log->nr_staged = 0;
 	if (log->spoiled <= log->stage_position)
@@ -433,15 +577,23 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 	int error = write_staged(log);
 	/* Not before: what give_up_oldest() has committed is in the file. */
 	struct px_log_commit in_file = log->commit;
+	uint32_t nr_names, nr_wrappers;
 
 	if (!error)
-		error = write_names(log);
+		error = px_log_write_names(log);
+	if (!error && log->commit.serial % WRAPPERS_ROUND == 0)
+		error = px_log_write_wrappers(log, state->tick_ns);
 	if (!error) {
 		px_log_fill_commit(log, state);
-		error = px_log_write_commit(log);
+		error = px_log_write_commit(log, PX_LOG_NEXT);
 	}
-	if (error)
+	if (error) {
+		nr_names = log->commit.nr_names; /* those are in the file, and come with the next */
+		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
+		log->commit.nr_names = nr_names;
+		log->commit.nr_wrappers = nr_wrappers;
+	}
 	return error;
 }
 
@@ -451,11 +603,17 @@ int px_log_write(struct px_log *log, const struct px_log_state *state)
 
 	PX_TESTPOINT("log.write.begin");
 	px_log_stage_stop(log);
-	error = write_and_commit(log, state);
+	note_spoiled(log, log->staged.end > log->spoiled ? log->staged.end : log->spoiled);
+	error = px_log_hold(log);
+	if (!error)
+		error = write_and_commit(log, state);
+	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
+	log->open = 0;
 	if (error)
 		move_back(log);
 	else
 		move_on(log);
+	note_spoiled(log, log->spoiled);
 	if (error && !log->first_error)
 		log->first_error = error;
 	return error;

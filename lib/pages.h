@@ -47,7 +47,7 @@ _Static_assert(PX_EVENT_FLUSH_STOP == POSIX_TRACE_FLUSH_STOP, "FLUSH_STOP");
 _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USEREVENT");
 
 /* Where struct posix_trace_event_info keeps what <trace_ext.h> tells. */
-enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU };
+enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
 
 /* NULL stays NULL, here and below. */
 static inline struct px_attr *px_attr_of(trace_attr_t *attr)

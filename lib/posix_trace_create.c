@@ -13,6 +13,7 @@ static void discard(struct px_stream *stream)
 {
 	if (stream->logging.log)
 		px_log_free(stream->logging.log);
+	stream->logging.log = NULL;
 	px_stream_end(stream);
 	px_stream_free(stream);
 }

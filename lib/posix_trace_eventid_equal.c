@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "pages.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "archive.h"
-#include "process.h"
-#include "types.h"
 
 /* EVEQ-2: no errors, and trid does not matter: an id means the same in all streams of a process. */
 PX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
@@ -25,7 +24,7 @@ PX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t eve
 
 	if (!event_name || !px_handle_lock_any(trid, &handle))
 		return EINVAL;
-	error = handle.stream ? px_types_name(event, name) :
+	error = handle.stream ? px_stream_type_name(handle.stream, event, name) :
 				handle.archive->kind->type_name(handle.archive, event, name);
 	px_handle_unlock(trid);
 	errno = saved_errno;
@@ -37,8 +36,16 @@ PX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t eve
 PX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_name,
 					    trace_event_id_t *restrict event)
 {
-	if (!event_name || !event || !px_handle_lock(trid))
+	struct px_stream *stream;
+	int error, state;
+
+	if (!event_name || !event)
 		return EINVAL;
-	px_handle_unlock(trid);
-	return px_process_open_type(event_name, event);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
+	stream = px_handle_lock(trid);
+	error = stream ? px_stream_open_type(stream, event_name, event) : EINVAL;
+	if (stream)
+		px_handle_unlock(trid);
+	pthread_setcancelstate(state, &state);
+	return error;
 }

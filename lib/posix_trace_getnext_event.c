@@ -43,13 +43,15 @@ static void fill_in(const struct px_report *report, const struct destination *to
 	to->event->__reserved[PX_INFO_CONTEXT] = (int)record->context;
 	to->event->__reserved[PX_INFO_PRIORITY] = (int)record->priority;
 	to->event->__reserved[PX_INFO_CPU] = (int)record->cpu;
+	to->event->__reserved[PX_INFO_PLACE_LOW] = (int)(uint32_t)report->place;
+	to->event->__reserved[PX_INFO_PLACE_HIGH] = (int)(uint32_t)(report->place >> 32);
 	*to->data_len = report->copied;
 	*to->unavailable = 0;
 }
 
 static enum px_next try_next(struct px_stream *stream, const struct destination *to)
 {
-	struct px_report report;
+	struct px_report report = {.place = 0};
 	enum px_next next = px_stream_next(stream, to->data, to->num_bytes, &report);
 
 	if (px_likely(next == PX_NEXT_EVENT))
@@ -60,7 +62,7 @@ static enum px_next try_next(struct px_stream *stream, const struct destination 
 /* GETNEXT-3: a pre-recorded stream never blocks, and its end is no error. */
 static void take_from(struct px_archive *archive, const struct destination *to)
 {
-	struct px_report report;
+	struct px_report report = {.place = 0};
 
 	if (px_likely(archive->kind->next(archive, to->data, to->num_bytes, &report) ==
 		      PX_NEXT_EVENT))

@@ -30,7 +30,9 @@
  *	    more after that, and opens it again.  So it is not shut while there is a view, whoever
  *	    sleeps.  It may stay open without one until the registry changes, which costs time only.
  *
- * fork: the page is zero, so the child looks anew.  vfork: the child is the parent.
+ * fork: the page is zero, so the child looks anew, and takes over its parent's views of the streams
+ * that it inherits.  It gets mappings of its own; the parent's are retired, since fork may have come in
+ * a handler that interrupted a writer, who would go on in the child.  vfork: the child is the parent.
  */
 #ifndef PX_PROCESS_H
 #define PX_PROCESS_H
@@ -40,6 +42,7 @@
 
 #include "registry.h"
 #include "segment.h"
+#include "thread.h"
 
 struct px_self {
 	uint32_t quiet;
@@ -50,6 +53,9 @@ struct px_self {
 	uint64_t start;
 	uint32_t pid;
 	uint32_t pid_namespace;
+	uint32_t forked_pid;		    /* a child's, as fork left it; 0: it came otherwise */
+	uint32_t is_born;		    /* what it was born into is known (kin.h): */
+	uint32_t born_into[PX_STREAMS_MAX]; /* the generation of such a stream, or 0 */
 	struct px_view *view[PX_STREAMS_MAX];
 };
 
@@ -60,18 +66,6 @@ struct px_gate {
 };
 
 extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
-
-/* A thread, in its own storage: small, without a constructor, as a handler may touch it first. */
-struct px_thread {
-	uint64_t epoch; /* of px_self when the rest was filled in */
-	uint64_t id;	/* pthread_t */
-	uint32_t tid;
-	uint32_t handle;   /* TXTB context */
-	uint32_t priority; /* TXTB priority word */
-};
-
-#define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
-extern __thread struct px_thread px_thread PX_TLS;
 
 /* True if the trace point has to look closer. */
 PX_INLINE bool px_gate_is_open(void)
@@ -125,7 +119,19 @@ PX_INLINE uint64_t px_process_incarnation(void)
 	return px_likely(incarnation != 0) ? incarnation : px_process_find_incarnation();
 }
 
-/* px_types_open(), and a new type is made known to the streams of this process (EVOPEN-11). */
+/*
+ * The table of event names of this process; makes one if there is none.  With the registry's lock held, where
+ * the registry can be had: controllers look for it, or give it one, at the same time.  0, or ENOMEM.
+ */
+int px_process_choose_family(uint32_t *number);
+
+/*
+ * What a controller has opened for this process (TRIDOPEN-1) counts as opened, and its streams know it.
+ * Async-signal-safe.
+ */
+PX_COLD void px_process_take_granted(void);
+
+/* px_types_open(), and new types are made known to the streams of this process (EVOPEN-11). */
 int px_process_open_type(const char *name, unsigned int *id);
 
 #endif

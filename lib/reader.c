@@ -10,6 +10,7 @@
 #define GRACE_NS 1000000     /* before the kernel is asked about an owner */
 #define PATIENCE_NS 50000000 /* for one that may just wait for its CPU */
 #define LAP_ATTEMPTS 8
+#define STEPS_MAX 4096 /* of one call; the next goes on from there */
 
 enum settled {
 	SETTLED_EMPTY, /* nothing below the snapshot */
@@ -36,12 +37,14 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 	reader->view = view;
 	reader->target_pid = target_pid;
 	reader->timeline = *timeline;
+	reader->taken.is_lapped = true; /* nothing was taken yet */
 	reader->reported_counter = timeline->origin.counter;
 	reader->cut = timeline->origin.counter;
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		struct px_ring ring = px_rings_get(&view->rings, i);
 
 		reader->cursor[i].position = px_read_once(&ring.control->tail);
+		reader->cursor[i].released = reader->cursor[i].position;
 		reader->cursor[i].extra = px_read_once(&ring.control->extra);
 		reader->cursor[i].last_counter = timeline->origin.counter;
 	}
@@ -54,11 +57,6 @@ void px_reader_destroy(struct px_reader *reader)
 	free(reader->heap);
 	free(reader->held_data);
 	memset(reader, 0, sizeof(*reader));
-}
-
-struct timespec px_reader_time(const struct px_reader *reader, uint64_t counter)
-{
-	return px_clock_timespec(px_timeline_convert(&reader->timeline, counter));
 }
 
 /* The heap. */
@@ -108,9 +106,9 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 
+	/* What was known of the next record stays known: first_lost(). */
 	if (cursor->head - cursor->position > ring.mask + 1)
-		return SETTLED_LAPPED; /* what was known of the next record stays known:
-					  first_lost() */
+		return SETTLED_LAPPED;
 	cursor->is_record = false;
 	for (;;) {
 		switch (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word)) {
@@ -150,17 +148,27 @@ static void advance(struct px_cursor *cursor, const struct px_record *record)
 	cursor->extra += record->nr_slots - 1;
 }
 
+/* All that the cursor has passed is free for writers. */
+static void consume(struct px_reader *reader, uint32_t i)
+{
+	struct px_ring ring;
+
+	if (px_unlikely(reader->keeps_slots))
+		return;
+	ring = ring_of(reader, i);
+	px_ring_consume(&ring, reader->cursor[i].position);
+}
+
 /* Put the rings that have something into the heap.  False: one of them was lapped. */
 static bool build_heap(struct px_reader *reader)
 {
 	reader->nr_heap = 0;
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
-		struct px_ring ring = ring_of(reader, i);
 		enum settled settled = settle(reader, i);
 
 		if (settled == SETTLED_LAPPED)
 			return false;
-		px_ring_consume(&ring, reader->cursor[i].position);
+		consume(reader, i);
 		if (settled == SETTLED_READY)
 			reader->heap[reader->nr_heap++] = i;
 	}
@@ -314,6 +322,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 	}
 	if (!lapped)
 		return false;
+	reader->taken.is_lapped = true;
 	PX_TESTPOINT("reader.lap.jumped");
 	for (uint32_t i = 0; i < nr_rings; i++)
 		cut_ring(reader, i, &first);
@@ -335,8 +344,7 @@ static void follow_laps(struct px_reader *reader)
 		if (build_heap(reader))
 			return;
 	}
-	/* Words that are ahead of the head are not a ring's: pass them, or the stream would stand
-	 * still. */
+	/* Words that are ahead of the head are not a ring's: pass them, or the stream would stand still. */
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
 		if (settle(reader, i) == SETTLED_LAPPED)
 			reader->cursor[i].position++;
@@ -423,7 +431,6 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 static void resettle_top(struct px_reader *reader)
 {
 	uint32_t i = reader->heap[0];
-	struct px_ring ring = ring_of(reader, i);
 
 	switch (settle(reader, i)) {
 	case SETTLED_LAPPED:
@@ -436,7 +443,7 @@ static void resettle_top(struct px_reader *reader)
 		sift_down(reader, 0);
 		break;
 	}
-	px_ring_consume(&ring, reader->cursor[i].position);
+	consume(reader, i);
 }
 
 /* Events that the reader makes. */
@@ -458,14 +465,20 @@ static void copy_out(const void *from, size_t length, void *to, size_t capacity,
 		memcpy(to, from, report->copied);
 }
 
-void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
+bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report)
 {
 	static const int automatic = 1;
 
+	if (reader->stop_made == run)
+		return false;
+	reader->stop_made_before = reader->stop_made;
+	reader->stop_made = run;
+	reader->reported = PX_REPORTED_STOP;
 	/* It happened with the last event that was recorded (UFULL-2). */
 	make(reader, PX_EVENT_STOP, reader->reported_counter, report);
 	copy_out(&automatic, sizeof(automatic), data, capacity, report);
+	return true;
 }
 
 /* True if there is a made event, or the record behind it. */
@@ -474,15 +487,19 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 {
 	if (reader->stop_waits) {
 		reader->stop_waits = false;
-		px_reader_make_stop(reader, data, capacity, report);
+		px_reader_make_stop(reader, reader->stop_run, data, capacity, report);
+		reader->reported = PX_REPORTED_MARKED_STOP;
 	} else if (reader->overflow_waits) {
 		reader->overflow_waits = false;
+		reader->reported = PX_REPORTED_OVERFLOW;
 		make(reader, PX_EVENT_OVERFLOW, reader->overflow_counter, report);
 	} else if (reader->resume_waits) {
 		reader->resume_waits = false;
+		reader->reported = PX_REPORTED_RESUME;
 		make(reader, PX_EVENT_RESUME, reader->held.counter, report);
 	} else if (reader->held_waits) {
 		reader->held_waits = false;
+		reader->reported = PX_REPORTED_HELD;
 		reader->reported_counter = reader->held.counter;
 		report->record = reader->held;
 		copy_out(reader->held_data, reader->held.length, data, capacity, report);
@@ -492,8 +509,7 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 	return true;
 }
 
-/* What the marks of the held record ask for.  They come from shared memory, but only as three
- * values. */
+/* What the marks of the held record ask for.  They come from shared memory, but only as three values. */
 static void read_marks(struct px_reader *reader)
 {
 	struct px_record *held = &reader->held;
@@ -503,7 +519,8 @@ static void read_marks(struct px_reader *reader)
 		return;
 	held->length -= sizeof(marks);
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
-	reader->stop_waits = marks.stopped;
+	reader->stop_run = marks.stopped;
+	reader->stop_waits = marks.stopped && marks.stopped != reader->stop_made;
 	if (marks.gap && marks.first_dropped)
 		note_gap(reader, marks.first_dropped);
 }
@@ -523,9 +540,12 @@ static void hold(struct px_reader *reader, const struct px_record *record,
 	if (reader->in_gap) {
 		reader->in_gap = false;
 		reader->overflow_counter = reader->gap_counter;
-		reader->overflow_waits = !px_eventset_has(filter, PX_EVENT_OVERFLOW);
-		reader->resume_waits = !px_eventset_has(filter, PX_EVENT_RESUME);
+		reader->overflow_waits = !reader->skips_overflow &&
+					 !px_eventset_has(filter, PX_EVENT_OVERFLOW);
+		reader->resume_waits = !reader->skips_resume &&
+				       !px_eventset_has(filter, PX_EVENT_RESUME);
 	}
+	reader->skips_overflow = reader->skips_resume = false;
 }
 
 static bool has_marks(const struct px_reader *reader, uint32_t i)
@@ -533,6 +553,19 @@ static bool has_marks(const struct px_reader *reader, uint32_t i)
 	struct px_ring ring = ring_of(reader, i);
 
 	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
+}
+
+/* For px_reader_checkpoint().  An overtaking writer that is met from here on counts this record as lost. */
+PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
+{
+	const struct px_cursor *cursor = &reader->cursor[i];
+
+	reader->reported = PX_REPORTED_RECORD;
+	reader->taken = (struct px_taken){.ring = i,
+					  .position = cursor->position,
+					  .extra = cursor->extra,
+					  .last_counter = cursor->last_counter,
+					  .reported_counter = reader->reported_counter};
 }
 
 /* Take the record at the top of the heap.  False: it is held, or gone. */
@@ -556,6 +589,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 		return false;
 	}
 	PX_TESTPOINT("reader.take.copied");
+	note_taken(reader, i);
 	advance(cursor, &report->record);
 	/* A lap that is met from here on leaves its gap behind this record, not ahead of it. */
 	if (holding)
@@ -593,7 +627,7 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 {
 	bool fresh = false;
 
-	for (;;) {
+	for (int steps = 0; steps < STEPS_MAX; steps++) {
 		if (px_unlikely(next_waiting(reader, data, capacity, report)))
 			return PX_NEXT_EVENT;
 		if (reader->nr_heap == 0) {
@@ -616,6 +650,7 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 		if (px_likely(take(reader, filter, data, capacity, report)))
 			return PX_NEXT_EVENT;
 	}
+	return PX_NEXT_PENDING; /* a hostile writer can have us pass over things for ever */
 }
 
 void px_reader_clear(struct px_reader *reader)
@@ -629,10 +664,12 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->position = px_load_acquire(&ring.control->head);
 		cursor->head = cursor->position;
 		cursor->is_record = false;
+		cursor->released = cursor->position;
 		px_ring_consume(&ring, cursor->position);
 	}
 	reader->nr_heap = 0;
-	reader->in_gap = false;
+	reader->taken.is_lapped = true;
+	reader->in_gap = reader->skips_overflow = reader->skips_resume = false;
 	reader->stop_waits = reader->overflow_waits = reader->resume_waits = false;
 	reader->held_waits = false;
 	reader->loss = (struct px_loss){0};

@@ -22,6 +22,10 @@
  * What a jump passes is counted by the ring's own extra (R7 in ring.h), which may lack what was in
  * flight at that moment; the next jump, or a look at the losses when all is read, makes up for it.
  *
+ * In a bounded stream with log, what is read is not freed before it is in the file, so that it is still there
+ * if the controller dies: px_reader_release().  A checkpoint (bequest.h) says from where another reader, in
+ * another process, goes on.  It stands behind the last report or ahead of it.
+ *
  * One thread at a time; the caller locks.  Private memory, except for the tails.
  */
 #ifndef PX_READER_H
@@ -31,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bequest.h"
 #include "segment.h"
 
 struct px_cursor {
@@ -47,6 +52,26 @@ struct px_cursor {
 	uint32_t passed_tid;	   /* and its owner; 0: unknown */
 	uint64_t given_up;	   /* of the ring, when slots of the dead were last looked for */
 	uint64_t told;		   /* overwriting up to here was told as overrun */
+	uint64_t released;	   /* the ring's tail, where slots are kept */
+};
+
+/* Where a cursor was before the last record was taken. */
+struct px_taken {
+	uint32_t ring;
+	bool is_lapped; /* and no cursor can go back there */
+	uint64_t position, extra, last_counter;
+	uint64_t reported_counter;
+};
+
+/* What the last report was. */
+enum px_reported {
+	PX_REPORTED_NOTHING,
+	PX_REPORTED_RECORD,
+	PX_REPORTED_HELD,
+	PX_REPORTED_STOP,	 /* behind everything else, */
+	PX_REPORTED_MARKED_STOP, /* or ahead of a held or silent record */
+	PX_REPORTED_OVERFLOW,
+	PX_REPORTED_RESUME
 };
 
 /* Events lost since the stream was created or cleared. */
@@ -62,6 +87,7 @@ struct px_report {
 	uint64_t time_ns; /* CLOCK_REALTIME scale; px_stream_next() and archives fill it in */
 	size_t length;	  /* bytes of data recorded for the application */
 	size_t copied;	  /* bytes of it in the caller's buffer */
+	uint64_t place;	  /* in an archive: 1 + where it stands; else not told */
 };
 
 enum px_next {
@@ -75,6 +101,7 @@ struct px_reader {
 	struct px_cursor *cursor; /* one a ring */
 	uint32_t *heap;		  /* rings, the lowest counter first */
 	uint32_t nr_heap;
+	bool keeps_slots; /* what is read is freed by px_reader_release() only */
 	uint64_t horizon; /* T */
 	struct px_timeline timeline;
 	struct px_loss loss;
@@ -90,6 +117,17 @@ struct px_reader {
 	struct px_record held;
 	unsigned char *held_data;
 	size_t held_capacity;
+
+	uint32_t stop_run;  /* what stop_waits is about */
+	uint32_t stop_made; /* the last run whose STOP was made */
+
+	/* For a checkpoint ahead of the last report. */
+	enum px_reported reported;
+	struct px_taken taken;
+	uint32_t stop_made_before;
+
+	/* A checkpoint stood between these and the record that they belong to. */
+	bool skips_overflow, skips_resume;
 
 	bool in_gap;		   /* events were lost ahead of the next record */
 	uint64_t gap_counter;	   /* of the first of them */
@@ -110,9 +148,33 @@ void px_reader_destroy(struct px_reader *reader);
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
 			    size_t capacity, struct px_report *report);
 
-/* An automatic STOP, behind everything else: the caller knows that px_reader_next() has nothing. */
-void px_reader_make_stop(struct px_reader *reader, void *data, size_t capacity,
+/*
+ * The automatic STOP of this run, behind everything else: the caller knows that px_reader_next() has nothing.
+ * False: it was reported already.
+ */
+bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report);
+
+/*
+ * Where reading goes on.  in_hand: at the last report, which nobody has taken over yet; else behind it.
+ * checkpoint has room for all rings.
+ */
+void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
+			  struct px_checkpoint *checkpoint);
+
+/* Go on there, right after px_reader_init().  False: that is nowhere in these rings. */
+bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *checkpoint);
+
+/* Free what is below the positions of this checkpoint, if slots are kept. */
+void px_reader_release(struct px_reader *reader, const struct px_checkpoint *checkpoint);
+
+/* True if so much of a ring is read and kept that its writers might miss it. */
+PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
+{
+	const struct px_cursor *cursor = &reader->cursor[reader->taken.ring];
+
+	return reader->keeps_slots && cursor->position - cursor->released > reader->view->limit / 4;
+}
 
 /*
  * Events lost since the beginning, or the last clear.  While writers are at work a few may be
@@ -129,8 +191,5 @@ void px_reader_clear(struct px_reader *reader);
  * A loss that happens meanwhile is told by this call or the next (STATUS-3).
  */
 bool px_reader_tell_overrun(struct px_reader *reader);
-
-/* CLOCK_REALTIME scale. */
-struct timespec px_reader_time(const struct px_reader *reader, uint64_t counter);
 
 #endif

@@ -98,7 +98,7 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	record->flags = body3 >> 16 & 0xFFFF;
 	record->extra = (uint32_t)(body3 >> 32);
 	record->nr_slots = n;
-	record->context = px_pair_first(words[0]);
+	record->context = px_pair_first(words[0]) == PX_NO_THREAD ? 0 : px_pair_first(words[0]);
 	record->priority = px_pair_second(words[0]);
 	record->cpu = px_pair_first(words[1]) >> 24;
 	if (capacity > 0 && length > 0)

@@ -34,7 +34,7 @@ enum px_record_flags {
 /* What a reader reports ahead of the START that ends an automatic stop, or of a FLUSH_START during one. */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost meanwhile; 0: none was */
-	uint32_t stopped;	/* 1: report the automatic STOP */
+	uint32_t stopped;	/* the run whose automatic STOP is to be reported; 0: of none */
 	uint32_t gap;		/* 1: report OVERFLOW and RESUME (when first_dropped is not 0) */
 };
 

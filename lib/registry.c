@@ -13,9 +13,7 @@
 #include "clock.h"
 #include "decimal.h"
 #include "life.h"
-
-#define REGISTRY_MAGIC UINT64_C(0x3152786574736967)
-#define LOCK_WAIT_NS UINT64_C(5000000000)
+#include "sysv.h"
 
 /* Where the registry is, and which file; set once. */
 static struct px_registry *registry;
@@ -32,7 +30,7 @@ static void after_fork(void)
 
 int px_registry_open(int *fd)
 {
-	return px_shm_open_or_create("registry", sizeof(struct px_registry), fd);
+	return px_shm_open_or_create(PX_REGISTRY_NAME, sizeof(struct px_registry), fd);
 }
 
 int px_registry_map(int fd)
@@ -47,14 +45,14 @@ int px_registry_map(int fd)
 	if (fstat(fd, &status) == 0)
 		registry_file = (struct px_registry_file){status.st_dev, status.st_ino};
 	mapped = mapping.base;
-	if (mapping.size < sizeof(*mapped)) {
+	if (mapping.size != sizeof(*mapped)) {
 		px_shm_unmap(&mapping);
 		return EACCES;
 	}
 	/* Whoever is first makes it; the values are the same for all. */
-	px_compare_exchange(&mapped->gate.magic, UINT64_C(0), REGISTRY_MAGIC);
+	px_compare_exchange(&mapped->gate.magic, UINT64_C(0), PX_REGISTRY_MAGIC);
 	px_compare_exchange(&mapped->gate.generation, 0, 1);
-	if (px_read_once(&mapped->gate.magic) != REGISTRY_MAGIC) {
+	if (px_read_once(&mapped->gate.magic) != PX_REGISTRY_MAGIC) {
 		px_shm_unmap(&mapping);
 		return EACCES;
 	}
@@ -86,26 +84,9 @@ bool px_registry_has(const struct px_process_id *controller)
 	return false;
 }
 
-static int lock_file(int fd)
+int px_registry_lock_for(int *fd, uint64_t wait_ns)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct timespec pause = {0, 1000000};
-	uint64_t end_ns = px_clock_monotonic_ns() + LOCK_WAIT_NS;
-
-	/* By the clock: signals cut the naps short. */
-	do {
-		if (fcntl(fd, F_SETLK, &whole) == 0)
-			return 0;
-		if (errno != EACCES && errno != EAGAIN && errno != EINTR)
-			return errno;
-		nanosleep(&pause, NULL);
-	} while (px_clock_monotonic_ns() < end_ns);
-	return ETIMEDOUT;
-}
-
-int px_registry_lock(int *fd)
-{
-	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + LOCK_WAIT_NS);
+	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);
 	int error;
 
 	/* A handler that calls exit() may have interrupted the holder. */
@@ -114,7 +95,7 @@ int px_registry_lock(int *fd)
 		return error;
 	error = px_registry_open(fd);
 	if (!error) {
-		error = lock_file(*fd);
+		error = px_shm_lock(*fd, F_SETLK, wait_ns);
 		if (error)
 			close(*fd);
 	}
@@ -123,21 +104,49 @@ int px_registry_lock(int *fd)
 	return error;
 }
 
+int px_registry_lock(int *fd)
+{
+	return px_registry_lock_for(fd, PX_REGISTRY_WAIT_NS);
+}
+
 void px_registry_unlock(int fd)
 {
 	close(fd); /* which unlocks */
 	pthread_mutex_unlock(&mutex);
 }
 
-void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+static void name_file(const char *prefix, uint32_t index, uint32_t generation,
+		      char name[PX_SHM_NAME_MAX])
 {
-	static const char prefix[] = "stream.";
+	size_t length = strlen(prefix);
 	char *end;
 
-	memcpy(name, prefix, sizeof(prefix) - 1);
-	end = px_decimal_put(name + sizeof(prefix) - 1, index);
+	memcpy(name, prefix, length);
+	end = px_decimal_put(name + length, index);
 	*end++ = '.';
 	*px_decimal_put(end, generation) = '\0';
+}
+
+void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	name_file("stream.", index, generation, name);
+}
+
+void px_registry_bequest_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	name_file("log.", index, generation, name);
+}
+
+bool px_registry_clean(uint32_t index, uint32_t generation)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	px_registry_bequest_name(index, generation, name);
+	if (px_shm_has(name))
+		return false;
+	px_registry_segment_name(index, generation, name);
+	px_shm_unlink(name);
+	return true;
 }
 
 static void tell_trace_points(void)
@@ -155,18 +164,61 @@ static void write_id(struct px_process_id *to, const struct px_process_id *id)
 	px_write_once(&to->start, id->start);
 }
 
+static void read_id(const struct px_process_id *from, struct px_process_id *id)
+{
+	id->pid = px_read_once(&from->pid);
+	id->pid_namespace = px_read_once(&from->pid_namespace);
+	id->start = px_read_once(&from->start);
+}
+
+/* The slot may become another's meanwhile: then the generation, which is written first, is another one. */
+bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
+{
+	const struct px_registry_slot *from = &registry->slot[index];
+
+	do {
+		slot->generation = px_load_acquire(&from->generation);
+		slot->active = px_load_acquire(&from->active);
+		read_id(&from->controller, &slot->controller);
+		read_id(&from->target, &slot->target);
+		slot->create_ns = px_read_once(&from->create_ns);
+		slot->create_start = px_read_once(&from->create_start);
+		slot->is_inherited = px_read_once(&from->is_inherited);
+		slot->family = px_read_once(&from->family);
+		slot->segment = px_read_once(&from->segment);
+		slot->has_log = px_read_once(&from->has_log);
+		PX_TESTPOINT("registry.slot.read");
+		px_read_fence(); /* pairs with the fence in px_registry_publish() */
+	} while (px_read_once(&from->generation) != slot->generation);
+	return slot->active == 1;
+}
+
 /* Trace points may be looking at the slot, as one that is not active. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
-	px_write_fence(); /* who sees anything of what follows sees this too: traces_us() */
+	px_write_fence(); /* who sees anything of what follows sees this too: px_registry_read() */
 	write_id(&to->controller, &slot->controller);
 	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);
+	px_write_once(&to->create_start, slot->create_start);
+	px_write_once(&to->is_inherited, slot->is_inherited);
+	px_write_once(&to->family, slot->family);
+	px_write_once(&to->segment, slot->segment);
+	px_write_once(&to->has_log, slot->has_log);
 	px_store_release(&to->active, 1);
 	tell_trace_points();
+}
+
+/* Without the lock: the slot is ours alone. */
+void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot *to = &registry->slot[index];
+
+	if (px_read_once(&to->generation) == slot->generation)
+		px_write_once(&to->has_log, slot->has_log);
 }
 
 void px_registry_withdraw(uint32_t index, uint32_t generation)
@@ -177,13 +229,38 @@ void px_registry_withdraw(uint32_t index, uint32_t generation)
 	tell_trace_points();
 }
 
-static void remove_stream(uint32_t index)
+int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
+		       struct px_mapping *mapping)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	px_registry_segment_name(index, registry->slot[index].generation, name);
-	px_shm_unlink(name);
-	px_registry_withdraw(index, registry->slot[index].generation);
+	if (slot->segment != 0)
+		return px_sysv_attach(slot->segment, mapping);
+	px_registry_segment_name(index, slot->generation, name);
+	return px_shm_attach(name, mapping);
+}
+
+int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,
+			     void *to, size_t size)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	if (slot->segment != 0)
+		return px_sysv_read(slot->segment, geteuid(), offset, to, size);
+	px_registry_segment_name(index, slot->generation, name);
+	return px_shm_read(name, offset, to, size);
+}
+
+/* A log that is yet to be completed from memory of root's keeps it; where it is a file: px_registry_clean(). */
+static void remove_stream(uint32_t index)
+{
+	const struct px_registry_slot *slot = &registry->slot[index];
+
+	if (slot->segment == 0)
+		px_registry_clean(index, slot->generation);
+	else if (!slot->has_log)
+		px_sysv_remove(slot->segment, geteuid());
+	px_registry_withdraw(index, slot->generation);
 }
 
 /* A slot that is free, or the highest number that is none. */
@@ -196,18 +273,22 @@ static uint32_t first_free(void)
 	return i;
 }
 
-static bool is_forsaken(uint32_t index, uint32_t pid_namespace, bool look_closer)
+bool px_registry_is_forsaken(uint32_t index, const struct px_registry_slot *slot, bool look_closer)
 {
-	const struct px_process_id *id = &registry->slot[index].controller;
+	const struct px_process_id *id = &slot->controller;
 	char name[PX_SHM_NAME_MAX];
 
-	if (id->pid_namespace != pid_namespace)
+	if (id->pid_namespace != px_life_pid_namespace())
 		return false;
 	if (!px_life_is_same(id->pid, id->start))
 		return true;
-	px_registry_segment_name(index, registry->slot[index].generation, name);
+	if (!look_closer)
+		return false;
+	if (slot->segment != 0)
+		return !px_life_has_segment(id->pid, slot->segment - 1);
+	px_registry_segment_name(index, slot->generation, name);
 	strcat(name, "\n"); /* as the line ends */
-	return look_closer && !px_life_maps(id->pid, name);
+	return !px_life_maps(id->pid, name);
 }
 
 /*
@@ -216,12 +297,12 @@ static bool is_forsaken(uint32_t index, uint32_t pid_namespace, bool look_closer
  */
 uint32_t px_registry_find_free(void)
 {
-	uint32_t pid_namespace = px_life_pid_namespace();
 	uint32_t found = PX_STREAMS_MAX;
 
 	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
 		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
-			if (registry->slot[i].active && is_forsaken(i, pid_namespace, look_closer))
+			if (registry->slot[i].active &&
+			    px_registry_is_forsaken(i, &registry->slot[i], look_closer))
 				remove_stream(i);
 		found = first_free();
 	}

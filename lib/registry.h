@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who traces whom: one small file for all processes of a user, which stays.
+ * Who traces whom: one small file for all processes of a user, which stays.  This is the registry of our own
+ * user, mapped; that of another one is in farregistry.h.
  *
  * The first block holds the generation and counters; its last word is the generation, so that it
  * can lie right before the private word that a trace point compares it with (process.h).  Behind it
@@ -13,7 +14,8 @@
  *
  * A slot that is free keeps its last generation, so that its next user can remove a segment of that
  * name, if the last one could not.  The name of a segment goes before its slot is free: nobody
- * would look for it later.
+ * would look for it later.  But for that of a dead controller that had a log: it stays for who completes the
+ * log (recover.h), and the slot's next stream has another generation.
  */
 #ifndef PX_REGISTRY_H
 #define PX_REGISTRY_H
@@ -32,8 +34,10 @@
 #define PX_GATE_BLOCK 65536 /* the largest page of the others */
 #endif
 
-/* A process: pids come again, pids with the time of their start do not.  Containers that share the
- * directory have pids of their own, which say nothing here. */
+/*
+ * A process: pids come again, pids with the time of their start do not.  Containers that share the
+ * directory have pids of their own, which say nothing here.
+ */
 struct px_process_id {
 	uint32_t pid;
 	uint32_t pid_namespace; /* inode; 0 without /proc */
@@ -62,14 +66,28 @@ struct px_registry_slot {
 	uint32_t generation; /* part of the segment's name */
 	struct px_process_id controller;
 	struct px_process_id target;
-	uint64_t create_ns; /* CLOCK_REALTIME */
-	uint64_t reserved[2];
+	uint64_t create_ns;    /* CLOCK_REALTIME */
+	uint64_t create_start; /* as px_life_now(): what was born later may inherit */
+	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
+	uint32_t family;       /* number of the table of event names (family.h) */
+	uint32_t segment;      /* number of root's memory for it (sysv.h); 0: it is a file */
+	uint32_t has_log;      /* it is needed to complete a log, should the controller die */
+	uint32_t reserved[14];
 };
+
+_Static_assert(sizeof(struct px_registry_slot) == 128, "slot");
 
 struct px_registry {
 	struct px_registry_gate gate;
 	struct px_registry_slot slot[PX_STREAMS_MAX];
 };
+
+/* Another layout needs another name: programs with older libraries go on in the same directory. */
+#define PX_REGISTRY_MAGIC UINT64_C(0x3252786574736967)
+#define PX_REGISTRY_NAME "registry"
+#define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* for the lock */
+#define PX_REGISTRY_END_WAIT_NS                                                                    \
+	UINT64_C(200000000) /* at the end of a stream: exit may have many to end */
 
 /* Open or make the registry.  *fd is for px_registry_map() and the gate; the caller closes it. */
 int px_registry_open(int *fd);
@@ -86,7 +104,7 @@ struct px_registry_file {
 };
 struct px_registry_file px_registry_file(void);
 
-/* True if a stream of this controller exists. */
+/* True if a stream of this controller exists, by pid and start alone: a log knows no more of its writer. */
 bool px_registry_has(const struct px_process_id *controller);
 
 /*
@@ -94,6 +112,9 @@ bool px_registry_has(const struct px_process_id *controller);
  * holder, which is short; ETIMEDOUT after some seconds of a stopped one.
  */
 int px_registry_lock(int *fd);
+
+/* The same, waiting for so long at most. */
+int px_registry_lock_for(int *fd, uint64_t wait_ns);
 void px_registry_unlock(int fd);
 
 /*
@@ -112,10 +133,38 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot);
  */
 void px_registry_withdraw(uint32_t index, uint32_t generation);
 
-/* With the lock held: free the slots of this controller, and remove their segments. */
+/*
+ * A copy of a slot as it is now; taken without the lock, so it may be of a stream that has just ended.  False: the
+ * slot is free.  Async-signal-safe.
+ */
+bool px_registry_read(uint32_t index, struct px_registry_slot *slot);
+
+/* Of a stream of ours: whether it has a log is as this slot says. */
+void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot);
+
+/* With the lock held: free the slots of this controller, and clean up behind them. */
 void px_registry_forget(const struct px_process_id *controller);
 
-/* The name of a stream's segment. */
+/* The name of a stream's segment, where that is a file, and of its bequest (bequest.h). */
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
+void px_registry_bequest_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
+
+/*
+ * Remove the file that was a stream's segment, unless its log is yet to be completed from it.  True if the name is
+ * free then.
+ */
+bool px_registry_clean(uint32_t index, uint32_t generation);
+
+/*
+ * Map the segment of the stream that the slot, as it was read, stands for; or read a part of it without keeping it
+ * mapped.  0, or what px_shm_attach() and px_sysv_attach() say.  Async-signal-safe.
+ */
+int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
+		       struct px_mapping *mapping);
+int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,
+			     void *to, size_t size);
+
+/* True if the controller's process is gone; or is another program by now: look_closer, which is dear. */
+bool px_registry_is_forsaken(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
 
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "attr.h"
-
 /* A START and the marks it may carry, a FILTER, and the pair that brackets a flush. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
 
@@ -145,6 +143,34 @@ uint64_t px_view_heads(const struct px_view *view)
 	return sum;
 }
 
+uint64_t px_view_dropped(const struct px_view *view)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		sum += px_read_once(&px_rings_get(&view->rings, i).control->dropped);
+	return sum;
+}
+
+bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
+		     struct px_wrapper_sum *sum)
+{
+	struct px_wrapper_cost cost;
+	struct px_wrapper_row row;
+
+	if (!px_coverage_read(&view->segment->coverage, i, &row, &cost))
+		return false;
+	*sum = (struct px_wrapper_sum){.call = row.call,
+				       .state = row.state,
+				       .samples = cost.samples,
+				       .overhead_ns = (uint64_t)((double)cost.ticks * tick_ns)};
+	memcpy(sum->symbol, row.symbol, sizeof(sum->symbol));
+	memcpy(sum->version, row.version, sizeof(sum->version));
+	for (uint32_t k = 0; k < view->rings.nr_rings; k++)
+		sum->calls += px_read_once(&px_rings_get(&view->rings, k).control->calls[i]);
+	return true;
+}
+
 /* The filter may change meanwhile; the window that was filled is the same then. */
 void px_view_auto_stop(const struct px_view *view, uint64_t state)
 {
@@ -171,25 +197,36 @@ static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_ob
 	px_store_release(to, words[0]);
 }
 
-void px_view_add_object(const struct px_view *view, const struct px_object *object)
+/* In the image's registry of each ring; threads in the first half of it, types in the second. */
+static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_object_type type,
+		    uint32_t handle, uint32_t priority, const char *name)
 {
-	bool is_thread = object->type == PX_TXTB_THREAD;
-	uint64_t slot = px_objects_add(is_thread ? &view->segment->threads : &view->segment->types,
-				       object);
 	struct px_txtb_object shown;
 
-	/* A type has a slot of its own, so two threads that make it known write the same there. */
-	if (!is_thread)
-		slot = (object->handle & 0xFFFFFF) - PX_EVENT_USER_FIRST;
 	if (slot >= PX_TXTB_LIVE_OBJECTS / 2)
 		return;
-	if (!is_thread)
+	if (type == PX_TXTB_EVENT_TYPE)
 		slot += PX_TXTB_LIVE_OBJECTS / 2;
-	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
-			    object->priority, object->name);
+	px_txtb_object_init(&shown, type, handle, priority, name);
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
 		struct px_ring ring = px_rings_get(&view->rings, i);
 
 		publish_in_image(px_ring_image(&ring), slot, &shown);
 	}
+}
+
+void px_view_add_thread(const struct px_view *view, const struct px_object *object)
+{
+	publish(view, px_objects_add(&view->segment->threads, object), PX_TXTB_THREAD,
+		object->handle, object->priority, object->name);
+}
+
+/* A type has a slot of its own, so all who make it known write the same there. */
+void px_view_add_type(const struct px_view *view, unsigned int id, const char *name)
+{
+	struct px_typelist *types = &view->segment->types;
+
+	if (!px_eventset_has(&types->listed, id))
+		publish(view, px_typelist_add(types, id, name), PX_TXTB_EVENT_TYPE,
+			px_txtb_handle(PX_TXTB_EVENT_TYPE, id), 0, name);
 }

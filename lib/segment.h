@@ -29,13 +29,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attr.h"
+#include "coverage.h"
 #include "eventset.h"
 #include "objects.h"
 #include "record.h"
 #include "shm.h"
+#include "typelist.h"
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x32747845636172) /* bumped with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x36747845636173) /* bumped with the layout */
 #define PX_SEGMENT_FILTERS 4
+#define PX_SEGMENT_MEMBERS 1024
 
 enum px_state {
 	PX_STATE_ENDED = 0,
@@ -88,6 +92,17 @@ struct px_geometry {
 	uint32_t user_limit;  /* reserved and not consumed by user events, at most */
 };
 
+/*
+ * The runs of a stream, from a START to the next stop, and how the last one ended.  The controller's own; here,
+ * because whoever completes the log of a dead one needs it (UFULL-2).
+ */
+struct px_run {
+	uint32_t serial;      /* of the last run; 0: there was none */
+	uint32_t settled;     /* the run that needs no automatic STOP, whatever the state says */
+	uint32_t judged;      /* the run during whose automatic stop the filter was changed, */
+	uint32_t is_filtered; /* and whether the filter before had STOP in it */
+};
+
 struct px_segment {
 	/* Written once, before the segment can be found. */
 	uint64_t magic;
@@ -96,20 +111,26 @@ struct px_segment {
 	uint32_t bounded; /* 0: loops */
 	uint32_t source;  /* enum px_clock_source */
 	uint32_t shift;
-	uint32_t reserved;
+	uint32_t policy;   /* enum px_full_policy; this and the name are for roster.h */
 	uint64_t max_data; /* bytes */
+	char name[PX_TRACE_NAME_MAX + 1];
 
 	/* Controllers write it, and the writer that fills a bounded ring; all writers read it. */
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* enum px_waiting (wait.h) */
 
-	/* Events that found no room, and the counter of the first of them since the last start. */
-	uint64_t dropped __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t first_dropped;
+	/* Counter of the first event since the last start that found no room.  How many did, the rings count. */
+	uint64_t first_dropped __attribute__((aligned(PX_CACHE_LINE)));
+
+	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));
 
 	struct px_eventset filter[PX_SEGMENT_FILTERS] __attribute__((aligned(PX_CACHE_LINE)));
 	struct px_objects threads;
-	struct px_objects types;
+	struct px_typelist types;
+	struct px_coverage coverage;
+
+	/* Processes that came to be traced by being born (kin.h): their words; 0: free. */
+	uint64_t member[PX_SEGMENT_MEMBERS];
 };
 
 /* The rings begin on the page behind. */
@@ -169,6 +190,13 @@ bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring
 /* Slots reserved in all rings since the stream was made: changes with each event. */
 uint64_t px_view_heads(const struct px_view *view);
 
+/* Events that found no room since the stream was made. */
+uint64_t px_view_dropped(const struct px_view *view);
+
+/* What was counted of wrapper i, in all rings, with the length of a tick; false behind the last. */
+bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
+		     struct px_wrapper_sum *sum);
+
 /*
  * Let a bounded stream that runs in this state stop by itself, restart armed.  Whoever is first
  * does it.
@@ -176,9 +204,10 @@ uint64_t px_view_heads(const struct px_view *view);
 void px_view_auto_stop(const struct px_view *view, uint64_t state);
 
 /*
- * Make an object known: in the table of its kind, and in the images of the rings while they have
- * room: half of it for each kind.
+ * Make a thread, or a named event type, known: in the table of its kind, and in the images of the rings
+ * while they have room: half of it for each kind.
  */
-void px_view_add_object(const struct px_view *view, const struct px_object *object);
+void px_view_add_thread(const struct px_view *view, const struct px_object *object);
+void px_view_add_type(const struct px_view *view, unsigned int id, const char *name);
 
 #endif

@@ -30,14 +30,22 @@ PX_EXPORT int txtrace_event_priority(const struct posix_trace_event_info *event)
 	return event->__reserved[PX_INFO_PRIORITY] & 0x3FF;
 }
 
-static unsigned int type_of(const struct px_handle *handle, uint32_t i)
+PX_EXPORT unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *event)
 {
-	return handle->stream ? px_types_get(i) : handle->archive->kind->type(handle->archive, i);
+	return txtrace_event_context(event) == PX_TXTB_INTERRUPT ?
+		       (unsigned int)event->__reserved[PX_INFO_PRIORITY] :
+		       0;
+}
+
+static unsigned int type_of(const struct px_handle *handle, uint32_t *i)
+{
+	return handle->stream ? px_stream_type(handle->stream, i) :
+				handle->archive->kind->type(handle->archive, *i);
 }
 
 static int name_of(const struct px_handle *handle, unsigned int id, char name[PX_NAME_MAX + 1])
 {
-	return handle->stream ? px_types_name(id, name) :
+	return handle->stream ? px_stream_type_name(handle->stream, id, name) :
 				handle->archive->kind->type_name(handle->archive, id, name);
 }
 
@@ -61,7 +69,7 @@ static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 	px_trxc_begin(trxc);
 	if (!is_foreign)
 		px_trxc_add(trxc, PX_TXTB_DATA, "data continued", NULL);
-	for (uint32_t i = 0; (id = type_of(handle, i)) != PX_EVENT_NONE; i++) {
+	for (uint32_t i = 0; (id = type_of(handle, &i)) != PX_EVENT_NONE; i++) {
 		if (name_of(handle, id, name) != 0)
 			continue;
 		if (id < PX_FOREIGN_TYPES && is_foreign)

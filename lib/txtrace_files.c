@@ -29,6 +29,8 @@ static void describe(const struct px_archive_object *from, struct txtrace_object
 	to->tid = (pid_t)from->tid;
 	to->parameter[0] = from->parameter[0];
 	to->parameter[1] = from->parameter[1];
+	to->address = from->address;
+	to->site = from->site;
 	memcpy(to->name, from->name, sizeof(to->name));
 }
 
@@ -76,6 +78,7 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 		.foreign = known.is_foreign,
 		.byte_swapped = known.is_swapped,
 		.complete = known.is_complete,
+		.recovered = known.is_recovered,
 		.text = known.was_text,
 		.tick_ns = known.tick_ns,
 		.time_mask = known.time_mask,

@@ -170,7 +170,7 @@ START_TEST(attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached
 	ck_assert_int_eq(second.at, 1);
 	ok(posix_trace_shutdown(stream));
 	walk_on(&first); /* the ended stream is attached */
-	act_at("process.detach.hidden", second_walks_home);
+	act_at("process.detach.taken", second_walks_home);
 	stream = create(); /* and again, as soon as the creator has taken it out */
 	ok(posix_trace_start(stream));
 	act.point = NULL;
@@ -346,7 +346,7 @@ START_TEST(attach_of_a_slot_that_became_anothers_is_given_up)
 		_exit(trace_elsewhere());
 	}
 	close(to_outer[1]);
-	first = (struct walker){.points = {"process.slot.judged"}};
+	first = (struct walker){.points = {"registry.slot.read"}};
 	act_at("registry.told", first_walks_off);
 	stream = create();
 	ck_assert_int_eq(first.at, 1);
@@ -371,10 +371,9 @@ static void open_late(void)
 
 static bool is_named(const struct px_view *view, trace_event_id_t id)
 {
-	struct px_object object;
+	char name[PX_NAME_MAX + 1];
 
-	return px_objects_find(&view->segment->types, px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
-			       &object);
+	return px_typelist_name(&view->segment->types, id, name) == 0;
 }
 
 /* EVOPEN-11: opened while a stream is being attached, behind the look at what is open. */
@@ -403,15 +402,20 @@ static pid_t forked;
 
 static void fork_and_list(void)
 {
-	int times = 0;
+	int unavailable, times = 0;
+	trace_event_id_t listed;
+	trace_id_t stream;
 
 	forked = fork();
 	if (forked != 0)
 		return;
-	if (posix_trace_eventid_open("late_type", &late_type))
+	if (posix_trace_eventid_open("late_type", &late_type) ||
+	    posix_trace_create(0, NULL, &stream))
 		_exit(100);
-	for (unsigned int i = 0; px_types_get(i) != PX_EVENT_NONE; i++)
-		times += px_types_get(i) == late_type;
+	while (posix_trace_eventtypelist_getnext_id(stream, &listed, &unavailable) == 0 &&
+	       !unavailable)
+		times += listed == late_type;
+	posix_trace_shutdown(stream);
 	_exit(times);
 }
 
@@ -698,8 +702,7 @@ static void die(void)
 /* SHUT-5 EXIT-5 */
 START_TEST(shutdown_killed_anywhere_leaves_nothing_behind_the_next_create)
 {
-	static const char *const points[] = {"registry.told", "process.detach.taken",
-					     "process.detach.hidden"};
+	static const char *const points[] = {"registry.told", "process.detach.taken"};
 	int segments = count_segments();
 	pid_t child = fork();
 
@@ -788,15 +791,12 @@ static void tick(int unused_signal)
 	(void)unused_signal;
 }
 
-/* CREATE-6: whoever holds the list locked was stopped; signals do not shorten the wait. */
-START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
+/* A process that holds the list locked, and does not go on. */
+static pid_t hold_the_lock(void)
 {
-	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
 	int ready[2];
 	char path[310], byte;
-	uint64_t begun;
 	pid_t holder;
-	int result;
 
 	snprintf(path, sizeof(path), "%s/registry", getenv("TXTRACE_DIR"));
 	ck_assert_int_eq(pipe(ready), 0);
@@ -809,6 +809,19 @@ START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
 		_exit(1);
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return holder;
+}
+
+/* CREATE-6: whoever holds the list locked was stopped; signals do not shorten the wait. */
+START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
+{
+	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	pid_t holder = hold_the_lock();
+	uint64_t begun;
+	int result;
+
 	signal(SIGALRM, tick);
 	setitimer(ITIMER_REAL, &often, NULL);
 	begun = monotonic_ns();
@@ -824,12 +837,161 @@ START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
 }
 END_TEST
 
+/* EXIT-1 EXIT-5: one process that stopped there does not keep another from its end for long */
+START_TEST(exit_behind_a_stopped_holder_of_the_lock_ends_all_streams_soon)
+{
+	int segments = count_segments();
+	pid_t holder, child;
+	uint64_t begun;
+	int status;
+
+	child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 8; i++)
+			create();
+		raise(SIGSTOP);
+		exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert_int_eq(count_segments(), segments + 8);
+	holder = hold_the_lock();
+	begun = monotonic_ns();
+	kill(child, SIGCONT);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	begun = monotonic_ns() - begun;
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_le(begun, UINT64_C(5000000000));
+	ck_assert_int_eq(count_segments(), segments);
+}
+END_TEST
+
+static int to_parent[2], from_parent[2];
+
+/* True if the number is the next event behind START. */
+static bool has_begun_with(trace_id_t stream, uint32_t number)
+{
+	struct posix_trace_event_info info;
+	uint32_t data[256] = {0};
+	size_t length;
+	int none = 1;
+
+	for (int i = 0; i < 2; i++)
+		if (posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &length,
+						 &none) != 0 ||
+		    none)
+			return false;
+	return info.posix_event_id == type && data[0] == number;
+}
+
+static int trace_the_parent(void)
+{
+	trace_id_t stream;
+	bool found;
+	char byte;
+
+	if (posix_trace_create(getppid(), NULL, &stream) != 0 || posix_trace_start(stream) != 0 ||
+	    write(to_parent[1], "", 1) != 1 || read(from_parent[0], &byte, 1) != 1)
+		return 3;
+	found = has_begun_with(stream, 47);
+	return posix_trace_shutdown(stream) == 0 && found ? 0 : 4;
+}
+
+/* Trace that process, and be traced by another meanwhile.  Without Check, for a helper too. */
+static int be_traced_tracing(pid_t target)
+{
+	int status = 5;
+	trace_id_t stream;
+	pid_t child;
+	char byte;
+
+	if (posix_trace_create(target, NULL, &stream) != 0 || pipe(to_parent) != 0 ||
+	    pipe(from_parent) != 0)
+		return 2;
+	child = fork();
+	if (child == 0)
+		_exit(trace_the_parent());
+	close(to_parent[1]);
+	if (read(to_parent[0], &byte, 1) == 1) {
+		px_test_trace(type, 47);
+		if (write(from_parent[1], "", 1) != 1)
+			abort();
+	}
+	waitpid(child, &status, 0);
+	return posix_trace_shutdown(stream) == 0 ? WEXITSTATUS(status) : 6;
+}
+
+/* CREATE-1 CREATE-8: a target that is a controller has the names of its own targets beside its own. */
+START_TEST(create_for_a_controller_traces_it)
+{
+	char byte;
+	int ready[2];
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		if (posix_trace_eventid_open("the child's", &type) == 0 &&
+		    write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	setup();
+	ck_assert_int_eq(be_traced_tracing(child), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+END_TEST
+
+/* In another program, which has another table: the child's is the one that it had before. */
+static int trace_own_child(void)
+{
+	const char *child = getenv("CHILD");
+	int result;
+
+	if (!child || posix_trace_eventid_open("attached", &type) != 0)
+		return 1;
+	result = be_traced_tracing(atoi(child));
+	kill(atoi(child), SIGKILL);
+	return result;
+}
+
+static int become_another_program(void *argument)
+{
+	char text[20];
+	pid_t child;
+
+	(void)argument;
+	if (posix_trace_eventid_open("before", &type) != 0)
+		return 1;
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	snprintf(text, sizeof(text), "%d", (int)child);
+	setenv("CHILD", text, 1);
+	execl("/proc/self/exe", "check_attach", "--helper", "exec", NULL);
+	return 1;
+}
+
+/* CREATE-1 EXEC-2 */
+START_TEST(create_for_a_controller_of_who_has_its_former_names_traces_it)
+{
+	ck_assert_int_eq(px_test_in_child(become_another_program, NULL), 0);
+}
+END_TEST
+
 static int help(const char *helper)
 {
 	if (strcmp(helper, "fork") == 0)
 		return fork_while_beginning();
 	if (strcmp(helper, "begin") == 0)
 		return trace_from_the_beginning();
+	if (strcmp(helper, "exec") == 0)
+		return trace_own_child();
 	return 8;
 }
 
@@ -839,6 +1001,7 @@ static Suite *make_suite(void)
 	TCase *races = tcase_create("races");
 	TCase *owners = tcase_create("owners");
 	TCase *places = tcase_create("places");
+	TCase *others = tcase_create("others");
 
 	tcase_add_checked_fixture(races, setup, teardown);
 	tcase_set_timeout(races, 30);
@@ -862,14 +1025,19 @@ static Suite *make_suite(void)
 	tcase_set_timeout(places, 30);
 	tcase_add_test(places, create_with_memory_for_one_of_two_mappings_is_enomem);
 	tcase_add_loop_test(places, shutdown_killed_anywhere_leaves_nothing_behind_the_next_create,
-			    0, 3);
+			    0, 2);
 	tcase_add_test(places, shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);
 	tcase_add_test(places, create_while_a_timer_fires_allocates_undisturbed);
 	tcase_add_test(places,
 		       fork_while_a_thread_looks_for_the_directory_leaves_the_child_able_to);
 	tcase_add_test(places, create_behind_a_stopped_holder_of_the_lock_fails_in_time);
+	tcase_add_test(places, exit_behind_a_stopped_holder_of_the_lock_ends_all_streams_soon);
 	tcase_add_test(places, create_under_any_umask_makes_what_it_can_use);
 	suite_add_tcase(suite, places);
+	tcase_add_checked_fixture(others, NULL, teardown);
+	tcase_add_test(others, create_for_a_controller_traces_it);
+	tcase_add_test(others, create_for_a_controller_of_who_has_its_former_names_traces_it);
+	suite_add_tcase(suite, others);
 	return suite;
 }
 

@@ -276,8 +276,8 @@ static const struct {
 } refused[] = {
 	{make_flush, 0, EINVAL},   {make_destroyed, 0, EINVAL}, {make_zero, 0, EINVAL},
 	{make_garbage, 0, EINVAL}, {make_too_large, 0, ENOMEM}, {make_much_too_large, 0, ENOMEM},
-	{NULL, -1, EINVAL},			       /* CREATE-17: no "all processes" */
-	{NULL, -12345, EINVAL},	   {NULL, 1, ENOTSUP}, /* other processes */
+	{NULL, -1, EINVAL}, /* CREATE-17: no "all processes" */
+	{NULL, -12345, EINVAL},
 };
 
 /* CREATE-11 CREATE-12 CREATE-17 CREATE-18 FLUSHP-3 SETSFP-4 DESTROY-3 SETSS-2 GEN-11 */

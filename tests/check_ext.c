@@ -207,6 +207,36 @@ START_TEST(events_that_no_thread_caused_have_no_context)
 }
 END_TEST
 
+START_TEST(interrupts_tell_which_thread_they_interrupted)
+{
+	enum { THREAD = 0x1234, INTERRUPT = 0xFFFFFFFF, INITIALIZE = 0xF0F0F0F0 };
+	static const uint32_t buffer[] = {
+		/* header: one registry slot of 16 bytes, four entries */
+		0x54585442, 0xFFFFFFFF, 0,	   48, 0,	   64,
+		64,	    192,	64,	   0,  0,	   0,
+		1,	    THREAD,	0,	   0,  THREAD,	   0x80000000u | 7 << 16 | 5,
+		4096,	    10,		1,	   2,  3,	   4,
+		INTERRUPT,  0xFEDC1234, 3,	   20, 1,	   2,
+		3,	    4,		INTERRUPT, 0,  4,	   30,
+		1,	    2,		3,	   4,  INITIALIZE, 0,
+		4096,	    40,		1,	   2,  3,	   4,
+	};
+	static const unsigned int wanted[] = {0, 0xFEDC1234, 0, 0};
+	int fd = px_test_file();
+	trace_id_t trid;
+
+	ck_assert_int_eq(write(fd, buffer, sizeof(buffer)), sizeof(buffer));
+	trid = px_test_open(fd);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		px_test_take_recorded(trid, &event);
+		ck_assert_uint_eq(txtrace_event_interrupted(&event.info), wanted[i]);
+		ck_assert_int_eq(txtrace_event_priority(&event.info), i == 0 ? 5 : -1);
+	}
+	ok(posix_trace_close(trid));
+	close(fd);
+}
+END_TEST
+
 START_TEST(objects_want_a_pre_recorded_stream)
 {
 	trace_id_t trid = px_test_create(&(struct px_test_stream){0});
@@ -395,6 +425,7 @@ int main(void)
 
 	tcase_add_test(objects, object_of_an_events_context_is_its_thread);
 	tcase_add_test(objects, events_that_no_thread_caused_have_no_context);
+	tcase_add_test(objects, interrupts_tell_which_thread_they_interrupted);
 	tcase_add_test(objects, objects_want_a_pre_recorded_stream);
 	suite_add_tcase(suite, objects);
 

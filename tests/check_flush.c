@@ -85,8 +85,7 @@ static uint64_t nr_logged(void)
 
 static void open_log(unsigned int look)
 {
-	/* Of events of several threads that overlap either may come first (EVENT-11). */
-	px_test_check_log(file, look | PX_TEST_LOG_STEPS_BACK, &facts);
+	px_test_check_log(file, look, &facts);
 	log_id = px_test_open(file);
 }
 
@@ -407,7 +406,7 @@ static void *flush_held(void *unused)
 	return unused;
 }
 
-static void hold_flush(const char *point, int nr_passes)
+static void hold_call(void *(*call)(void *unused), const char *point, int nr_passes)
 {
 	held.point = point;
 	held.nr_passes = nr_passes;
@@ -415,10 +414,15 @@ static void hold_flush(const char *point, int nr_passes)
 	sem_init(&held.arrived, 0, 0);
 	sem_init(&held.released, 0, 0);
 	__atomic_store_n(&px_testpoint_hook, hold_at_point, __ATOMIC_RELEASE);
-	ck_assert_int_eq(pthread_create(&held.thread, NULL, flush_held, NULL), 0);
+	ck_assert_int_eq(pthread_create(&held.thread, NULL, call, NULL), 0);
 	while (sem_wait(&held.arrived) != 0)
 		;
 	ck_assert(held.was_held);
+}
+
+static void hold_flush(const char *point, int nr_passes)
+{
+	hold_call(flush_held, point, nr_passes);
 }
 
 static void let_flush_go(void)
@@ -455,6 +459,38 @@ START_TEST(flush_in_progress_is_told_and_holds_nobody_up)
 	expect(POSIX_TRACE_FLUSH_STOP);
 	expect_stop(0);
 	expect_end();
+}
+END_TEST
+
+static uint32_t raised_flag(void)
+{
+	struct px_stream *inside = px_handle_lock(stream);
+	uint32_t flag = px_read_once(&inside->view.segment->waiting);
+
+	px_handle_unlock(stream);
+	return flag;
+}
+
+/* The stream's thread would be woken by each event that finds no room, and find nothing to do. */
+START_TEST(flush_by_another_thread_lets_the_streams_own_sleep)
+{
+	use_stream(POSIX_TRACE_FLUSH, 4096, POSIX_TRACE_APPEND, 0);
+	ok(posix_trace_start(stream));
+	hold_flush("log.write.begin", 0);
+	trace_many(1000);
+	for (int i = 0; raised_flag() != PX_WAITING_NOBODY; i++) {
+		ck_assert_int_lt(i, 1000); /* it may have slept before */
+		trace_many(10);
+		sleep_ms(1);
+	}
+	for (int i = 0; i < 100; i++) {
+		sleep_ms(1);
+		ck_assert_uint_eq(raised_flag(), PX_WAITING_NOBODY);
+		trace_many(10);
+	}
+	let_flush_go();
+	ok(held.error);
+	finish();
 }
 END_TEST
 
@@ -519,6 +555,37 @@ START_TEST(clear_waits_for_the_flush_in_progress)
 	trace_next();
 	finish();
 	expect_numbers(100, 101);
+	expect_stop(0);
+	expect_end();
+}
+END_TEST
+
+static void *clear_held(void *unused)
+{
+	is_held_thread = true;
+	held.error = posix_trace_clear(stream);
+	return unused;
+}
+
+/* CLEAR-12: the rest of the library goes on while clear empties the file. */
+START_TEST(clear_in_progress_is_told_and_holds_nobody_up)
+{
+	use_plain_stream();
+	trace_many(10);
+	ok(posix_trace_flush(stream));
+	hold_call(clear_held, "log.write.before", 0);
+	ck_assert_int_eq(status_of_flush(), POSIX_TRACE_FLUSHING);
+	ok(posix_trace_stop(stream));
+	ok(posix_trace_start(stream));
+	trace_many(10);
+	let_flush_go();
+	ok(held.error);
+	ck_assert_int_eq(status_of_flush(), POSIX_TRACE_NOT_FLUSHING);
+	ck_assert_uint_eq(nr_logged(), 0);
+	finish();
+	expect_stop(0);
+	expect(POSIX_TRACE_START);
+	expect_numbers(10, 20);
 	expect_stop(0);
 	expect_end();
 }
@@ -704,6 +771,50 @@ START_TEST(flush_policy_of_a_hasty_writer_tells_every_loss)
 	ck_assert(was_overrun);
 	ck_assert_int_eq(px_test_status(log_id).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert(tale.ends_with_stop);
+}
+END_TEST
+
+/* This thread writes to another ring than ring 0, of two; false if the machine has no such CPU. */
+static bool leave_first_ring(void)
+{
+	cpu_set_t allowed, one;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	for (int cpu = 1; cpu < CPU_SETSIZE; cpu += 2) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		return sched_setaffinity(0, sizeof(one), &one) == 0;
+	}
+	return false;
+}
+
+/* EVENT-11: one that has its time, but no place in a ring yet, comes behind what a flush has read meanwhile. */
+START_TEST(flush_while_an_event_is_recorded_may_come_first)
+{
+	const struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL, .nr_rings = 2};
+	struct px_test_writer writer;
+	struct timespec begun;
+
+	if (!leave_first_ring()) {
+		printf("one CPU: events go to one ring\n");
+		return;
+	}
+	stream = px_test_create_log(&wanted, file);
+	ok(posix_trace_start(stream));
+	px_test_hold(&writer, "ring.reserve.stamped", type, 0);
+	ok(posix_trace_flush(stream));
+	px_test_release(&writer);
+	finish();
+	expect(POSIX_TRACE_START);
+	expect(POSIX_TRACE_FLUSH_START);
+	begun = seen.info.posix_timestamp;
+	expect_numbers(0, 1);
+	ck_assert_uint_lt(px_test_ns(seen.info.posix_timestamp), px_test_ns(begun));
+	expect(POSIX_TRACE_FLUSH_STOP);
+	expect_stop(0);
+	expect_end();
 }
 END_TEST
 
@@ -1507,10 +1618,47 @@ START_TEST(flush_clear_stop_and_status_at_once_leave_a_sound_log)
 }
 END_TEST
 
+static struct px_stream *peeked;
+static uint32_t nr_late;
+
+/* At each event that is read one more, as old as that: no writer of ours does so. */
+static void write_an_old_one(const char *point)
+{
+	const struct px_view *view = &peeked->view;
+	struct px_ring ring = px_rings_get(&view->rings, 0);
+	struct px_event made = {.id = PX_EVENT_UNNAMED, .tid = 4711};
+	struct px_reservation at;
+
+	if (strcmp(point, "reader.take.copied") != 0)
+		return;
+	if (!px_ring_reserve(&ring, 1, 0, (enum px_clock_source)view->rings.source, &at) ||
+	    !px_ring_claim(&ring, at.position, 1, made.tid))
+		return;
+	at.counter = peeked->reader.reported_counter;
+	px_record_write(&ring, &at, 1, &made, view->rings.shift, 0);
+	px_ring_commit(&ring, at.position, 1, made.tid);
+	nr_late++;
+}
+
+/* SHUT-8: another user's process may write whatever it likes, also into a stream that is stopped. */
+START_TEST(shutdown_of_events_without_end_comes_back)
+{
+	use_plain_stream();
+	peeked = px_handle_lock(stream);
+	px_handle_unlock(stream);
+	px_test_trace(type, 1);
+	__atomic_store_n(&px_testpoint_hook, write_an_old_one, __ATOMIC_RELEASE);
+	ok(posix_trace_shutdown(stream));
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ck_assert_uint_gt(nr_late, 10000);
+}
+END_TEST
+
 static TCase *flush_cases(void)
 {
 	TCase *tcase = tcase_create("flush");
 
+	tcase_add_test(tcase, shutdown_of_events_without_end_comes_back);
 	tcase_add_test(tcase, flush_stream_without_log_gives_einval);
 	tcase_add_test(tcase, flush_works_in_every_state_and_is_marked_while_running);
 	tcase_add_test(tcase, flush_events_tell_who_called);
@@ -1519,11 +1667,14 @@ static TCase *flush_cases(void)
 	tcase_add_test(tcase, flush_of_a_full_stream_marks_what_was_lost);
 	tcase_add_test(tcase, flush_of_a_full_stream_that_was_stopped_leaves_it_stopped);
 	tcase_add_test(tcase, flush_in_progress_is_told_and_holds_nobody_up);
+	tcase_add_test(tcase, flush_by_another_thread_lets_the_streams_own_sleep);
 	tcase_add_test(tcase, flush_stop_is_recorded_before_the_status_says_so);
 	tcase_add_test(tcase, clear_waits_for_the_flush_in_progress);
+	tcase_add_test(tcase, clear_in_progress_is_told_and_holds_nobody_up);
 	tcase_add_loop_test(tcase, shutdown_during_a_flush_loses_nothing, 0, 3);
 	tcase_add_loop_test(tcase, shutdown_during_a_flush_into_a_full_log_ends_it_with_stop, 0, 8);
 	tcase_add_test(tcase, flush_from_many_threads_is_one_after_the_other);
+	tcase_add_test(tcase, flush_while_an_event_is_recorded_may_come_first);
 	tcase_add_test(tcase, flush_policy_loses_nothing_of_a_paced_writer);
 	tcase_add_test(tcase, flush_policy_of_a_hasty_writer_tells_every_loss);
 	tcase_add_test(tcase, flush_policy_flushes_also_what_is_little);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "thread.h"
 
 static trace_id_t stream;
 static trace_event_id_t type;
@@ -272,6 +273,103 @@ START_TEST(vfork_child_records_as_its_parent)
 }
 END_TEST
 
+/* Mappings of this process that hold such a name. */
+static int count_mappings(const char *name)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[512];
+	int count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += strstr(line, name) != NULL;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static int keep_no_memory(void)
+{
+	trace_id_t own;
+
+	if (count_mappings("/stream.") != 0)
+		return 1;
+	if (count_mappings("/SYSV") != 1) /* the names, which are the child's too */
+		return 2;
+	if (posix_trace_create(0, NULL, &own) || count_mappings("/stream.") != 2)
+		return 3;
+	return posix_trace_shutdown(own) ? 4 : 0;
+}
+
+/* FORK-4 FORK-6: a child may live for years, and what its parent shuts down shall be gone */
+START_TEST(fork_child_keeps_no_memory_of_its_parents_streams)
+{
+	trace_id_t other, last;
+	pid_t child;
+	int status;
+
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	ok(posix_trace_create(child, NULL, &other));
+	ok(posix_trace_create(0, NULL, &last));
+	ok(posix_trace_shutdown(last)); /* its place is free */
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(count_mappings("/stream."), 3);
+	ck_assert_int_eq(in_child(keep_no_memory), 0);
+	ok(posix_trace_start(other)); /* the parent's are there */
+	ok(posix_trace_shutdown(other));
+}
+END_TEST
+
+static void *renew_stream(void *unused)
+{
+	ok(posix_trace_shutdown(stream));
+	setup();
+	return unused;
+}
+
+static void *record_first_in_child_of_vfork(void *is_introduced)
+{
+	pthread_t thread;
+	pid_t child;
+
+	if (is_introduced) {
+		record(4);
+		ck_assert_int_eq(pthread_create(&thread, NULL, renew_stream, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	child = vfork();
+	if (child == 0) {
+		record(5);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	record(6);
+	ck_assert_uint_eq(px_thread.tid, (uint32_t)syscall(SYS_gettid));
+	return NULL;
+}
+
+/* FORK-9 EVENT-17: a thread whose slots have a dead child's name would lose them while it writes */
+START_TEST(vfork_child_records_first_and_leaves_the_thread_its_name)
+{
+	struct posix_trace_event_info info;
+	pthread_t thread;
+
+	ck_assert_int_eq(
+		pthread_create(&thread, NULL, record_first_in_child_of_vfork, _i ? &stream : NULL),
+		0);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(next_number(stream, &info), 5);
+	ck_assert_int_eq(info.posix_pid, getpid());
+	ck_assert_int_eq(next_number(stream, &info), 6);
+	ck_assert_int_eq(info.posix_pid, getpid());
+	ck_assert_int_eq(next_number(stream, &info), -1);
+}
+END_TEST
+
 static bool finished;
 
 static void *busy_with_everything(void *unused)
@@ -378,6 +476,8 @@ int main(void)
 	tcase_add_test(tcase, fork_grandchild_traces_itself_with_own_pid);
 	tcase_add_test(tcase, clone_without_handlers_child_is_as_after_fork);
 	tcase_add_test(tcase, vfork_child_records_as_its_parent);
+	tcase_add_test(tcase, fork_child_keeps_no_memory_of_its_parents_streams);
+	tcase_add_loop_test(tcase, vfork_child_records_first_and_leaves_the_thread_its_name, 0, 2);
 	tcase_add_test(tcase, fork_while_threads_are_inside_every_function_child_is_consistent);
 	tcase_add_test(tcase, fork_in_handler_inside_an_event_harms_neither);
 	suite_add_tcase(suite, tcase);

@@ -800,6 +800,25 @@ START_TEST(copy_of_a_record_whose_further_slot_is_overtaken_leaves_it_out)
 }
 END_TEST
 
+/* One of no writer of ours: its further slots, by their words, are those behind the head. */
+START_TEST(copy_of_a_record_that_ends_behind_the_head_leaves_it_out)
+{
+	struct px_ring ring;
+	struct px_slot *last;
+
+	new_stream(64, 200, 1);
+	start_silently();
+	write_numbers(POSIX_TRACE_UNNAMED_USEREVENT, 0, 10);
+	ring = ring_at(0);
+	last = &ring.slots[(ring.control->head - 1) & ring.mask];
+	last->body[2] = UINT64_C(70) << 32 | (uint32_t)last->body[2];
+	ring.slots[ring.control->head & ring.mask].word =
+		px_word(ring.control->head, px_word_tid(last->word), PX_SLOT_MORE);
+	copy_ring(0);
+	ck_assert_uint_eq(nr_copied(), 0);
+}
+END_TEST
+
 /* Objects. */
 
 static void expect_type_is_named(trace_event_id_t type, const char *name)
@@ -1170,6 +1189,7 @@ int main(void)
 			    PX_ARRAY_SIZE(busy_streams));
 	tcase_add_test(busy, copy_overtaken_by_writers_has_no_gap);
 	tcase_add_test(busy, copy_of_a_record_whose_further_slot_is_overtaken_leaves_it_out);
+	tcase_add_test(busy, copy_of_a_record_that_ends_behind_the_head_leaves_it_out);
 
 	tcase_add_test(objects, copy_names_threads_and_types);
 	tcase_add_test(objects, copy_of_more_types_than_a_live_image_holds_names_them_all);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ static int file;
 static struct px_log *wlog;
 static struct px_log_state state;
 static struct px_objects threads;
+static struct px_typelist types;
 static struct px_test_log_facts facts;
 static unsigned char *data;
 
@@ -113,12 +115,14 @@ static int begin_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
 				     .attr = &attr,
 				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
 				     .target_pid = 4711,
-				     .threads = &threads};
+				     .threads = &threads,
+				     .types = &types};
 
 	px_attr_init(&attr);
 	attr.log_policy = policy;
 	attr.log_size = log_size;
 	attr.max_data_size = max_data;
+	attr.nr_rings = 1;
 	attr.create_time.tv_sec = 1700000000;
 	return px_log_create(&setup, &wlog);
 }
@@ -160,7 +164,7 @@ static void write_now(void)
 
 static void complete(unsigned int look)
 {
-	ck_assert_int_eq(px_log_complete(wlog, &state), 0);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
 	px_test_check_log(file, look, &facts);
 }
 
@@ -404,6 +408,9 @@ START_TEST(log_threads_have_their_names)
 }
 END_TEST
 
+/* One of those that are in use is for who is idle. */
+#define NR_FREE_CONTEXTS (PX_LOG_IN_USE - 1)
+
 /* More threads than the registry has slots for. */
 START_TEST(log_with_too_many_threads_still_names_each_context)
 {
@@ -424,7 +431,7 @@ START_TEST(log_with_too_many_threads_still_names_each_context)
 	contents = read_back(false);
 	ck_assert_uint_eq(contents.last, n - 1);
 	if (policies[_i] == PX_POLICY_APPEND)
-		ck_assert_uint_eq(facts.nr_volumes, (n + PX_LOG_THREADS - 1) / PX_LOG_THREADS);
+		ck_assert_uint_eq(facts.nr_volumes, (n + NR_FREE_CONTEXTS - 1) / NR_FREE_CONTEXTS);
 	else
 		ck_assert_uint_eq(facts.nr_volumes, 1);
 }
@@ -596,7 +603,8 @@ START_TEST(log_that_is_cleared_is_as_new)
 		append_all(first, first + 1500);
 		if (round % 2)
 			write_now();
-		ck_assert_int_eq(px_log_clear(wlog, &state), 0);
+		px_log_clear(wlog, &state);
+		ck_assert_int_eq(px_log_empty(wlog), 0);
 		px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
 		ck_assert_uint_eq(facts.nr_entries, 0);
 		ck_assert_uint_eq(facts.commit.end, 0);
@@ -611,6 +619,46 @@ START_TEST(log_that_is_cleared_is_as_new)
 END_TEST
 
 /* Calls that fail, and writers that die. */
+
+/* What was loaded cannot be listed again, since there is no room for it. */
+START_TEST(log_is_complete_without_a_second_list_of_modules)
+{
+	new_log(PX_POLICY_UNTIL_FULL, 1 << 16, 256);
+	append_all(0, 100);
+	write_now();
+	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	px_test_limit_files(facts.layout.modules);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	px_test_unlimit_files();
+	px_test_check_log(file, 0, &facts);
+	ck_assert_uint_eq(facts.commit.modules_bytes, 0);
+	expect_contents(0, 100);
+}
+END_TEST
+
+/* The largest event behind a long gap at the beginning of a round, in a log as small as it can be. */
+static uint64_t gap_in_rounds_time(uint64_t number)
+{
+	return EPOCH_NS + number * 60 * UINT64_C(60000000000);
+}
+
+static size_t always_longest(uint64_t number)
+{
+	(void)number;
+	return world.longest;
+}
+
+START_TEST(log_as_small_as_can_be_takes_the_largest_events_with_gaps)
+{
+	world.time = gap_in_rounds_time;
+	world.length = always_longest;
+	world.longest = 2000;
+	new_log(PX_POLICY_LOOP, 0, 2000);
+	append_all(0, 50);
+	complete(PX_TEST_LOG_WRAPS_STAMPS);
+	ck_assert_uint_eq(read_back(false).last, 49);
+}
+END_TEST
 
 /* A thread for each event, and writes only when the stage is full. */
 START_TEST(log_that_recycles_contexts_names_those_that_are_still_there)
@@ -713,6 +761,7 @@ static void run_script(const struct script *script)
 		if (script->clear_at && i == script->clear_at) {
 			progress->was_cleared = true;
 			px_log_clear(wlog, &state);
+			px_log_empty(wlog);
 			progress->base = i;
 		}
 		progress->appended = i + 1;
@@ -720,7 +769,7 @@ static void run_script(const struct script *script)
 		if (i % script->batch == script->batch - 1 && px_log_write(wlog, &state) == 0)
 			progress->committed = i + 1;
 	}
-	px_log_complete(wlog, &state);
+	px_log_complete(wlog, &state, PX_LOG_COMPLETE);
 }
 
 static void count_call(const char *name)
@@ -871,6 +920,51 @@ START_TEST(log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost)
 }
 END_TEST
 
+static int victim;
+
+static void take_the_place(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0 && ++nr_calls == fatal_call &&
+	    progress->is_created)
+		dup2(victim, px_log_descriptor(wlog));
+}
+
+/* Whenever the program puts a file of its own where the log's descriptor is, nothing is written to that. */
+START_TEST(log_is_not_written_to_what_took_its_place)
+{
+	const struct script *script = &scripts[_i];
+	struct stat status;
+	uint64_t n;
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	victim = memfd_create("victim", MFD_CLOEXEC);
+	ck_assert_int_ge(victim, 0);
+	for (fatal_call = 1; fatal_call <= n; fatal_call += is_sanitized() ? 7 : 1) {
+		pid_t child;
+		int code;
+
+		memset(progress, 0, sizeof(*progress));
+		ck_assert_int_eq(ftruncate(file, 0), 0);
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			set_hook(take_the_place);
+			run_script(script);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &code, 0), child);
+		ck_assert_int_eq(code, 0);
+		ck_assert_int_eq(fstat(victim, &status), 0);
+		ck_assert_msg(status.st_size == 0, "call %llu of %llu: %lld bytes",
+			      (unsigned long long)fatal_call, (unsigned long long)n,
+			      (long long)status.st_size);
+	}
+	close(victim);
+}
+END_TEST
+
 static void fail_and_die(const char *name)
 {
 	fail_at_calls(name);
@@ -939,6 +1033,8 @@ static TCase *content_cases(void)
 	tcase_add_loop_test(tcase, log_without_an_event_is_one_that_the_viewer_shows, 0, 3);
 	tcase_add_loop_test(tcase, log_reader_made_events_belong_to_no_thread, 0, 3);
 	tcase_add_loop_test(tcase, log_that_is_cleared_is_as_new, 0, 6);
+	tcase_add_test(tcase, log_is_complete_without_a_second_list_of_modules);
+	tcase_add_test(tcase, log_as_small_as_can_be_takes_the_largest_events_with_gaps);
 	return tcase;
 }
 
@@ -949,6 +1045,7 @@ static TCase *failure_cases(void)
 	tcase_add_loop_test(tcase, log_whose_writer_dies_at_any_call_is_in_order, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost,
 			    0, 2 * NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_is_not_written_to_what_took_its_place, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_is_in_order, 0,
 			    NR_SCRIPTS - 1);
 	return tcase;

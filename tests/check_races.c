@@ -388,7 +388,7 @@ static void hold_once(const char *name)
 {
 	if (strcmp(name, "process.attach.mapped") == 0 ||
 	    strcmp(name, "process.refresh.followed") == 0 ||
-	    strcmp(name, "process.detach.hidden") == 0)
+	    strcmp(name, "process.detach.taken") == 0)
 		sleep_ms(2);
 }
 

@@ -201,6 +201,142 @@ START_TEST(reader_record_of_hostile_length_is_passed)
 }
 END_TEST
 
+/* Memory that another user writes to while we look. */
+
+static bool is_lapping;
+
+/* A ring full of records that are not reported, at each record that was read. */
+static void lap_silently(const char *point)
+{
+	struct px_ring ring = ring_at(0);
+	struct px_marks marks = {0};
+	struct px_event made = {.id = PX_EVENT_UNNAMED,
+				.flags = PX_RECORD_MARKS | PX_RECORD_SILENT,
+				.data = &marks,
+				.length = sizeof(marks),
+				.tid = 4711};
+
+	if (is_lapping || strcmp(point, "reader.take.copied") != 0)
+		return;
+	is_lapping = true;
+	for (uint32_t i = 0; i < 2 * nr_slots(); i++) {
+		struct px_reservation at;
+
+		if (!px_ring_reserve(&ring, 1, 0, (enum px_clock_source)view->rings.source, &at) ||
+		    !px_ring_claim(&ring, at.position, 1, made.tid))
+			continue;
+		px_record_write(&ring, &at, 1, &made, view->rings.shift, 0);
+		px_ring_commit(&ring, at.position, 1, made.tid);
+	}
+	is_lapping = false;
+}
+
+/* There is always one more, and none is to be reported. */
+START_TEST(reader_of_silent_records_for_ever_comes_back)
+{
+	new_running_stream(0, 1);
+	write_numbers(0, 3);
+	px_testpoint_hook = lap_silently;
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	px_test_expect(trid, 0, &event);
+	px_testpoint_hook = NULL;
+}
+END_TEST
+
+static uint64_t nr_flips;
+
+static void flip_state(const char *point)
+{
+	struct px_segment *segment = view->segment;
+
+	if (strcmp(point, "stream.status.looked") != 0)
+		return;
+	px_write_once(&segment->state, px_state_next_filter(px_read_once(&segment->state)));
+	nr_flips++;
+}
+
+/* STATUS-1: a snapshot that is never the same twice. */
+START_TEST(status_while_the_state_changes_for_ever_comes_back)
+{
+	new_running_stream(0, 1);
+	px_testpoint_hook = flip_state;
+	px_test_expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
+			      POSIX_TRACE_NO_OVERRUN);
+	px_testpoint_hook = NULL;
+	ck_assert_uint_gt(nr_flips, 1);
+}
+END_TEST
+
+/* A list in which all that could be looked up is missing, and in each place one who lives and opened all. */
+static void spoil_types(struct px_family *family)
+{
+	const struct px_process_id us = px_process_id();
+	struct px_segment *segment = view->segment;
+
+	for (uint32_t i = 0; i < PX_TYPELIST_MAX; i++)
+		segment->types.entry[i].word = 1;
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(family->names.entry); i++)
+		family->names.entry[i].word = 2;
+	memset(&segment->types.listed, 0, sizeof(segment->types.listed));
+	for (uint32_t i = 0; i < PX_FAMILY_MEMBERS; i++) {
+		family->member[i].word = segment->member[i] = px_life_word(us.pid, us.start);
+		memset(&family->member[i].opened, 0xFF, sizeof(family->member[i].opened));
+	}
+}
+
+/* TYPELIST-2: not hours, though each look at the list is in vain. */
+START_TEST(types_of_a_list_of_nonsense_are_soon_at_their_end)
+{
+	uint64_t begin = monotonic_ns();
+	trace_event_id_t type;
+	char name[TRACE_EVENT_NAME_MAX];
+	int unavailable = 0;
+	struct px_stream *stream;
+
+	new_stream(0, 1);
+	stream = px_handle_lock(trid);
+	spoil_types(stream->family.family);
+	px_handle_unlock(trid);
+	while (!unavailable)
+		ok(posix_trace_eventtypelist_getnext_id(trid, &type, &unavailable));
+	fails(posix_trace_eventid_get_name(trid, PX_EVENT_USER_FIRST + 7, name), EINVAL);
+	ck_assert_uint_lt(monotonic_ns() - begin, 5000000000);
+}
+END_TEST
+
+static uint32_t nr_asked;
+
+static bool ask(uint32_t tid)
+{
+	(void)tid;
+	nr_asked++;
+	return true;
+}
+
+/* Each question opens a file: so many owners no ring has, but for one whose words somebody made up. */
+START_TEST(reclaim_all_of_claims_of_very_many_owners_asks_for_some)
+{
+	struct px_ring ring;
+
+	trid = px_test_create(&(struct px_test_stream){.size = 1000000, .nr_rings = 1});
+	view = &px_handle_lock(trid)->view;
+	px_handle_unlock(trid);
+	ring = ring_at(0);
+	ck_assert_uint_ge(nr_slots(), 8192);
+	for (uint32_t i = 0; i < nr_slots(); i++)
+		ring.slots[i].word = px_word(i, 1 + i, PX_SLOT_CLAIMED);
+	px_ring_reclaim_all(&ring, ask);
+	ck_assert_uint_ge(nr_asked, 1000);
+	ck_assert_uint_le(nr_asked, 1100);
+	/* All of one are asked for once. */
+	for (uint32_t i = 0; i < nr_slots(); i++)
+		ring.slots[i].word = px_word(i, 4711, PX_SLOT_CLAIMED);
+	nr_asked = 0;
+	px_ring_reclaim_all(&ring, ask);
+	ck_assert_uint_eq(nr_asked, 1);
+}
+END_TEST
+
 static void lap_again(void)
 {
 	write_numbers(10000, 3 * nr_slots());
@@ -378,6 +514,7 @@ int main(void)
 	Suite *suite = suite_create("reader");
 	TCase *laps = tcase_create("laps");
 	TCase *stops = tcase_create("stops");
+	TCase *hostile = tcase_create("hostile memory");
 
 	tcase_set_timeout(laps, 20);
 	tcase_add_test(laps, reader_record_committed_behind_a_lap_is_passed);
@@ -389,6 +526,13 @@ int main(void)
 	tcase_add_test(laps,
 		       reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too);
 	suite_add_tcase(suite, laps);
+
+	tcase_set_timeout(hostile, 20);
+	tcase_add_test(hostile, reader_of_silent_records_for_ever_comes_back);
+	tcase_add_test(hostile, status_while_the_state_changes_for_ever_comes_back);
+	tcase_add_test(hostile, types_of_a_list_of_nonsense_are_soon_at_their_end);
+	tcase_add_test(hostile, reclaim_all_of_claims_of_very_many_owners_asks_for_some);
+	suite_add_tcase(suite, hostile);
 
 	tcase_set_timeout(stops, 20);
 	tcase_add_test(stops,

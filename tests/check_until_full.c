@@ -130,7 +130,7 @@ static uint64_t now_of_stream(void)
 static uint64_t time_of_counter(uint64_t counter)
 {
 	struct px_stream *inside = px_handle_lock(stream);
-	uint64_t ns = px_test_ns(px_reader_time(&inside->reader, counter));
+	uint64_t ns = px_timeline_convert(&inside->reader.timeline, counter);
 
 	px_handle_unlock(stream);
 	return ns;

@@ -2,7 +2,9 @@
 /* Creating a stream with log: what files it takes, what its attributes become, and what it leaves alone. */
 #include "common.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,23 @@ static int file;
 static trace_id_t stream, log_id;
 static struct px_test_event seen;
 static struct px_test_log_facts facts;
+
+/* So often no thread can be made. */
+static int nr_refusals;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+		   void *argument)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+	if (nr_refusals > 0) {
+		nr_refusals--;
+		return EAGAIN;
+	}
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+	return real(thread, attr, start, argument);
+}
 
 static void setup(void)
 {
@@ -813,6 +832,21 @@ START_TEST(withlog_size_without_reason_is_made_to_fit)
 }
 END_TEST
 
+/* CREATE-12; the kernel makes no thread while another one is on its way into exec, so it is tried again */
+START_TEST(withlog_tries_again_to_make_the_thread)
+{
+	trace_attr_t attr;
+
+	nr_refusals = 3;
+	stream = px_test_create_log(&plain, file);
+	ck_assert_int_eq(nr_refusals, 0);
+	ok(posix_trace_shutdown(stream));
+	ok(posix_trace_attr_init(&attr));
+	nr_refusals = INT_MAX;
+	fails(posix_trace_create_withlog(0, &attr, file, &stream), ENOMEM);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("withlog");
@@ -826,6 +860,7 @@ int main(void)
 	tcase_add_test(tcase, withlog_file_open_for_appending_gives_einval);
 	tcase_add_test(tcase, withlog_bad_argument_gives_einval);
 	tcase_add_test(tcase, withlog_one_stream_too_many_gives_eagain);
+	tcase_add_test(tcase, withlog_tries_again_to_make_the_thread);
 	tcase_add_test(tcase, withlog_file_size_limit_is_told_without_a_signal);
 	tcase_add_test(tcase, withlog_full_file_system_gives_enospc);
 	tcase_add_test(tcase, withlog_without_a_free_descriptor_gives_emfile);

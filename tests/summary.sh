@@ -1,13 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # summary.sh LOG...: what the tests with these logs came to: the closing lines of each suite, a line for
-# each other test, the end of the log of each that failed, and the totals alone on the last line.
+# each other test, the end of the log of each that failed; then all that failed once more, since the end
+# of a long output may be all that is kept of it; and the totals alone on the last line.
 # A suite counts as many tests as it checked, a script counts as one.
 set -u
 
 passed=0
 failed=0
 skipped=0
+failed_logs=
+
+# The checks of a suite that failed; or, for a script or a suite that was killed, the end of its log.
+tell_failure()
+{
+	echo "${1%.log}:"
+	if [ ! -r "$1" ]; then
+		echo '    was not run'
+		return
+	fi
+	checks=$(grep -aE '^[^ ]+:[0-9]+:[FE]:' "$1" | tail -n 50)
+	printf '%s\n' "${checks:-$(tail -n 15 "$1")}" | sed 's/^/    /'
+}
 
 for log in "$@"; do
 	trs=${log%.log}.trs
@@ -44,15 +58,21 @@ for log in "$@"; do
 		;;
 	'')
 		failed=$((failed + 1))
+		failed_logs="$failed_logs $log"
 		echo "FAIL: $name: was not run"
 		;;
 	*)
 		# Killed, or failed after its last check: at least one failure, whatever was counted.
 		[ "$bad" -gt 0 ] || failed=$((failed + 1))
+		failed_logs="$failed_logs $log"
 		echo "$result: $name, the end of its log:"
 		tail -n 25 "$log" | sed 's/^/    /'
 		;;
 	esac
 done
 
+[ -z "$failed_logs" ] || printf '\nWhat failed:\n'
+for log in $failed_logs; do
+	tell_failure "$log"
+done
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes of other users, for a test that is root.  Each is the test's program again, by exec, without
+ * TXTRACE_DIR; it does what it is told over a socket, and is killed with the test.
+ */
+#ifndef PX_TESTS_FOREIGNER_H
+#define PX_TESTS_FOREIGNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Users and groups of nobody. */
+#define FOREIGN_UID 54341
+#define FOREIGN_UID_TEXT "54341"
+#define OTHER_FOREIGN_UID 54342
+
+struct px_foreigner {
+	pid_t pid;
+	int socket;
+};
+
+/* What they can be told. */
+enum px_foreign_order {
+	FOREIGN_OPEN, /* open the type text: its id, or minus the error; it is recorded from now on */
+	FOREIGN_RECORD, /* count events with the numbers from number on */
+	FOREIGN_FORK,	/* one event with this number, by a child made by fork */
+	FOREIGN_EXEC, /* the same by a child that executes the program anew, and opens the type text */
+	FOREIGN_RUN,	   /* the same with the program text, and the type "by program" */
+	FOREIGN_CREATE,	   /* create a stream for itself and shut it down: the error */
+	FOREIGN_SECURE,	   /* what AT_SECURE says */
+	FOREIGN_HOLD_LOCK, /* lock the registry for ever: 0 */
+};
+
+/* What a program does that is not told anything. */
+typedef int px_foreign_role(int argc, char **argv);
+struct px_foreign_role_entry {
+	const char *name;
+	px_foreign_role *run;
+};
+
+/* To be the first call of main(): does not return in a process that a test has started. */
+void px_foreigner_main(int argc, char **argv, const struct px_foreign_role_entry *roles);
+
+/* Start one; ready when this returns. */
+void px_foreigner_start(struct px_foreigner *foreigner, uid_t uid);
+
+/* The same as this program, a copy of ours, with these effective and real users. */
+void px_foreigner_start_program(struct px_foreigner *foreigner, const char *path, uid_t real,
+				uid_t effective);
+
+/* A process of this user in another role; argument may be NULL. */
+pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument);
+
+/* Tell it, and wait for its answer. */
+int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_foreign_order order,
+		      const char *text, uint32_t number, uint32_t count);
+
+/* It ends; its exit code, or -1 if it was killed otherwise. */
+int px_foreigner_stop(struct px_foreigner *foreigner);
+
+/* The directory of a user's segments, and what is in it. */
+void px_foreign_path(char path[128], uid_t uid, const char *name);
+bool px_foreign_exists(uid_t uid, const char *name);
+int px_foreign_count_files(uid_t uid, const char *prefix);
+void px_foreign_remove_directory(uid_t uid);
+
+/* System V segments that belong to this user; remove them. */
+int px_foreign_count_segments(uid_t uid);
+void px_foreign_remove_segments(uid_t uid);
+
+#endif
