@@ -130,6 +130,36 @@ int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
+ * Logs whose controllers were killed, or ended without exit().  What the stream had recorded and not written yet is
+ * still in shared memory, until the machine is started anew; so the log can be completed by any process of the same
+ * user with the same TXTRACE_DIR.  posix_trace_open() does so for the log that it opens, and posix_trace_create() for
+ * all; these are for whoever wants to know.
+ */
+
+/*
+ * Complete the log behind file_desc, which may be open for reading only.  0 also if it is complete.  EINVAL: no log of
+ * this library and machine.  EBUSY: its controller lives, or somebody else completes it just now.  ENOENT: nothing is
+ * left to complete it from; it can be read as far as it was written.  Or why the file cannot be written; then it may
+ * be tried again.
+ */
+int txtrace_recover(int __file_desc);
+
+/*
+ * Complete the logs of all dead controllers.  *nr_recovered is how many were completed, *nr_left how many could not be
+ * just now.  A log that was removed, or moved since it was flushed last, is given up.  EINVAL: NULL.  ENOMEM, EACCES,
+ * ...: there is no shared memory.
+ */
+int txtrace_recover_all(unsigned int *__posix_trace_restrict __nr_recovered,
+			unsigned int *__posix_trace_restrict __nr_left);
+
+/*
+ * Likewise, and tell() learns what comes of each: its path as of the last flush, valid during the call, and 0 or why it
+ * cannot be completed: ENOENT and EINVAL for ever, others just now.  EINVAL: tell is NULL.
+ */
+int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *__argument),
+			 void *__argument);
+
+/*
  * The length of a tick of a foreign file in nanoseconds, which such a file does not tell: 1000, if it is not
  * set.  EINVAL also: not a foreign file, not from 1e-9 to 1e15.
  */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "flush.h"
+#include "recover.h"
 #include "signals.h"
 #include "wait.h"
 
@@ -48,6 +49,7 @@ static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t 
 
 static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, trace_id_t *trid)
 {
+	unsigned int nr_recovered, nr_left;
 	int saved_errno = errno;
 	int error, state;
 
@@ -55,6 +57,8 @@ static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, t
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: never half done */
 	error = create(pid, px_attr_to_read(attr), log_fd, trid);
+	if (!error)
+		px_recover_all(&nr_recovered, &nr_left); /* EXIT-4: what others left; in silence */
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;

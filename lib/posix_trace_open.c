@@ -6,11 +6,29 @@
 
 #include "archive.h"
 #include "process.h"
+#include "recover.h"
+
+/*
+ * EXIT-4: a log whose writer died is completed first, as far as that is possible.  One that seems to be written still
+ * may be that of a process that has become another program.
+ */
+static int open_complete(int file_desc, struct px_archive **archive)
+{
+	int error = px_archive_open(file_desc, archive);
+	bool may_be_left = error == EINVAL || (!error && !(*archive)->info.is_foreign &&
+					       !(*archive)->info.is_complete);
+
+	if (!may_be_left || px_recover_file(file_desc) != 0)
+		return error;
+	if (!error)
+		(*archive)->kind->free(*archive);
+	return px_archive_open(file_desc, archive);
+}
 
 static int open_archive(int file_desc, trace_id_t *trid)
 {
 	struct px_archive *archive;
-	int error = px_archive_open(file_desc, &archive);
+	int error = open_complete(file_desc, &archive);
 
 	if (error)
 		return error;

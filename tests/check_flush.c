@@ -1494,8 +1494,8 @@ START_TEST(exit_without_shutdown_completes_the_log)
 }
 END_TEST
 
-/* EXIT-4 OPEN-3: what ends without a word leaves what it had flushed. */
-START_TEST(exit_at_once_leaves_what_was_flushed)
+/* EXIT-1 EXIT-4 EXEC-4: what ends without a word leaves a log that opens complete. */
+START_TEST(exit_at_once_leaves_what_completes_the_log)
 {
 	pid_t child;
 
@@ -1509,11 +1509,17 @@ START_TEST(exit_at_once_leaves_what_was_flushed)
 		_exit(7);
 	}
 	wait_for_child(child);
-	open_log(PX_TEST_LOG_IS_CUT);
-	ck_assert_int_eq(facts.commit.is_complete, 0);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_OPEN);
+	log_id = px_test_open(file);
+	px_test_check_log(file, 0, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_RECOVERED);
 	expect(POSIX_TRACE_START);
 	expect_numbers(0, 10);
 	expect(POSIX_TRACE_FLUSH_START);
+	expect(POSIX_TRACE_FLUSH_STOP);
+	expect_numbers(10, 20);
+	expect_stop(0);
 	expect_end();
 }
 END_TEST
@@ -1721,7 +1727,7 @@ static TCase *end_cases(void)
 	tcase_add_test(tcase, shutdown_of_a_full_stream_logs_its_automatic_stop);
 	tcase_add_test(tcase, shutdown_by_two_threads_succeeds_once);
 	tcase_add_loop_test(tcase, exit_without_shutdown_completes_the_log, 0, 2);
-	tcase_add_loop_test(tcase, exit_at_once_leaves_what_was_flushed, 0, 2);
+	tcase_add_loop_test(tcase, exit_at_once_leaves_what_completes_the_log, 0, 2);
 	tcase_add_test(tcase, exit_of_a_child_leaves_the_log_alone);
 	tcase_add_test(tcase, log_functions_are_no_cancellation_points);
 	tcase_add_loop_test(tcase, flush_clear_stop_and_status_at_once_leave_a_sound_log, 0, 3);
