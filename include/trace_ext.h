@@ -37,6 +37,37 @@ struct txtrace_loss {
  */
 int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
 
+/* A stream, as any process of the user sees it. */
+struct txtrace_stream {
+	pid_t controller;
+	pid_t target;
+	int status;	/* POSIX_TRACE_RUNNING or POSIX_TRACE_SUSPENDED */
+	int full;	/* POSIX_TRACE_FULL or POSIX_TRACE_NOT_FULL */
+	int inherited;	/* POSIX_TRACE_INHERITED or POSIX_TRACE_CLOSE_FOR_CHILD */
+	int policy;	/* POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL or POSIX_TRACE_FLUSH */
+	int log;	/* 1: it has one */
+	int forsaken;	/* 1: its controller is gone */
+	int other_pids; /* 1: of another pid name space, where pids mean other processes */
+	int __reserved_int;
+	struct timespec created;
+	unsigned long long nr_events;  /* recorded since then, system events too; nearly, while it runs */
+	unsigned long long nr_dropped; /* for want of room; what was overwritten only the controller knows */
+	char name[TRACE_NAME_MAX + 1]; /* of the trace: posix_trace_attr_setname() */
+	unsigned long long __reserved[8];
+};
+
+/*
+ * The streams in the registry of this user, of all controllers; also root's for processes of this user.  The first
+ * size of them are stored in list; *nr is how many there are, TRACE_SYS_MAX at most.  Waits for nobody: one that
+ * begins or ends meanwhile is there, or not.  EINVAL: NULL.  ENOMEM, EACCES, ...: there is no shared memory.  list
+ * may be NULL when size is 0.
+ */
+int txtrace_list_streams(struct txtrace_stream *__posix_trace_restrict __list, unsigned int __size,
+			 unsigned int *__posix_trace_restrict __nr);
+
+/* The same of an active stream of this process, whoever its target belongs to.  EINVAL: it is none, or NULL. */
+int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
+
 /*
  * A copy of one ring of an active stream as a TXTB image that TraceX opens: oldest event first, without the
  * events that are being written just now.  The ring is numbered from 0.  *length is the size of the image,
@@ -68,7 +99,7 @@ unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__ev
 int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
- * Pre-recorded streams.  All of these fail with EINVAL for NULL and for other streams.
+ * Pre-recorded streams.  Where it does not say otherwise these fail with EINVAL for NULL and for other streams.
  */
 
 /* What a handle stands for. */
@@ -85,6 +116,12 @@ struct txtrace_object {
 	unsigned long long site;    /* from where it was first called; likewise */
 	unsigned long long __reserved[2];
 };
+
+/*
+ * The thread with this handle, of an active stream: of the newest 1024 that have recorded something.  ENOENT: it is
+ * not known, or not any more.  EINVAL: trid is no active stream of this process, or object is NULL.
+ */
+int txtrace_get_thread(trace_id_t __trid, unsigned int __handle, struct txtrace_object *__object);
 
 /*
  * The next object of the registry.  At the end returns 0 and sets *unavailable.  A log of several volumes
