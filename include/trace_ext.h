@@ -131,6 +131,80 @@ int txtrace_getnext_object(trace_id_t __trid, struct txtrace_object *__posix_tra
 			   int *__posix_trace_restrict __unavailable);
 int txtrace_rewind_objects(trace_id_t __trid);
 
+/*
+ * Calls of a program that runs with libtxtrace-preload.so: each is an event of its own type, and in the image of a log
+ * what ThreadX would have recorded.
+ */
+enum {
+	TXTRACE_CALL_WHOLE = 0,	 /* it did not wait */
+	TXTRACE_CALL_BEGINS = 1, /* it begins to wait */
+	TXTRACE_CALL_ENDS = 2	 /* it has waited */
+};
+
+struct txtrace_call {
+	unsigned int native;  /* ThreadX's id; 0: the image shows a user event */
+	unsigned int word[4]; /* the information words of the image */
+	int phase;
+	unsigned int state;  /* in which the thread waits, as ThreadX numbers them; 0: the call never does */
+	unsigned int object; /* handle; 0: none, or not told */
+	unsigned int waker;  /* TXTRACE_CALL_ENDS: handle of the thread that ended the wait; 0: not known */
+	unsigned int __reserved_int;
+	unsigned long long __reserved[4];
+};
+
+/*
+ * What the image of a log has for an event of it: pass the structure that a getnext function filled in.  ENOENT: it is
+ * no call.  EINVAL: trid is no pre-recorded stream, or NULL.
+ */
+int txtrace_get_call(trace_id_t __trid, const struct posix_trace_event_info *__event,
+		     struct txtrace_call *__call);
+
+/*
+ * In the traced program: what stands at this address, now or later, is called so in logs, until it is destroyed; 59
+ * bytes of the name count.  Async-signal-safe, and does nothing while nobody traces.  EINVAL: NULL.
+ */
+int txtrace_name_object(const void *__object, const char *__name);
+
+/*
+ * In the controller of a stream with log: name() is asked for the name of each object of calls that is new in the log,
+ * and puts it into text, of size bytes with its null; what it returns but 0 means that it has none.  The object has
+ * handle, type, pid, address and site.  It is called by whoever flushes, also by a thread of the library, on a stack of
+ * 1 MiB, and may use no function on trid.  NULL: nobody is asked any more.  EINVAL: trid is no active stream with log of
+ * this process.
+ */
+int txtrace_set_namer(trace_id_t __trid,
+		      int (*__name)(void *__argument, const struct txtrace_object *__object,
+				    char *__text, size_t __size),
+		      void *__argument);
+
+/* A function that libtxtrace-preload.so stands in front of, in the traced program. */
+enum {
+	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */
+	TXTRACE_WRAPPER_INSTALLED = 2,
+	TXTRACE_WRAPPER_FOREIGN = 3 /* installed, in front of another object that does the same */
+};
+
+struct txtrace_wrapper {
+	char symbol[40];
+	char version[24]; /* of the symbol behind it; "": none */
+	char call[64];	  /* name of the event type */
+	int state;
+	int __reserved_int;
+	unsigned long long calls;
+	unsigned long long samples;	/* calls of which it was measured what they cost beyond the function, */
+	unsigned long long overhead_ns; /* all together */
+	unsigned long long __reserved[4];
+};
+
+/*
+ * The next of them, of an active stream or a log.  At the end, and where no such call was recorded, returns 0 and sets
+ * *unavailable.  EINVAL: bad trid, NULL.
+ */
+int txtrace_getnext_wrapper(trace_id_t __trid,
+			    struct txtrace_wrapper *__posix_trace_restrict __wrapper,
+			    int *__posix_trace_restrict __unavailable);
+int txtrace_rewind_wrappers(trace_id_t __trid);
+
 /* The file as such. */
 struct txtrace_file_info {
 	int foreign;		  /* 1: a trace buffer that is no log: of ThreadX, or a copy of a ring */

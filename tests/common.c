@@ -321,6 +321,8 @@ const char *px_test_accepting(trace_id_t trid)
 	struct posix_trace_status_info status;
 	struct posix_trace_event_info info;
 	struct timespec past = {0, 0};
+	struct txtrace_wrapper wrapper;
+	struct txtrace_call call;
 	struct txtrace_loss loss;
 	trace_event_set_t set;
 	trace_event_id_t id;
@@ -350,6 +352,10 @@ const char *px_test_accepting(trace_id_t trid)
 	REFUSES(posix_trace_getnext_event(trid, &info, NULL, 0, &length, &end));
 	REFUSES(txtrace_get_loss(trid, &loss));
 	REFUSES(txtrace_copy_ring(trid, 0, NULL, 0, &length, &tick));
+	REFUSES(txtrace_get_call(trid, &info, &call));
+	REFUSES(txtrace_set_namer(trid, NULL, NULL));
+	REFUSES(txtrace_getnext_wrapper(trid, &wrapper, &end));
+	REFUSES(txtrace_rewind_wrappers(trid));
 	REFUSES(posix_trace_shutdown(trid));
 #undef REFUSES
 	return NULL;

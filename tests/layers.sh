@@ -13,7 +13,7 @@ BEGIN {
 	split("clock life modules farmodules shm sysv signals", members); assign(1)
 	split("ring names family typelist eventset calls attr objects coverage things", members); assign(2)
 	split("record translate registry farregistry registrar segment roster types kin target image logfile bequest trxc txtbfile survey hextext", members); assign(3)
-	split("process thread emit point handle wait stream streamstate streammake streamlog streamresume reader readercheckpoint log logstate logstage logwrite logresume archive logreader foreign flush recover", members); assign(4)
+	split("process thread emit point callpoint handle wait stream streamstate streammake streamlog streamresume reader readercheckpoint log logstate logstage logwrite logresume archive logreader foreign flush recover", members); assign(4)
 	level["pages"] = 5
 	# Seen by all: configure is below every level, the public headers are the standard.
 	below["config.h"]; below["trace.h"]; below["trace_ext.h"]

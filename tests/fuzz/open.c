@@ -10,6 +10,7 @@
  *		log header, commit, then for each area its length (two bytes) and its bytes.  Lengths beyond
  *		the end are cut.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,12 +85,16 @@ static void read_events(trace_id_t trid, size_t capacity, long limit)
 {
 	static unsigned char data[4096];
 	struct posix_trace_event_info info;
+	struct txtrace_call call;
 	size_t length;
 	int unavailable = 0;
 
 	for (long i = 0; i < limit && !unavailable; i++) {
 		if (posix_trace_getnext_event(trid, &info, data, capacity, &length, &unavailable) !=
 		    0)
+			abort();
+		if (!unavailable && txtrace_get_call(trid, &info, &call) != 0 &&
+		    txtrace_get_call(trid, &info, &call) != ENOENT)
 			abort();
 		if (!unavailable && (length > capacity || info.posix_timestamp.tv_nsec < 0 ||
 				     info.posix_timestamp.tv_nsec >= 1000000000))
@@ -127,6 +132,18 @@ static void read_objects(trace_id_t trid)
 			abort();
 }
 
+static void read_wrappers(trace_id_t trid)
+{
+	struct txtrace_wrapper wrapper;
+	int unavailable = 0;
+
+	for (int i = 0; i < EVENTS_MAX && !unavailable; i++)
+		if (txtrace_getnext_wrapper(trid, &wrapper, &unavailable) != 0 ||
+		    (!unavailable &&
+		     strnlen(wrapper.symbol, sizeof(wrapper.symbol)) == sizeof(wrapper.symbol)))
+			abort();
+}
+
 static void use(trace_id_t trid)
 {
 	struct posix_trace_status_info status;
@@ -150,6 +167,7 @@ static void use(trace_id_t trid)
 	txtrace_get_trxc(trid, trxc, sizeof(trxc), &length);
 	txtrace_get_modules(trid, trxc, sizeof(trxc), &length);
 	txtrace_get_file_info(trid, &info);
+	read_wrappers(trid);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)

@@ -13,9 +13,10 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "callpoint.h"
 #include "logfile.h"
 
-#define OBJECTS_KEPT 8 /* at the beginning of the registry: threads */
+#define OBJECTS_KEPT 12 /* at the beginning of the registry: threads */
 #define HEX_LINE 16
 
 static const char *directory;
@@ -105,6 +106,18 @@ static void record(unsigned int nr_events, size_t data_bytes)
 	}
 }
 
+/* Of three locks, each is waited for in its turn. */
+static void record_calls(unsigned int nr_calls)
+{
+	static const uint32_t flags[] = {0, PX_RECORD_BEGINS, PX_RECORD_ENDS};
+
+	for (unsigned int i = 0; i < nr_calls; i++)
+		px_callpoint(0, PX_CALL_AT(PX_CALL_pthread_mutex_lock, flags[i % 3]),
+			     0x1000 + i / 3 % 3, 0, NULL);
+}
+
+/* data_bytes: CALLS for calls. */
+#define CALLS SIZE_MAX
 static void write_log(const char *name, int policy, unsigned int nr_events, size_t data_bytes)
 {
 	uint32_t nr_entries, nr_volumes;
@@ -123,9 +136,14 @@ static void write_log(const char *name, int policy, unsigned int nr_events, size
 	posix_trace_attr_getlogsize(&attr, &log_size);
 	px_log_geometry(log_size, 300, false, &nr_entries, &nr_volumes);
 	posix_trace_start(trid);
-	record(nr_events, data_bytes);
-	check("flush", posix_trace_flush(trid));
-	record(nr_events, data_bytes);
+	for (int i = 0; i < 2; i++) {
+		if (data_bytes == CALLS)
+			record_calls(nr_events);
+		else
+			record(nr_events, data_bytes);
+		if (i == 0)
+			check("flush", posix_trace_flush(trid));
+	}
 	check("shutdown", posix_trace_shutdown(trid));
 	fold(name, fd, nr_entries);
 	close(fd);
@@ -222,6 +240,8 @@ int main(int argc, char **argv)
 	write_log("log-wrapped", POSIX_TRACE_LOOP, 300, 4);
 	write_log("log-wrapped-data", POSIX_TRACE_LOOP, 100, 290);
 	write_log("log-until-full", POSIX_TRACE_UNTIL_FULL, 200, 30);
+	write_log("log-calls", POSIX_TRACE_LOOP, 20, CALLS);
+	write_log("log-calls-wrapped", POSIX_TRACE_LOOP, 300, CALLS);
 	write_images();
 	return 0;
 }
