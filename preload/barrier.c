@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Barriers, and what is done once.
+ *
+ * A barrier cannot be tried.  Who comes last does not wait, and lets the others go: that is recorded as one event, and
+ * ahead of the call, as all that sets others free.  The C library counts arrivals in the barrier; where it does not do
+ * so in the way that we know, the last one too is recorded as one who waits.
+ */
+#include "hook.h"
+
+#include <string.h>
+
+#ifdef __GLIBC__
+/* The first words of a barrier. */
+struct arrivals {
+	uint32_t nr_arrived; /* since a multiple of `threads` */
+	uint32_t round;
+	uint32_t threads;
+};
+
+/* True if barriers of this C library begin so: 7 threads are looked for where they should be. */
+static bool is_known(void)
+{
+	static uint32_t verdict; /* 1: no, 2: yes */
+	pthread_barrier_t probe;
+	struct arrivals found;
+
+	if (px_unlikely(px_read_once(&verdict) == 0) &&
+	    px_real.pthread_barrier_init(&probe, NULL, 7) == 0) {
+		memcpy(&found, &probe, sizeof(found));
+		px_write_once(&verdict,
+			      found.nr_arrived == 0 && found.round == 0 && found.threads == 7 ? 2 :
+												1);
+		px_real.pthread_barrier_destroy(&probe);
+	}
+	return px_read_once(&verdict) == 2;
+}
+
+static bool is_last_one(pthread_barrier_t *barrier)
+{
+	uint32_t *word = (uint32_t *)barrier;
+	uint32_t threads;
+
+	if (!is_known())
+		return false;
+	threads = px_read_once(&word[2]);
+	return threads > 0 && (px_read_once(&word[0]) + 1) % threads == 0;
+}
+#else
+static bool is_last_one(pthread_barrier_t *barrier)
+{
+	(void)barrier;
+	return false;
+}
+#endif
+
+/* Where more threads come than the barrier is for, another one may be last after all; then we have waited. */
+PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	struct px_site site = PX_SITE(pthread_barrier_wait, pthread_barrier_wait);
+	struct px_hook_sample sample;
+	bool is_last;
+	int result;
+
+	if (PX_PASSES(barrier))
+		return px_real.pthread_barrier_wait(barrier);
+	sample = px_hook_begin();
+	is_last = is_last_one(barrier);
+	px_hook_tell(site, is_last ? PX_IS_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
+	result = PX_REAL(&sample, px_real.pthread_barrier_wait(barrier));
+	if (!is_last || result != PTHREAD_BARRIER_SERIAL_THREAD)
+		px_hook_tell(site, PX_RECORD_ENDS, barrier, 0,
+			     result == PTHREAD_BARRIER_SERIAL_THREAD,
+			     result == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : result);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+				 unsigned int threads)
+{
+	struct px_site site = PX_SITE(pthread_barrier_init, pthread_barrier_init);
+	int result;
+
+	if (PX_PASSES(barrier))
+		return px_real.pthread_barrier_init(barrier, attr, threads);
+	result = px_real.pthread_barrier_init(barrier, attr, threads);
+	px_hook_tell(site, PX_IS_WHOLE, barrier, threads, 0, result);
+	return result;
+}
+
+PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+	struct px_site site = PX_SITE(pthread_barrier_destroy, pthread_barrier_destroy);
+
+	if (PX_PASSES(barrier))
+		return px_real.pthread_barrier_destroy(barrier);
+	px_hook_tell(site, PX_IS_WHOLE, barrier, 0, 0, 0);
+	return px_real.pthread_barrier_destroy(barrier);
+}
+
+#ifdef __GLIBC__
+#define ONCE_RUNS 1 /* beside a count of forks */
+#else
+#define ONCE_RUNS 0
+#endif
+
+/*
+ * Whether the routine runs here is told from what was there before: of two threads that come at the very same time,
+ * both say so.  Who finds that it runs elsewhere waits.
+ */
+PX_WRAP int pthread_once(pthread_once_t *once, void (*routine)(void))
+{
+	struct px_site site = PX_SITE(pthread_once, pthread_once);
+	int before, result;
+	bool waits;
+
+	if (PX_PASSES(once))
+		return px_real.pthread_once(once, routine);
+	before = px_load_acquire(once);
+	waits = (before & ONCE_RUNS) != 0;
+	if (waits)
+		px_hook_tell(site, PX_RECORD_BEGINS, once, 0, 0, 0);
+	result = px_real.pthread_once(once, routine);
+	px_hook_tell(site, waits ? PX_RECORD_ENDS : PX_IS_WHOLE, once, before == PTHREAD_ONCE_INIT,
+		     0, result);
+	return result;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Condition variables.  Who waits gives its mutex up and takes it again, inside the C library, where no wrapper sees it:
+ * so these are recorded here, an unlock ahead of the wait and a lock behind it, whenever mutexes or condition variables
+ * are.  Without them, a trace would show two owners.
+ *
+ * A wait that is refused has neither: a deadline that is none, a mutex that knows that it is another thread's.
+ * A thread that is cancelled while it waits has the mutex when its handlers run; the trace then has the unlock and the
+ * beginning of the wait alone.
+ */
+#include "deadline.h"
+#include "hook.h"
+#include "mutex.h"
+
+/* How many wait; 0 also where that is not known. */
+PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 25)
+	return px_read_once(&cond->__data.__wrefs) >> 3;
+#else
+	(void)cond;
+	return 0;
+#endif
+}
+
+static int really_wait(enum px_call call, pthread_cond_t *cond, pthread_mutex_t *mutex,
+		       struct px_deadline deadline)
+{
+	switch (call) {
+	case PX_CALL_pthread_cond_timedwait:
+		return px_real.pthread_cond_timedwait(cond, mutex, deadline.time);
+	case PX_CALL_pthread_cond_clockwait:
+		return px_real.pthread_cond_clockwait(cond, mutex, deadline.clock, deadline.time);
+	default:
+		return px_real.pthread_cond_wait(cond, mutex);
+	}
+}
+
+static void tell(struct px_site site, uint32_t flags, const pthread_cond_t *cond,
+		 const pthread_mutex_t *mutex, int result)
+{
+	struct {
+		union px_call_data data;
+		uint64_t mutex;
+	} told = {{.of_object = {.object = (uint64_t)(uintptr_t)cond, .result = (int16_t)result}},
+		  (uint64_t)(uintptr_t)mutex};
+
+	if (px_hook_has(PX_GROUP_cond))
+		px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, flags), &told, sizeof(told),
+				  site.caller);
+}
+
+static bool is_refused(enum px_call call, const pthread_mutex_t *mutex, struct px_deadline deadline)
+{
+	return (call != PX_CALL_pthread_cond_wait && !px_deadline_is_valid(deadline)) ||
+	       px_mutex_is_refused(mutex);
+}
+
+static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_t *mutex,
+		       struct px_deadline deadline)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result;
+
+	if (is_refused(site.call, mutex, deadline)) {
+		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
+		tell(site, PX_IS_WHOLE, cond, mutex, result);
+	} else {
+		px_mutex_tell_of_unlock(mutex, site.caller);
+		tell(site, PX_RECORD_BEGINS, cond, mutex, 0);
+		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
+		tell(site, PX_RECORD_ENDS, cond, mutex, result);
+		px_mutex_tell_of_lock(mutex, result == ETIMEDOUT ? 0 : result, site.caller);
+	}
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+#define PASSES (px_likely(!px_gate_is_open()) || px_hook_passes(PX_GROUP_cond | PX_GROUP_mutex))
+
+PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	if (PASSES)
+		return px_real.pthread_cond_wait(cond, mutex);
+	return traced_wait(PX_SITE(pthread_cond_wait, pthread_cond_wait), cond, mutex,
+			   (struct px_deadline){0, NULL});
+}
+
+/* By which clock is a matter of the condition variable; as a clock one of those serves that can be waited by. */
+PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+				   const struct timespec *time)
+{
+	if (PASSES)
+		return px_real.pthread_cond_timedwait(cond, mutex, time);
+	return traced_wait(PX_SITE(pthread_cond_timedwait, pthread_cond_timedwait), cond, mutex,
+			   (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_WRAP int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+				   const struct timespec *time)
+{
+	if (PASSES)
+		return px_real.pthread_cond_clockwait(cond, mutex, clock, time);
+	return traced_wait(PX_SITE(pthread_cond_clockwait, pthread_cond_clockwait), cond, mutex,
+			   (struct px_deadline){clock, time});
+}
+
+PX_WRAP int pthread_cond_signal(pthread_cond_t *cond)
+{
+	struct px_site site = PX_SITE(pthread_cond_signal, pthread_cond_signal);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(cond))
+		return px_real.pthread_cond_signal(cond);
+	sample = px_hook_begin();
+	px_hook_tell(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
+	result = PX_REAL(&sample, px_real.pthread_cond_signal(cond));
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	struct px_site site = PX_SITE(pthread_cond_broadcast, pthread_cond_broadcast);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(cond))
+		return px_real.pthread_cond_broadcast(cond);
+	sample = px_hook_begin();
+	px_hook_tell(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
+	result = PX_REAL(&sample, px_real.pthread_cond_broadcast(cond));
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
+{
+	struct px_site site = PX_SITE(pthread_cond_init, pthread_cond_init);
+	int result;
+
+	if (PX_PASSES(cond))
+		return px_real.pthread_cond_init(cond, attr);
+	result = px_real.pthread_cond_init(cond, attr);
+	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, result);
+	return result;
+}
+
+PX_WRAP int pthread_cond_destroy(pthread_cond_t *cond)
+{
+	struct px_site site = PX_SITE(pthread_cond_destroy, pthread_cond_destroy);
+
+	if (PX_PASSES(cond))
+		return px_real.pthread_cond_destroy(cond);
+	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, 0);
+	return px_real.pthread_cond_destroy(cond);
+}

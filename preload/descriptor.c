@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "descriptor.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+uint8_t px_fd_kinds[PX_FDS_KNOWN];
+
+static uint32_t is_confined;
+
+/*
+ * Set once a socket has another low-water mark than one byte: recv() waits for that many then, and MSG_DONTWAIT does
+ * not, so it cannot be tried.  poll() knows of the mark.
+ */
+static uint32_t has_marks;
+
+void px_fd_confine(void)
+{
+	px_write_once(&is_confined, 1U);
+}
+
+bool px_fd_is_confined(void)
+{
+	return px_read_once(&is_confined) != 0;
+}
+
+/* The devices of memory, /dev/null and /dev/zero among them, are never waited for. */
+static enum px_fd_kind kind_of(const struct stat *facts)
+{
+	if (S_ISREG(facts->st_mode) || S_ISDIR(facts->st_mode) || S_ISBLK(facts->st_mode))
+		return PX_FD_STEADY;
+	if (S_ISCHR(facts->st_mode) && major(facts->st_rdev) == 1)
+		return PX_FD_STEADY;
+	return S_ISSOCK(facts->st_mode) ? PX_FD_SOCKET : PX_FD_WAITS;
+}
+
+static void look_for_mark(int fd)
+{
+	int mark = 1;
+	socklen_t length = sizeof(mark);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &mark, &length) == 0 && mark != 1)
+		px_write_once(&has_marks, 1U);
+}
+
+enum px_fd_kind px_fd_look(int fd)
+{
+	enum px_fd_kind kind = PX_FD_UNKNOWN;
+	int saved_errno = errno;
+	struct stat facts;
+
+	if (px_read_once(&is_confined))
+		return PX_FD_STEADY;
+	if (fstat(fd, &facts) == 0) {
+		kind = kind_of(&facts);
+		if (kind == PX_FD_SOCKET)
+			look_for_mark(fd);
+		if (kind >= PX_FD_WAITS && px_real.fcntl(fd, F_GETFL) & O_NONBLOCK)
+			kind = PX_FD_STEADY;
+		px_fd_set_kind(fd, kind);
+	}
+	errno = saved_errno;
+	return kind;
+}
+
+bool px_fd_is_blocking(int fd)
+{
+	int saved_errno = errno;
+	bool is_blocking = !(px_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+
+	if (!is_blocking)
+		px_fd_set_kind(fd, PX_FD_STEADY);
+	errno = saved_errno;
+	return is_blocking;
+}
+
+bool px_fd_ask(int fd, short events)
+{
+	struct pollfd of_fd = {.fd = fd, .events = events};
+	int saved_errno = errno;
+	int nr_ready;
+
+	if (px_read_once(&is_confined))
+		return false;
+	nr_ready = px_real.poll(&of_fd, 1, 0);
+	errno = saved_errno;
+	return nr_ready == 0 && px_fd_is_blocking(fd);
+}
+
+bool px_fd_may_try(int fd, int flags)
+{
+	return !(flags & (MSG_WAITALL | MSG_DONTWAIT)) && px_fd_kind(fd) == PX_FD_SOCKET &&
+	       !px_read_once(&has_marks) && !px_read_once(&is_confined);
+}
+
+void px_hook_more(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
+		  const void *more, size_t length, void *caller)
+{
+	struct {
+		union px_call_data fixed;
+		unsigned char more[PX_MORE_MAX];
+	} data;
+
+	data.fixed.of_fd.fd = fd;
+	data.fixed.of_fd.value = value;
+	data.fixed.of_fd.result = result;
+	if (length > sizeof(data.more))
+		length = sizeof(data.more);
+	if (length > 0)
+		memcpy(data.more, more, length);
+	px_callpoint_long(wrapper, call_at, &data, sizeof(data.fixed) + length, caller);
+}
+
+/* EINVAL and ENOSYS: found before the path was looked at. */
+static bool was_read(int64_t result)
+{
+	return result != -EFAULT && result != -EINVAL && result != -ENOSYS;
+}
+
+void px_hook_path(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
+		  const char *path, void *caller)
+{
+	size_t length = path && was_read(result) ? strnlen(path, PX_MORE_MAX) : 0;
+
+	px_hook_more(wrapper, call_at, fd, value, result, path, length, caller);
+}
+
+bool px_hook_gives_up(enum px_wrapper wrapper, uint32_t call_at, int fd, void *caller)
+{
+	if (!px_fd_is_known(fd))
+		return false;
+	px_hook_fd(wrapper, call_at, fd, 0, 0, caller);
+	px_fd_set_kind(fd, PX_FD_UNKNOWN);
+	return true;
+}
+
+uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result)
+{
+	uint64_t size = 0;
+
+	if (result < 0)
+		return 0;
+	for (int i = 0; i < count; i++)
+		size += vector[i].iov_len;
+	return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+}
+
+/* One argument, or none: reading none is what the C library does too. */
+static int traced_fcntl(enum px_wrapper wrapper, int fd, int command, void *argument,
+			__typeof__(fcntl) *real, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result = PX_REAL(&sample, real(fd, command, argument));
+	int64_t outcome = px_outcome(result);
+
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+		px_fd_opened(result);
+		px_hook_fd(wrapper, PX_WHOLE(dup), fd, 0, outcome, caller);
+	} else {
+		px_hook_fd(wrapper, PX_WHOLE(fcntl), fd, (uint32_t)command, outcome, caller);
+	}
+	px_hook_end(&sample, wrapper);
+	return result;
+}
+
+/* What it is about to become is looked up when it is needed; also where nobody traces. */
+static void forget_mode(int fd)
+{
+	if (px_fd_is_known(fd))
+		px_fd_set_kind(fd, PX_FD_OPEN);
+}
+
+#define FCNTL(symbol)                                                                              \
+	PX_WRAP int symbol(int fd, int command, ...)                                               \
+	{                                                                                          \
+		va_list arguments;                                                                 \
+		void *argument;                                                                    \
+                                                                                                   \
+		va_start(arguments, command);                                                      \
+		argument = va_arg(arguments, void *);                                              \
+		va_end(arguments);                                                                 \
+		if (command == F_SETFL)                                                            \
+			forget_mode(fd);                                                           \
+		if (PX_PASSES_OR_LENT(file))                                                       \
+			return px_real.symbol(fd, command, argument);                              \
+		return traced_fcntl(PX_WRAPPER_##symbol, fd, command, argument, px_real.symbol,    \
+				    PX_CALLER);                                                    \
+	}
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
+PX_WRAP int ioctl(int fd, unsigned long request, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (request == FIONBIO)
+		forget_mode(fd);
+	if (PX_PASSES(file))
+		return px_real.ioctl(fd, request, argument);
+	return PX_FD_TOLD(ioctl, ioctl, fd, request, px_real.ioctl(fd, request, argument));
+}
+
+static int traced_setsockopt(int fd, int level, int option, const void *value, socklen_t length,
+			     void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result = PX_REAL(&sample, px_real.setsockopt(fd, level, option, value, length));
+	int64_t outcome = px_outcome(result);
+
+	px_hook_more(PX_WRAPPER_setsockopt, PX_WHOLE(setsockopt), fd, (uint32_t)option, outcome,
+		     &level, sizeof(level), caller);
+	px_hook_end(&sample, PX_WRAPPER_setsockopt);
+	return result;
+}
+
+PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
+{
+	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
+		px_write_once(&has_marks, 1U);
+	if (PX_PASSES(socket))
+		return px_real.setsockopt(fd, level, option, value, length);
+	return traced_setsockopt(fd, level, option, value, length, PX_CALLER);
+}
+
+/*
+ * Whoever confines himself does it by these two: libraries for it set the second one ahead of what they then ask of
+ * the kernel by syscall().
+ */
+static bool is_confining(int option)
+{
+	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
+}
+
+/* The kernel takes the clock away: reading it is a signal then, so nothing can be recorded any more. */
+static bool takes_clock(int option, unsigned long argument)
+{
+	return (option == PR_SET_SECCOMP && argument == 1 /* SECCOMP_MODE_STRICT */) ||
+	       (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
+}
+
+/* Recorded before, since the first event of a thread needs system calls. */
+static int confine(int option, const unsigned long argument[4], void *caller)
+{
+	uint32_t groups = px_read_once(&px_hook_groups);
+	bool ends = takes_clock(option, argument[0]);
+	int result;
+
+	if (is_confining(option))
+		px_fd_confine();
+	if (!PX_PASSES(process))
+		px_hook_fd(PX_WRAPPER_prctl, PX_WHOLE(prctl), -1, (uint32_t)option, 0, caller);
+	if (ends)
+		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
+	result = px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+	if (ends && result != 0)
+		px_write_once(&px_hook_groups, groups);
+	return result;
+}
+
+PX_WRAP int prctl(int option, ...)
+{
+	unsigned long argument[4];
+	va_list arguments;
+
+	va_start(arguments, option);
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(argument); i++)
+		argument[i] = va_arg(arguments, unsigned long);
+	va_end(arguments);
+	if (is_confining(option) || takes_clock(option, argument[0]))
+		return confine(option, argument, PX_CALLER);
+	if (PX_PASSES(process))
+		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+	return PX_FD_TOLD(
+		prctl, prctl, -1, option,
+		px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]));
+}

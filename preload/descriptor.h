@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls on descriptors: how they are recorded, and whether one is going to wait.
+ *
+ * Files never count as waiting.  A pipe, a socket, a terminal and their like is asked with a poll() of no duration
+ * first, and only if it is in blocking mode; what can be had without that question is said where it is.  So a read
+ * from a file, or from a socket that does not block, costs no system call more.
+ *
+ * What a descriptor is, is looked up once, and kept in a byte for each of the first descriptors; it is forgotten when
+ * the descriptor is closed, or its mode changes.  It may be wrong where a program does so past the C library: then a
+ * wait is not shown, or one more question is asked, and nothing else happens.
+ *
+ * A program that confines itself to a few system calls (prctl()) is not to die of ours: from then on no question is
+ * asked that it did not ask itself.
+ *
+ * A descriptor that is closed is recorded before it is, since somebody else may be given its number at once; so is not
+ * one of which nothing is known, as by a program that closes all that there could be: it is told with its result.
+ */
+#ifndef PX_DESCRIPTOR_H
+#define PX_DESCRIPTOR_H
+
+#include <sys/socket.h>
+
+#include "hook.h"
+
+enum px_fd_kind {
+	PX_FD_UNKNOWN, /* not seen yet */
+	PX_FD_OPEN,    /* seen, not looked at */
+	PX_FD_STEADY,  /* nothing to wait for: a file, or it does not block */
+	PX_FD_WAITS,
+	PX_FD_SOCKET /* one that waits */
+};
+
+#define PX_FDS_KNOWN 4096
+
+extern uint8_t px_fd_kinds[PX_FDS_KNOWN] __attribute__((visibility("hidden")));
+
+PX_INLINE void px_fd_set_kind(int fd, enum px_fd_kind kind)
+{
+	if (px_likely((unsigned int)fd < PX_FDS_KNOWN))
+		px_write_once(&px_fd_kinds[fd], (uint8_t)kind);
+}
+
+PX_INLINE bool px_fd_is_known(int fd)
+{
+	return (unsigned int)fd >= PX_FDS_KNOWN ? fd > 0 :
+						  px_read_once(&px_fd_kinds[fd]) != PX_FD_UNKNOWN;
+}
+
+/* The call gave the program a descriptor, or failed. */
+PX_INLINE int px_fd_opened(int fd)
+{
+	px_fd_set_kind(fd, PX_FD_OPEN);
+	return fd;
+}
+
+/* Its kind; looks, where that is not known yet, and may be.  Keeps errno. */
+enum px_fd_kind px_fd_look(int fd);
+
+PX_INLINE enum px_fd_kind px_fd_kind(int fd)
+{
+	enum px_fd_kind kind = (unsigned int)fd < PX_FDS_KNOWN ?
+				       (enum px_fd_kind)px_read_once(&px_fd_kinds[fd]) :
+				       PX_FD_STEADY;
+
+	return px_likely(kind >= PX_FD_STEADY) ? kind : px_fd_look(fd);
+}
+
+/* True: a blocking descriptor, and these events of poll() are not there.  Keeps errno. */
+bool px_fd_ask(int fd, short events);
+
+PX_INLINE bool px_fd_would_wait(int fd, short events)
+{
+	return px_fd_kind(fd) >= PX_FD_WAITS && px_fd_ask(fd, events);
+}
+
+/* What failed with EAGAIN was asked not to wait: true if the descriptor itself would.  Keeps errno. */
+bool px_fd_is_blocking(int fd);
+
+/* A socket of which recv() may be tried with MSG_DONTWAIT: that returns what it would have returned. */
+bool px_fd_may_try(int fd, int flags);
+
+/* No more system calls of ours. */
+void px_fd_confine(void);
+bool px_fd_is_confined(void);
+
+/* What a call returned, or minus errno. */
+#define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
+
+/* Data of the layout FD with more behind it: as much as there is room for. */
+#define PX_MORE_MAX 200
+
+void px_hook_more(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
+		  const void *more, size_t length, void *caller);
+
+/* A call that gives a descriptor up, before it does: false if it is told afterwards, with its result. */
+bool px_hook_gives_up(enum px_wrapper wrapper, uint32_t call_at, int fd, void *caller);
+
+/* With a path; not where the kernel may not have read it. */
+void px_hook_path(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
+		  const char *path, void *caller);
+
+/* Bytes in all of them; only where the real call could read it. */
+struct iovec;
+uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
+
+/*
+ * The body of a wrapper whose call is one event, when it is over.  value is evaluated after the call; `result` there
+ * is what it returned.
+ */
+#define PX_FD_TOLD(symbol, call, fd, value, real)                                                  \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
+		int64_t outcome_ = px_outcome(result);                                             \
+		px_hook_fd(PX_WRAPPER_##symbol, PX_WHOLE(call), fd, (uint32_t)(value), outcome_,   \
+			   PX_CALLER);                                                             \
+		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		result;                                                                            \
+	})
+
+/* Of one that is two events where it waits; asked: its value when that is not known yet. */
+#define PX_FD_WAITS(symbol, call, fd, waits, asked, value, real)                                   \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		bool waits_ = (waits);                                                             \
+		if (px_unlikely(waits_))                                                           \
+			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd, (uint32_t)(asked), 0, \
+				   PX_CALLER);                                                     \
+		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
+		int64_t outcome_ = px_outcome(result);                                             \
+		px_hook_fd(PX_WRAPPER_##symbol,                                                    \
+			   px_unlikely(waits_) ? PX_ENDS(call) : PX_WHOLE(call), fd,               \
+			   (uint32_t)(value), outcome_, PX_CALLER);                                \
+		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		result;                                                                            \
+	})
+
+/* Of one that has a path; fd is evaluated after the call, too. */
+#define PX_PATH_TOLD(symbol, call, fd, value, path, real)                                          \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
+		int64_t outcome_ = px_outcome(result);                                             \
+		px_hook_path(PX_WRAPPER_##symbol, PX_WHOLE(call), fd, (uint32_t)(value), outcome_, \
+			     path, PX_CALLER);                                                     \
+		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		result;                                                                            \
+	})
+
+#endif

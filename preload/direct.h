@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Included ahead of everything by what stands in the preloaded object: its calls of functions that are wrapped go to
+ * px_direct_NAME (direct.c), and so to the real functions.  Only those that the library calls.
+ */
+#ifndef PX_DIRECT_H
+#define PX_DIRECT_H
+
+/* The gate is open until the constructor has run: what others' constructors call must look up the real functions. */
+#define PX_GATE_AT_FIRST 1
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#define PX_DIRECT(name) extern __typeof__(name) name __asm__("px_direct_" #name);
+#include "direct.def"
+#undef PX_DIRECT
+#pragma GCC diagnostic pop
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Declarations of all functions that are wrapped: the system's, and those that its headers keep to themselves. */
+#ifndef PX_FUNCTIONS_H
+#define PX_FUNCTIONS_H
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Those that nobody should call are wrapped too. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* Some headers have macros in front of them. */
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+mqd_t __mq_open_2(const char *name, int flags);
+
+/* What headers call where _FORTIFY_SOURCE is defined. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int directory, const char *path, int flags);
+int __openat64_2(int directory, const char *path, int flags);
+ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
+ssize_t __pread_chk(int fd, void *buffer, size_t size, off_t offset, size_t room);
+ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room);
+size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *stream);
+size_t __fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *stream);
+char *__fgets_chk(char *text, size_t room, int size, FILE *stream);
+char *__fgets_unlocked_chk(char *text, size_t room, int size, FILE *stream);
+int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
+int __printf_chk(int flag, const char *format, ...);
+int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
+int __vprintf_chk(int flag, const char *format, va_list arguments);
+int __dprintf_chk(int fd, int flag, const char *format, ...);
+int __vdprintf_chk(int fd, int flag, const char *format, va_list arguments);
+ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
+		       __SOCKADDR_ARG address, socklen_t *length);
+int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t room);
+int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
+		const sigset_t *mask, size_t room);
+
+/* scanf() of C99 and of C23, as headers call them in its place. */
+int __isoc99_fscanf(FILE *stream, const char *format, ...);
+int __isoc99_scanf(const char *format, ...);
+int __isoc99_vfscanf(FILE *stream, const char *format, va_list arguments);
+int __isoc99_vscanf(const char *format, va_list arguments);
+int __isoc23_fscanf(FILE *stream, const char *format, ...);
+int __isoc23_scanf(const char *format, ...);
+int __isoc23_vfscanf(FILE *stream, const char *format, va_list arguments);
+int __isoc23_vscanf(const char *format, va_list arguments);
+
+#if !(defined(__GLIBC__) && __GLIBC_PREREQ(2, 35))
+int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
+		 const struct timespec *timeout, const sigset_t *mask);
+#endif
+
+void (*bsd_signal(int number, void (*handler)(int number)))(int number);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap.  Off unless asked for; then each of these is a call of the real one, which may be the C library's or that of
+ * an allocator that was loaded behind us: whose memory it is does not change.
+ *
+ * While real functions are looked up, dlsym() itself wants memory.  The thread that does so gets it from a small arena,
+ * of which nothing is ever given back; that memory may come back to us at any time after, from the C library.
+ */
+#include "hook.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#define ARENA_SIZE ((size_t)64 * 1024)
+#define ARENA_UNIT ((size_t)16)
+
+/* Ahead of each piece: its size, and room to align it. */
+static union {
+	unsigned char bytes[ARENA_SIZE];
+	size_t words[ARENA_SIZE / sizeof(size_t)];
+} arena __attribute__((aligned(4096)));
+
+static size_t arena_used;
+
+static bool is_of_arena(const void *memory)
+{
+	return (uintptr_t)memory - (uintptr_t)&arena < ARENA_SIZE;
+}
+
+static size_t arena_size_of(const void *memory)
+{
+	return ((const size_t *)memory)[-1];
+}
+
+/* Zeroed.  NULL and ENOMEM: there is no more. */
+static PX_COLD void *arena_get(size_t alignment, size_t size)
+{
+	size_t used, from;
+
+	if (alignment < ARENA_UNIT)
+		alignment = ARENA_UNIT;
+	do {
+		used = px_read_once(&arena_used);
+		from = (used + ARENA_UNIT + alignment - 1) & ~(alignment - 1);
+		if (from > ARENA_SIZE || size > ARENA_SIZE - from) {
+			errno = ENOMEM;
+			return NULL;
+		}
+	} while (!px_compare_exchange(&arena_used, used, from + size));
+	arena.words[from / sizeof(size_t) - 1] = size;
+	return &arena.bytes[from];
+}
+
+static bool overflows(size_t count, size_t size, size_t *bytes)
+{
+	if (!__builtin_mul_overflow(count, size, bytes))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+/* From the arena to where memory comes from now. */
+static PX_COLD void *leave_arena(const void *old, size_t size)
+{
+	size_t old_size = arena_size_of(old);
+	void *memory = px_hook_is_preparing ? arena_get(ARENA_UNIT, size) : px_real.malloc(size);
+
+	if (memory)
+		memcpy(memory, old, old_size < size ? old_size : size);
+	return memory;
+}
+
+static void told(enum px_wrapper wrapper, uint32_t call_at, const void *memory, size_t size,
+		 void *caller)
+{
+	px_callpoint(wrapper, call_at, (uint64_t)(uintptr_t)memory, size, caller);
+}
+
+static void told_more(enum px_wrapper wrapper, uint32_t call_at, const void *memory, size_t size,
+		      uint64_t more, void *caller)
+{
+	uint64_t data[3] = {(uint64_t)(uintptr_t)memory, size, more};
+
+	px_callpoint_long(wrapper, call_at, data, sizeof(data), caller);
+}
+
+PX_WRAP void *malloc(size_t size)
+{
+	struct px_hook_sample sample;
+	void *memory;
+
+	if (px_unlikely(px_hook_is_preparing))
+		return arena_get(ARENA_UNIT, size);
+	if (PX_PASSES(heap))
+		return px_real.malloc(size);
+	sample = px_hook_begin();
+	memory = PX_REAL(&sample, px_real.malloc(size));
+	told(PX_WRAPPER_malloc, PX_WHOLE(malloc), memory, size, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_malloc);
+	return memory;
+}
+
+PX_WRAP void *calloc(size_t count, size_t size)
+{
+	struct px_hook_sample sample;
+	void *memory;
+	size_t bytes;
+
+	if (px_unlikely(px_hook_is_preparing))
+		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
+	if (PX_PASSES(heap))
+		return px_real.calloc(count, size);
+	sample = px_hook_begin();
+	memory = PX_REAL(&sample, px_real.calloc(count, size));
+	told(PX_WRAPPER_calloc, PX_WHOLE(calloc), memory, count * size, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_calloc);
+	return memory;
+}
+
+/* The C library's reallocarray() calls realloc(), which is us: one of the two is told. */
+static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+
+/* Whether it moves is known only afterwards. */
+static void *traced_realloc(enum px_wrapper wrapper, void *old, size_t count, size_t size,
+			    void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	uint64_t old_address = (uint64_t)(uintptr_t)old;
+	void *memory;
+
+	is_inside = true;
+	memory = PX_REAL(&sample, wrapper == PX_WRAPPER_realloc ?
+					  px_real.realloc(old, size) :
+					  px_real.reallocarray(old, count, size));
+	is_inside = false;
+	told_more(wrapper, PX_WHOLE(realloc), memory, count * size, old_address, caller);
+	px_hook_end(&sample, wrapper);
+	return memory;
+}
+
+PX_WRAP void *realloc(void *old, size_t size)
+{
+	if (px_unlikely(is_of_arena(old)))
+		return leave_arena(old, size);
+	if (px_unlikely(px_hook_is_preparing) && !old)
+		return arena_get(ARENA_UNIT, size);
+	if (PX_PASSES(heap) || is_inside)
+		return px_real.realloc(old, size);
+	return traced_realloc(PX_WRAPPER_realloc, old, 1, size, PX_CALLER);
+}
+
+PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (px_unlikely(is_of_arena(old)))
+		return overflows(count, size, &bytes) ? NULL : leave_arena(old, bytes);
+	if (px_unlikely(px_hook_is_preparing) && !old)
+		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
+	if (PX_PASSES(heap))
+		return px_real.reallocarray(old, count, size);
+	return traced_realloc(PX_WRAPPER_reallocarray, old, count, size, PX_CALLER);
+}
+
+/* A page; nobody asks the kernel how large they are here. */
+#define PAGE ((size_t)4096)
+
+#define ALIGNED(symbol, parameters, arguments, alignment)                                          \
+	PX_WRAP void *symbol parameters                                                            \
+	{                                                                                          \
+		struct px_hook_sample sample;                                                      \
+		void *memory;                                                                      \
+                                                                                                   \
+		if (px_unlikely(px_hook_is_preparing))                                             \
+			return arena_get(alignment, size);                                         \
+		if (PX_PASSES(heap))                                                               \
+			return px_real.symbol arguments;                                           \
+		sample = px_hook_begin();                                                          \
+		memory = PX_REAL(&sample, px_real.symbol arguments);                               \
+		told_more(PX_WRAPPER_##symbol, PX_WHOLE(memalign), memory, size, alignment,        \
+			  PX_CALLER);                                                              \
+		px_hook_end(&sample, PX_WRAPPER_##symbol);                                         \
+		return memory;                                                                     \
+	}
+ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment)
+ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size), alignment)
+ALIGNED(valloc, (size_t size), (size), PAGE)
+ALIGNED(pvalloc, (size_t size), (size), PAGE)
+
+PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (px_unlikely(px_hook_is_preparing)) {
+		*memory = arena_get(alignment, size);
+		return *memory ? 0 : ENOMEM;
+	}
+	if (PX_PASSES(heap))
+		return px_real.posix_memalign(memory, alignment, size);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.posix_memalign(memory, alignment, size));
+	told_more(PX_WRAPPER_posix_memalign, PX_WHOLE(memalign), result == 0 ? *memory : NULL, size,
+		  alignment, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_posix_memalign);
+	return result;
+}
+
+static void traced_free(void *memory, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+
+	told(PX_WRAPPER_free, PX_WHOLE(free), memory, 0, caller);
+	px_real.free(memory);
+	px_hook_end(&sample, PX_WRAPPER_free);
+}
+
+PX_WRAP void free(void *memory)
+{
+	if (px_unlikely(is_of_arena(memory)))
+		return;
+	/* What was had before is the real one's, if that is known already; it may be lost otherwise. */
+	if (px_unlikely(px_hook_is_preparing && !px_real.free))
+		return;
+	if (PX_PASSES(heap))
+		px_real.free(memory);
+	else
+		traced_free(memory, PX_CALLER);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Message queues.  A transfer is tried with a deadline long past: then the kernel says ETIMEDOUT where it would wait,
+ * and all else is as without one.  So a transfer that does not wait takes one system call, as ever.  A deadline of the
+ * caller's that will be refused is not replaced by one that will not; to know that takes another one.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+
+#include "deadline.h"
+#include "hook.h"
+#include "reach.h"
+#include "text.h"
+
+static const struct timespec long_past = {0, 0};
+
+struct transfer {
+	mqd_t queue;
+	char *received; /* or sent, which stays as it is */
+	size_t size;
+	unsigned int *its_priority; /* of what is received, */
+	unsigned int priority;	    /* or sent */
+};
+
+PX_INLINE bool is_sent(enum px_call call)
+{
+	return call == PX_CALL_mq_send || call == PX_CALL_mq_timedsend;
+}
+
+PX_INLINE ssize_t transfer_until(enum px_call call, const struct transfer *transfer,
+				 const struct timespec *deadline)
+{
+	if (is_sent(call))
+		return px_real.mq_timedsend(transfer->queue, transfer->received, transfer->size,
+					    transfer->priority, deadline);
+	return px_real.mq_timedreceive(transfer->queue, transfer->received, transfer->size,
+				       transfer->its_priority, deadline);
+}
+
+/* False: it has to wait. */
+static bool is_done(enum px_call call, const struct transfer *transfer, ssize_t *result)
+{
+	int saved_errno = errno;
+
+	*result = transfer_until(call, transfer, &long_past);
+	if (*result >= 0 || errno != ETIMEDOUT)
+		return true;
+	errno = saved_errno;
+	return false;
+}
+
+static ssize_t traced_transfer(struct px_site site, const struct transfer *transfer,
+			       const struct timespec *deadline)
+{
+	bool is_valid = !deadline || (px_reach_can_read(deadline, sizeof(*deadline)) &&
+				      px_deadline_is_time(deadline));
+	struct px_hook_sample sample = px_hook_begin();
+	uint32_t size = transfer->size > UINT32_MAX ? UINT32_MAX : (uint32_t)transfer->size;
+	uint32_t flags = PX_IS_WHOLE;
+	ssize_t result;
+
+	if (!is_valid) {
+		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
+	} else if (!PX_REAL(&sample, is_done(site.call, transfer, &result))) {
+		px_hook_fd(site.wrapper, PX_CALL_AT(site.call, PX_RECORD_BEGINS), transfer->queue,
+			   size, 0, site.caller);
+		flags = PX_RECORD_ENDS;
+		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
+	}
+	px_hook_fd(site.wrapper, PX_CALL_AT(site.call, flags), transfer->queue, size,
+		   result < 0 ? -errno : result, site.caller);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int mq_send(mqd_t queue, const char *message, size_t size, unsigned int priority)
+{
+	struct transfer transfer = {queue, (char *)(uintptr_t)message, size, NULL, priority};
+
+	if (PX_PASSES(mq))
+		return px_real.mq_send(queue, message, size, priority);
+	return (int)traced_transfer(PX_SITE(mq_send, mq_send), &transfer, NULL);
+}
+
+PX_WRAP int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned int priority,
+			 const struct timespec *deadline)
+{
+	struct transfer transfer = {queue, (char *)(uintptr_t)message, size, NULL, priority};
+
+	if (PX_PASSES(mq))
+		return px_real.mq_timedsend(queue, message, size, priority, deadline);
+	return (int)traced_transfer(PX_SITE(mq_timedsend, mq_timedsend), &transfer, deadline);
+}
+
+PX_WRAP ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned int *priority)
+{
+	struct transfer transfer = {queue, message, size, priority, 0};
+
+	if (PX_PASSES(mq))
+		return px_real.mq_receive(queue, message, size, priority);
+	return traced_transfer(PX_SITE(mq_receive, mq_receive), &transfer, NULL);
+}
+
+PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned int *priority,
+				const struct timespec *deadline)
+{
+	struct transfer transfer = {queue, message, size, priority, 0};
+
+	if (PX_PASSES(mq))
+		return px_real.mq_timedreceive(queue, message, size, priority, deadline);
+	return traced_transfer(PX_SITE(mq_timedreceive, mq_timedreceive), &transfer, deadline);
+}
+
+static void tell_of_open(struct px_site site, const char *name, const struct mq_attr *attr,
+			 mqd_t queue)
+{
+	struct px_text told = {.data.of_fd = {.fd = queue, .result = queue < 0 ? -errno : queue}};
+
+	if (queue >= 0 && attr)
+		told.data.of_fd.value = (uint32_t)attr->mq_msgsize;
+	px_text_tell(site, PX_IS_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
+}
+
+PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
+{
+	struct px_site site = PX_SITE(mq_open, mq_open);
+	bool passes = PX_PASSES(mq);
+	struct mq_attr *attr = NULL;
+	mode_t mode = 0;
+	va_list list;
+	mqd_t queue;
+
+	if (flags & O_CREAT) {
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		attr = va_arg(list, struct mq_attr *);
+		va_end(list);
+	}
+	queue = px_real.mq_open(name, flags, mode, attr);
+	if (!passes)
+		tell_of_open(site, name, attr, queue);
+	return queue;
+}
+
+PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
+{
+	struct px_site site = PX_SITE(__mq_open_2, mq_open);
+	mqd_t queue;
+
+	if (PX_PASSES(mq))
+		return px_real.__mq_open_2(name, flags);
+	queue = px_real.__mq_open_2(name, flags);
+	tell_of_open(site, name, NULL, queue);
+	return queue;
+}
+
+/*
+ * Ahead of the call: its number may at once be that of another descriptor.  What was no open queue is told twice, then
+ * with the result.
+ */
+PX_WRAP int mq_close(mqd_t queue)
+{
+	struct px_site site = PX_SITE(mq_close, mq_close);
+	int result;
+
+	if (PX_PASSES(mq))
+		return px_real.mq_close(queue);
+	px_hook_fd(site.wrapper, PX_WHOLE(mq_close), queue, 0, 0, site.caller);
+	result = px_real.mq_close(queue);
+	if (result != 0)
+		px_hook_fd(site.wrapper, PX_WHOLE(mq_close), queue, 0, -errno, site.caller);
+	return result;
+}
+
+PX_WRAP int mq_notify(mqd_t queue, const struct sigevent *event)
+{
+	struct px_site site = PX_SITE(mq_notify, mq_notify);
+	int result;
+
+	if (PX_PASSES(mq))
+		return px_real.mq_notify(queue, event);
+	result = px_real.mq_notify(queue, event);
+	px_hook_fd(site.wrapper, PX_WHOLE(mq_notify), queue, 0, result < 0 ? -errno : result,
+		   site.caller);
+	return result;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mutexes.  What is held, by whom and how often is read from the mutex as the C library keeps it, which costs nothing;
+ * where its layout is not known, the owner is not told.
+ *
+ * A lock is recorded when it is had, with the owner and the count from before; an unlock before it is given up: so in
+ * a trace no two threads have it at once.  An unlock that will be refused gives nothing up, and is recorded with its
+ * result, when it is over.
+ */
+#include "deadline.h"
+#include "hook.h"
+#include "mutex.h"
+#include "thread.h"
+
+#ifdef __GLIBC__
+#define OWNER(mutex) ((uint32_t)px_read_once(&(mutex)->__data.__owner))
+#define COUNT(mutex) (px_read_once(&(mutex)->__data.__count))
+#define KIND(mutex) (px_read_once(&(mutex)->__data.__kind))
+#define LOCK_WORD(mutex) ((uint32_t)px_read_once(&(mutex)->__data.__lock))
+#define NR_USERS(mutex) (px_read_once(&(mutex)->__data.__nusers))
+#else
+#define OWNER(mutex) ((void)(mutex), 0)
+#define COUNT(mutex) ((void)(mutex), 0)
+#define KIND(mutex) ((void)(mutex), 0)
+#define LOCK_WORD(mutex) ((void)(mutex), 0)
+#define NR_USERS(mutex) ((void)(mutex), 0)
+#endif
+
+/* Of the kind: what attributes set, beside the type. */
+#define KIND_TYPE 3
+#define KIND_ROBUST 0x10
+#define KIND_INHERITS 0x20
+#define LOCK_WORD_TID 0x3FFFFFFF
+#define LOCK_WORD_DIED 0x40000000
+
+/* The kernel keeps the owner of these in the lock word; the other word may hold that the state is inconsistent. */
+static uint32_t owner_of(const pthread_mutex_t *mutex)
+{
+	if (KIND(mutex) & (KIND_ROBUST | KIND_INHERITS))
+		return LOCK_WORD(mutex) & LOCK_WORD_TID;
+	return OWNER(mutex);
+}
+
+/* How often it is held: a mutex that is not recursive does not count. */
+PX_INLINE uint32_t times_held(const pthread_mutex_t *mutex, uint32_t owner)
+{
+	uint32_t count = COUNT(mutex);
+
+	return owner == 0 ? 0 : count > 0 ? count : 1;
+}
+
+static bool is_own(const pthread_mutex_t *mutex)
+{
+	uint32_t owner = owner_of(mutex);
+
+	return owner != 0 && owner == px_thread_tid();
+}
+
+PX_INLINE bool is_had(int result)
+{
+	return result == 0 || result == EOWNERDEAD;
+}
+
+static int really_lock(enum px_call call, pthread_mutex_t *mutex, struct px_deadline deadline)
+{
+	switch (call) {
+	case PX_CALL_pthread_mutex_timedlock:
+		return px_real.pthread_mutex_timedlock(mutex, deadline.time);
+	case PX_CALL_pthread_mutex_clocklock:
+		return px_real.pthread_mutex_clocklock(mutex, deadline.clock, deadline.time);
+	default:
+		return px_real.pthread_mutex_lock(mutex);
+	}
+}
+
+/* It was not to be had at once, or not for the first time. */
+static PX_NOINLINE void tell_of_lock(struct px_site site, pthread_mutex_t *mutex, int result)
+{
+	uint32_t owner = owner_of(mutex);
+	uint32_t count = times_held(mutex, owner);
+
+	if (is_had(result) && --count == 0)
+		owner = 0;
+	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, result);
+}
+
+/* Whose thread has it, and checks for that, is told so at once; so is he who sets a deadline that is none. */
+static bool is_told_at_once(enum px_call call, const pthread_mutex_t *mutex,
+			    struct px_deadline deadline)
+{
+	if ((KIND(mutex) & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK && is_own(mutex))
+		return true;
+	return call != PX_CALL_pthread_mutex_lock && !px_deadline_is_time(deadline.time);
+}
+
+static PX_NOINLINE int lock_later(struct px_site site, pthread_mutex_t *mutex,
+				  struct px_deadline deadline, struct px_hook_sample *sample)
+{
+	uint32_t owner = owner_of(mutex);
+	int result;
+
+	if (is_told_at_once(site.call, mutex, deadline)) {
+		result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
+		tell_of_lock(site, mutex, result);
+		return result;
+	}
+	px_hook_tell(site, PX_RECORD_BEGINS, mutex, owner, times_held(mutex, owner), 0);
+	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
+	owner = is_had(result) ? 0 : owner_of(mutex);
+	px_hook_tell(site, PX_RECORD_ENDS, mutex, owner, times_held(mutex, owner), result);
+	return result;
+}
+
+/*
+ * A robust one is not tried: in glibc a try at one that is not recoverable keeps the lock word, and who comes next waits
+ * for ever.  The lock word says whether there is somebody to wait for.
+ */
+static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
+				   struct px_deadline deadline, struct px_hook_sample *sample)
+{
+	uint32_t word = LOCK_WORD(mutex);
+	bool is_recursive = (KIND(mutex) & KIND_TYPE) == PTHREAD_MUTEX_RECURSIVE && is_own(mutex);
+	int result;
+
+	if ((word & LOCK_WORD_TID) != 0 && !(word & LOCK_WORD_DIED) && !is_recursive)
+		return lock_later(site, mutex, deadline, sample);
+	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
+	tell_of_lock(site, mutex, result);
+	return result;
+}
+
+/* A recursive mutex that its owner takes once more has a count above 1. */
+PX_INLINE void tell_of_try(struct px_site site, pthread_mutex_t *mutex, int result)
+{
+	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
+		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+	else
+		tell_of_lock(site, mutex, result);
+}
+
+PX_INLINE int traced_lock(struct px_site site, pthread_mutex_t *mutex, struct px_deadline deadline,
+			  struct px_hook_sample *sample)
+{
+	int result;
+
+	if (px_unlikely(KIND(mutex) & KIND_ROBUST))
+		return lock_robust(site, mutex, deadline, sample);
+	result = PX_REAL(sample, px_real.pthread_mutex_trylock(mutex));
+	if (px_unlikely(result == EBUSY))
+		return lock_later(site, mutex, deadline, sample);
+	tell_of_try(site, mutex, result);
+	return result;
+}
+
+static PX_NOINLINE int measured_lock(struct px_site site, pthread_mutex_t *mutex,
+				     struct px_deadline deadline)
+{
+	struct px_hook_sample sample = px_hook_measure();
+	int result = traced_lock(site, mutex, deadline, &sample);
+
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_INLINE int traced_or_measured(struct px_site site, pthread_mutex_t *mutex,
+				 struct px_deadline deadline)
+{
+	if (px_hook_is_turn())
+		return measured_lock(site, mutex, deadline);
+	return traced_lock(site, mutex, deadline, NULL);
+}
+
+/* Apart from the wrapper, which then needs no registers while nothing is traced. */
+static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
+{
+	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
+
+	return traced_or_measured(site, mutex, (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_lock(mutex);
+	return traced_mutex_lock(mutex, PX_CALLER);
+}
+
+PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time)
+{
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_timedlock(mutex, time);
+	return traced_or_measured(PX_SITE(pthread_mutex_timedlock, pthread_mutex_timedlock), mutex,
+				  (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+/* A clock that nobody can wait by is refused, whatever the mutex is like. */
+PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+				    const struct timespec *time)
+{
+	struct px_site site = PX_SITE(pthread_mutex_clocklock, pthread_mutex_clocklock);
+	int result;
+
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_clocklock(mutex, clock, time);
+	if (px_deadline_is_clock(clock))
+		return traced_or_measured(site, mutex, (struct px_deadline){clock, time});
+	result = px_real.pthread_mutex_clocklock(mutex, clock, time);
+	tell_of_try(site, mutex, result);
+	return result;
+}
+
+PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	struct px_site site = PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_trylock(mutex);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_mutex_trylock(mutex));
+	tell_of_try(site, mutex, result);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+/* Only mutexes that know whose they are refuse to be unlocked by another thread. */
+bool px_mutex_is_refused(const pthread_mutex_t *mutex)
+{
+	int kind = KIND(mutex), type = kind & KIND_TYPE;
+
+	return ((kind & (KIND_ROBUST | KIND_INHERITS)) || type == PTHREAD_MUTEX_RECURSIVE ||
+		type == PTHREAD_MUTEX_ERRORCHECK) &&
+	       !is_own(mutex);
+}
+
+/* The thread is none that we know, or not the owner, or the owner is told otherwise. */
+static PX_NOINLINE int unlock_otherwise(struct px_site site, pthread_mutex_t *mutex)
+{
+	uint32_t owner = owner_of(mutex);
+	uint32_t count = times_held(mutex, owner);
+	int result;
+
+	if (!px_mutex_is_refused(mutex)) {
+		px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, 0);
+		return px_real.pthread_mutex_unlock(mutex);
+	}
+	result = px_real.pthread_mutex_unlock(mutex);
+	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, result);
+	return result;
+}
+
+PX_INLINE int traced_unlock(struct px_site site, pthread_mutex_t *mutex,
+			    struct px_hook_sample *sample)
+{
+	uint32_t owner = OWNER(mutex);
+
+	if (px_unlikely(owner != px_thread.tid))
+		return PX_REAL(sample, unlock_otherwise(site, mutex));
+	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, times_held(mutex, owner), 0);
+	return PX_REAL(sample, px_real.pthread_mutex_unlock(mutex));
+}
+
+static PX_NOINLINE int measured_unlock(struct px_site site, pthread_mutex_t *mutex)
+{
+	struct px_hook_sample sample = px_hook_measure();
+	int result = traced_unlock(site, mutex, &sample);
+
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+static PX_NOINLINE int traced_mutex_unlock(pthread_mutex_t *mutex, void *caller)
+{
+	struct px_site site = {PX_WRAPPER_pthread_mutex_unlock, PX_CALL_pthread_mutex_unlock,
+			       caller};
+
+	if (px_hook_is_turn())
+		return measured_unlock(site, mutex);
+	return traced_unlock(site, mutex, NULL);
+}
+
+PX_WRAP int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_unlock(mutex);
+	return traced_mutex_unlock(mutex, PX_CALLER);
+}
+
+PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
+{
+	struct px_site site = PX_SITE(pthread_mutex_init, pthread_mutex_init);
+	int protocol = PTHREAD_PRIO_NONE, type = PTHREAD_MUTEX_DEFAULT;
+	int result = 0;
+
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_init(mutex, attr);
+	result = px_real.pthread_mutex_init(mutex, attr);
+	if (result == 0 && attr) {
+		pthread_mutexattr_getprotocol(attr, &protocol);
+		pthread_mutexattr_gettype(attr, &type);
+	}
+	px_hook_tell(site, PX_IS_WHOLE, mutex, protocol == PTHREAD_PRIO_INHERIT, (uint32_t)type,
+		     result);
+	return result;
+}
+
+/* Refused while somebody has it, unless it is robust. */
+PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+	struct px_site site = PX_SITE(pthread_mutex_destroy, pthread_mutex_destroy);
+	int result;
+
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_destroy(mutex);
+	if (NR_USERS(mutex) == 0 || (KIND(mutex) & KIND_ROBUST)) {
+		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		return px_real.pthread_mutex_destroy(mutex);
+	}
+	result = px_real.pthread_mutex_destroy(mutex);
+	px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, result);
+	return result;
+}
+
+/* No wrapper of these was called. */
+void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, void *caller)
+{
+	uint32_t owner = owner_of(mutex);
+
+	if (px_hook_has(PX_GROUP_mutex))
+		px_hook_object((enum px_wrapper)PX_NO_WRAPPER_INNER_UNLOCK,
+			       PX_WHOLE(pthread_mutex_unlock), mutex, owner,
+			       times_held(mutex, owner), 0, caller);
+}
+
+void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, int result, void *caller)
+{
+	if (px_hook_has(PX_GROUP_mutex))
+		px_hook_object((enum px_wrapper)PX_NO_WRAPPER_INNER_LOCK,
+			       PX_WHOLE(pthread_mutex_lock), mutex, 0, 0, result, caller);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Of mutexes, what condition variables do with them inside the C library (cond.c). */
+#ifndef PX_MUTEX_H
+#define PX_MUTEX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* True if the mutex is not the calling thread's, and refuses to be unlocked by another one. */
+bool px_mutex_is_refused(const pthread_mutex_t *mutex) __attribute__((visibility("hidden")));
+
+/* An unlock that is about to be done, and a lock that was done: recorded where mutexes are. */
+void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, void *caller)
+	__attribute__((visibility("hidden")));
+void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, int result, void *caller)
+	__attribute__((visibility("hidden")));
+
+#endif

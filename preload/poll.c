@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for descriptors.  Asked without a duration first, with the arguments that the program gave otherwise: only if
+ * nothing is there, and it wants to wait, the real call follows.  A signal that a mask lets through while nothing is
+ * there is noticed by the one or by the other, and is EINTR in both.
+ *
+ * A duration that is no duration is the real call's to refuse, so it is not tried first.
+ */
+#include "descriptor.h"
+
+#include <string.h>
+
+#include "reach.h"
+
+#define FOR_EVER UINT32_MAX
+
+/* In milliseconds, rounded up; all the rest of a year is as good as for ever. */
+static uint32_t in_ms(int64_t seconds, int64_t nanoseconds)
+{
+	if (seconds < 0 || seconds >= FOR_EVER / 1000 - 1)
+		return FOR_EVER;
+	return (uint32_t)(seconds * 1000 + (nanoseconds + 999999) / 1000000);
+}
+
+static uint32_t ms_of(const struct timespec *timeout)
+{
+	return timeout ? in_ms(timeout->tv_sec, timeout->tv_nsec) : FOR_EVER;
+}
+
+/* Whether the call may wait: its duration is right, and there is one. */
+static bool may_wait(const struct timespec *timeout)
+{
+	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 &&
+			    timeout->tv_nsec < 1000000000 && (timeout->tv_sec || timeout->tv_nsec));
+}
+
+static const struct timespec at_once;
+
+/* tried: the same call without a duration.  restore: what of the arguments that has overwritten. */
+#define POLLS_FOR(caller, symbol, call, fd, timeout_ms, waits, tried, restore, real)               \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		uint32_t ms_ = (timeout_ms);                                                       \
+		uint32_t call_at_ = PX_WHOLE(call);                                                \
+		bool waits_ = (waits);                                                             \
+		int result_ = waits_ ? PX_REAL(&sample_, tried) : 0;                               \
+		int64_t outcome_;                                                                  \
+                                                                                                   \
+		if (waits_ && result_ == 0) {                                                      \
+			restore;                                                                   \
+			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd, ms_, 0, caller);      \
+			call_at_ = PX_ENDS(call);                                                  \
+		}                                                                                  \
+		if (result_ == 0)                                                                  \
+			result_ = PX_REAL(&sample_, real);                                         \
+		outcome_ = px_outcome(result_);                                                    \
+		px_hook_fd(PX_WRAPPER_##symbol, call_at_, fd, ms_, outcome_, caller);              \
+		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		result_;                                                                           \
+	})
+
+#define POLLS(...) POLLS_FOR(PX_CALLER, __VA_ARGS__)
+#define NOTHING ((void)0)
+
+PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
+{
+	if (PX_PASSES(poll))
+		return px_real.poll(fds, nr_fds, timeout_ms);
+	return POLLS(poll, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
+		     px_real.poll(fds, nr_fds, 0), NOTHING, px_real.poll(fds, nr_fds, timeout_ms));
+}
+
+PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t room)
+{
+	if (PX_PASSES(poll))
+		return px_real.__poll_chk(fds, nr_fds, timeout_ms, room);
+	return POLLS(__poll_chk, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
+		     px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
+		     px_real.__poll_chk(fds, nr_fds, timeout_ms, room));
+}
+
+PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
+		  const sigset_t *mask)
+{
+	if (PX_PASSES(poll))
+		return px_real.ppoll(fds, nr_fds, timeout, mask);
+	return POLLS(ppoll, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
+		     px_real.ppoll(fds, nr_fds, &at_once, mask), NOTHING,
+		     px_real.ppoll(fds, nr_fds, timeout, mask));
+}
+
+PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
+			const sigset_t *mask, size_t room)
+{
+	if (PX_PASSES(poll))
+		return px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room);
+	return POLLS(__ppoll_chk, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
+		     px_real.__ppoll_chk(fds, nr_fds, &at_once, mask, room), NOTHING,
+		     px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
+}
+
+/* The three sets of select(), which it overwrites: as many words as it looks at. */
+struct sets {
+	fd_set *of[3];
+	fd_set copy[3];
+	size_t size;
+};
+
+static bool can_be_copied(int nr_fds)
+{
+	return nr_fds >= 0 && nr_fds <= FD_SETSIZE;
+}
+
+/* Only where they can be copied.  False: one of them cannot be read. */
+static bool save_sets(struct sets *sets, int nr_fds)
+{
+	size_t bits = 8 * sizeof(fd_mask);
+
+	sets->size = ((size_t)nr_fds + bits - 1) / bits * sizeof(fd_mask);
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->of); i++) {
+		if (!sets->of[i])
+			continue;
+		if (!px_reach_can_read(sets->of[i], sets->size))
+			return false;
+		memcpy(&sets->copy[i], sets->of[i], sets->size);
+	}
+	return true;
+}
+
+static void restore_sets(const struct sets *sets)
+{
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->of); i++)
+		if (sets->of[i])
+			memcpy(sets->of[i], &sets->copy[i], sets->size);
+}
+
+/* A duration of too many microseconds is one to select(), not an error. */
+static bool may_wait_for(const struct timeval *timeout)
+{
+	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_usec >= 0 &&
+			    (timeout->tv_sec || timeout->tv_usec));
+}
+
+static int traced_select(int nr_fds, struct sets *sets, struct timeval *timeout, void *caller)
+{
+	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
+	uint32_t ms = timeout ? in_ms(timeout->tv_sec, timeout->tv_usec * INT64_C(1000)) : FOR_EVER;
+	bool waits = can_be_copied(nr_fds) && may_wait_for(timeout) && save_sets(sets, nr_fds);
+	struct timeval none = {0, 0};
+
+	return POLLS_FOR(caller, select, select, nr_fds, ms, waits,
+			 px_real.select(nr_fds, reads, writes, excepts, &none), restore_sets(sets),
+			 px_real.select(nr_fds, reads, writes, excepts, timeout));
+}
+
+PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
+		   struct timeval *timeout)
+{
+	struct sets sets;
+
+	if (PX_PASSES(poll))
+		return px_real.select(nr_fds, reads, writes, excepts, timeout);
+	sets.of[0] = reads;
+	sets.of[1] = writes;
+	sets.of[2] = excepts;
+	return traced_select(nr_fds, &sets, timeout, PX_CALLER);
+}
+
+static int traced_pselect(int nr_fds, struct sets *sets, const struct timespec *timeout,
+			  const sigset_t *mask, void *caller)
+{
+	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
+	bool waits = can_be_copied(nr_fds) && may_wait(timeout) && save_sets(sets, nr_fds);
+
+	return POLLS_FOR(caller, pselect, select, nr_fds, ms_of(timeout), waits,
+			 px_real.pselect(nr_fds, reads, writes, excepts, &at_once, mask),
+			 restore_sets(sets),
+			 px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask));
+}
+
+PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
+		    const struct timespec *timeout, const sigset_t *mask)
+{
+	struct sets sets;
+
+	if (PX_PASSES(poll))
+		return px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask);
+	sets.of[0] = reads;
+	sets.of[1] = writes;
+	sets.of[2] = excepts;
+	return traced_pselect(nr_fds, &sets, timeout, mask, PX_CALLER);
+}
+
+static int traced_epoll_create(enum px_wrapper wrapper, int argument, int flags, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result = PX_REAL(&sample, wrapper == PX_WRAPPER_epoll_create ?
+					      px_real.epoll_create(argument) :
+					      px_real.epoll_create1(argument));
+	int64_t outcome = px_outcome(result);
+
+	px_hook_fd(wrapper, PX_WHOLE(epoll_create), px_fd_opened(result), (uint32_t)flags, outcome,
+		   caller);
+	px_hook_end(&sample, wrapper);
+	return result;
+}
+
+PX_WRAP int epoll_create(int size)
+{
+	if (PX_PASSES(poll))
+		return px_real.epoll_create(size);
+	return traced_epoll_create(PX_WRAPPER_epoll_create, size, 0, PX_CALLER);
+}
+
+PX_WRAP int epoll_create1(int flags)
+{
+	if (PX_PASSES(poll))
+		return px_real.epoll_create1(flags);
+	return traced_epoll_create(PX_WRAPPER_epoll_create1, flags, flags, PX_CALLER);
+}
+
+static int traced_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event,
+			    void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result = PX_REAL(&sample, px_real.epoll_ctl(epoll, operation, fd, event));
+	int64_t outcome = px_outcome(result);
+	uint32_t more[2] = {(uint32_t)fd, 0};
+
+	/* The kernel has read it then. */
+	if (result == 0 && operation != EPOLL_CTL_DEL)
+		more[1] = event->events;
+	px_hook_more(PX_WRAPPER_epoll_ctl, PX_WHOLE(epoll_ctl), epoll, (uint32_t)operation, outcome,
+		     more, sizeof(more), caller);
+	px_hook_end(&sample, PX_WRAPPER_epoll_ctl);
+	return result;
+}
+
+PX_WRAP int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	if (PX_PASSES(poll))
+		return px_real.epoll_ctl(epoll, operation, fd, event);
+	return traced_epoll_ctl(epoll, operation, fd, event, PX_CALLER);
+}
+
+PX_WRAP int epoll_wait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms)
+{
+	if (PX_PASSES(poll))
+		return px_real.epoll_wait(epoll, events, nr_events, timeout_ms);
+	return POLLS(epoll_wait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
+		     px_real.epoll_wait(epoll, events, nr_events, 0), NOTHING,
+		     px_real.epoll_wait(epoll, events, nr_events, timeout_ms));
+}
+
+PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms,
+			const sigset_t *mask)
+{
+	if (PX_PASSES(poll))
+		return px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask);
+	return POLLS(epoll_pwait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
+		     px_real.epoll_pwait(epoll, events, nr_events, 0, mask), NOTHING,
+		     px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask));
+}
+
+PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
+			 const struct timespec *timeout, const sigset_t *mask)
+{
+	if (PX_PASSES(poll) || (timeout && !px_reach_can_read(timeout, sizeof(*timeout))))
+		return px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask);
+	return POLLS(epoll_pwait2, epoll_wait, epoll, ms_of(timeout), may_wait(timeout),
+		     px_real.epoll_pwait2(epoll, events, nr_events, &at_once, mask), NOTHING,
+		     px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask));
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes.  vfork() is not wrapped: a function that returns twice cannot have one in between that returns once.  What
+ * its child executes is edited like any other's (standalone.h), and that it does is not recorded.  What it does ahead of
+ * that, as with descriptors, is taken for its parent's, whose memory it has: to tell them apart takes a system call.
+ *
+ * An exec that succeeds does not come back, so it is recorded as a call that begins; one that fails ends too.  Who
+ * waits for a child asks without waiting first.
+ */
+#include "hook.h"
+
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "standalone.h"
+#include "text.h"
+
+/* For what has to be done also while nothing is traced. */
+#define ENSURE(name)                                                                               \
+	do {                                                                                       \
+		if (px_unlikely(!px_real.name))                                                    \
+			px_hook_prepare();                                                         \
+	} while (0)
+
+static int64_t result_of(int64_t result)
+{
+	return result < 0 ? -(int64_t)errno : result;
+}
+
+/* The kernel refuses an address where nothing is, and we must not follow it: asked of the kernel, which costs little here. */
+static const char *if_readable(const char *text)
+{
+	int saved_errno = errno;
+	bool is_bad = syscall(SYS_faccessat, AT_FDCWD, text, F_OK) != 0 && errno == EFAULT;
+
+	errno = saved_errno;
+	return is_bad ? NULL : text;
+}
+
+static void tell(struct px_site site, uint32_t flags, int fd, const char *text, int64_t result)
+{
+	struct px_text told = {.data.of_fd = {.fd = fd, .result = result}};
+
+	px_text_tell(site, flags, &told, if_readable(text));
+}
+
+/* Children. */
+
+PX_WRAP pid_t fork(void)
+{
+	struct px_hook_sample sample;
+	pid_t pid;
+
+	ENSURE(fork);
+	if (PX_PASSES(process)) {
+		pid = px_real.fork();
+		if (pid == 0)
+			px_standalone_after_fork();
+		return pid;
+	}
+	sample = px_hook_begin();
+	pid = PX_REAL(&sample, px_real.fork());
+	if (pid == 0)
+		px_standalone_after_fork();
+	px_hook_fd(PX_WRAPPER_fork, PX_WHOLE(fork), 0, 0, result_of(pid), PX_CALLER);
+	if (pid != 0)
+		px_hook_end(&sample, PX_WRAPPER_fork);
+	return pid;
+}
+
+typedef __typeof__(posix_spawn) spawn_function;
+
+struct spawn_order {
+	struct px_site site;
+	spawn_function *real;
+	pid_t *pid;
+	const char *path;
+	const posix_spawn_file_actions_t *actions;
+	const posix_spawnattr_t *attr;
+	char *const *argv;
+};
+
+static int spawn_recorded(const struct spawn_order *order, char *const *envp)
+{
+	struct px_hook_sample sample;
+	pid_t pid = 0;
+	int result;
+
+	if (PX_PASSES(process))
+		return order->real(order->pid, order->path, order->actions, order->attr,
+				   order->argv, envp);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, order->real(&pid, order->path, order->actions, order->attr,
+					      order->argv, envp));
+	if (result == 0 && order->pid)
+		*order->pid = pid;
+	tell(order->site, PX_IS_WHOLE, pid, order->path, -result);
+	px_hook_end(&sample, order->site.wrapper);
+	return result;
+}
+
+static int spawn(const struct spawn_order *order, char *const *envp)
+{
+	bool keeps_out = px_standalone_keeps_out(true) && px_reach_can_read(envp, sizeof(*envp));
+	size_t size = keeps_out ? px_standalone_room(envp) : 1;
+	void *room = __builtin_alloca(size);
+
+	return spawn_recorded(order, keeps_out ? px_standalone_edit(envp, room) : envp);
+}
+
+PX_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn_order order = {.site = PX_SITE(posix_spawn, posix_spawn),
+				    .pid = pid,
+				    .path = path,
+				    .actions = actions,
+				    .attr = attr,
+				    .argv = argv};
+
+	ENSURE(posix_spawn);
+	order.real = px_real.posix_spawn;
+	return spawn(&order, envp);
+}
+
+PX_WRAP int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+			 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn_order order = {.site = PX_SITE(posix_spawnp, posix_spawn),
+				    .pid = pid,
+				    .path = path,
+				    .actions = actions,
+				    .attr = attr,
+				    .argv = argv};
+
+	ENSURE(posix_spawnp);
+	order.real = px_real.posix_spawnp;
+	return spawn(&order, envp);
+}
+
+PX_WRAP int system(const char *command)
+{
+	struct px_site site = PX_SITE(system, system);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(process) || !command)
+		return px_real.system(command);
+	sample = px_hook_begin();
+	tell(site, PX_RECORD_BEGINS, 0, command, 0);
+	result = PX_REAL(&sample, px_real.system(command));
+	tell(site, PX_RECORD_ENDS, 0, command, result_of(result));
+	px_hook_end(&sample, PX_WRAPPER_system);
+	return result;
+}
+
+PX_WRAP FILE *popen(const char *command, const char *mode)
+{
+	struct px_hook_sample sample;
+	int saved_errno;
+	FILE *stream;
+
+	if (PX_PASSES(process))
+		return px_real.popen(command, mode);
+	sample = px_hook_begin();
+	stream = PX_REAL(&sample, px_real.popen(command, mode));
+	saved_errno = errno;
+	tell(PX_SITE(popen, popen), PX_IS_WHOLE, stream ? fileno(stream) : -1, command,
+	     stream ? 0 : -saved_errno);
+	px_hook_end(&sample, PX_WRAPPER_popen);
+	errno = saved_errno;
+	return stream;
+}
+
+/* Exec.  Without `envp` it is the process's own. */
+
+enum target { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_DIRECTORY };
+
+struct image {
+	struct px_site site;
+	enum target by;
+	int fd, flags;
+	const char *path;
+	char *const *argv;
+};
+
+static int really_execute(const struct image *image, char *const *envp)
+{
+	switch (image->by) {
+	case BY_SEARCH:
+		return px_real.execvpe(image->path, image->argv, envp);
+	case BY_DESCRIPTOR:
+		return px_real.fexecve(image->fd, image->argv, envp);
+	case BY_DIRECTORY:
+		return px_real.execveat(image->fd, image->path, image->argv, envp, image->flags);
+	default:
+		return px_real.execve(image->path, image->argv, envp);
+	}
+}
+
+static int execute(const struct image *image, char *const *envp)
+{
+	bool keeps_out = px_standalone_keeps_out(false) && px_reach_can_read(envp, sizeof(*envp));
+	size_t size = keeps_out ? px_standalone_room(envp) : 1;
+	void *room = __builtin_alloca(size);
+	bool is_recorded = !PX_PASSES(process) && !px_hook_is_lent();
+	int result;
+
+	ENSURE(execve);
+	if (keeps_out)
+		envp = px_standalone_edit(envp, room);
+	if (is_recorded)
+		tell(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
+	result = really_execute(image, envp);
+	if (is_recorded)
+		tell(image->site, PX_RECORD_ENDS, image->fd, image->path, result_of(result));
+	return result;
+}
+
+PX_WRAP int execve(const char *path, char *const argv[], char *const envp[])
+{
+	const struct image image = {PX_SITE(execve, execve), BY_PATH, -1, 0, path, argv};
+
+	return execute(&image, envp);
+}
+
+PX_WRAP int execv(const char *path, char *const argv[])
+{
+	const struct image image = {PX_SITE(execv, execve), BY_PATH, -1, 0, path, argv};
+
+	return execute(&image, environ);
+}
+
+PX_WRAP int execvp(const char *file, char *const argv[])
+{
+	const struct image image = {PX_SITE(execvp, execve), BY_SEARCH, -1, 0, file, argv};
+
+	return execute(&image, environ);
+}
+
+PX_WRAP int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	const struct image image = {PX_SITE(execvpe, execve), BY_SEARCH, -1, 0, file, argv};
+
+	return execute(&image, envp);
+}
+
+PX_WRAP int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	const struct image image = {PX_SITE(fexecve, execve), BY_DESCRIPTOR, fd, 0, NULL, argv};
+
+	return execute(&image, envp);
+}
+
+PX_WRAP int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	const struct image image = {PX_SITE(execveat, execve), BY_DIRECTORY, fd, flags, path, argv};
+
+	return execute(&image, envp);
+}
+
+/* Arguments up to a null pointer, as they stand in a list that is there twice. */
+static size_t count_arguments(va_list arguments)
+{
+	size_t nr = 1;
+
+	while (va_arg(arguments, char *))
+		nr++;
+	return nr;
+}
+
+static void list_arguments(char **argv, const char *first, size_t nr, va_list arguments)
+{
+	argv[0] = (char *)(uintptr_t)first;
+	for (size_t i = 1; i <= nr; i++)
+		argv[i] = va_arg(arguments, char *);
+}
+
+/* The list begins with the last named parameter; its end is part of it. */
+#define WITH_LIST(first, list, argv)                                                               \
+	size_t nr_arguments;                                                                       \
+	va_list list;                                                                              \
+	va_start(list, first);                                                                     \
+	nr_arguments = count_arguments(list);                                                      \
+	va_end(list);                                                                              \
+	char **argv = __builtin_alloca((nr_arguments + 1) * sizeof(char *));                       \
+	va_start(list, first);                                                                     \
+	list_arguments(argv, first, nr_arguments, list)
+
+PX_WRAP int execl(const char *path, const char *first, ...)
+{
+	struct image image = {PX_SITE(execl, execve), BY_PATH, -1, 0, path, NULL};
+	WITH_LIST(first, list, argv);
+	va_end(list);
+	image.argv = argv;
+	return execute(&image, environ);
+}
+
+PX_WRAP int execlp(const char *file, const char *first, ...)
+{
+	struct image image = {PX_SITE(execlp, execve), BY_SEARCH, -1, 0, file, NULL};
+	WITH_LIST(first, list, argv);
+	va_end(list);
+	image.argv = argv;
+	return execute(&image, environ);
+}
+
+PX_WRAP int execle(const char *path, const char *first, ...)
+{
+	struct image image = {PX_SITE(execle, execve), BY_PATH, -1, 0, path, NULL};
+	char *const *envp;
+	WITH_LIST(first, list, argv);
+	envp = va_arg(list, char *const *);
+	va_end(list);
+	image.argv = argv;
+	return execute(&image, envp);
+}
+
+/* Waiting for children. */
+
+struct wait_order {
+	enum px_wrapper wrapper;
+	pid_t pid;
+	int *status;
+	int options;
+	struct rusage *usage;
+};
+
+static pid_t really_wait(const struct wait_order *order, int more)
+{
+	int options = order->options | more;
+
+	if (order->wrapper == PX_WRAPPER_wait && more == 0)
+		return px_real.wait(order->status);
+	if (order->wrapper == PX_WRAPPER_wait || order->wrapper == PX_WRAPPER_waitpid)
+		return px_real.waitpid(order->pid, order->status, options);
+	if (order->wrapper == PX_WRAPPER_wait3)
+		return px_real.wait3(order->status, options, order->usage);
+	return px_real.wait4(order->pid, order->status, options, order->usage);
+}
+
+static pid_t traced_wait(const struct wait_order *order, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	pid_t result = PX_REAL(&sample, really_wait(order, WNOHANG));
+	bool waits = result == 0 && !(order->options & WNOHANG);
+
+	if (waits) {
+		px_hook_fd(order->wrapper, PX_BEGINS(waitpid), order->pid, (uint32_t)order->options,
+			   0, caller);
+		result = PX_REAL(&sample, really_wait(order, 0));
+	}
+	px_hook_fd(order->wrapper, waits ? PX_ENDS(waitpid) : PX_WHOLE(waitpid), order->pid,
+		   (uint32_t)order->options, result_of(result), caller);
+	px_hook_end(&sample, order->wrapper);
+	return result;
+}
+
+PX_WRAP pid_t wait(int *status)
+{
+	const struct wait_order order = {PX_WRAPPER_wait, -1, status, 0, NULL};
+
+	if (PX_PASSES(process))
+		return px_real.wait(status);
+	return traced_wait(&order, PX_CALLER);
+}
+
+PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
+{
+	const struct wait_order order = {PX_WRAPPER_waitpid, pid, status, options, NULL};
+
+	if (PX_PASSES(process))
+		return px_real.waitpid(pid, status, options);
+	return traced_wait(&order, PX_CALLER);
+}
+
+PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	const struct wait_order order = {PX_WRAPPER_wait3, -1, status, options, usage};
+
+	if (PX_PASSES(process))
+		return px_real.wait3(status, options, usage);
+	return traced_wait(&order, PX_CALLER);
+}
+
+PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	const struct wait_order order = {PX_WRAPPER_wait4, pid, status, options, usage};
+
+	if (PX_PASSES(process))
+		return px_real.wait4(pid, status, options, usage);
+	return traced_wait(&order, PX_CALLER);
+}
+
+/* The kernel fills the program's structure in also where there was nobody, so that may be done twice. */
+static int traced_waitid(idtype_t type, id_t id, siginfo_t *info, int options, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	siginfo_t told, *to = info ? info : &told;
+	int result = PX_REAL(&sample, px_real.waitid(type, id, to, options | WNOHANG));
+	bool waits = result == 0 && !(options & WNOHANG) && to->si_pid == 0;
+
+	if (waits) {
+		px_hook_fd(PX_WRAPPER_waitid, PX_BEGINS(waitpid), (int)id, (uint32_t)options, 0,
+			   caller);
+		result = PX_REAL(&sample, px_real.waitid(type, id, info, options));
+	}
+	px_hook_fd(PX_WRAPPER_waitid, waits ? PX_ENDS(waitpid) : PX_WHOLE(waitpid), (int)id,
+		   (uint32_t)options, result_of(result), caller);
+	px_hook_end(&sample, PX_WRAPPER_waitid);
+	return result;
+}
+
+PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	if (PX_PASSES(process))
+		return px_real.waitid(type, id, info, options);
+	return traced_waitid(type, id, info, options, PX_CALLER);
+}
+
+/* Which process it is cannot be told, so this always is a call that waits. */
+PX_WRAP int pclose(FILE *stream)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(process))
+		return px_real.pclose(stream);
+	sample = px_hook_begin();
+	px_hook_fd(PX_WRAPPER_pclose, PX_BEGINS(waitpid), -1, 0, 0, PX_CALLER);
+	result = PX_REAL(&sample, px_real.pclose(stream));
+	px_hook_fd(PX_WRAPPER_pclose, PX_ENDS(waitpid), -1, 0, result_of(result), PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pclose);
+	return result;
+}
+
+/* The end, ahead of which nothing of the program is run. */
+
+static void record_exit(enum px_wrapper wrapper, int status, void *caller)
+{
+	if (!PX_PASSES(process) && !px_hook_is_lent())
+		px_hook_fd(wrapper, PX_WHOLE(_exit), status, 0, 0, caller);
+}
+
+PX_WRAP void _exit(int status)
+{
+	record_exit(PX_WRAPPER__exit, status, PX_CALLER);
+	ENSURE(_exit);
+	px_real._exit(status);
+	__builtin_unreachable();
+}
+
+PX_WRAP void _Exit(int status)
+{
+	record_exit(PX_WRAPPER__Exit, status, PX_CALLER);
+	ENSURE(_Exit);
+	px_real._Exit(status);
+	__builtin_unreachable();
+}
+
+PX_WRAP void quick_exit(int status)
+{
+	record_exit(PX_WRAPPER_quick_exit, status, PX_CALLER);
+	ENSURE(quick_exit);
+	px_real.quick_exit(status);
+	__builtin_unreachable();
+}

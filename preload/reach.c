@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "reach.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "descriptor.h"
+
+/* Pages are of this size, or of a multiple. */
+#define PAGE 4096
+
+/* Beyond it are no programs: an address with the sign bit, as (void *)-1 is one. */
+static bool is_address(uintptr_t address)
+{
+	return address >= PAGE && (intptr_t)address > 0;
+}
+
+/*
+ * Eight bytes that do not cross a page.  The kernel reads the new mask ahead of what is to be done with it, and that
+ * nobody knows here.
+ */
+static bool can_read_word(uintptr_t address)
+{
+	int saved_errno = errno;
+	bool can = is_address(address);
+
+	if (can && !px_fd_is_confined())
+		can = syscall(SYS_rt_sigprocmask, -1, address & ~UINT64_C(7), NULL, 8) == 0 ||
+		      errno != EFAULT;
+	errno = saved_errno;
+	return can;
+}
+
+bool px_reach_can_read(const void *memory, size_t size)
+{
+	uintptr_t address = (uintptr_t)memory, last = address + size - 1;
+
+	if (size == 0)
+		return true;
+	if (last < address)
+		return false;
+	for (; address / PAGE < last / PAGE; address = (address / PAGE + 1) * PAGE)
+		if (!can_read_word(address))
+			return false;
+	return can_read_word(last);
+}
+
+size_t px_reach_length(const char *text, size_t most)
+{
+	size_t length = 0, piece;
+
+	while (length < most) {
+		size_t room = PAGE - ((uintptr_t)text + length) % PAGE;
+
+		if (room > most - length)
+			room = most - length;
+		if (!px_reach_can_read(text + length, 1))
+			return 0;
+		piece = strnlen(text + length, room);
+		length += piece;
+		if (piece < room)
+			break;
+	}
+	return length;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The wrappers' numbers, and the functions that they stand in front of. */
+#ifndef PX_REAL_H
+#define PX_REAL_H
+
+#include "functions.h"
+
+enum px_wrapper {
+#define PX_WRAPPER(symbol, call) PX_WRAPPER_##symbol,
+#include "wrappers.def"
+#undef PX_WRAPPER
+	PX_WRAPPERS
+};
+
+struct px_real {
+#define PX_WRAPPER(symbol, call) __typeof__(symbol) *symbol;
+#include "wrappers.def"
+#undef PX_WRAPPER
+};
+
+/* Written once, before anything is recorded.  NULL: the C library has no such function. */
+extern struct px_real px_real __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Read-write locks.  The writer, and how many readers there are, is read from the lock as the C library keeps it; where
+ * its layout is not known they are not told.
+ *
+ * A lock is recorded when it is had, with what it was like before, an unlock before it is given up.
+ */
+#include "deadline.h"
+#include "hook.h"
+#include "thread.h"
+
+struct holders {
+	uint32_t writer; /* tid */
+	uint32_t nr_readers;
+};
+
+PX_INLINE struct holders holders_of(const pthread_rwlock_t *lock)
+{
+	struct holders holders = {0, 0};
+
+#ifdef __GLIBC__
+	/* The low bits say in which phase it is, and that writers wait. */
+	holders.writer = (uint32_t)px_read_once(&lock->__data.__cur_writer);
+	holders.nr_readers = px_read_once(&lock->__data.__readers) >> 3;
+#else
+	(void)lock;
+#endif
+	return holders;
+}
+
+PX_INLINE bool is_of_reader(enum px_call call)
+{
+	return call == PX_CALL_pthread_rwlock_rdlock || call == PX_CALL_pthread_rwlock_tryrdlock ||
+	       call == PX_CALL_pthread_rwlock_timedrdlock ||
+	       call == PX_CALL_pthread_rwlock_clockrdlock;
+}
+
+PX_INLINE bool has_deadline(enum px_call call)
+{
+	return call != PX_CALL_pthread_rwlock_rdlock && call != PX_CALL_pthread_rwlock_wrlock;
+}
+
+PX_INLINE int try_lock(enum px_call call, pthread_rwlock_t *lock)
+{
+	return is_of_reader(call) ? px_real.pthread_rwlock_tryrdlock(lock) :
+				    px_real.pthread_rwlock_trywrlock(lock);
+}
+
+static int really_lock(enum px_call call, pthread_rwlock_t *lock, struct px_deadline deadline)
+{
+	switch (call) {
+	case PX_CALL_pthread_rwlock_rdlock:
+		return px_real.pthread_rwlock_rdlock(lock);
+	case PX_CALL_pthread_rwlock_timedrdlock:
+		return px_real.pthread_rwlock_timedrdlock(lock, deadline.time);
+	case PX_CALL_pthread_rwlock_clockrdlock:
+		return px_real.pthread_rwlock_clockrdlock(lock, deadline.clock, deadline.time);
+	case PX_CALL_pthread_rwlock_timedwrlock:
+		return px_real.pthread_rwlock_timedwrlock(lock, deadline.time);
+	case PX_CALL_pthread_rwlock_clockwrlock:
+		return px_real.pthread_rwlock_clockwrlock(lock, deadline.clock, deadline.time);
+	default:
+		return px_real.pthread_rwlock_wrlock(lock);
+	}
+}
+
+PX_INLINE void tell(struct px_site site, uint32_t flags, const pthread_rwlock_t *lock,
+		    struct holders holders, int result)
+{
+	px_hook_tell(site, flags, lock, holders.writer, holders.nr_readers, result);
+}
+
+/* Who writes is told so at once when he wants it again; and a deadline that is none is refused. */
+static PX_NOINLINE int lock_later(struct px_site site, pthread_rwlock_t *lock,
+				  struct px_deadline deadline, struct px_hook_sample *sample)
+{
+	struct holders holders = holders_of(lock);
+	bool is_refused = holders.writer != 0 && holders.writer == px_thread_tid();
+	int result;
+
+	is_refused |= has_deadline(site.call) && !px_deadline_is_valid(deadline);
+	if (!is_refused)
+		tell(site, PX_RECORD_BEGINS, lock, holders, 0);
+	result = PX_REAL(sample, really_lock(site.call, lock, deadline));
+	if (is_refused)
+		tell(site, PX_IS_WHOLE, lock, holders, result);
+	else
+		tell(site, PX_RECORD_ENDS, lock, result ? holders_of(lock) : (struct holders){0, 0},
+		     result);
+	return result;
+}
+
+PX_INLINE int traced_lock(struct px_site site, pthread_rwlock_t *lock, struct px_deadline deadline)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	struct holders holders = holders_of(lock);
+	int result = EBUSY;
+
+	if (!has_deadline(site.call) || px_deadline_is_valid(deadline))
+		result = PX_REAL(&sample, try_lock(site.call, lock));
+	if (px_likely(result != EBUSY))
+		tell(site, PX_IS_WHOLE, lock, holders, result);
+	else
+		result = lock_later(site, lock, deadline, &sample);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_INLINE int traced_try(struct px_site site, pthread_rwlock_t *lock)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	struct holders holders = holders_of(lock);
+	int result = PX_REAL(&sample, try_lock(site.call, lock));
+
+	tell(site, PX_IS_WHOLE, lock, result ? holders_of(lock) : holders, result);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_rdlock(lock);
+	return traced_lock(PX_SITE(pthread_rwlock_rdlock, pthread_rwlock_rdlock), lock,
+			   (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *time)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_timedrdlock(lock, time);
+	return traced_lock(PX_SITE(pthread_rwlock_timedrdlock, pthread_rwlock_timedrdlock), lock,
+			   (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_WRAP int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+				       const struct timespec *time)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_clockrdlock(lock, clock, time);
+	return traced_lock(PX_SITE(pthread_rwlock_clockrdlock, pthread_rwlock_clockrdlock), lock,
+			   (struct px_deadline){clock, time});
+}
+
+PX_WRAP int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_tryrdlock(lock);
+	return traced_try(PX_SITE(pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock), lock);
+}
+
+PX_WRAP int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_wrlock(lock);
+	return traced_lock(PX_SITE(pthread_rwlock_wrlock, pthread_rwlock_wrlock), lock,
+			   (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *time)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_timedwrlock(lock, time);
+	return traced_lock(PX_SITE(pthread_rwlock_timedwrlock, pthread_rwlock_timedwrlock), lock,
+			   (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_WRAP int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+				       const struct timespec *time)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_clockwrlock(lock, clock, time);
+	return traced_lock(PX_SITE(pthread_rwlock_clockwrlock, pthread_rwlock_clockwrlock), lock,
+			   (struct px_deadline){clock, time});
+}
+
+PX_WRAP int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_trywrlock(lock);
+	return traced_try(PX_SITE(pthread_rwlock_trywrlock, pthread_rwlock_trywrlock), lock);
+}
+
+PX_WRAP int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_rwlock_unlock, pthread_rwlock_unlock);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_unlock(lock);
+	sample = px_hook_begin();
+	tell(site, PX_IS_WHOLE, lock, holders_of(lock), 0);
+	result = PX_REAL(&sample, px_real.pthread_rwlock_unlock(lock));
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr)
+{
+	struct px_site site = PX_SITE(pthread_rwlock_init, pthread_rwlock_init);
+	int result;
+
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_init(lock, attr);
+	result = px_real.pthread_rwlock_init(lock, attr);
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	return result;
+}
+
+PX_WRAP int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_rwlock_destroy, pthread_rwlock_destroy);
+
+	if (PX_PASSES(rwlock))
+		return px_real.pthread_rwlock_destroy(lock);
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	return px_real.pthread_rwlock_destroy(lock);
+}

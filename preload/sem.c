@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Semaphores.  A wait is recorded when it is over, with the value from before it, a post ahead of it, unless it will be
+ * refused.  The value is what the semaphore says, without a system call; others may change it at the same time.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+
+#include "deadline.h"
+#include "hook.h"
+#include "text.h"
+
+static uint32_t value_of(sem_t *sem)
+{
+	int value = 0;
+
+	sem_getvalue(sem, &value);
+	return value < 0 ? 0 : (uint32_t)value;
+}
+
+static int really_wait(enum px_call call, sem_t *sem, struct px_deadline deadline)
+{
+	switch (call) {
+	case PX_CALL_sem_timedwait:
+		return px_real.sem_timedwait(sem, deadline.time);
+	case PX_CALL_sem_clockwait:
+		return px_real.sem_clockwait(sem, deadline.clock, deadline.time);
+	default:
+		return px_real.sem_wait(sem);
+	}
+}
+
+/*
+ * True if it was to be had at once.  A wait is where a thread is cancelled also if it has not to wait, but for
+ * sem_clockwait() of glibc.
+ */
+static bool is_had(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
+{
+	int saved_errno = errno;
+
+	if (call != PX_CALL_sem_clockwait)
+		pthread_testcancel();
+	if (px_likely(PX_REAL(sample, px_real.sem_trywait(sem)) == 0))
+		return true;
+	errno = saved_errno;
+	return false;
+}
+
+static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadline)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	bool is_valid = site.call == PX_CALL_sem_wait || px_deadline_is_valid(deadline);
+	uint32_t value = value_of(sem);
+	int result = 0;
+
+	if (is_valid && px_likely(is_had(site.call, sem, &sample))) {
+		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, 0);
+	} else {
+		if (is_valid)
+			px_hook_tell(site, PX_RECORD_BEGINS, sem, value, 0, 0);
+		result = PX_REAL(&sample, really_wait(site.call, sem, deadline));
+		px_hook_tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, sem, value_of(sem), 0,
+			     result ? errno : 0);
+	}
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int sem_wait(sem_t *sem)
+{
+	if (PX_PASSES(sem))
+		return px_real.sem_wait(sem);
+	return traced_wait(PX_SITE(sem_wait, sem_wait), sem, (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int sem_timedwait(sem_t *sem, const struct timespec *time)
+{
+	if (PX_PASSES(sem))
+		return px_real.sem_timedwait(sem, time);
+	return traced_wait(PX_SITE(sem_timedwait, sem_timedwait), sem,
+			   (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_WRAP int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *time)
+{
+	if (PX_PASSES(sem))
+		return px_real.sem_clockwait(sem, clock, time);
+	return traced_wait(PX_SITE(sem_clockwait, sem_clockwait), sem,
+			   (struct px_deadline){clock, time});
+}
+
+PX_WRAP int sem_trywait(sem_t *sem)
+{
+	struct px_site site = PX_SITE(sem_trywait, sem_trywait);
+	struct px_hook_sample sample;
+	uint32_t value;
+	int result;
+
+	if (PX_PASSES(sem))
+		return px_real.sem_trywait(sem);
+	sample = px_hook_begin();
+	value = value_of(sem);
+	result = PX_REAL(&sample, px_real.sem_trywait(sem));
+	px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int sem_post(sem_t *sem)
+{
+	struct px_site site = PX_SITE(sem_post, sem_post);
+	struct px_hook_sample sample;
+	uint32_t value;
+	int result;
+
+	if (PX_PASSES(sem))
+		return px_real.sem_post(sem);
+	sample = px_hook_begin();
+	value = value_of(sem);
+	if (px_likely(value != SEM_VALUE_MAX))
+		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, 0);
+	result = PX_REAL(&sample, px_real.sem_post(sem));
+	if (px_unlikely(value == SEM_VALUE_MAX))
+		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int sem_init(sem_t *sem, int shared, unsigned int value)
+{
+	struct px_site site = PX_SITE(sem_init, sem_init);
+	int result;
+
+	if (PX_PASSES(sem))
+		return px_real.sem_init(sem, shared, value);
+	result = px_real.sem_init(sem, shared, value);
+	px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	return result;
+}
+
+PX_WRAP int sem_destroy(sem_t *sem)
+{
+	struct px_site site = PX_SITE(sem_destroy, sem_destroy);
+
+	if (PX_PASSES(sem))
+		return px_real.sem_destroy(sem);
+	px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	return px_real.sem_destroy(sem);
+}
+
+/* The name is text behind the data; it was read by the real function, so it can be read. */
+static void tell_of_open(struct px_site site, const char *name, sem_t *sem)
+{
+	struct px_text told = {.data.of_object = {.result = (int16_t)errno}};
+
+	if (sem != SEM_FAILED)
+		told.data.of_object = (__typeof__(told.data.of_object)){
+			.object = (uint64_t)(uintptr_t)sem, .value = value_of(sem)};
+	px_text_tell(site, PX_IS_WHOLE, &told, name);
+}
+
+PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
+{
+	struct px_site site = PX_SITE(sem_open, sem_open);
+	bool passes = PX_PASSES(sem);
+	unsigned int value = 0;
+	mode_t mode = 0;
+	va_list list;
+	sem_t *sem;
+
+	if (flags & O_CREAT) {
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		value = va_arg(list, unsigned int);
+		va_end(list);
+	}
+	sem = px_real.sem_open(name, flags, mode, value);
+	if (!passes)
+		tell_of_open(site, name, sem);
+	return sem;
+}
+
+/*
+ * Ahead of the call: its address may at once be that of another one.  What was no open semaphore is told twice, then
+ * with the result.
+ */
+PX_WRAP int sem_close(sem_t *sem)
+{
+	struct px_site site = PX_SITE(sem_close, sem_close);
+	int result;
+
+	if (PX_PASSES(sem))
+		return px_real.sem_close(sem);
+	px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	result = px_real.sem_close(sem);
+	if (result != 0)
+		px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, errno);
+	return result;
+}

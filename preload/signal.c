@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handlers of signals as interrupts: in front of the program's stands one of ours, which records that it begins and
+ * ends.  Only where TXTRACE_EVENTS asks for it, as the kernel has our handler then; whoever asks for the old one gets
+ * the program's.
+ *
+ * There is one of ours for handlers with one argument and one for those with three, each with a table of the program's;
+ * so whichever is installed, it calls the right kind, also between two calls of sigaction().
+ */
+#include "hook.h"
+
+typedef void (*plain_handler)(int number);
+typedef void (*full_handler)(int number, siginfo_t *info, void *context);
+
+static plain_handler plain[NSIG];
+static full_handler full[NSIG];
+
+static void record(uint32_t place, uint32_t call_at, uintptr_t handler, int number)
+{
+	if (!PX_PASSES(signal))
+		px_callpoint(place, call_at, handler, px_pair_of((uint32_t)number, 0),
+			     (void *)handler);
+}
+
+static void on_plain(int number)
+{
+	plain_handler handler = px_load_acquire(&plain[number]);
+
+	record(PX_NO_WRAPPER_HANDLER_ENTER, PX_WHOLE(txtrace_handler_enter), (uintptr_t)handler,
+	       number);
+	handler(number);
+	record(PX_NO_WRAPPER_HANDLER_EXIT, PX_WHOLE(txtrace_handler_exit), (uintptr_t)handler,
+	       number);
+}
+
+static void on_full(int number, siginfo_t *info, void *context)
+{
+	full_handler handler = px_load_acquire(&full[number]);
+
+	record(PX_NO_WRAPPER_HANDLER_ENTER, PX_WHOLE(txtrace_handler_enter), (uintptr_t)handler,
+	       number);
+	handler(number, info, context);
+	record(PX_NO_WRAPPER_HANDLER_EXIT, PX_WHOLE(txtrace_handler_exit), (uintptr_t)handler,
+	       number);
+}
+
+/* Once a handler of ours was installed its like is looked for, whatever is recorded now. */
+static bool was_used;
+
+static bool passes(int number)
+{
+	if (number <= 0 || number >= NSIG)
+		return true;
+	if (!PX_PASSES(signal))
+		px_write_once(&was_used, true);
+	return !px_read_once(&was_used);
+}
+
+static bool is_function(plain_handler handler)
+{
+	return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR
+#ifdef SIG_HOLD
+	       && handler != SIG_HOLD
+#endif
+		;
+}
+
+/* The program's handler where the kernel has ours. */
+static plain_handler own_of(plain_handler installed, plain_handler former_plain,
+			    full_handler former_full)
+{
+	if (installed == on_plain)
+		return former_plain;
+	if ((uintptr_t)installed == (uintptr_t)on_full)
+		return (plain_handler)(uintptr_t)former_full;
+	return installed;
+}
+
+static int traced_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	plain_handler former_plain = px_load_acquire(&plain[number]);
+	full_handler former_full = px_load_acquire(&full[number]);
+	struct sigaction ours;
+	int result;
+
+	if (action && is_function(action->sa_handler)) {
+		ours = *action;
+		if (action->sa_flags & SA_SIGINFO) {
+			px_store_release(&full[number], action->sa_sigaction);
+			ours.sa_sigaction = on_full;
+		} else {
+			px_store_release(&plain[number], action->sa_handler);
+			ours.sa_handler = on_plain;
+		}
+		action = &ours;
+	}
+	result = px_real.sigaction(number, action, old);
+	if (result == 0 && old)
+		old->sa_handler = own_of(old->sa_handler, former_plain, former_full);
+	return result;
+}
+
+PX_WRAP int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	if (passes(number))
+		return px_real.sigaction(number, action, old);
+	return traced_sigaction(number, action, old);
+}
+
+static plain_handler traced_signal(plain_handler (*real)(int, plain_handler), int number,
+				   plain_handler handler)
+{
+	plain_handler former_plain = px_load_acquire(&plain[number]);
+	full_handler former_full = px_load_acquire(&full[number]);
+
+	if (is_function(handler)) {
+		px_store_release(&plain[number], handler);
+		handler = on_plain;
+	}
+	return own_of(real(number, handler), former_plain, former_full);
+}
+
+#define SIGNAL(name)                                                                               \
+	PX_WRAP plain_handler name(int number, plain_handler handler)                              \
+	{                                                                                          \
+		if (passes(number))                                                                \
+			return px_real.name(number, handler);                                      \
+		return traced_signal(px_real.name, number, handler);                               \
+	}
+
+SIGNAL(signal)
+SIGNAL(ssignal)
+SIGNAL(sysv_signal)
+SIGNAL(__sysv_signal)
+SIGNAL(bsd_signal)
+SIGNAL(sigset)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sleep.  Each one is two events, with the time that was asked for; one that will be refused, or does not wait, is one.
+ *
+ * A pointer that leads nowhere is the kernel's to refuse: so only those are followed that can be read.
+ */
+#include "clock.h"
+#include "deadline.h"
+#include "hook.h"
+#include "reach.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static uint64_t ns_of(const struct timespec *time)
+{
+	uint64_t seconds = (uint64_t)time->tv_sec;
+
+	if (seconds > INT64_MAX / NS_PER_S - 1)
+		return INT64_MAX;
+	return seconds * NS_PER_S + (uint64_t)time->tv_nsec;
+}
+
+static uint32_t ms_of(uint64_t ns)
+{
+	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+
+	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
+}
+
+PX_INLINE void tell(struct px_site site, uint32_t flags, uint64_t ns, int result)
+{
+	px_hook_object(site.wrapper, PX_CALL_AT(site.call, flags), (void *)(uintptr_t)ns, ms_of(ns),
+		       0, result, site.caller);
+}
+
+PX_INLINE bool is_span(const struct timespec *time)
+{
+	return px_reach_can_read(time, sizeof(*time)) && px_deadline_is_time(time) &&
+	       time->tv_sec >= 0;
+}
+
+PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	struct px_site site = PX_SITE(nanosleep, nanosleep);
+	bool is_valid;
+	uint64_t ns;
+	int result;
+
+	if (PX_PASSES(sleep))
+		return px_real.nanosleep(time, left);
+	is_valid = is_span(time);
+	ns = is_valid ? ns_of(time) : 0;
+	if (is_valid)
+		tell(site, PX_RECORD_BEGINS, ns, 0);
+	result = px_real.nanosleep(time, left);
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns, result ? errno : 0);
+	return result;
+}
+
+/* How long it is until then; of clocks that are read without a system call, otherwise 0. */
+static uint64_t ns_until(clockid_t clock, const struct timespec *time)
+{
+	struct timespec now;
+	uint64_t then_ns = ns_of(time), now_ns;
+
+	if (!px_deadline_is_clock(clock) || clock_gettime(clock, &now) != 0)
+		return 0;
+	now_ns = ns_of(&now);
+	return then_ns > now_ns ? then_ns - now_ns : 0;
+}
+
+PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			    struct timespec *left)
+{
+	struct px_site site = PX_SITE(clock_nanosleep, clock_nanosleep);
+	bool is_valid;
+	uint64_t ns = 0;
+	int result;
+
+	if (PX_PASSES(sleep))
+		return px_real.clock_nanosleep(clock, flags, time, left);
+	is_valid = is_span(time) &&
+		   clock != CLOCK_THREAD_CPUTIME_ID; /* a thread's own stands still */
+	if (is_valid) {
+		ns = (flags & TIMER_ABSTIME) ? ns_until(clock, time) : ns_of(time);
+		tell(site, PX_RECORD_BEGINS, ns, 0);
+	}
+	result = px_real.clock_nanosleep(clock, flags, time, left);
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns, result);
+	return result;
+}
+
+PX_WRAP int usleep(useconds_t us)
+{
+	struct px_site site = PX_SITE(usleep, usleep);
+	uint64_t ns = (uint64_t)us * 1000;
+	int result;
+
+	if (PX_PASSES(sleep))
+		return px_real.usleep(us);
+	tell(site, PX_RECORD_BEGINS, ns, 0);
+	result = px_real.usleep(us);
+	tell(site, PX_RECORD_ENDS, ns, result ? errno : 0);
+	return result;
+}
+
+PX_WRAP unsigned int sleep(unsigned int seconds)
+{
+	struct px_site site = PX_SITE(sleep, sleep);
+	uint64_t ns = seconds * NS_PER_S;
+	unsigned int left;
+
+	if (PX_PASSES(sleep))
+		return px_real.sleep(seconds);
+	tell(site, PX_RECORD_BEGINS, ns, 0);
+	left = px_real.sleep(seconds);
+	tell(site, PX_RECORD_ENDS, ns, left > INT16_MAX ? INT16_MAX : (int)left);
+	return left;
+}
+
+PX_WRAP int pause(void)
+{
+	struct px_site site = PX_SITE(pause, pause);
+	int result;
+
+	if (PX_PASSES(sleep))
+		return px_real.pause();
+	tell(site, PX_RECORD_BEGINS, 0, 0);
+	result = px_real.pause();
+	tell(site, PX_RECORD_ENDS, 0, errno);
+	return result;
+}
+
+/* Ahead of the call, as others run in it; it never fails. */
+PX_WRAP int sched_yield(void)
+{
+	struct px_site site = PX_SITE(sched_yield, sched_yield);
+
+	if (PX_PASSES(thread))
+		return px_real.sched_yield();
+	px_hook_tell(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+	return px_real.sched_yield();
+}

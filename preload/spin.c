@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spin locks.  Who waits does not leave the CPU, so a lock is one event, which says for how long it was spun.  A lock
+ * is recorded when it is had, an unlock before it is given up.
+ */
+#include "clock.h"
+#include "hook.h"
+
+static uint32_t waited_ns(uint64_t since_ns)
+{
+	uint64_t ns = px_clock_monotonic_ns() - since_ns;
+
+	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+}
+
+PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_spin_lock, pthread_spin_lock);
+	struct px_hook_sample sample;
+	uint32_t waited = 0;
+	uint64_t since;
+	int result;
+
+	if (PX_PASSES(spin))
+		return px_real.pthread_spin_lock(lock);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
+	if (px_unlikely(result != 0)) {
+		since = px_clock_monotonic_ns();
+		result = PX_REAL(&sample, px_real.pthread_spin_lock(lock));
+		waited = waited_ns(since);
+	}
+	px_hook_tell(site, PX_IS_WHOLE, lock, waited, 0, result);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_spin_trylock, pthread_spin_trylock);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(spin))
+		return px_real.pthread_spin_trylock(lock);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_spin_unlock, pthread_spin_unlock);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(spin))
+		return px_real.pthread_spin_unlock(lock);
+	sample = px_hook_begin();
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	result = PX_REAL(&sample, px_real.pthread_spin_unlock(lock));
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+	struct px_site site = PX_SITE(pthread_spin_init, pthread_spin_init);
+	int result;
+
+	if (PX_PASSES(spin))
+		return px_real.pthread_spin_init(lock, shared);
+	result = px_real.pthread_spin_init(lock, shared);
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	return result;
+}
+
+PX_WRAP int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+	struct px_site site = PX_SITE(pthread_spin_destroy, pthread_spin_destroy);
+
+	if (PX_PASSES(spin))
+		return px_real.pthread_spin_destroy(lock);
+	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	return px_real.pthread_spin_destroy(lock);
+}

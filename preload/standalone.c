@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Without the tool: TXTRACE_OUT names the log.  It is a stream with log on the process itself, as any program can make
+ * one; so it has a thread, and one descriptor with a high number, as long as there is a log, and the library's own
+ * destructor, or whoever recovers it, completes it.  Whatever fails is one line on stderr, and the program goes on.
+ *
+ * Which children are traced: with TXTRACE_CHILDREN=no what they execute gets an environment without us, made where
+ * they execute it (process.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
+ * constructor finds us in the parent process too, and so knows that this is a child.
+ *
+ * System calls are made as such: wrapped functions would be recorded as the program's.
+ */
+#include "standalone.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <trace_ext.h>
+
+#include "flush.h"
+#include "hook.h"
+
+#define SIZE_DEFAULT ((size_t)64 << 20)
+#define RINGS_BYTES ((size_t)32 << 20) /* of all CPUs' together, but each has at least */
+#define RING_BYTES_MIN ((size_t)1 << 20)
+#define RING_BYTES_MAX ((size_t)4 << 20)
+#define NAMES_MAX 10000 /* of a log that exists: name.1, ... */
+#define OBJECT_NAME "libtxtrace-preload.so"
+
+struct px_standalone px_standalone;
+
+/* What the environment says, copied: programs write over it. */
+static char pattern[PATH_MAX]; /* absolute; "": no log */
+static int log_policy = POSIX_TRACE_LOOP;
+static size_t log_size = SIZE_DEFAULT;
+
+static trace_id_t log_trace;
+static uint32_t log_pid; /* whose log it is; 0: there is none */
+static char log_path[PATH_MAX];
+
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+	char line[PATH_MAX + 256] = "txtrace: ";
+	size_t length = strlen(line);
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(line + length, sizeof(line) - length - 1, format, arguments);
+	va_end(arguments);
+	if (more < 0)
+		return;
+	length = strnlen(line, sizeof(line) - 2);
+	line[length++] = '\n';
+	syscall(SYS_write, STDERR_FILENO, line, length);
+}
+
+/* Values of variables.  One that cannot be is told, and what is usual stays. */
+
+static const struct {
+	const char *name;
+	uint32_t bit;
+} groups[] = {
+#define GROUP(word)                                                                                \
+	{                                                                                          \
+		.name = #word, .bit = PX_GROUP_##word                                              \
+	}
+	GROUP(thread),
+	GROUP(mutex),
+	GROUP(spin),
+	GROUP(rwlock),
+	GROUP(barrier),
+	GROUP(once),
+	GROUP(cond),
+	GROUP(sem),
+	GROUP(mq),
+	GROUP(sleep),
+	GROUP(process),
+	GROUP(file),
+	GROUP(stdio),
+	GROUP(socket),
+	GROUP(poll),
+	GROUP(heap),
+	GROUP(timer),
+	GROUP(signal),
+	GROUP(name),
+#undef GROUP
+	{"all", PX_GROUPS_DEFAULT | PX_GROUP_heap | PX_GROUP_signal},
+};
+
+static uint32_t bits_of(const char *word, size_t length)
+{
+	for (size_t i = 0; i < PX_ARRAY_SIZE(groups); i++)
+		if (strlen(groups[i].name) == length && memcmp(groups[i].name, word, length) == 0)
+			return groups[i].bit;
+	return 0;
+}
+
+/* A list that begins with a sign changes what is usual; any other says all. */
+static uint32_t read_events(const char *text)
+{
+	uint32_t chosen = *text == '+' || *text == '-' ? PX_GROUPS_DEFAULT : 0;
+
+	for (const char *word = text; *word;) {
+		size_t length = strcspn(word, ",");
+		bool has_sign = *word == '+' || *word == '-';
+		uint32_t bits = bits_of(word + has_sign, length - has_sign);
+
+		if (bits == 0 && length > 0) {
+			complain("TXTRACE_EVENTS=%s: there is no group %.*s; what is usual is "
+				 "recorded",
+				 text, (int)(length - has_sign), word + has_sign);
+			return PX_GROUPS_DEFAULT;
+		}
+		chosen = *word == '-' ? chosen & ~bits : chosen | bits;
+		word += length + (word[length] == ',');
+	}
+	return chosen;
+}
+
+static void read_size(const char *text)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long size;
+	const char *unit;
+	int shift = 0;
+
+	errno = 0;
+	size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	if (unit) {
+		shift = 10 * (int)(unit - units + 1);
+		end++;
+	}
+	if (*text < '0' || *text > '9' || errno || *end || size == 0 || size > SIZE_MAX >> shift)
+		complain("TXTRACE_SIZE=%s is no size, as 512K, 64M or 2G; 64M is taken", text);
+	else
+		log_size = (size_t)size << shift;
+}
+
+static void read_policy(const char *text)
+{
+	if (strcmp(text, "until-full") == 0)
+		log_policy = POSIX_TRACE_UNTIL_FULL;
+	else if (strcmp(text, "append") == 0)
+		log_policy = POSIX_TRACE_APPEND;
+	else if (strcmp(text, "loop") != 0)
+		complain("TXTRACE_POLICY=%s is not loop, until-full or append; loop is taken",
+			 text);
+}
+
+/* By the path of the program.  A program that matches nothing is none that was asked for. */
+static bool matches(const char *expression)
+{
+	char path[PATH_MAX];
+	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+	regex_t regex;
+	bool found;
+
+	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0) {
+		complain("TXTRACE_CHILDREN=match=%s is no regular expression; no children are "
+			 "traced",
+			 expression);
+		px_standalone.children = PX_CHILDREN_NO;
+		return false;
+	}
+	path[length > 0 ? length : 0] = '\0';
+	found = regexec(&regex, path, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found;
+}
+
+/* True if a child that is this program is wanted. */
+static bool read_children(const char *text)
+{
+	if (strcmp(text, "yes") == 0) {
+		px_standalone.children = PX_CHILDREN_YES;
+		return true;
+	}
+	if (strncmp(text, "match=", 6) == 0) {
+		px_standalone.children = PX_CHILDREN_MATCH;
+		return matches(text + 6);
+	}
+	if (strcmp(text, "no") != 0)
+		complain("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; no is taken", text);
+	return false;
+}
+
+/* Children. */
+
+/* True if this object is mapped by a process: a line of its maps ends in our name. */
+static bool has_object(long pid)
+{
+	char path[40], text[4096 + sizeof(OBJECT_NAME)];
+	size_t kept = 0;
+	bool found = false;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/maps", pid);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - kept)) > 0) {
+		size_t length = kept + (size_t)got;
+
+		found = memmem(text, length, OBJECT_NAME, sizeof(OBJECT_NAME) - 1) != NULL;
+		kept = length < sizeof(OBJECT_NAME) - 1 ? length : sizeof(OBJECT_NAME) - 1;
+		memmove(text, text + length - kept, kept);
+	}
+	syscall(SYS_close, fd);
+	return found;
+}
+
+bool px_standalone_keeps_out(bool spawns)
+{
+	uint32_t pid = px_read_once(&px_standalone.pid);
+
+	if (px_standalone.children != PX_CHILDREN_NO || pid == 0)
+		return false;
+	return spawns || px_standalone.is_quiet || pid != (uint32_t)syscall(SYS_getpid);
+}
+
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+size_t px_standalone_room(char *const *envp)
+{
+	size_t room = sizeof(char *);
+
+	for (; envp && *envp; envp++)
+		room += sizeof(char *) + (is_variable(*envp, "LD_PRELOAD") ? strlen(*envp) + 1 : 0);
+	return room;
+}
+
+static bool is_us(const char *object, size_t length)
+{
+	const char *name = object;
+
+	for (size_t i = 0; i < length; i++)
+		if (object[i] == '/')
+			name = object + i + 1;
+	length -= (size_t)(name - object);
+	return length >= sizeof(OBJECT_NAME) - 1 &&
+	       memcmp(name, OBJECT_NAME, sizeof(OBJECT_NAME) - 1) == 0;
+}
+
+/* LD_PRELOAD without us.  False: nothing else stands there. */
+static bool leave_us_out(const char *entry, char *to)
+{
+	const char *object = strchr(entry, '=') + 1;
+	bool has_other = false;
+
+	to = mempcpy(to, entry, (size_t)(object - entry));
+	while (*object) {
+		size_t length = strcspn(object, ": ");
+
+		if (length > 0 && !is_us(object, length)) {
+			if (has_other)
+				*to++ = ':';
+			to = mempcpy(to, object, length);
+			has_other = true;
+		}
+		object += length + (object[length] != '\0');
+	}
+	*to = '\0';
+	return has_other;
+}
+
+char **px_standalone_edit(char *const *envp, void *room)
+{
+	char **made = room, **next = room;
+	size_t nr = 1;
+	char *text;
+
+	for (char *const *entry = envp; entry && *entry; entry++)
+		nr++;
+	text = (char *)(made + nr);
+	for (; envp && *envp; envp++) {
+		if (is_variable(*envp, "TXTRACE_OUT"))
+			continue;
+		if (!is_variable(*envp, "LD_PRELOAD")) {
+			*next++ = *envp;
+		} else if (leave_us_out(*envp, text)) {
+			*next++ = text;
+			text += strlen(text) + 1;
+		}
+	}
+	*next = NULL;
+	return made;
+}
+
+/* The log. */
+
+static bool put(char *path, const char *text, bool is_name)
+{
+	size_t length = strlen(path);
+
+	for (; *text && length + 1 < PATH_MAX; text++)
+		path[length++] = is_name && (*text == '/' || (unsigned char)*text < ' ') ? '_' :
+											   *text;
+	path[length] = '\0';
+	return !*text;
+}
+
+static bool put_expansion(char *path, char what)
+{
+	time_t now = time(NULL);
+	char text[32] = "%";
+	struct tm date;
+
+	if (what == 'e')
+		return put(path, program_invocation_short_name, true);
+	if (what == 'p')
+		snprintf(text, sizeof(text), "%ld", syscall(SYS_getpid));
+	else if (what == 't' && localtime_r(&now, &date))
+		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &date);
+	return put(path, text, true);
+}
+
+static bool expand(char path[PATH_MAX])
+{
+	bool fits = true;
+	char one[2] = "";
+
+	path[0] = '\0';
+	for (const char *at = pattern; fits && *at; at++) {
+		one[0] = *at;
+		fits = *at == '%' ? put_expansion(path, *++at) : put(path, one, false);
+	}
+	return fits;
+}
+
+static bool is_pattern(const char *text)
+{
+	for (const char *at = text; (at = strchr(at, '%')); at += 2)
+		if (!at[1] || !strchr("ept%", at[1]))
+			return false;
+	return true;
+}
+
+/* Relative to where the program begins. */
+static bool read_pattern(const char *text)
+{
+	char directory[PATH_MAX] = "";
+
+	if (!is_pattern(text)) {
+		complain("TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
+			 text);
+		return false;
+	}
+	if (*text != '/' && (!getcwd(directory, sizeof(directory) - 1) || directory[0] != '/'))
+		directory[0] = '\0';
+	else if (*text != '/')
+		strcat(directory, "/");
+	for (const char *at = directory; *at; at++)
+		if (!put(pattern, *at == '%' ? "%%" : (char[2]){*at, '\0'}, false))
+			break;
+	if (put(pattern, text, false))
+		return true;
+	complain("TXTRACE_OUT is too long; there is no log");
+	pattern[0] = '\0';
+	return false;
+}
+
+/* A file that nobody had before: what exists is left alone. */
+static int open_log(void)
+{
+	char base[PATH_MAX];
+	long fd = -1;
+
+	errno = ENAMETOOLONG;
+	if (!expand(base))
+		return -1;
+	for (int i = 0; i < NAMES_MAX; i++) {
+		if (snprintf(log_path, sizeof(log_path), i ? "%s.%d" : "%s", base, i) >=
+		    (int)sizeof(log_path)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = syscall(SYS_openat, AT_FDCWD, log_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			     0666);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return (int)fd;
+}
+
+/* As record --preload has it: with less, a program that calls much loses events, with more on many CPUs it is slow. */
+static size_t ring_bytes(void)
+{
+	size_t share = RINGS_BYTES / (size_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	if (share < RING_BYTES_MIN)
+		return RING_BYTES_MIN;
+	return share > RING_BYTES_MAX ? RING_BYTES_MAX : share;
+}
+
+static int create(int fd)
+{
+	trace_attr_t attr;
+	int error = posix_trace_attr_init(&attr);
+
+	if (error)
+		return error;
+	posix_trace_attr_setname(&attr, program_invocation_short_name);
+	error = posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+	if (!error)
+		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, ring_bytes());
+	if (!error)
+		error = posix_trace_attr_setlogsize(&attr, log_size);
+	if (!error)
+		error = posix_trace_create_withlog(0, &attr, fd, &log_trace);
+	posix_trace_attr_destroy(&attr);
+	if (!error) {
+		error = posix_trace_start(log_trace);
+		if (error)
+			posix_trace_shutdown(log_trace);
+	}
+	return error;
+}
+
+/* The library keeps a descriptor of its own, with a high number. */
+static void begin_log(void)
+{
+	int fd = open_log();
+	int error;
+
+	if (fd < 0) {
+		complain("%s: %s; there is no log", log_path, strerrordesc_np(errno));
+		return;
+	}
+	error = create(fd);
+	syscall(SYS_close, fd);
+	if (error) {
+		syscall(SYS_unlink, log_path);
+		complain("%s: %s; there is no log", log_path, strerrordesc_np(error));
+		return;
+	}
+	log_pid = (uint32_t)syscall(SYS_getpid);
+}
+
+/* A main thread that has ended stays, as a zombie. */
+static bool has_ended(const char *thread)
+{
+	char path[64], text[256];
+	const char *end;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", thread);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	got = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	syscall(SYS_close, fd);
+	text[got > 0 ? got : 0] = '\0';
+	end = strrchr(text, ')');
+	return !end || end[1] == '\0' || end[2] == 'Z' || end[2] == 'X';
+}
+
+static bool is_alone(void)
+{
+	DIR *directory = opendir("/proc/self/task");
+	long self = syscall(SYS_gettid);
+	const struct dirent *entry;
+	bool alone = directory != NULL;
+
+	while (alone && (entry = readdir(directory)))
+		alone = entry->d_name[0] == '.' || atol(entry->d_name) == self ||
+			has_ended(entry->d_name);
+	if (directory)
+		closedir(directory);
+	return alone;
+}
+
+void px_standalone_main_ends(void)
+{
+	if (log_pid != 0)
+		px_flush_is_alone = is_alone;
+}
+
+static bool child_is_wanted;
+
+void px_standalone_after_fork(void)
+{
+	int saved_errno = errno;
+
+	if (log_pid == 0)
+		return;
+	log_pid = 0;
+	px_flush_is_alone = NULL;
+	if (child_is_wanted)
+		begin_log();
+	errno = saved_errno;
+}
+
+static const char *variable(const char *name)
+{
+	const char *text = secure_getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
+/* What concerns the process: false if it is not to be traced. */
+static bool read_process(void)
+{
+	const char *disable = variable("TXTRACE_DISABLE");
+	const char *children = variable("TXTRACE_CHILDREN");
+
+	px_standalone.pid = (uint32_t)syscall(SYS_getpid);
+	if (disable && strcmp(disable, "0") != 0)
+		return false;
+	child_is_wanted = children && read_children(children);
+	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
+	return !px_standalone.is_quiet;
+}
+
+/* Behind the constructors of the library inside. */
+__attribute__((constructor(103))) static void begin(void)
+{
+	const char *events = variable("TXTRACE_EVENTS");
+	const char *size = variable("TXTRACE_SIZE");
+	const char *policy = variable("TXTRACE_POLICY");
+	const char *out = variable("TXTRACE_OUT");
+	int saved_errno = errno;
+
+	if (!read_process()) {
+		px_store_release(&px_hook_groups, (uint32_t)PX_GROUP_READY);
+		errno = saved_errno;
+		return;
+	}
+	if (events)
+		px_store_release(&px_hook_groups, read_events(events) | PX_GROUP_READY);
+	if (size)
+		read_size(size);
+	if (policy)
+		read_policy(policy);
+	if (out && read_pattern(out))
+		begin_log();
+	errno = saved_errno;
+}
+
+/* Ahead of the library's own, which says nothing.  A child of vfork has the variables of its parent. */
+__attribute__((destructor(102))) static void end(void)
+{
+	struct posix_trace_status_info status = {0};
+	int error, saved_errno = errno;
+
+	if (log_pid == 0 || log_pid != (uint32_t)syscall(SYS_getpid))
+		return;
+	log_pid = 0;
+	posix_trace_get_status(log_trace, &status);
+	error = posix_trace_shutdown(log_trace);
+	error = status.posix_stream_flush_error ? status.posix_stream_flush_error : error;
+	if (error == EBADF)
+		complain("%s is not whole: the program has closed it, and it was not found again",
+			 log_path);
+	else if (error)
+		complain("%s is not whole: %s", log_path, strerrordesc_np(error));
+	errno = saved_errno;
+}

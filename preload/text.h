@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call with a text behind its data: a name, a path, a command; as much of it as there is room for, and nothing if it
+ * cannot be read.
+ */
+#ifndef PX_TEXT_H
+#define PX_TEXT_H
+
+#include <string.h>
+
+#include "hook.h"
+#include "reach.h"
+
+struct px_text {
+	union px_call_data data;
+	char text[256];
+};
+
+/* text: NULL where there is none. */
+PX_INLINE void px_text_tell(struct px_site site, uint32_t flags, struct px_text *told,
+			    const char *text)
+{
+	size_t length = px_reach_length(text, sizeof(told->text));
+
+	if (length > 0)
+		memcpy(told->text, text, length);
+	px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, flags), told,
+			  sizeof(told->data) + length, site.caller);
+}
+
+#endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads.  A thread that is created while we look begins in run_thread(), which gives it the handle that its creator
+ * has told of, and has its first event recorded.  Its last one is recorded by the destructor of a key, in its last
+ * round, so that it comes behind what other destructors do: whether the thread returned, left by pthread_exit() or
+ * was cancelled.
+ *
+ * What run_thread() has to know stands in a place of a small table, or in a page of its own where all are taken: no
+ * allocator is needed, whoever's it is.  Creator and thread both let go of it.
+ */
+#include "hook.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "standalone.h"
+#include "text.h"
+
+enum { END_RETURNED = 1, END_CANCELLED = 2 };
+
+/* Normal threads are shown as of nice value 0, where that of another thread would have to be asked for. */
+#define PRIORITY_NORMAL 120
+
+/* True: the calling thread has returned, or called pthread_exit(). */
+static __thread uint32_t leaves __attribute__((tls_model("initial-exec")));
+
+/* Created threads. */
+
+struct birth {
+	uint32_t nr_users; /* 0: the place is free */
+	uint32_t handle;
+	void *(*start)(void *);
+	void *argument;
+	pthread_t self; /* once it has begun */
+	uint32_t has_begun;
+	bool is_page;
+};
+
+#define PLACES 64
+
+static struct birth places[PLACES];
+
+static struct birth *take_place(void)
+{
+	struct birth *page;
+
+	for (unsigned int i = 0; i < PLACES; i++)
+		if (px_read_once(&places[i].nr_users) == 0 &&
+		    px_compare_exchange(&places[i].nr_users, 0U, 2U))
+			return &places[i];
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	if (page == MAP_FAILED)
+		return NULL;
+	page->nr_users = 2;
+	page->is_page = true;
+	return page;
+}
+
+/* The page of a place is known only as long as it is ours. */
+static void let_go(struct birth *birth, uint32_t users)
+{
+	bool is_page = birth->is_page;
+
+	if (px_fetch_add(&birth->nr_users, 0U - users) == users && is_page)
+		munmap(birth, sizeof(*birth));
+}
+
+static pthread_key_t end_key;
+static bool has_end_key;
+
+/* Destructors are called again while they set values, so many times at most. */
+static void end_thread(void *round)
+{
+	uintptr_t next = (uintptr_t)round + 1;
+
+	if (next <= PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    pthread_setspecific(end_key, (void *)next) == 0 && next < PTHREAD_DESTRUCTOR_ITERATIONS)
+		return;
+	pthread_setspecific(end_key, NULL);
+	if (px_thread_tid() == (uint32_t)syscall(SYS_getpid))
+		px_standalone_main_ends();
+	if (PX_PASSES(thread))
+		return;
+	px_hook_object((enum px_wrapper)PX_NO_WRAPPER_THREAD_END, PX_WHOLE(txtrace_thread_end),
+		       (void *)pthread_self(), leaves ? END_RETURNED : END_CANCELLED, 0, 0, NULL);
+}
+
+/* Of the main thread nothing is recorded when it returns: the process ends then. */
+__attribute__((constructor(103))) static void begin(void)
+{
+	has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+	if (has_end_key)
+		pthread_setspecific(end_key, (void *)1);
+}
+
+static void record_start(void *(*start)(void *))
+{
+	struct {
+		union px_call_data head;
+		uint64_t start;
+	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)pthread_self(),
+				     .value = px_thread_tid()},
+		  .start = (uint64_t)(uintptr_t)start};
+
+	px_callpoint_long(PX_NO_WRAPPER_THREAD_START, PX_WHOLE(txtrace_thread_start), &data,
+			  sizeof(data), (void *)(uintptr_t)start);
+}
+
+static void *run_thread(void *argument)
+{
+	struct birth *birth = argument;
+	void *(*start)(void *) = birth->start;
+	void *result;
+
+	argument = birth->argument;
+	px_thread_take_handle(birth->handle);
+	birth->self = pthread_self();
+	px_store_release(&birth->has_begun, 1U);
+	let_go(birth, 1);
+	if (has_end_key)
+		pthread_setspecific(end_key, (void *)1);
+	if (!PX_PASSES(thread))
+		record_start(start);
+	result = start(argument);
+	leaves = true;
+	return result;
+}
+
+/*
+ * A thread that runs may already have freed what `thread` points to; as long as it has not come to its own function
+ * it has not.
+ */
+static pthread_t who_was_made(const struct birth *birth, const pthread_t *thread)
+{
+	return px_load_acquire(&birth->has_begun) ? birth->self : *thread;
+}
+
+static uint32_t own_nice_priority(void)
+{
+	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0)); /* thread.c of lib/ */
+}
+
+static uint32_t kernel_priority(int policy, int priority, bool is_self)
+{
+	if (policy == SCHED_FIFO || policy == SCHED_RR)
+		return (uint32_t)(99 - priority);
+	return is_self ? own_nice_priority() : PRIORITY_NORMAL;
+}
+
+/* A new thread has its creator's, unless the attributes have one. */
+static uint32_t priority_of_new(const pthread_attr_t *attr)
+{
+	struct sched_param param = {0};
+	int policy, inherits = PTHREAD_INHERIT_SCHED;
+
+	if (attr && pthread_attr_getinheritsched(attr, &inherits) == 0 &&
+	    inherits == PTHREAD_EXPLICIT_SCHED && pthread_attr_getschedpolicy(attr, &policy) == 0 &&
+	    pthread_attr_getschedparam(attr, &param) == 0)
+		return kernel_priority(policy, param.sched_priority, true);
+	return px_thread.epoch ? px_thread.priority & 0x3FF : PRIORITY_NORMAL;
+}
+
+static void record_create(const struct birth *birth, pthread_t thread, const pthread_attr_t *attr,
+			  int result, void *caller)
+{
+	struct {
+		union px_call_data head;
+		uint64_t start;
+	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)thread,
+				     .value = birth->handle,
+				     .count = (uint16_t)priority_of_new(attr),
+				     .result = (int16_t)result},
+		  .start = (uint64_t)(uintptr_t)birth->start};
+
+	px_callpoint_long(PX_WRAPPER_pthread_create, PX_WHOLE(pthread_create), &data, sizeof(data),
+			  caller);
+}
+
+static int traced_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+			 void *argument, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	struct birth *birth = take_place();
+	int result;
+
+	if (!birth)
+		return px_real.pthread_create(thread, attr, start, argument);
+	birth->handle = px_thread_reserve_handle();
+	birth->start = start;
+	birth->argument = argument;
+	birth->has_begun = 0;
+	result = PX_REAL(&sample, px_real.pthread_create(thread, attr, run_thread, birth));
+	record_create(birth, result ? 0 : who_was_made(birth, thread), attr, result, caller);
+	let_go(birth, result ? 2 : 1);
+	px_hook_end(&sample, PX_WRAPPER_pthread_create);
+	return result;
+}
+
+PX_WRAP int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+			   void *argument)
+{
+	if (PX_PASSES(thread))
+		return px_real.pthread_create(thread, attr, start, argument);
+	return traced_create(thread, attr, start, argument, PX_CALLER);
+}
+
+/* Its end. */
+
+PX_WRAP void pthread_exit(void *value)
+{
+	leaves = true;
+	if (!PX_PASSES(thread))
+		px_hook_object(PX_WRAPPER_pthread_exit, PX_WHOLE(pthread_exit),
+			       (void *)pthread_self(), 0, 0, 0, PX_CALLER);
+	px_real.pthread_exit(value);
+	__builtin_unreachable();
+}
+
+/* Joins.  To try is to join, where the thread has ended. */
+
+static void record_join(enum px_wrapper wrapper, uint32_t call_at, pthread_t thread,
+			uint32_t timeout_ms, int result, void *caller)
+{
+	px_hook_object(wrapper, call_at, (void *)thread, timeout_ms, 0, result, caller);
+}
+
+/* EBUSY: it has not ended, or it cannot be tried. */
+static int try_join(struct px_hook_sample *sample, pthread_t thread, void **value)
+{
+	if (!px_real.pthread_tryjoin_np)
+		return EBUSY;
+	return PX_REAL(sample, px_real.pthread_tryjoin_np(thread, value));
+}
+
+static int traced_join(pthread_t thread, void **value, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	int result = try_join(&sample, thread, value);
+
+	if (result != EBUSY) {
+		record_join(PX_WRAPPER_pthread_join, PX_WHOLE(pthread_join), thread, 0, result,
+			    caller);
+	} else {
+		record_join(PX_WRAPPER_pthread_join, PX_BEGINS(pthread_join), thread, 0, 0, caller);
+		result = PX_REAL(&sample, px_real.pthread_join(thread, value));
+		record_join(PX_WRAPPER_pthread_join, PX_ENDS(pthread_join), thread, 0, result,
+			    caller);
+	}
+	px_hook_end(&sample, PX_WRAPPER_pthread_join);
+	return result;
+}
+
+PX_WRAP int pthread_join(pthread_t thread, void **value)
+{
+	if (PX_PASSES(thread))
+		return px_real.pthread_join(thread, value);
+	return traced_join(thread, value, PX_CALLER);
+}
+
+PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_tryjoin_np(thread, value);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_tryjoin_np(thread, value));
+	record_join(PX_WRAPPER_pthread_tryjoin_np, PX_WHOLE(pthread_tryjoin_np), thread, 0, result,
+		    PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pthread_tryjoin_np);
+	return result;
+}
+
+/* In ms from now; all ones: for ever.  False: the time is none, and the real function has to say so. */
+static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *ms)
+{
+	struct timespec now;
+	int64_t left;
+
+	*ms = UINT32_MAX;
+	if (!until)
+		return true;
+	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000 || until->tv_sec < 0 ||
+	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || clock_gettime(clock, &now))
+		return false;
+	if (until->tv_sec - now.tv_sec > UINT32_MAX / 1000 - 1)
+		return true;
+	left = (until->tv_sec - now.tv_sec) * INT64_C(1000) +
+	       (until->tv_nsec - now.tv_nsec) / 1000000;
+	*ms = left < 0 ? 0 : (uint32_t)left;
+	return true;
+}
+
+struct timed_join {
+	enum px_wrapper wrapper;
+	uint32_t whole, begins, ends;
+	pthread_t thread;
+	void **value;
+	clockid_t clock;
+	const struct timespec *until;
+};
+
+static int really_join(const struct timed_join *join)
+{
+	if (join->wrapper == PX_WRAPPER_pthread_timedjoin_np)
+		return px_real.pthread_timedjoin_np(join->thread, join->value, join->until);
+	return px_real.pthread_clockjoin_np(join->thread, join->value, join->clock, join->until);
+}
+
+static int traced_timed_join(const struct timed_join *join, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	uint32_t ms;
+	bool waits = false;
+	int result;
+
+	if (!time_left(join->clock, join->until, &ms)) {
+		result = PX_REAL(&sample, really_join(join));
+	} else {
+		result = try_join(&sample, join->thread, join->value);
+		waits = result == EBUSY;
+	}
+	if (waits) {
+		record_join(join->wrapper, join->begins, join->thread, ms, 0, caller);
+		result = PX_REAL(&sample, really_join(join));
+	}
+	record_join(join->wrapper, waits ? join->ends : join->whole, join->thread, ms, result,
+		    caller);
+	px_hook_end(&sample, join->wrapper);
+	return result;
+}
+
+PX_WRAP int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
+{
+	const struct timed_join join = {PX_WRAPPER_pthread_timedjoin_np,
+					PX_WHOLE(pthread_timedjoin_np),
+					PX_BEGINS(pthread_timedjoin_np),
+					PX_ENDS(pthread_timedjoin_np),
+					thread,
+					value,
+					CLOCK_REALTIME,
+					until};
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_timedjoin_np(thread, value, until);
+	return traced_timed_join(&join, PX_CALLER);
+}
+
+PX_WRAP int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
+				 const struct timespec *until)
+{
+	const struct timed_join join = {PX_WRAPPER_pthread_clockjoin_np,
+					PX_WHOLE(pthread_clockjoin_np),
+					PX_BEGINS(pthread_clockjoin_np),
+					PX_ENDS(pthread_clockjoin_np),
+					thread,
+					value,
+					clock,
+					until};
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_clockjoin_np(thread, value, clock, until);
+	return traced_timed_join(&join, PX_CALLER);
+}
+
+PX_WRAP int pthread_detach(pthread_t thread)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_detach(thread);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_detach(thread));
+	px_hook_object(PX_WRAPPER_pthread_detach, PX_WHOLE(pthread_detach), (void *)thread, 0, 0,
+		       result, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pthread_detach);
+	return result;
+}
+
+/*
+ * What is done to another thread is recorded ahead of what that thread does then.  A cancellation that was refused is
+ * told once more, with its result.
+ */
+
+PX_WRAP int pthread_cancel(pthread_t thread)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_cancel(thread);
+	sample = px_hook_begin();
+	px_hook_object(PX_WRAPPER_pthread_cancel, PX_WHOLE(pthread_cancel), (void *)thread, 0, 0, 0,
+		       PX_CALLER);
+	result = PX_REAL(&sample, px_real.pthread_cancel(thread));
+	if (result != 0)
+		px_hook_object(PX_WRAPPER_pthread_cancel, PX_WHOLE(pthread_cancel), (void *)thread,
+			       0, 0, result, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pthread_cancel);
+	return result;
+}
+
+static int traced_kill(pthread_t thread, int number, void *caller)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	bool sends = number > 0 && number < NSIG;
+	int result;
+
+	if (sends)
+		px_hook_object(PX_WRAPPER_pthread_kill, PX_WHOLE(pthread_kill), (void *)thread,
+			       (uint32_t)number, 0, 0, caller);
+	result = PX_REAL(&sample, px_real.pthread_kill(thread, number));
+	if (!sends)
+		px_hook_object(PX_WRAPPER_pthread_kill, PX_WHOLE(pthread_kill), (void *)thread,
+			       (uint32_t)number, 0, result, caller);
+	px_hook_end(&sample, PX_WRAPPER_pthread_kill);
+	return result;
+}
+
+PX_WRAP int pthread_kill(pthread_t thread, int number)
+{
+	if (PX_PASSES(thread))
+		return px_real.pthread_kill(thread, number);
+	return traced_kill(thread, number, PX_CALLER);
+}
+
+PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
+{
+	struct px_hook_sample sample;
+	struct px_text told;
+	int result;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_setname_np(thread, name);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.pthread_setname_np(thread, name));
+	told.data.of_object = (__typeof__(told.data.of_object)){
+		.object = (uint64_t)(uintptr_t)thread, .result = (int16_t)result};
+	px_text_tell(PX_SITE(pthread_setname_np, pthread_setname_np), PX_IS_WHOLE, &told, name);
+	px_hook_end(&sample, PX_WRAPPER_pthread_setname_np);
+	return result;
+}
+
+/* Priorities: as the kernel counts them. */
+
+static uint32_t priority_of(pthread_t thread, int *policy)
+{
+	struct sched_param param = {0};
+
+	*policy = SCHED_OTHER;
+	if (pthread_getschedparam(thread, policy, &param) != 0)
+		return PRIORITY_NORMAL;
+	return kernel_priority(*policy, param.sched_priority,
+			       pthread_equal(thread, pthread_self()));
+}
+
+static void record_priority(enum px_wrapper wrapper, uint32_t call_at, pthread_t thread,
+			    const uint32_t priority[2], int result, void *caller)
+{
+	int saved_errno = errno;
+
+	if (result == 0 && pthread_equal(thread, pthread_self()))
+		px_thread_renew();
+	px_hook_object(wrapper, call_at, (void *)thread, priority[1], priority[0], result, caller);
+	errno = saved_errno;
+}
+
+PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
+{
+	struct px_hook_sample sample;
+	uint32_t priority[2];
+	int result, old;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_setschedparam(thread, policy, param);
+	sample = px_hook_begin();
+	priority[0] = priority_of(thread, &old);
+	result = PX_REAL(&sample, px_real.pthread_setschedparam(thread, policy, param));
+	priority[1] = kernel_priority(policy, param->sched_priority,
+				      pthread_equal(thread, pthread_self()));
+	record_priority(PX_WRAPPER_pthread_setschedparam, PX_WHOLE(pthread_setschedparam), thread,
+			priority, result, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pthread_setschedparam);
+	return result;
+}
+
+PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
+{
+	struct px_hook_sample sample;
+	uint32_t priority[2];
+	int result, policy;
+
+	if (PX_PASSES(thread))
+		return px_real.pthread_setschedprio(thread, value);
+	sample = px_hook_begin();
+	priority[0] = priority_of(thread, &policy);
+	result = PX_REAL(&sample, px_real.pthread_setschedprio(thread, value));
+	priority[1] = kernel_priority(policy, value, pthread_equal(thread, pthread_self()));
+	record_priority(PX_WRAPPER_pthread_setschedprio, PX_WHOLE(pthread_setschedprio), thread,
+			priority, result, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_pthread_setschedprio);
+	return result;
+}
+
+static bool is_calling_thread(pid_t pid)
+{
+	return pid == 0 || (uint32_t)pid == px_thread_tid();
+}
+
+static uint32_t priority_of_pid(pid_t pid, int *policy)
+{
+	struct sched_param param = {0};
+
+	*policy = (int)syscall(SYS_sched_getscheduler, pid) & ~SCHED_RESET_ON_FORK;
+	syscall(SYS_sched_getparam, pid, &param);
+	return kernel_priority(*policy, param.sched_priority, is_calling_thread(pid));
+}
+
+/* result: 0, or an error number. */
+static void record_scheduler(enum px_wrapper wrapper, pid_t pid, const uint32_t priority[2],
+			     int result, void *caller)
+{
+	if (result == 0 && is_calling_thread(pid))
+		px_thread_renew();
+	px_hook_object(wrapper, PX_WHOLE(sched_setscheduler), (void *)(intptr_t)pid, priority[1],
+		       priority[0], result, caller);
+}
+
+PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
+{
+	struct px_hook_sample sample;
+	int result, old, saved_errno = errno;
+	uint32_t priority[2];
+
+	if (PX_PASSES(thread))
+		return px_real.sched_setscheduler(pid, policy, param);
+	sample = px_hook_begin();
+	priority[0] = priority_of_pid(pid, &old);
+	errno = saved_errno;
+	result = PX_REAL(&sample, px_real.sched_setscheduler(pid, policy, param));
+	saved_errno = errno;
+	priority[1] = result >= 0 ? priority_of_pid(pid, &old) : priority[0];
+	record_scheduler(PX_WRAPPER_sched_setscheduler, pid, priority, result < 0 ? saved_errno : 0,
+			 PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_sched_setscheduler);
+	errno = saved_errno;
+	return result;
+}
+
+PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
+{
+	struct px_hook_sample sample;
+	int result, policy, saved_errno = errno;
+	uint32_t priority[2];
+
+	if (PX_PASSES(thread))
+		return px_real.sched_setparam(pid, param);
+	sample = px_hook_begin();
+	priority[0] = priority_of_pid(pid, &policy);
+	errno = saved_errno;
+	result = PX_REAL(&sample, px_real.sched_setparam(pid, param));
+	saved_errno = errno;
+	priority[1] = result == 0 ? priority_of_pid(pid, &policy) : priority[0];
+	record_scheduler(PX_WRAPPER_sched_setparam, pid, priority, result < 0 ? saved_errno : 0,
+			 PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_sched_setparam);
+	errno = saved_errno;
+	return result;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timers of processes.  One is gone before its deletion returns, so that is recorded ahead; what was refused is told
+ * once more, with its result.
+ */
+#include "hook.h"
+
+static void *address_of(timer_t timer)
+{
+	return (void *)(uintptr_t)timer;
+}
+
+PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(timer))
+		return px_real.timer_create(clock, event, timer);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.timer_create(clock, event, timer));
+	px_hook_object(PX_WRAPPER_timer_create, PX_WHOLE(timer_create),
+		       result == 0 ? address_of(*timer) : NULL, (uint32_t)clock, 0,
+		       result == 0 ? 0 : errno, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_timer_create);
+	return result;
+}
+
+/* In ms from now.  It asks the timer only where the time is not that already. */
+static uint32_t first_ms(timer_t timer, int flags, const struct timespec *first)
+{
+	struct itimerspec left = {.it_value = *first};
+	int64_t ms;
+
+	if ((flags & TIMER_ABSTIME) && (first->tv_sec || first->tv_nsec))
+		timer_gettime(timer, &left);
+	ms = left.it_value.tv_sec * INT64_C(1000) + left.it_value.tv_nsec / 1000000;
+	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
+}
+
+static void record_settime(timer_t timer, int flags, const struct itimerspec *value, int error,
+			   void *caller)
+{
+	struct {
+		union px_call_data head;
+		uint64_t interval_ns;
+	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)timer,
+				     .value = error ? 0 : first_ms(timer, flags, &value->it_value),
+				     .result = (int16_t)error}};
+
+	if (!error)
+		data.interval_ns = (uint64_t)value->it_interval.tv_sec * UINT64_C(1000000000) +
+				   (uint64_t)value->it_interval.tv_nsec;
+	px_callpoint_long(PX_WRAPPER_timer_settime, PX_WHOLE(timer_settime), &data, sizeof(data),
+			  caller);
+}
+
+PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *value,
+			  struct itimerspec *old)
+{
+	struct px_hook_sample sample;
+	int result, saved_errno;
+
+	if (PX_PASSES(timer))
+		return px_real.timer_settime(timer, flags, value, old);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.timer_settime(timer, flags, value, old));
+	saved_errno = errno;
+	record_settime(timer, flags, value, result == 0 ? 0 : saved_errno, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_timer_settime);
+	errno = saved_errno;
+	return result;
+}
+
+PX_WRAP int timer_delete(timer_t timer)
+{
+	struct px_hook_sample sample;
+	int result, saved_errno;
+
+	if (PX_PASSES(timer))
+		return px_real.timer_delete(timer);
+	sample = px_hook_begin();
+	px_hook_object(PX_WRAPPER_timer_delete, PX_WHOLE(timer_delete), address_of(timer), 0, 0, 0,
+		       PX_CALLER);
+	result = PX_REAL(&sample, px_real.timer_delete(timer));
+	saved_errno = errno;
+	if (result != 0)
+		px_hook_object(PX_WRAPPER_timer_delete, PX_WHOLE(timer_delete), address_of(timer),
+			       0, 0, saved_errno, PX_CALLER);
+	px_hook_end(&sample, PX_WRAPPER_timer_delete);
+	errno = saved_errno;
+	return result;
+}
