@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every function has a man page whose prototype is the header's, every constant is in some page, pages refer
-# to pages that there are, examples compile (README's runs too, where the library was built), and all pages
-# format without a warning.
+# Every function has a man page whose prototype is the header's, and stands in the list of posixtrace(7); every
+# constant is in some page, pages refer to pages that there are, examples compile (README's runs too, where the
+# library was built), and all pages format without a warning.
 set -u
 
 srcdir=${srcdir:-.}
@@ -10,6 +10,8 @@ CC=${CC:-cc}
 LC_ALL=C
 export LC_ALL
 man=$srcdir/doc/man
+made=doc/man/txtrace-calls.7 # in the build directory
+[ ! -e "$man/txtrace-calls.7" ] || made=
 
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
@@ -39,11 +41,12 @@ compile()
 	cat "$scratch/messages"
 }
 
+# shellcheck disable=SC2086  # none, or one
 # name(section), as in the NAME sections
 awk '
 FNR == 1 { section = FILENAME; sub(/.*\./, "", section) }
 $1 == ".Sh" { is_name = $2 == "NAME" }
-is_name && $1 == ".Nm" { print $2 "(" section ")" }' "$man"/*.[0-9] | sort >"$scratch/names"
+is_name && $1 == ".Nm" { print $2 "(" section ")" }' "$man"/*.[0-9] $made | sort >"$scratch/names"
 uniq -d "$scratch/names" >"$scratch/twice"
 complain_each 'is in the NAME section of two pages' <"$scratch/twice"
 
@@ -56,17 +59,35 @@ comm -23 "$scratch/functions" "$scratch/documented" >"$scratch/absent"
 complain_each 'has no man page' <"$scratch/absent"
 comm -13 "$scratch/functions" "$scratch/documented" >"$scratch/stale"
 complain_each 'has a man page, and is in no header' <"$scratch/stale"
+awk '
+$1 == ".Sh" { is_list = 0 }
+$1 == ".Ss" { is_list = $2 == "Functions" }
+is_list && $1 == ".Xr" { print $2 }' "$man/posixtrace.7" | sort | comm -23 "$scratch/functions" - >"$scratch/absent"
+complain_each 'is not in the list of posixtrace(7)' <"$scratch/absent"
 
-cat "$man"/*.[0-9] >"$scratch/pages"
+cat "$man"/*.[0-9] $made >"$scratch/pages"
 grep -oE '^#define (POSIX_TRACE|TRACE)_[A-Z_]+' "$scratch/headers" | cut -d ' ' -f 2 | sort -u |
 	while read -r constant; do
 		grep -qE "(^|[^A-Z_])$constant([^A-Z_]|\$)" "$scratch/pages" || echo "$constant"
 	done >"$scratch/absent"
 complain_each 'is in no man page' <"$scratch/absent"
 
-awk '$1 == ".Xr" && $2 ~ /^(posix_?trace|txtrace)/ { print $2 "(" $3 ")" }' "$scratch/pages" |
+awk '$1 == ".Xr" && $2 ~ /^(posix_?trace|txtrace|libtxtrace)/ { print $2 "(" $3 ")" }' "$scratch/pages" |
 	sort -u | comm -23 - "$scratch/names" >"$scratch/dangling"
 complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
+
+# The preloaded object reads variables, and has groups: each stands in its page, and no other does.
+page=$man/libtxtrace-preload.7
+grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' | sort >"$scratch/read"
+[ -s "$scratch/read" ] || complain 'the preloaded object reads no variable'
+sed -n 's/^\.It Ev //p' "$page" | grep -v '^TXTRACE_DIR$' | sort | comm -3 "$scratch/read" - | tr -d '\t' >"$scratch/absent"
+complain_each 'is not both read by the preloaded object and in its page' <"$scratch/absent"
+sed -n 's/^\tPX_GROUP_\([a-z]*\) = .*/\1/p' "$srcdir/preload/hook.h" >"$scratch/groups"
+[ -s "$scratch/groups" ] || complain 'there is no group of calls'
+while read -r group; do
+	grep '^\.Cm' "$page" | grep -qw "$group" || echo "$group"
+done <"$scratch/groups" >"$scratch/absent"
+complain_each 'is a group of calls, and is not in its page' <"$scratch/absent"
 
 # Two prototypes of one function that differ do not compile.
 {
@@ -86,7 +107,7 @@ comm -3 "$scratch/functions" "$scratch/synopses" | tr -d '\t' >"$scratch/absent"
 complain_each 'is not in the SYNOPSIS of one page' <"$scratch/absent"
 compile 'what the SYNOPSIS sections say'
 
-for page in "$man"/*.[0-9]; do
+for page in "$man"/*.[0-9] $made; do
 	sed -n '/^\.Bd -literal/,/^\.Ed/p' "$page" | sed -e '/^\./d' -e 's/\\e/\\/g' >"$scratch/unit.c"
 	[ ! -s "$scratch/unit.c" ] || compile "the example of ${page##*/}"
 done
@@ -106,7 +127,7 @@ if [ -e $library/libposixtrace.so ] && [ "${PX_SANITIZED:-no}" = no ]; then
 	[ -s "$scratch/output" ] || complain 'the program in README prints nothing'
 fi
 
-set -- "$man"/*.[0-9]
+set -- "$man"/*.[0-9] $made
 echo "$# pages, $(grep -c . "$scratch/documented") functions, $failed faults"
 [ "$failed" -eq 0 ] || exit 1
 
@@ -114,7 +135,7 @@ if ! command -v groff >/dev/null; then
 	echo 'skipped: groff is missing, so whether the pages format was not tested'
 	exit 77
 fi
-for page in "$man"/*.[0-9]; do
+for page in "$man"/*.[0-9] $made; do
 	groff -mandoc -ww -z -Tutf8 "$page" 2>&1
 	[ -z "$(command -v mandoc)" ] || mandoc -Tlint -W warning "$page"
 done >"$scratch/warnings"

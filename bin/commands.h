@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* All commands: a row in main.c for each. */
+#ifndef TXTRACE_COMMANDS_H
+#define TXTRACE_COMMANDS_H
+
+#include "options.h"
+
+extern const struct command cmd_follow;
+extern const struct command cmd_help;
+extern const struct command cmd_info;
+extern const struct command cmd_list;
+extern const struct command cmd_print;
+extern const struct command cmd_record;
+extern const struct command cmd_recover;
+extern const struct command cmd_version;
+
+/* The table, ended by NULL. */
+extern const struct command *const commands[];
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace: a command of its table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "completion.h"
+#include "say.h"
+#include "terminal.h"
+
+const struct command *const commands[] = {
+	&cmd_record, &cmd_follow, &cmd_list, &cmd_recover, &cmd_print, &cmd_info,
+	&cmd_version, &cmd_help, NULL,
+};
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *const *at = commands; *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
+
+static void print_commands(FILE *file)
+{
+	fputs("usage: txtrace COMMAND [OPTION...] [ARGUMENT...]\n\n", file);
+	for (const struct command *const *at = commands; *at; at++)
+		fprintf(file, "  %-10s %s\n", (*at)->name, (*at)->summary);
+	fputs("\ntxtrace COMMAND --help tells its options; man txtrace tells the rest.\n", file);
+}
+
+enum { OPTION_COMPLETION = OPTION_OWN };
+
+static const struct option_row help_options[] = {
+	{OPTION_COMPLETION, "completion", NULL, "print the completion for bash instead"},
+	OPTIONS_END,
+};
+
+static int help_on(const char *name)
+{
+	const struct command *command = find(name);
+
+	if (!command) {
+		say("there is no command %s; see txtrace help", name);
+		return EXIT_TROUBLE;
+	}
+	options_help(command);
+	return EXIT_FINE;
+}
+
+static int run_help(int argc, char **argv)
+{
+	int code = options_next(&cmd_help, argc, argv);
+
+	if (code == OPTION_COMPLETION) {
+		completion_print();
+		return EXIT_FINE;
+	}
+	if (code != -1)
+		return EXIT_TROUBLE;
+	if (optind + 1 < argc) {
+		say("help takes one command; see txtrace help");
+		return EXIT_TROUBLE;
+	}
+	if (optind < argc)
+		return help_on(argv[optind]);
+	print_commands(stdout);
+	return EXIT_FINE;
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.arguments = "[COMMAND]",
+	.summary = "say what commands there are, or what one does",
+	.options = help_options,
+	.run = run_help,
+};
+
+static int run_version(int argc, char **argv)
+{
+	if (options_next(&cmd_version, argc, argv) != -1)
+		return EXIT_TROUBLE;
+	if (optind < argc) {
+		say("version takes no argument");
+		return EXIT_TROUBLE;
+	}
+	puts("txtrace (" PACKAGE_NAME ") " PACKAGE_VERSION);
+	return EXIT_FINE;
+}
+
+const struct command cmd_version = {
+	.name = "version",
+	.arguments = "",
+	.summary = "say which version this is",
+	.run = run_version,
+};
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_commands(stderr);
+		return EXIT_TROUBLE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return terminal_end(run_help(1, argv));
+	if (strcmp(argv[1], "--version") == 0)
+		return terminal_end(run_version(1, argv));
+	command = find(argv[1]);
+	if (!command) {
+		say("there is no command %s; see txtrace help", argv[1]);
+		return EXIT_TROUBLE;
+	}
+	return terminal_end(command->run(argc - 1, argv + 1));
+}

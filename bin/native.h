@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* ThreadX's ids of the events that the tool knows more of than their names. */
+#ifndef TXTRACE_NATIVE_H
+#define TXTRACE_NATIVE_H
+
+enum {
+	NATIVE_THREAD_RESUME = 1,
+	NATIVE_THREAD_SUSPEND = 2,
+	NATIVE_ISR_ENTER = 3,
+	NATIVE_ISR_EXIT = 4,
+	NATIVE_TIME_SLICE = 5,
+	NATIVE_RUNNING = 6, /* TraceX makes it; in a file it means nothing */
+	NATIVE_EVENT_FLAGS_SET = 36,
+	NATIVE_MUTEX_DELETE = 51,
+	NATIVE_MUTEX_GET = 52,
+	NATIVE_MUTEX_PUT = 57,
+	NATIVE_QUEUE_FRONT_SEND = 63,
+	NATIVE_QUEUE_RECEIVE = 68,
+	NATIVE_QUEUE_SEND = 69,
+	NATIVE_SEMAPHORE_CEILING_PUT = 80,
+	NATIVE_SEMAPHORE_DELETE = 82,
+	NATIVE_SEMAPHORE_GET = 83,
+	NATIVE_SEMAPHORE_PUT = 88,
+	NATIVE_THREAD_CREATE = 100,
+	NATIVE_THREAD_RELINQUISH = 109,
+	NATIVE_USER = 4096 /* user events are from here on */
+};
+
+#endif

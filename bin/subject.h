@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A process as one to be traced: what it runs, and whether posixtrace is in it.  From /proc. */
+#ifndef TXTRACE_SUBJECT_H
+#define TXTRACE_SUBJECT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct subject {
+	pid_t pid;
+	uid_t uid;		 /* effective */
+	char name[NAME_MAX + 1]; /* what it calls itself */
+	char program[PATH_MAX];	 /* the file that it runs, or "" */
+	bool has_library;
+	bool has_other_registry; /* the library is in it, and looks for its streams elsewhere */
+	bool is_static;		 /* no shared library can be in it */
+	bool is_secure;		 /* it got rights from its file, */
+	bool is_hidden;		 /* or does not let us see */
+};
+
+/* Look at it.  False: it is gone, and what was seen before stays. */
+bool subject_look(struct subject *subject, pid_t pid);
+
+/*
+ * What a command will be, from its file, as execvp() finds it: for one that is gone before it can be looked at.  The
+ * interpreter of a script is not looked for.
+ */
+void subject_expect(struct subject *subject, const char *command);
+
+/* The file of a command, as execvp() finds it.  False: there is none. */
+bool subject_find_command(const char *command, char path[PATH_MAX]);
+
+/* Where a process of this user has its streams, if it has the environment that we have; valid until the next call. */
+const char *subject_registry(uid_t uid);
+
+/* True if it maps a file of this name. */
+bool subject_has_object(pid_t pid, const char *object);
+
+/* True if who runs the file gets rights from it; those that the caller has already are none. */
+bool subject_gives_rights(const char *path);
+
+/* True if it maps the shared memory of a stream, other than those that it controls. */
+bool subject_has_stream(pid_t pid);
+
+/* True if it would find a stream that is made for it. */
+bool subject_is_traceable(const struct subject *subject);
+
+/* Say that it is not, and that it is waited for to become another program. */
+void subject_explain_waiting(const struct subject *subject);
+
+/* Say why nothing was recorded of it.  inherits: children are traced too. */
+void subject_explain(const struct subject *subject, bool inherits);
+
+#endif

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+# The page txtrace-calls(7), made of the tables lib/txtb-events.def, lib/calls.def and preload/wrappers.def, in
+# this order on the command line.
+
+BEGIN {
+	state[3] = "suspended"
+	state[4] = "asleep"
+	state[5] = "waiting for a queue"
+	state[6] = "waiting for a semaphore"
+	state[7] = "waiting for event flags"
+	state[12] = "waiting for the network"
+	state[13] = "waiting for a mutex"
+	title["thread"] = "Threads"
+	title["mutex"] = "Mutexes"
+	title["spin"] = "Spin locks"
+	title["rwlock"] = "Read-write locks"
+	title["barrier"] = "Barriers"
+	title["once"] = "Once"
+	title["cond"] = "Condition variables"
+	title["sem"] = "Semaphores"
+	title["mq"] = "Message queues"
+	title["sleep"] = "Sleep"
+	title["process"] = "Processes"
+	title["file"] = "Files"
+	title["stdio"] = "Streams of stdio"
+	title["socket"] = "Sockets"
+	title["poll"] = "Waiting for descriptors"
+	title["heap"] = "The heap"
+	title["timer"] = "Timers"
+	title["signal"] = "Signals"
+	title["name"] = "Names"
+}
+
+# A row may go on in the next line.
+function row_of(prefix,   line)
+{
+	line = $0
+	while (line !~ /\)$/ && (getline more) > 0)
+		line = line " " more
+	sub("^" prefix "\\(", "", line)
+	sub(/\)$/, "", line)
+	gsub(/[ \t]+/, " ", line)
+	n = split(line, field, /, */)
+}
+
+/^PX_NATIVE\(/ {
+	row_of("PX_NATIVE")
+	native[field[1]] = field[2]
+}
+
+/^PX_CALL\(/ {
+	row_of("PX_CALL")
+	call[++nr_calls] = field[1]
+	group[nr_calls] = field[2]
+	id[nr_calls] = field[5]
+	waits[nr_calls] = field[6]
+	data[nr_calls] = field[11]
+	gsub(/"/, "", data[nr_calls])
+}
+
+/^PX_WRAPPER\(/ {
+	row_of("PX_WRAPPER")
+	symbols[field[2]] = symbols[field[2]] " " field[1]
+	nr_wrappers++
+}
+
+# Names of the fields that are used.
+function fields_of(text,   n, i, part, list)
+{
+	n = split(text, part, " ")
+	for (i = 1; i <= n; i++) {
+		if (part[i] == "-")
+			continue
+		sub(/:.*/, "", part[i])
+		list = list (list == "" ? "" : " , ") part[i]
+	}
+	return list
+}
+
+function print_call(i,   n, k, symbol)
+{
+	print ".It Va " call[i]
+	if (fields_of(data[i]) != "") {
+		print "Data:"
+		print ".Va " fields_of(data[i]) " ."
+	}
+	if (id[i] != 0)
+		print "Shown as\n.Dv " native[id[i]] " ."
+	if (waits[i] != 0)
+		print "While it waits, the thread is " state[waits[i]] "."
+	n = split(symbols[call[i]], symbol, " ")
+	if (n == 0 || (n == 1 && symbol[1] == call[i]))
+		return
+	print "Recorded for"
+	for (k = 1; k <= n; k++)
+		print ".Fn " symbol[k] (k < n ? " ," : " .")
+}
+
+END {
+	print ".\\\" SPDX-License-Identifier: MIT"
+	print ".Dd November 21, 2026\n.Dt TXTRACE-CALLS 7\n.Os posixtrace"
+	print ".Sh NAME\n.Nm txtrace-calls\n.Nd calls that are recorded of programs that do not use posixtrace"
+	print ".Sh DESCRIPTION"
+	print "In a program that runs with the object of\n.Xr libtxtrace-preload 7\n" nr_wrappers \
+		" functions of the C library are recorded, each as the event type named here."
+	print "A call that waits is two events: one when it begins to wait, and one when it is over."
+	print "Where\n.Va result\nis among the data it is that of the call, or an error number."
+	print "Groups are the words of\n.Ev TXTRACE_EVENTS ."
+	for (i = 1; i <= nr_calls; i++)
+		if (!(group[i] in seen)) {
+			seen[group[i]] = 1
+			print ".Ss " title[group[i]] "\nGroup\n.Cm " group[i] " .\n.Bl -tag -width Ds"
+			for (k = i; k <= nr_calls; k++)
+				if (group[k] == group[i])
+					print_call(k)
+			print ".El"
+		}
+	print ".Sh SEE ALSO\n.Xr txtrace-print 1 ,\n.Xr libtxtrace-preload 7 ,\n.Xr posixtrace 7"
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace follow.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+
+fails 2 'takes one process' follow
+fails 2 'takes one process' follow 1 2
+fails 2 'is no process' follow x
+fails 2 'there is no process' follow 2147483646
+fails 2 'no column' follow --columns nonsense $$
+fails 2 'a value is missing' follow -f 'event:' $$
+fails 2 'wants a number of bytes' follow --size x $$
+
+# begin COUNT ARGUMENT...: follow one that records so many events when it is followed, to its end.
+begin()
+{
+	count=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	rm -f "$scratch/gate"
+	"$subject" -w "$scratch/gate" -n "$count" &
+	pid=$!
+	await_process "$pid"
+	"$tool" follow "$@" "$pid" >"$scratch/out" 2>"$scratch/err" &
+	follower=$!
+	await_stream "$pid"
+	: >"$scratch/gate"
+	wait "$follower" || complain "follow $* fails: $(cat "$scratch/err")"
+	wait "$pid"
+}
+
+# Until the process is gone: all that it recorded.
+begin 1000 --columns number,pid,thread,event,data
+sed -e "s/\<$pid\>/PID/g" -e 's/  *$//' -e 's/   */  /g' "$scratch/out" >"$scratch/shown"
+sed -n -e 1,5p -e '$p' "$scratch/shown" >"$scratch/part"
+golden_file follow-all "$scratch/part"
+[ "$(wc -l <"$scratch/out")" -eq 1003 ] || complain "follow prints $(wc -l <"$scratch/out") lines"
+[ ! -s "$scratch/err" ] || complain "follow says: $(cat "$scratch/err")"
+
+begin 100 -f 'tock and i32>=50' --format csv --columns event,data
+[ "$(grep -c '^tock,"*[5-9][0-9]' "$scratch/out")" -eq 25 ] || complain "follow -f prints $(cat "$scratch/out")"
+[ "$(wc -l <"$scratch/out")" -eq 26 ] || complain 'follow -f prints more'
+
+begin 10 --format json
+if command -v python3 >/dev/null; then
+	python3 -c 'import json, sys
+events = json.load(open(sys.argv[1]))
+assert [event["data"] for event in events if event["event"] in ("tick", "tock")] == [str(i) for i in range(10)]' \
+		"$scratch/out" || complain 'follow --format json is no JSON'
+fi
+
+# What was lost is told.
+begin 200000 --size 4k --columns event
+grep -q 'events were lost here' "$scratch/err" || complain 'follow does not tell losses'
+lost=$(sed -n 's/.*: \([0-9]*\) events were lost here/\1/p' "$scratch/err" | awk '{ sum += $1 } END { print sum }')
+seen=$(grep -c '^t[io]ck' "$scratch/out")
+[ $((lost + seen)) -eq 200000 ] || complain "of 200000 events $lost were lost and $seen printed"
+
+# Until somebody ends it, or has seen enough.
+"$subject" -n 100000 -u 1000 &
+pid=$!
+"$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &
+follower=$!
+await_stream "$pid"
+sleep 0.3
+kill -TERM "$follower"
+wait "$follower" || complain 'follow that was ended fails'
+tail -1 "$scratch/out" | grep -q posix_trace_stop || complain "the last line of follow is $(tail -1 "$scratch/out")"
+"$tool" follow "$pid" 2>"$scratch/err" | head -2 >"$scratch/out"
+[ "$(wc -l <"$scratch/out")" -eq 2 ] || complain 'follow | head prints something else'
+[ ! -s "$scratch/err" ] || complain "follow | head says: $(cat "$scratch/err")"
+kill -0 "$pid" || complain 'follow ends the process'
+[ -z "$(find "$TXTRACE_DIR" -name 'stream.*')" ] || complain 'follow leaves a stream'
+kill "$pid"
+
+# One that cannot be traced.
+sleep 60 &
+pid=$!
+timeout -s TERM 1 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err"
+grep -q 'does not use libposixtrace; waiting' "$scratch/err" || complain "of sleep follow says: $(cat "$scratch/err")"
+kill "$pid"
+finish

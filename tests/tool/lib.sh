@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+# For the tests of the tool, one script a command: sourced, not run.
+#
+#	golden NAME ARGUMENT...		what the tool prints is tests/tool/golden/NAME, and it exits with 0
+#	golden_file NAME FILE		a file that the script made is tests/tool/golden/NAME
+#	fails CODE TEXT ARGUMENT...	it exits so, says one line on stderr that holds the text, and prints nothing
+#	complain TEXT...		a failure of the script's own
+#	samples				the directory of the four samples of ThreadX; the script is skipped without it
+#	own_streams			streams of this script are its own; $subject is a program to trace
+#	own_preload			$plain is a program that knows nothing of posixtrace; 1: it cannot be preloaded here
+#	await_process PID		wait until it is a process that could be traced
+#	await_stream PID		wait until a stream of this process runs
+#	finish				the end
+#
+# UPDATE_GOLDEN=1 writes the golden files anew: look at the difference before it is committed.
+set -u
+
+srcdir=${srcdir:-.}
+top=$(cd "$srcdir" && pwd)
+LC_ALL=C
+TZ=UTC
+NO_COLOR=1
+export LC_ALL TZ NO_COLOR
+unset PAGER
+tool=${TXTRACE:-bin/txtrace}
+case $tool in /*) ;; *) tool=$(pwd)/$tool ;; esac
+[ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
+golden_dir=$top/tests/tool/golden
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+nr_checks=0
+failed=0
+
+complain()
+{
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+golden()
+{
+	name=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$tool" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	code=$?
+	# Where the samples are does not matter.
+	[ -z "${samples:-}" ] || sed -i "s|$samples/||g" "$scratch/out"
+	if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
+		cp "$scratch/out" "$golden_dir/$name"
+		return
+	fi
+	if [ "$code" -ne 0 ]; then
+		complain "$name: txtrace $* exits with $code: $(head -3 "$scratch/err")"
+	elif ! cmp -s "$scratch/out" "$golden_dir/$name"; then
+		complain "$name: txtrace $* prints something else:"
+		diff -u "$golden_dir/$name" "$scratch/out" | head -20
+	fi
+}
+
+golden_file()
+{
+	nr_checks=$((nr_checks + 1))
+	if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
+		cp "$2" "$golden_dir/$1"
+	elif ! cmp -s "$2" "$golden_dir/$1"; then
+		complain "$1 is something else:"
+		diff -u "$golden_dir/$1" "$2" | head -20
+	fi
+}
+
+fails()
+{
+	expected=$1
+	text=$2
+	shift 2
+	nr_checks=$((nr_checks + 1))
+	"$tool" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	code=$?
+	[ "$code" -eq "$expected" ] || complain "txtrace $* exits with $code, not $expected"
+	[ "$(wc -l <"$scratch/err")" -eq 1 ] || complain "txtrace $* does not say one line: $(cat "$scratch/err")"
+	grep -qF -e "$text" "$scratch/err" || complain "txtrace $* does not say '$text': $(cat "$scratch/err")"
+	[ ! -s "$scratch/out" ] || complain "txtrace $* prints something"
+}
+
+find_samples()
+{
+	samples=$top/../shared/data/samples
+	[ -r "$samples/demo_threadx.trx" ] && return
+	[ "$failed" -eq 0 ] || finish
+	echo "SKIP: $samples is not there"
+	exit 77
+}
+
+# What every command that takes a file says of one that is none: bad_files COMMAND [ARGUMENT...]
+bad_files()
+{
+	: >"$scratch/empty"
+	printf abc >"$scratch/three"
+	head -c 5000 /dev/urandom >"$scratch/random"
+	mkfifo "$scratch/pipe"
+	fails 2 'No such file' "$@" "$scratch/missing"
+	fails 2 'is a directory' "$@" "$scratch"
+	fails 2 'is empty' "$@" "$scratch/empty"
+	fails 2 'no trace' "$@" "$scratch/three"
+	fails 2 'no trace' "$@" "$scratch/random"
+	fails 2 'not a file' "$@" "$scratch/pipe"
+	if [ "$(id -u)" -ne 0 ]; then
+		chmod 0 "$scratch/random"
+		fails 2 'Permission denied' "$@" "$scratch/random"
+	fi
+	fails 2 'unknown option --nonsense' "$@" --nonsense "$scratch/empty"
+	rm -rf "$scratch/pipe" "$scratch/random"
+}
+
+own_streams()
+{
+	TXTRACE_DIR=$scratch/shm
+	export TXTRACE_DIR
+	subject=$(dirname "$tool")/../tests/tool/subject
+	[ -x "$subject" ] || { echo "FAIL: there is no $subject"; exit 99; }
+	subject=$(cd "$(dirname "$subject")" && pwd)/subject
+}
+
+own_preload()
+{
+	[ -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] && [ "${PX_SANITIZED:-no}" = no ] || return 1
+	cat >"$scratch/plain.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 10;
+
+	if (argc > 2)
+		usleep((unsigned int)atoi(argv[2]));
+	for (int i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&queue_lock);
+		pthread_mutex_unlock(&queue_lock);
+	}
+	return 3;
+}
+END
+	plain=$scratch/plain
+	${CC:-cc} -g -pthread "$scratch/plain.c" -o "$plain"
+}
+
+# await TEXT: until list has it, as JSON, or for long enough
+await()
+{
+	for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		"$tool" list --format json | grep -qF -e "$1" && return
+		sleep 0.1
+	done
+	complain "after $round rounds list has no $1: $("$tool" list)"
+}
+
+await_process()
+{
+	await "{\"pid\":$1,"
+}
+
+await_stream()
+{
+	await "\"target\":$1,\"state\":\"running\""
+}
+
+finish()
+{
+	echo "$nr_checks checks, $failed failed"
+	[ "$failed" -eq 0 ]
+	exit
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a trace buffer of ThreadX from a description on standard input, for the tests of the tool; numbers in any base
+ * of C, in the file's byte order:
+ *
+ *	big				the byte order; little if it is not said
+ *	mask NUMBER, names NUMBER	time mask, bytes of a name
+ *	object TYPE HANDLE PRIORITY NAME
+ *	event CONTEXT ID STAMP [INFO1 [INFO2 [INFO3 [INFO4]]]]
+ *	repeat COUNT			the last object or event so often, with the next handles or stamps
+ *	poke OFFSET BYTES VALUE		over what is written, at the end
+ *	size BYTES			cut, or filled with zeros, at the end
+ *	scramble SEED			up to four bytes anywhere, at the end
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BASE 0x10000u
+#define LINES_MAX 4096
+
+struct object {
+	unsigned int type, handle, priority, count;
+	char name[64];
+};
+
+struct event {
+	unsigned int context, id, stamp, info[4], count;
+};
+
+struct change {
+	char kind;
+	unsigned long a, b, c;
+};
+
+static struct object objects[LINES_MAX];
+static struct event events[LINES_MAX];
+static struct change changes[LINES_MAX];
+static unsigned int nr_objects, nr_events, nr_changes;
+static unsigned int *last_count; /* of the last object or event */
+static unsigned int all_objects, all_events;
+static unsigned int big, mask = 0xFFFFFFFF, name_size = 32;
+static unsigned char file[8 << 20];
+static size_t size;
+
+static void poke(size_t offset, unsigned int bytes, unsigned long value)
+{
+	for (unsigned int i = 0; i < bytes && offset + i < sizeof(file); i++)
+		file[offset + i] = (unsigned char)(value >> 8 * (big ? bytes - 1 - i : i));
+}
+
+static void put(unsigned int bytes, unsigned long value)
+{
+	poke(size, bytes, value);
+	size += bytes;
+}
+
+static void change(char kind, unsigned long a, unsigned long b, unsigned long c)
+{
+	changes[nr_changes++] = (struct change){kind, a, b, c};
+}
+
+static int take_one(unsigned int *count, unsigned int *nr, unsigned int *all)
+{
+	*count = 1;
+	last_count = count;
+	++*all;
+	return ++*nr;
+}
+
+static int take_line(const char *line)
+{
+	struct object *object = &objects[nr_objects];
+	struct event *event = &events[nr_events];
+	unsigned long a, b, c;
+
+	if (nr_objects + nr_events + nr_changes >= LINES_MAX)
+		return 0;
+	*event = (struct event){0};
+	if (strcmp(line, "big\n") == 0)
+		return big = 1;
+	if (sscanf(line, "mask %i", (int *)&mask) == 1 ||
+	    sscanf(line, "names %i", (int *)&name_size) == 1)
+		return 1;
+	if (sscanf(line, "object %i %i %i %63[^\n]", (int *)&object->type, (int *)&object->handle,
+		   (int *)&object->priority, object->name) >= 3)
+		return take_one(&object->count, &nr_objects, &all_objects);
+	if (sscanf(line, "event %i %i %i %i %i %i %i", (int *)&event->context, (int *)&event->id,
+		   (int *)&event->stamp, (int *)&event->info[0], (int *)&event->info[1],
+		   (int *)&event->info[2], (int *)&event->info[3]) >= 3)
+		return take_one(&event->count, &nr_events, &all_events);
+	if (last_count && sscanf(line, "repeat %li", (long *)&a) == 1) {
+		*(last_count == &objects[nr_objects - (nr_objects > 0)].count ?
+			  &all_objects :
+			  &all_events) += (unsigned int)a - 1;
+		return *last_count = (unsigned int)a;
+	}
+	if (sscanf(line, "poke %li %li %li", (long *)&a, (long *)&b, (long *)&c) == 3)
+		change('p', a, b, c);
+	else if (sscanf(line, "size %li", (long *)&a) == 1)
+		change('s', a, 0, 0);
+	else if (sscanf(line, "scramble %li", (long *)&a) == 1)
+		change('x', a, 0, 0);
+	else
+		return line[0] == '\n';
+	return 1;
+}
+
+static void write_header(void)
+{
+	unsigned int registry_end = BASE + 48 + all_objects * (16 + name_size);
+
+	put(4, 0x54585442);
+	put(4, mask);
+	put(4, BASE);
+	put(4, BASE + 48);
+	put(2, 0);
+	put(2, name_size);
+	put(4, registry_end);
+	put(4, registry_end);
+	put(4, registry_end + 32 * all_events);
+	put(4, registry_end);
+	put(4, 0xAAAAAAAA);
+	put(4, 0xBBBBBBBB);
+	put(4, 0xCCCCCCCC);
+}
+
+static void write_object(const struct object *object, unsigned int i)
+{
+	put(1, 0);
+	put(1, object->type);
+	put(1, object->type == 1 ? 0x80 | object->priority >> 8 : 0);
+	put(1, object->type == 1 ? object->priority & 0xFF : 0);
+	put(4, object->handle + i);
+	put(8, 0);
+	memcpy(file + size, object->name, name_size < 64 ? name_size : 64);
+	size += name_size;
+}
+
+static void write_event(const struct event *event, unsigned int i)
+{
+	put(4, event->context);
+	put(4, event->context < 0xF0F0F0F0 ? 0x80000000u : 0);
+	put(4, event->id);
+	put(4, event->stamp + i);
+	for (int j = 0; j < 4; j++)
+		put(4, event->info[j]);
+}
+
+static void write_parts(void)
+{
+	for (unsigned int i = 0; i < nr_objects; i++)
+		for (unsigned int j = 0; j < objects[i].count && size < sizeof(file) - 80; j++)
+			write_object(&objects[i], j);
+	for (unsigned int i = 0; i < nr_events; i++)
+		for (unsigned int j = 0; j < events[i].count && size < sizeof(file) - 80; j++)
+			write_event(&events[i], j);
+}
+
+static void scramble(unsigned long seed)
+{
+	uint64_t state = seed * 6364136223846793005u + 1442695040888963407u;
+
+	for (unsigned int n = 1 + seed % 4; n > 0; n--) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		/* Half of them where it matters most. */
+		file[(state >> 33) % (state >> 63 ? size : 64)] = (unsigned char)(state >> 24);
+	}
+}
+
+static void apply(const struct change *at)
+{
+	if (at->kind == 'p')
+		poke(at->a, (unsigned int)at->b, at->c);
+	else if (at->kind == 's')
+		size = at->a < sizeof(file) ? at->a : sizeof(file);
+	else
+		scramble(at->a);
+}
+
+int main(void)
+{
+	char line[256];
+
+	while (fgets(line, sizeof(line), stdin))
+		if (!take_line(line)) {
+			fprintf(stderr, "mktrx: %s", line);
+			return 2;
+		}
+	write_header();
+	write_parts();
+	for (unsigned int i = 0; i < nr_changes; i++)
+		apply(&changes[i]);
+	return fwrite(file, 1, size, stdout) == size ? 0 : 2;
+}

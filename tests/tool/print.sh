@@ -1,0 +1,229 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace print.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+bad_files print
+fails 2 'takes one file' print
+fails 2 'takes one file' print a b
+fails 2 '--format is' print --format xml "$scratch/empty"
+fails 2 'no column' print --columns time,nonsense "$scratch/empty"
+fails 2 'no column ""' print --columns '' "$scratch/empty"
+fails 2 'no column ""' print --columns time,,data "$scratch/empty"
+fails 2 'a ) is missing' print -f '(event:a' "$scratch/empty"
+fails 2 'a value is missing, at its end' print -f 'event:' "$scratch/empty"
+fails 2 'no such field' print -f 'thraed:a' "$scratch/empty"
+fails 2 'is empty' print -f '"lock:wait" or event:lock:wait' "$scratch/empty"
+fails 2 'nested too deeply' print -f "$(printf '%0100000d' 0 | tr 0 '(')" "$scratch/empty"
+fails 2 'is empty' print -f "$(printf '%099d' 0 | tr 0 '(')a$(printf '%099d' 0 | tr 0 ')')" "$scratch/empty"
+fails 2 'a number is missing' print -f 'cpu=x' "$scratch/empty"
+fails 2 'more than an expression' print -f 'a)' "$scratch/empty"
+fails 2 'is no time' print --from soon "$scratch/empty"
+fails 2 'needs an argument' print --from
+
+fails 2 'no call has such a field' print -f 'data.nonsense=1' "$scratch/empty"
+fails 2 'no call has such a field' print -f 'data.Mutex=1' "$scratch/empty"
+fails 2 'a number is missing' print -f 'data.owner>x' "$scratch/empty"
+fails 2 'a value is missing' print -f 'data.owner=' "$scratch/empty"
+
+# Where the program called the trace system: a function, and a line of it that does so.
+make_log=$(dirname "$tool")/../tests/tool/make_log
+"$make_log" "$scratch/own.trx" whole || complain 'make_log fails'
+nr_checks=$((nr_checks + 1))
+"$tool" print --format csv --columns where -f 'step_*' "$scratch/own.trx" | tail -n +2 | tr -d '\r"' >"$scratch/where"
+[ -s "$scratch/where" ] || complain 'there is no column where'
+if "$tool" print --columns where "$scratch/own.trx" 2>&1 | grep -q 'make_log.c:'; then
+	while read -r where; do
+		line=$(expr "$where" : 'work+0x[0-9a-f]* (make_log.c:\([0-9]*\))')
+		sed -n "${line:-1},+2p" "$top/tests/tool/make_log.c" | grep -q posix_trace_event ||
+			complain "nothing is traced at '$where'"
+	done <"$scratch/where"
+else
+	# A tool without libdw tells the file.
+	grep -qv '^\(lt-\)\{0,1\}make_log+0x[0-9a-f]*$' "$scratch/where" && complain "where is $(sort -u "$scratch/where")"
+fi
+
+# The calls of a program that was preloaded: their fields, in all formats and in filters.
+if own_preload; then
+	"$tool" record --preload -q -o "$scratch/calls.trx" -- "$plain" 2 300000
+	cat >"$scratch/expected" <<'END'
+event,data
+pthread_mutex_lock,mutex=0xX owner=0 count=0 result=0
+pthread_mutex_unlock,mutex=0xX owner=N count=1 result=0
+pthread_mutex_lock,mutex=0xX owner=0 count=0 result=0
+pthread_mutex_unlock,mutex=0xX owner=N count=1 result=0
+END
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format csv --columns event,data -f 'pthread_mutex_*' "$scratch/calls.trx" | tr -d '"\r' |
+		sed -e 's/mutex=[^ ]*/mutex=0xX/' -e 's/owner=plain [0-9]*/owner=N/' >"$scratch/fields"
+	cmp -s "$scratch/expected" "$scratch/fields" || complain "fields of calls: $(diff "$scratch/expected" "$scratch/fields")"
+	# A global has its name, where there is a reader of symbols; else it has that of the place which named it first.
+	name=plain+0x
+	if "$tool" print --columns where "$scratch/calls.trx" | grep -q '^main'; then
+		name=queue_lock
+	fi
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format csv --columns data -f pthread_mutex_lock "$scratch/calls.trx" | grep -qF "mutex=$name" ||
+		complain "the mutex is not called $name: $("$tool" info --objects "$scratch/calls.trx" | tail -3)"
+	"$tool" info --objects "$scratch/calls.trx" | grep -Eq "^[0-9a-f]{8}   mutex .* $name.* 0x[0-9a-f]* +(main|plain)\\+0x" ||
+		complain "info --objects has no mutex $name: $("$tool" info --objects "$scratch/calls.trx" | tail -3)"
+	# takes NUMBER FILTER
+	takes()
+	{
+		nr_checks=$((nr_checks + 1))
+		taken=$("$tool" print --format csv --columns event -f "$2" "$scratch/calls.trx" | tail -n +2 | wc -l)
+		[ "$taken" -eq "$1" ] || complain "$2 takes $taken events, not $1"
+	}
+	takes 4 'pthread_mutex_* data.mutex!=0'
+	takes 4 "data.mutex:$name*"
+	takes 0 'data.mutex:nothing'
+	takes 2 'pthread_mutex_* data.owner=0'
+	takes 2 'data.owner>0 and data.count<=1'
+	takes 4 'pthread_mutex_* data.result:0'
+	takes 4 'pthread_mutex_* data.result!=EBUSY'
+	takes 0 'data.result:E*'
+	takes 0 'pthread_mutex_* data.readers>=0'
+	if command -v python3 >/dev/null; then
+		"$tool" print --format json -f 'pthread_mutex_*' "$scratch/calls.trx" >"$scratch/json"
+		python3 - "$scratch/json" <<'END' || complain 'fields of calls in JSON'
+import json, sys
+for event in json.load(open(sys.argv[1])):
+    fields = event["data"]
+    assert list(fields) == ["mutex", "owner", "count", "result", "object"], fields
+    assert isinstance(fields["mutex"], str) and fields["result"] == 0 and (fields["owner"] > 0) == (fields["count"] == 1)
+END
+	fi
+
+	# A call that waits: what it returns is known when it is over.
+	cat >"$scratch/waits.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *argument)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&lock);
+	pthread_create(&thread, NULL, work, NULL);
+	usleep(300000);
+	pthread_mutex_unlock(&lock);
+	return pthread_join(thread, NULL);
+}
+END
+	${CC:-cc} -g -pthread "$scratch/waits.c" -o "$scratch/waits"
+	"$tool" record --preload -q -o "$scratch/waits.trx" -- "$scratch/waits"
+	cat >"$scratch/expected" <<'END'
+pthread_mutex_lock,mutex=X owner=0 count=0 result=0
+pthread_mutex_lock,mutex=X owner=T count=1 wait=begins
+pthread_mutex_unlock,mutex=X owner=T count=1 result=0
+pthread_mutex_lock,mutex=X owner=0 count=0 result=0 wait=ends
+pthread_mutex_unlock,mutex=X owner=T count=1 result=0
+END
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format csv --columns event,data -f 'pthread_mutex_*' "$scratch/waits.trx" | tail -n +2 |
+		tr -d '"\r' | sed -e 's/mutex=[^ ]*/mutex=X/' -e 's/owner=waits [0-9]*/owner=T/' >"$scratch/fields"
+	cmp -s "$scratch/expected" "$scratch/fields" || complain "a call that waits: $(diff "$scratch/expected" "$scratch/fields")"
+fi
+
+find_samples
+golden print-threadx print -f "number<200" "$samples/demo_threadx.trx"
+golden print-netx.csv print --format csv -f "number<50" "$samples/demo_netx_tcp.trx"
+golden print-filex.jsonl print --format jsonl -f "number<50" --tick 100 "$samples/demo_filex.trx"
+golden print-range print --from 10ms --until 0.02s "$samples/demo_threadx.trx"
+golden print-threadx print -f "number<200" --from 0001-01-01 --until 9999-12-31 "$samples/demo_threadx.trx"
+nr_checks=$((nr_checks + 1))
+"$tool" print --format csv --from 9999-12-31 "$samples/demo_threadx.trx" | tail -n +2 | grep -q . && complain 'there are events in the year 9999'
+golden print-filter print -f '(MUTEX* or *QUEUE_SEND) not thread:"thread 2" and number<200' "$samples/demo_threadx.trx"
+golden print-object print -f 'object:"queue 0" and u32[12]<3' --columns number,time,thread,event,data \
+	"$samples/demo_threadx.trx"
+golden print-columns print --columns number,time,delta,clock,ns,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex \
+	-f 'number<5' "$samples/demo_netx_udp.trx"
+golden print-nothing print -f 'event:nothing' --format json "$samples/demo_threadx.trx"
+
+# JSON is JSON, and CSV has one number of fields in every row.
+if command -v python3 >/dev/null; then
+	for sample in "$samples"/*.trx; do
+		"$tool" print --format json "$sample" >"$scratch/json"
+		"$tool" print --format csv "$sample" >"$scratch/csv"
+		python3 - "$scratch/json" "$scratch/csv" <<'END' || complain "$sample: JSON or CSV cannot be read"
+import csv, json, sys
+events = json.load(open(sys.argv[1]))
+rows = list(csv.DictReader(open(sys.argv[2], newline='')))
+assert len(events) == len(rows) > 0
+for event, row in zip(events, rows):
+    assert row.keys() == event.keys() and None not in row
+    assert int(row["ns"]) == event["ns"] and row["hex"] == event["hex"] and row["data"] == event["data"]
+END
+	done
+fi
+
+# A name is never an order for the terminal, and is still the name in JSON.
+mktrx=$(dirname "$tool")/../tests/tool/mktrx
+printf 'object 1 0x1000 5 a\033[2J\177\302\2330\nevent 0x1000 20 1\n' | "$mktrx" >"$scratch/odd.trx" || complain 'mktrx fails'
+for format in text json jsonl; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format "$format" "$scratch/odd.trx" >"$scratch/out" || complain "print --format $format fails"
+	LC_ALL=C grep -q "$(printf '[\033\177\233]')" "$scratch/out" && complain "print --format $format gives orders"
+done
+grep -qF 'a\u001b[2J\u007f\u009b0' "$scratch/out" || complain "JSON has another name: $(cat "$scratch/out")"
+
+# A file: not over one that exists, unless told to; nothing is left of one that failed.
+"$tool" print -f "number<200" -o "$scratch/file" "$samples/demo_threadx.trx" || complain 'print -o fails'
+cmp -s "$scratch/file" "$golden_dir/print-threadx" || complain 'print -o writes something else'
+fails 2 'exists' print -f "number<200" -o "$scratch/file" "$samples/demo_threadx.trx"
+"$tool" print --force -o "$scratch/file" "$samples/demo_netx_tcp.trx" || complain 'print --force fails'
+cmp -s "$scratch/file" "$golden_dir/print-threadx" && complain 'print --force does not overwrite'
+[ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'print -o leaves a part of a file'
+cp "$samples/demo_threadx.trx" "$scratch/own.trx"
+for command in print; do
+	fails 2 'over itself' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
+done
+cmp -s "$samples/demo_threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'
+# A signal leaves nothing either, where a file needs no name: here that of a limit, which comes in the midst of writing.
+if python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)' "$scratch" 2>/dev/null; then
+	nr_checks=$((nr_checks + 1))
+	(ulimit -f 16 && exec "$tool" print --force -o "$scratch/file" "$samples/demo_threadx.trx") 2>/dev/null &&
+		complain 'there is no limit'
+	[ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'a signal leaves a part of a file'
+fi
+if [ -w /dev/full ]; then
+	"$tool" print "$samples/demo_threadx.trx" >/dev/full 2>"$scratch/err" && complain 'a full device is not told'
+	grep -q 'No space' "$scratch/err" || complain "a full device is told as: $(cat "$scratch/err")"
+fi
+
+# Ctrl-C is for the pager, which has the terminal until it ends.
+if command -v python3 >/dev/null; then
+	nr_checks=$((nr_checks + 1))
+	PAGER='trap "" INT; echo begin; cat >/dev/null; sleep 0.5; echo end' \
+		python3 - "$tool" print "$samples/demo_threadx.trx" >"$scratch/out" 2>&1 <<'END' ||
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b""
+while True:
+    try:
+        bytes = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not bytes:
+        break
+    if b"begin" not in said and b"begin" in said + bytes:
+        os.write(terminal, b"\x03")
+    said += bytes
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert code == 0 and b"end" in said, (code, said)
+END
+		complain "Ctrl-C in a pager: $(cat "$scratch/out")"
+fi
+
+# Whoever reads may have seen enough.
+"$tool" print "$samples/demo_threadx.trx" 2>"$scratch/err" | head -1 >/dev/null
+[ ! -s "$scratch/err" ] || complain "print | head says: $(cat "$scratch/err")"
+finish

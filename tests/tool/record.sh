@@ -1,0 +1,382 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace record.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+
+# says TEXT: the last command said it
+says()
+{
+	grep -qF -e "$1" "$scratch/err" || complain "$what does not say '$1': $(cat "$scratch/err")"
+}
+
+# ends CODE COMMAND...: it exits so; what it says is in $scratch/err
+ends()
+{
+	expected=$1
+	shift
+	what="$*"
+	nr_checks=$((nr_checks + 1))
+	"$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	code=$?
+	[ "$code" -eq "$expected" ] || complain "$what exits with $code, not $expected: $(cat "$scratch/err")"
+}
+
+# events FILE [GLOB]: how many events of the program's own it has
+events()
+{
+	"$tool" print --format csv --columns event,data -f "${2:-tick or tock}" "$1" | tail -n +2 | wc -l
+}
+
+# has NUMBER FILE [GLOB]
+has()
+{
+	nr_checks=$((nr_checks + 1))
+	found=$(events "$2" "${3:-tick or tock}")
+	[ "$found" -eq "$1" ] || complain "$what: $found events of ${3:-all}, not $1"
+}
+
+log=$scratch/log.trx
+
+# Words.
+fails 125 'takes a command, or -p PID' record
+fails 125 'takes a command, or -p PID' record -p 1 -- true
+fails 125 'is no process' record -p x
+fails 125 'is no process' record -p 0
+fails 125 'wants a number of bytes' record --size 12q true
+fails 125 'wants a number of bytes' record --log-size -1 true
+fails 125 'wants a number of bytes' record --size 99999999999G true
+fails 125 'does not know sometimes' record --policy sometimes true
+fails 125 'does not know append' record --stream-policy append true
+fails 125 'unknown option --nonsense' record --nonsense true
+fails 125 'but not %x' record -o '%x' true
+fails 125 'ends with a %' record -o "$scratch/100%" true
+fails 125 'File name too long' record -o "$(printf '%05000d' 0)" true
+fails 125 'File name too long' record -o "$(printf '%04094d' 0)%e" true
+fails 125 'No such file' record -o "$scratch/no/where" true
+fails 127 'nonsense: No such file' record -o "$log" nonsense
+fails 126 'Permission denied' record -o "$log" "$top/README"
+[ ! -e "$log" ] || complain 'a command that cannot be executed leaves a log'
+
+# A command, from its first instruction to its last.
+ends 0 "$tool" record -o "$log" "$subject" -n 1000
+has 1000 "$log"
+says ' events, none lost, '
+"$tool" info --format json "$log" | grep -q '"complete": "yes"' || complain 'the log is not complete'
+"$tool" info "$log" | grep -q '^trace name *subject$' || complain 'the trace has not the name of the program'
+[ -z "$(find "$TXTRACE_DIR" -name 'stream.*')" ] || complain 'record leaves a stream'
+ends 125 "$tool" record -o "$log" "$subject"
+says "$log exists; --force overwrites it"
+has 1000 "$log"
+ends 7 "$tool" record --force -q --name other -o "$log" -- "$subject" -n 5 -x 7
+has 5 "$log"
+[ ! -s "$scratch/err" ] || complain "-q says: $(cat "$scratch/err")"
+"$tool" info "$log" | grep -q '^trace name *other$' || complain '--name is not the name of the trace'
+ends 137 "$tool" record --force -o "$log" "$subject" -n 6 -k 9
+has 6 "$log"
+# What is overwritten stays until there is something to record.
+ends 127 "$tool" record --force -o "$log" nonsense
+ends 126 "$tool" record --force -o "$log" "$top/README"
+ends 125 "$tool" record --force -o "$log" --size 1000000000G true
+has 6 "$log"
+[ "$(find "$scratch" -name 'log.trx*' | wc -l)" -eq 1 ] || complain "record --force leaves $(ls "$scratch")"
+mkfifo "$scratch/pipe"
+ends 125 "$tool" record --force -o "$scratch/pipe" true
+says 'is not a regular file'
+[ -p "$scratch/pipe" ] || complain 'record --force replaces a pipe'
+
+# The name of the file.
+mkdir "$scratch/names"
+(cd "$scratch/names" && "$tool" record -q "$subject" -n 1 && "$tool" record -q -o '%t-%%-%e' "$subject" -n 1)
+find "$scratch/names" -name 'subject.[0-9]*.trx' | grep -q . || complain 'the log is not PROGRAM.PID.trx'
+find "$scratch/names" -name '20??????-??????-%-subject' | grep -q . || complain '%t-%%-%e is something else'
+
+odd=$scratch/names/$(printf 'a\033[2Jb')
+cp "$(command -v sleep)" "$odd"
+(cd "$scratch/names" && "$tool" record -q "$odd" 0 2>/dev/null)
+find "$scratch/names" -name 'a_\[2Jb.[0-9]*.trx' | grep -q . || complain "a control character in a name: $(ls "$scratch/names")"
+
+# Which event types.
+ends 0 "$tool" record --force -o "$log" -e tick "$subject" -n 100
+has 50 "$log" tick
+has 0 "$log" tock
+ends 0 "$tool" record --force -o "$log" --no-event tick "$subject" -n 100
+has 0 "$log" tick
+has 50 "$log" tock
+ends 0 "$tool" record --force -o "$log" -e 't*' --no-event tock "$subject" -n 100
+has 50 "$log" tick
+has 0 "$log" tock
+ends 0 "$tool" record --force -o "$log" -e nothing "$subject" -n 100
+has 0 "$log"
+says 'no event was one that --event and --no-event let pass'
+# A glob is looked at when the type is there: what comes later is exact.
+ends 0 "$tool" record --force -o "$log" -e '*ick' "$subject" -n 1000 -u 1000
+has 500 "$log" tick
+[ "$(events "$log" 'tock and i32>=500')" -eq 0 ] || complain 'a type that no glob matches is still recorded'
+
+# Children.
+ends 0 "$tool" record --force -o "$log" --inherit "$subject" -n 10 -c
+has 20 "$log"
+ends 0 "$tool" record --force -o "$log" "$subject" -n 10 -c
+has 10 "$log"
+ends 0 "$tool" record --force -o "$log" --inherit sh -c "'$subject' -n 10; '$subject' -n 20"
+has 30 "$log"
+
+# What is full.
+ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M "$subject" -n 20000
+says 'it has the newest events'
+[ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a log that loops has not the newest event'
+[ "$(events "$log" 'tick and i32=0')" -eq 0 ] || complain 'a log that looped has the oldest event'
+ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M --policy until-full "$subject" -n 20000
+says 'it has the oldest events'
+[ "$(events "$log" 'tick and i32=0')" -eq 1 ] || complain 'a log that was full has not the oldest event'
+ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
+has 20000 "$log"
+ends 0 "$tool" record --force -o "$log" --stream-policy loop --size 64k "$subject" -n 20000
+says ' overwritten'
+[ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a stream that loops has not the newest event'
+ends 0 "$tool" record --force -o "$log" --stream-policy until-full --size 64k "$subject" -n 20000
+says ' dropped'
+
+# A device that is full is not a log that is full.
+mkdir "$scratch/small"
+if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
+	ends 125 unshare -m sh -c 'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -o "$1/log" --size 8M "$3" -n 60000' \
+		sh "$scratch/small" "$tool" "$subject"
+	says 'is not whole: No space left on device'
+	grep -q -e --log-size "$scratch/err" && complain "$what: advises $(cat "$scratch/err")"
+fi
+
+# Who records nothing is told why.
+ends 0 "$tool" record --force -o "$log" sleep 0.2
+says 'did not use libposixtrace'
+says '--inherit'
+ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
+says 'nor what it started'
+ends 0 "$tool" record --force -o "$log" "$subject" -n 0 -w "$TXTRACE_DIR"
+ends 0 env TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --force -o "$log" \
+	env TXTRACE_DIR="$scratch/other" "$subject" -n 300 -u 1000
+says 'another TXTRACE_DIR'
+echo 'int main(void) { return 0; }' >"$scratch/static.c"
+if ${CC:-cc} -static "$scratch/static.c" -o "$scratch/static" 2>/dev/null; then
+	ends 0 "$tool" record --force -o "$log" "$scratch/static"
+	says 'linked statically'
+fi
+
+# A process that runs: until it ends, and until somebody ends the recording.
+"$subject" -w "$scratch/gate" -n 100 &
+pid=$!
+(
+	await_stream "$pid"
+	: >"$scratch/gate"
+) &
+ends 0 "$tool" record --force -o "$log" -p "$pid"
+has 100 "$log"
+for signal in INT TERM HUP; do
+	"$subject" -n 100000 -u 1000 &
+	pid=$!
+	# A background job of a shell without job control ignores SIGINT, and so would the tool.
+	env --default-signal=INT "$tool" record --force -o "$log" -p "$pid" 2>"$scratch/err" &
+	recorder=$!
+	await_stream "$pid"
+	kill -0 "$pid" || complain 'the process is gone'
+	sleep 0.3
+	kill "-$signal" "$recorder"
+	wait "$recorder"
+	code=$?
+	what="record -p, SIG$signal"
+	[ "$code" -eq 0 ] || complain "$what: exits with $code"
+	[ "$(events "$log")" -gt 10 ] || complain "$what: the log has no events"
+	"$tool" info "$log" | grep -q '^complete *yes' || complain "$what: the log is not complete"
+	kill -0 "$pid" || complain "$what: the process was ended too"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	nr_checks=$((nr_checks + 1))
+done
+fails 125 'there is no process' record -p "$pid" -o "$scratch/none"
+[ ! -e "$scratch/none" ] || complain 'a process that there is not leaves a log'
+
+# A command is told what only the tool was told, and waited for.
+"$tool" record --force -o "$log" "$subject" -n 100000 -u 1000 2>"$scratch/err" &
+recorder=$!
+sleep 1
+kill -TERM "$recorder"
+wait "$recorder"
+code=$?
+what='record COMMAND, SIGTERM'
+[ "$code" -eq 143 ] || complain "$what: exits with $code"
+[ "$(events "$log")" -gt 10 ] || complain "$what: the log has no events"
+"$tool" info "$log" | grep -q '^complete *yes' || complain "$what: the log is not complete"
+
+# On a terminal: how far it is, four times a second at most; and Ctrl-C, which the terminal tells the command itself.
+if command -v python3 >/dev/null; then
+	rm -f "$log"
+	nr_checks=$((nr_checks + 1))
+	python3 - "$tool" record -o "$log" "$subject" -n 100000 -u 1000 >"$scratch/out" 2>&1 <<'END' ||
+import os, pty, select, sys, time
+child, terminal = pty.fork()
+if child == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], sys.argv[1:])
+said, begin, was_interrupted = b"", time.monotonic(), False
+while True:
+    if not was_interrupted and time.monotonic() - begin > 2:
+        was_interrupted = os.write(terminal, b"\x03") == 1
+    if not select.select([terminal], [], [], 0.1)[0]:
+        continue
+    try:
+        bytes = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not bytes:
+        break
+    said += bytes
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+rounds = said.count(b"recording: ")
+assert code == 130, (code, said)
+assert 2 <= rounds <= 4 * (time.monotonic() - begin) + 1, (rounds, said)
+assert b" events, none lost, " in said, said
+END
+		complain "record on a terminal: $(cat "$scratch/out")"
+	"$tool" info "$log" | grep -q '^complete *yes' || complain 'after Ctrl-C the log is not complete'
+	"$tool" print -f 'tick or tock' "$log" | tail -n +2 | grep -q . || complain 'after Ctrl-C the log is empty'
+fi
+
+# The recorder is killed: the log is completed by who opens it.
+"$subject" -n 100000 -u 1000 &
+pid=$!
+"$tool" record --force -o "$log" -p "$pid" &
+recorder=$!
+await_stream "$pid"
+sleep 0.5
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+kill "$pid"
+wait "$pid" 2>/dev/null
+what='a recorder that was killed'
+[ "$(events "$log")" -gt 10 ] || complain "$what: the log has no events"
+
+# Programs that do not use posixtrace.
+fails 125 '--events goes with --preload' record --events mutex true
+fails 125 '--children goes with --preload' record --children yes true
+fails 125 '--events does not know nonsense' record --preload --events +mutex,nonsense true
+fails 125 '--events does not know ' record --preload --events mutex,,cond true
+fails 125 '--children is no, yes or match=REGEX' record --preload --children perhaps true
+fails 125 '--children=match=(' record --preload --children 'match=(' true
+fails 125 'too late for a process that runs' record --preload -p 1
+# refused TEXT COMMAND...: in one line, ahead of its first instruction, and no log is left
+refused()
+{
+	text=$1
+	shift
+	rm -f "$log"
+	fails 125 "$text" record --preload -o "$log" -- "$@"
+	[ ! -e "$log" ] || complain "$* is refused and leaves a log"
+}
+if own_preload; then
+	ends 3 "$tool" record --preload --force -o "$log" -- "$plain" 20
+	has 20 "$log" pthread_mutex_lock
+	has 20 "$log" pthread_mutex_unlock
+	"$tool" info --format json "$log" | grep -q '"complete": "yes"' || complain 'a preloaded program leaves no whole log'
+	# What it had loaded, and not what the recorder had.
+	ends 3 "$tool" record --preload --force -o "$log" -- "$plain" 20 200000
+	"$tool" info --modules "$log" >"$scratch/modules"
+	for module in "$plain" libc.so libtxtrace-preload.so; do
+		grep -q "[0-9a-f] .*$module" "$scratch/modules" || complain "info --modules has no $module"
+	done
+	grep -q '/txtrace$' "$scratch/modules" && complain 'a log of another program has the modules of the recorder'
+	"$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | grep -Eq '^"?(main|plain)\+0x' ||
+		complain "a lock was called at $("$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | tail -1)"
+	# What the program finds is what the user has given it, and the object ahead of it.
+	ends 0 env LD_PRELOAD=libdl.so.2 TXTRACE_OUT=x TXTRACE_EVENTS=cond \
+		"$tool" record --preload --force -o "$log" --events +heap -- env
+	grep -q '^LD_PRELOAD=.*/libtxtrace-preload.so:libdl.so.2$' "$scratch/out" || complain "LD_PRELOAD: $(grep LD_ "$scratch/out")"
+	grep -q '^TXTRACE_EVENTS=+heap$' "$scratch/out" || complain 'TXTRACE_EVENTS is not what --events says'
+	grep -q '^TXTRACE_OUT=' "$scratch/out" && complain 'a program that is recorded writes a log of its own'
+	grep -q '^TXTRACE_CHILDREN=' "$scratch/out" && complain 'children are preloaded unasked'
+	ends 0 "$tool" record --preload --inherit --force -o "$log" -- env
+	grep -q '^TXTRACE_CHILDREN=yes$' "$scratch/out" || complain '--inherit does not preload children'
+	ends 0 "$tool" record --preload --children 'match=^sh' --force -o "$log" -- env
+	grep -q '^TXTRACE_CHILDREN=match=^sh$' "$scratch/out" || complain '--children does not say which'
+	ends 0 env -i PATH="$PATH" TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --preload --force -o "$log" true
+	says 'made no call that is traced'
+	ends 0 env TXTRACE_PRELOAD="$scratch/copy.so" sh -c 'cp "$1" "$TXTRACE_PRELOAD" && exec "$2" record --preload --force -o "$3" env' \
+		sh "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" "$tool" "$log"
+	grep -q "^LD_PRELOAD=$scratch/copy.so$" "$scratch/out" || complain 'TXTRACE_PRELOAD is not preloaded'
+	ends 125 env TXTRACE_PRELOAD="$scratch/none.so" "$tool" record --preload --force -o "$log" true
+	says 'none.so: No such file'
+	cp "$scratch/copy.so" "$scratch/a:b.so"
+	ends 125 env TXTRACE_PRELOAD="$scratch/a:b.so" "$tool" record --preload --force -o "$log" true
+	says 'a blank or a colon'
+
+	fails 127 'nonsense: No such file' record --preload -o "$scratch/none.trx" -- nonsense
+	printf '#!%s\n' "$plain" >"$scratch/script"
+	chmod +x "$scratch/script"
+	ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/script"
+	# env(1) becomes the interpreter: what passes it is that, and no child of its.
+	printf '#!/usr/bin/env -S A=1 %s 5\n' "$plain" >"$scratch/script"
+	ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/script"
+	has 5 "$log" pthread_mutex_lock
+	printf '#!/usr/bin/env -S %s\n' "$(command -v printenv)" >"$scratch/script"
+	ends 1 "$tool" record --preload --force -o "$log" -- "$scratch/script" LD_PRELOAD TXTRACE_CHILDREN
+	grep -q '^match=^/.*/printenv\$$' "$scratch/out" || complain "what env becomes is not preloaded: $(cat "$scratch/out")"
+	# A process that was preloaded by others.
+	env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" \
+		"$plain" 20 2000000 &
+	pid=$!
+	await_process "$pid"
+	ends 0 "$tool" record --force -o "$log" -p "$pid"
+	has 20 "$log" pthread_mutex_lock
+	wait "$pid"
+	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\0\0\0\0\0\0\0\0' >"$scratch/narrow"
+	chmod +x "$scratch/narrow"
+	refused 'is 32-bit x86' "$scratch/narrow"
+	${CC:-cc} -pthread "$scratch/plain.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 -o "$scratch/musl"
+	refused 'of another C library' "$scratch/musl"
+	printf '#! /usr/bin/env -S A=1 %s\n' "$scratch/static" >"$scratch/script"
+	if [ -x "$scratch/static" ]; then
+		refused 'linked statically' "$scratch/static"
+		refused 'linked statically' "$scratch/script"
+	fi
+	if ${CC:-cc} -fsanitize=address -pthread "$scratch/plain.c" -o "$scratch/asan" 2>/dev/null; then
+		ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/asan" 20
+		says 'needs libasan.so'
+		has 20 "$log" pthread_mutex_lock
+	fi
+fi
+
+# Of another user, who is nobody's: its directory is taken away at the end.
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=54350 --clear-groups "$tool" version >/dev/null 2>&1; then
+	chmod 711 "$scratch"
+	mkdir -m 777 "$scratch/nobody"
+	cp "$(command -v sleep)" "$scratch/nobody/sleep"
+	chmod 4755 "$scratch/nobody/sleep"
+	sleep 60 &
+	pid=$!
+	ends 125 env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" record -o "$scratch/nobody/log" -p "$pid"
+	says 'only that user and root can trace it'
+	kill "$pid"
+	if setpriv --reuid=54350 --clear-groups "$subject" -n 0 2>/dev/null; then
+		env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$subject" -w "$scratch/other_gate" -n 100 &
+		pid=$!
+		(
+			sleep 1
+			: >"$scratch/other_gate"
+		) &
+		ends 0 "$tool" record --force -o "$log" -p "$pid"
+		has 100 "$log"
+	fi
+	ends 0 env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" record -o "$scratch/nobody/log" \
+		"$scratch/nobody/sleep" 0.2
+	says 'rights from its file'
+	if [ -r "${plain:-/nonexistent}" ]; then
+		what='record --preload of a file with rights'
+		nr_checks=$((nr_checks + 1))
+		env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" record --preload -o "$scratch/nobody/none" \
+			"$scratch/nobody/sleep" 0.2 2>"$scratch/err"
+		[ $? -eq 125 ] || complain "$what is not refused"
+		says 'rights from its file'
+	fi
+	rm -rf /dev/shm/posixtrace-54350
+fi
+finish

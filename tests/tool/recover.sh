@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace recover.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+
+: >"$scratch/empty"
+mkfifo "$scratch/pipe"
+fails 2 'No such file' recover "$scratch/missing"
+fails 2 'is a directory' recover "$scratch"
+fails 2 'is no posixtrace log' recover "$scratch/empty"
+fails 2 'is no posixtrace log' recover "$scratch/pipe"
+fails 2 'is no posixtrace log' recover "$top/README"
+fails 2 'unknown option --nonsense' recover --nonsense
+
+# tells CODE LINE ARGUMENT...: what recover prints, but for where the file is
+tells()
+{
+	expected=$1
+	line=$2
+	shift 2
+	nr_checks=$((nr_checks + 1))
+	"$tool" recover "$@" >"$scratch/out" 2>"$scratch/err"
+	code=$?
+	[ "$code" -eq "$expected" ] || complain "recover $* exits with $code, not $expected"
+	sed "s|.*/||" "$scratch/out" | grep -qxF -e "$line" ||
+		complain "recover $* says $(cat "$scratch/out" "$scratch/err"), not '$line'"
+}
+
+# die FILE: a program that traces itself into it is killed
+die()
+{
+	"$subject" -l "$1" -n 200 -k 9 2>/dev/null
+	[ $? -eq 137 ] || complain 'the program was not killed'
+}
+
+whole()
+{
+	nr_checks=$((nr_checks + 1))
+	[ "$("$tool" print --format csv -f 'tick or tock' "$1" | tail -n +2 | wc -l)" -eq 200 ] ||
+		complain "$1 has not all events"
+	"$tool" info "$1" | grep -q '^complete *yes' || complain "$1 is not complete"
+}
+
+tells 0 'no log is to be completed'
+die "$scratch/one"
+tells 0 'one: completed' "$scratch/one"
+tells 0 'one: complete already' "$scratch/one"
+whole "$scratch/one"
+tells 0 'no log is to be completed'
+
+# All of the user. The second controller completes what the first one has left, when it creates its stream.
+die "$scratch/two"
+tells 0 'two: completed'
+whole "$scratch/two"
+die "$scratch/three"
+rm "$scratch/three"
+tells 1 'three: it was removed, or nothing is left to complete it from'
+tells 0 'no log is to be completed'
+
+# Without what it is to be completed from.
+die "$scratch/four"
+rm -rf "$TXTRACE_DIR"
+tells 1 'four: nothing is left to complete it from; it can be read as far as it was written' "$scratch/four"
+
+# Its writer lives. The worst of several files is told by the exit code.
+"$subject" -l "$scratch/five" -n 100000 -u 1000 &
+pid=$!
+await_stream "$pid"
+tells 1 'five: its writer lives' "$scratch/five"
+tells 1 'five: its writer lives' "$scratch/one" "$scratch/five"
+tells 2 'one: complete already' "$scratch/one" "$scratch/missing"
+kill "$pid"
+wait "$pid" 2>/dev/null
+tells 0 'five: completed' "$scratch/five"
+finish

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the tool says of itself: help, versions, words it does not know; and that each command fits one screen.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+fails 2 'no command nonsense' nonsense
+fails 2 'no command ?[2J??]0;?.' "$(printf '\033[2J\302\233]0;\177.')"
+fails 2 'no command nonsense' help nonsense
+fails 2 'unknown option --nonsense' help --nonsense
+fails 2 'takes one command' help print info
+fails 2 'takes no argument' version nonsense
+"$tool" >"$scratch/out" 2>"$scratch/err" && complain 'txtrace without a command does not fail'
+grep -q '^usage:' "$scratch/err" || complain 'txtrace without a command does not tell its usage'
+"$tool" --help >"$scratch/help" || complain '--help fails'
+for word in $(sed -n 's/^  \([a-z]*\) .*/\1/p' "$scratch/help"); do
+	"$tool" "$word" --help >"$scratch/out" 2>&1 </dev/null
+	[ $? -eq 0 ] || complain "$word --help fails"
+	grep -q "^usage: txtrace $word" "$scratch/out" || complain "$word --help is something else"
+	"$tool" help "$word" >"$scratch/out" 2>&1 || complain "help $word fails"
+	lines=$(wc -l <"$scratch/out")
+	[ "$lines" -le 40 ] || complain "help $word has $lines lines: more than a screen"
+	awk 'length > 110 { exit 1 }' "$scratch/out" || complain "help $word has a line too long"
+	[ "$word" = help ] || [ "$word" = version ] || [ -r "$top/doc/man/txtrace-$word.1" ] ||
+		complain "there is no page txtrace-$word(1)"
+	nr_checks=$((nr_checks + 4))
+done
+# Nobody is told that it went well who got nothing of it.
+if [ -w /dev/full ]; then
+	for arguments in --help --version version help 'help print' 'print --help' 'help --completion'; do
+		nr_checks=$((nr_checks + 1))
+		# shellcheck disable=SC2086
+		"$tool" $arguments >/dev/full 2>"$scratch/err"
+		[ $? -eq 2 ] && grep -q 'No space' "$scratch/err" || complain "$arguments: a full device is not told"
+	done
+fi
+finish
