@@ -5,6 +5,9 @@
 
 #include "options.h"
 
+extern const struct command cmd_check;
+extern const struct command cmd_demo;
+extern const struct command cmd_diff;
 extern const struct command cmd_follow;
 extern const struct command cmd_help;
 extern const struct command cmd_info;
@@ -12,6 +15,7 @@ extern const struct command cmd_list;
 extern const struct command cmd_print;
 extern const struct command cmd_record;
 extern const struct command cmd_recover;
+extern const struct command cmd_report;
 extern const struct command cmd_version;
 
 /* The table, ended by NULL. */

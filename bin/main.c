@@ -10,8 +10,8 @@
 #include "terminal.h"
 
 const struct command *const commands[] = {
-	&cmd_record, &cmd_follow, &cmd_list, &cmd_recover, &cmd_print, &cmd_info,
-	&cmd_version, &cmd_help, NULL,
+	&cmd_record, &cmd_follow, &cmd_list, &cmd_recover, &cmd_print, &cmd_info, &cmd_check,
+	&cmd_report, &cmd_diff, &cmd_demo, &cmd_version, &cmd_help, NULL,
 };
 
 static const struct command *find(const char *name)

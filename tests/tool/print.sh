@@ -181,7 +181,7 @@ fails 2 'exists' print -f "number<200" -o "$scratch/file" "$samples/demo_threadx
 cmp -s "$scratch/file" "$golden_dir/print-threadx" && complain 'print --force does not overwrite'
 [ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'print -o leaves a part of a file'
 cp "$samples/demo_threadx.trx" "$scratch/own.trx"
-for command in print; do
+for command in print report; do
 	fails 2 'over itself' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
 done
 cmp -s "$samples/demo_threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace report.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+runners=${RUNNERS:-$(pwd)/tests/tool/runners}
+profile=$top/tests/tool/profile.py
+python=$(command -v python3)
+all='--profile --performance --services --stacks --filex --netx --inversions --cpus --processes'
+
+bad_files report
+fails 2 'takes one file' report
+fails 2 'takes one file' report a b
+fails 2 '--format is text, json or csv' report --format jsonl "$scratch/empty"
+fails 2 '--format is' report --format xml "$scratch/empty"
+fails 2 'is no time' report --from soon "$scratch/empty"
+fails 2 'a ) is missing' report -f '(event:a' "$scratch/empty"
+
+# What a program that knows nothing of the tool computes of the same bytes.
+same_as_computed()
+{
+	nr_checks=$((nr_checks + 1))
+	"$tool" report --profile --performance --inversions --cpus --format json "$1" >"$scratch/json" ||
+		complain "report fails on $1"
+	"$python" "$profile" check "$1" "$scratch/json" >"$scratch/out" 2>&1 ||
+		complain "$1: something else was computed: $(tail -1 "$scratch/out" | cut -c1-400)"
+}
+
+# The same for a log, from the list of its events.
+same_as_listed()
+{
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format json "$1" >"$scratch/events" 2>/dev/null || complain "print fails on $1"
+	# shellcheck disable=SC2086  # options
+	"$tool" report $all --format json "$1" >"$scratch/json" || complain "report fails on $1"
+	"$python" "$profile" log "$scratch/events" "$scratch/json" >"$scratch/out" 2>&1 ||
+		complain "$1: something else was computed: $(tail -1 "$scratch/out" | cut -c1-400)"
+}
+
+if [ -n "$python" ]; then
+	for seed in 1 2 3 4 5 6 11 83 101 105; do
+		"$python" "$profile" make "$seed" "$scratch/made-$seed" && same_as_computed "$scratch/made-$seed"
+	done
+fi
+
+# Logs: their times differ from run to run, so what can be told is the sum.
+"$runners" "$scratch/log" || complain 'no log was written'
+"$runners" "$scratch/lossy" 20000 lose || complain 'no log with losses was written'
+if [ -n "$python" ]; then
+	same_as_listed "$scratch/log"
+	same_as_listed "$scratch/lossy"
+fi
+"$tool" report "$scratch/log" >"$scratch/out" 2>"$scratch/err" || complain "report of a log: $(cat "$scratch/err")"
+[ "$(head -1 "$scratch/out")" = 'lost: nothing' ] || complain "no loss line: $(head -1 "$scratch/out")"
+for title in 'Execution Profile' 'Performance Statistics' 'Popular Services' Processes; do
+	grep -qx "$title" "$scratch/out" || complain "a log has no $title"
+done
+for title in 'FileX Statistics' 'NetX Statistics' 'Thread Stack Usage' 'Priority Inversions'; do
+	! grep -qx "$title" "$scratch/out" || complain "a log has $title, and nothing in it"
+done
+grep -q '^  left  *1959 ' "$scratch/out" || complain 'the count of an event type is wrong'
+"$tool" report "$scratch/lossy" | head -1 | grep -q 'lost: [1-9][0-9]* overwritten' || complain 'a loss is not told'
+"$tool" report --filex "$scratch/log" | grep -q 'nothing in this trace' || complain 'an empty report is not told'
+"$tool" report --services -f 'event:turn thread:left*' "$scratch/log" >"$scratch/out"
+grep -q '^  turn  *20  *100.00' "$scratch/out" || complain "a filter is not obeyed: $(cat "$scratch/out")"
+
+find_samples
+for sample in threadx filex netx_tcp netx_udp; do
+	golden "report-$sample" report "$samples/demo_$sample.trx"
+	[ -z "$python" ] || same_as_computed "$samples/demo_$sample.trx"
+done
+golden report-json report --format json "$samples/demo_netx_tcp.trx"
+golden report-csv report --format csv --tick 100 "$samples/demo_filex.trx"
+golden report-choice report --netx --stacks "$samples/demo_netx_udp.trx"
+golden report-nothing report --filex --processes --cpus --inversions "$samples/demo_threadx.trx"
+golden report-range report --profile --services --from 10ms --until 20ms "$samples/demo_threadx.trx"
+golden report-filter report --profile --inversions -f 'thread:"NetX IP*"' "$samples/demo_netx_tcp.trx"
+golden report-empty report -f 'event:nothing' "$samples/demo_threadx.trx"
+
+# JSON is JSON, CSV has five fields everywhere, and both have the same numbers.
+if [ -n "$python" ]; then
+	for file in "$samples"/*.trx "$scratch/log"; do
+		# shellcheck disable=SC2086  # options
+		"$tool" report $all --format json "$file" >"$scratch/json"
+		# shellcheck disable=SC2086  # options
+		"$tool" report $all --format csv "$file" >"$scratch/csv"
+		"$python" - "$scratch/json" "$scratch/csv" <<'END' || complain "$file: JSON or CSV cannot be read"
+import csv, json, sys
+tables = json.load(open(sys.argv[1]))
+rows = list(csv.reader(open(sys.argv[2], newline='')))
+assert rows[0] == ["report", "subject", "item", "statistic", "value"] and all(len(row) == 5 for row in rows)
+numbers = [value for table in tables.values() for row in table for value in row.values()
+           if isinstance(value, (int, float))]
+values = [row[4] for row in rows[1:]] + [row[1] for row in rows[1:]]
+assert len(numbers) > 20
+for number in numbers:
+    assert any(value in values for value in (str(number), "%.2f" % number, "%.9f" % number)), number
+END
+	done
+fi
+
+# A file: not over one that exists.
+"$tool" report -o "$scratch/file" "$samples/demo_filex.trx" || complain 'report -o fails'
+fails 2 'exists' report -o "$scratch/file" "$samples/demo_filex.trx"
+sed "s|$samples/||g" "$scratch/file" | cmp -s - "$golden_dir/report-filex" || complain 'report -o writes something else'
+finish
