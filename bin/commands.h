@@ -8,10 +8,12 @@
 extern const struct command cmd_check;
 extern const struct command cmd_demo;
 extern const struct command cmd_diff;
+extern const struct command cmd_export;
 extern const struct command cmd_follow;
 extern const struct command cmd_help;
 extern const struct command cmd_info;
 extern const struct command cmd_list;
+extern const struct command cmd_merge;
 extern const struct command cmd_print;
 extern const struct command cmd_record;
 extern const struct command cmd_recover;

@@ -11,7 +11,8 @@
 
 const struct command *const commands[] = {
 	&cmd_record, &cmd_follow, &cmd_list, &cmd_recover, &cmd_print, &cmd_info, &cmd_check,
-	&cmd_report, &cmd_diff, &cmd_demo, &cmd_version, &cmd_help, NULL,
+	&cmd_report, &cmd_merge, &cmd_diff, &cmd_export, &cmd_demo, &cmd_version, &cmd_help,
+	NULL,
 };
 
 static const struct command *find(const char *name)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* Times and colours, for canvas and text alike. */
+
+/* Times. */
+
+const SCALES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const THIN = '\u2009';
+
+/* Exact: seconds with nine digits, as txtrace print has them. */
+function seconds(ns) {
+	const size = Math.abs(ns);
+
+	return `${ns < 0 ? '-' : ''}${Math.floor(size / 1e9)}.${String(size % 1e9).padStart(9, '0')}`;
+}
+
+/* To be read: four digits or so, with a unit.  "12.3 ms" */
+function brief(ns) {
+	const size = Math.abs(ns);
+	const [scale, unit] = SCALES.find(([scale]) => size >= scale) ?? SCALES[3];
+	const value = ns / scale;
+
+	return `${scale === 1 ? Math.round(value) : value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3)} ${unit}`;
+}
+
+/* Digits in groups of three, on both sides of the point. */
+function grouped(text) {
+	const [whole, fraction] = String(text).split('.');
+	const left = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+
+	return fraction === undefined ? left : `${left}.${fraction.replace(/(\d{3})(?=\d)/g, `$1${THIN}`)}`;
+}
+
+function count(number, one, many) {
+	return `${grouped(number)} ${number === 1 ? one : many ?? `${one}s`}`;
+}
+
+/* Local date and time of an event, to the nanosecond. */
+function clock(facts, ns) {
+	const whole = BigInt(facts.first) + BigInt(Math.round(ns));
+	const date = new Date(Number(whole / 1000000000n) * 1000);
+	const two = number => String(number).padStart(2, '0');
+
+	return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T` +
+		`${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.` +
+		String(whole % 1000000000n).padStart(9, '0');
+}
+
+/* Marks of an axis: 1, 2 or 5 and zeros ns apart, and their texts, which have what digits that takes. */
+function axisMarks(begin, end, width, spacing) {
+	const least = Math.max((end - begin) / width * spacing, 1);
+	const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
+	const step = Math.round(power) * ([1, 2, 5, 10].find(factor => factor * power >= least * 0.999999) ?? 10);
+	const [scale, unit] = SCALES.find(([scale]) => Math.max(Math.abs(begin), Math.abs(end)) >= scale) ?? SCALES[3];
+	const digits = Math.max(0, Math.round(Math.log10(scale)) - Math.floor(Math.log10(step) + 1e-9));
+	const marks = [];
+
+	for (let time = Math.ceil(begin / step) * step; time <= end; time += step)
+		marks.push({time, text: `${grouped((time / scale).toFixed(digits))} ${unit}`});
+	return {marks, step};
+}
+
+/* Colours: those of the page, and one for each family of types. */
+
+const HUES_LIGHT = ['#2f6fde', '#d9730d', '#178a55', '#8b4fd9', '#d13b4a', '#0e8f9e', '#c93b8c', '#7d8209', '#94602e', '#5a6b82'];
+const HUES_DARK = ['#6ea8fe', '#f7a556', '#57d08c', '#bd9bff', '#ff7f87', '#4fd3df', '#ff8cc6', '#d2d65c', '#d3a77c', '#a3b3c9'];
+
+const BLOCK = 64; // events
+
+/* TX_TRACE_QUEUE_SEND is of the family QUEUE; a type that has none is one by itself. */
+function familyOf(name) {
+	const found = name.match(/^(TX|FX|NX|NXD|UX)_TRACE_([A-Z]+)/);
+
+	if (!found)
+		return name.startsWith('posix_trace_') ? 'posix_trace' : name;
+	return {TX: found[2], FX: 'FileX', UX: 'USBX'}[found[1]] ?? 'NetX';
+}
+
+class Theme {
+	constructor(trace) {
+		const counts = new Map();
+
+		trace.types.forEach(type => {
+			type.family = familyOf(type.name);
+			counts.set(type.family, (counts.get(type.family) ?? 0) + type.events.length);
+		});
+		const order = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || byName(a, b));
+
+		this.trace = trace;
+		this.families = order;
+		this.sums = new WeakMap(); // by list of events
+		this.hue = trace.types.map(type => type.family === 'posix_trace' ? HUES_LIGHT.length - 1 :
+			order.indexOf(type.family) % (HUES_LIGHT.length - 1));
+		this.read();
+	}
+	/* Again when the screen turns from light to dark. */
+	read() {
+		const style = getComputedStyle(document.documentElement);
+
+		this.isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+		this.hues = this.isDark ? HUES_DARK : HUES_LIGHT;
+		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait', 'wait-text', 'run',
+			'run-text', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select'])
+			this[name.replace(/-./g, c => c[1].toUpperCase())] = style.getPropertyValue(`--${name}`).trim();
+		this.font = `11px ${style.getPropertyValue('--sans')}`;
+		this.hatch = null;
+	}
+	typeColor(type) {
+		return this.hues[this.hue[type]];
+	}
+	/*
+	 * How many of the events [from, to) of a list have which hue: sums up to each block of 64 events are known, the
+	 * rest is counted.
+	 */
+	countHues(list, from, to) {
+		const nr = this.hues.length;
+		const counts = new Uint32Array(nr);
+		const look = (begin, end) => {
+			for (let k = begin; k < end; k++)
+				counts[this.hue[this.trace.type(list[k])]]++;
+		};
+		const first = Math.ceil(from / BLOCK), last = Math.floor(to / BLOCK);
+
+		if (first >= last) {
+			look(from, to);
+			return counts;
+		}
+		const sums = this.sumsOf(list);
+
+		for (let hue = 0; hue < nr; hue++)
+			counts[hue] = sums[last * nr + hue] - sums[first * nr + hue];
+		look(from, first * BLOCK);
+		look(last * BLOCK, to);
+		return counts;
+	}
+	sumsOf(list) {
+		const nr = this.hues.length;
+		let sums = this.sums.get(list);
+
+		if (sums)
+			return sums;
+		sums = new Uint32Array((Math.floor(list.length / BLOCK) + 1) * nr);
+		for (let k = 0; k + BLOCK <= list.length; k += BLOCK) {
+			const at = k / BLOCK * nr;
+
+			sums.copyWithin(at + nr, at, at + nr);
+			for (let j = k; j < k + BLOCK; j++)
+				sums[at + nr + this.hue[this.trace.type(list[j])]]++;
+		}
+		this.sums.set(list, sums);
+		return sums;
+	}
+	/* The pattern of gaps. */
+	hatching(context) {
+		if (this.hatch)
+			return this.hatch;
+		const tile = document.createElement('canvas');
+		const paint = tile.getContext('2d');
+
+		tile.width = tile.height = 8;
+		paint.strokeStyle = this.loss;
+		paint.lineWidth = 1.6;
+		paint.beginPath();
+		for (const x of [-8, 0, 8]) {
+			paint.moveTo(x, 8);
+			paint.lineTo(x + 8, 0);
+		}
+		paint.stroke();
+		return this.hatch = context.createPattern(tile, 'repeat');
+	}
+}

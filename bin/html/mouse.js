@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/* The mouse on the timeline and on the overview, and what is told of the thing below it. */
+
+const REACH = 7; // pixels that one may miss an event by
+
+class Mouse {
+	constructor(timeline) {
+		this.timeline = timeline;
+		this.canvas = timeline.canvas;
+		this.tip = document.getElementById('tip');
+		this.drag = null; // since when a button is down
+		this.listen();
+	}
+
+	listen() {
+		const {canvas, timeline} = this;
+		const overview = timeline.overview.canvas;
+
+		canvas.addEventListener('wheel', event => this.wheel(event), {passive: false});
+		overview.addEventListener('wheel', event => this.wheel(event, true), {passive: false});
+		canvas.addEventListener('pointerdown', event => this.press(event));
+		canvas.addEventListener('pointermove', event => this.move(event));
+		canvas.addEventListener('pointerup', event => this.release(event));
+		canvas.addEventListener('pointerleave', () => this.leave());
+		canvas.addEventListener('dblclick', () => timeline.reset());
+		overview.addEventListener('pointerdown', event => {
+			overview.setPointerCapture(event.pointerId);
+			this.showAround(event);
+		});
+		overview.addEventListener('pointermove', event => event.buttons && this.showAround(event));
+		overview.addEventListener('dblclick', () => timeline.reset());
+	}
+	place(event) {
+		const box = this.canvas.getBoundingClientRect();
+
+		return [event.clientX - box.left, event.clientY - box.top];
+	}
+	showAround(event) {
+		const {overview, view} = this.timeline;
+		const time = overview.time(event.clientX - overview.canvas.getBoundingClientRect().left);
+		const half = (view.end - view.begin) / 2;
+
+		this.timeline.show(time - half, time + half);
+	}
+	wheel(event, isOverview) {
+		const size = event.deltaMode === 1 ? 32 : 1;
+		const x = event.deltaX * size, y = event.deltaY * size;
+
+		event.preventDefault();
+		if (Math.abs(x) > Math.abs(y) || event.shiftKey)
+			this.timeline.pan((Math.abs(x) > Math.abs(y) ? x : y) / this.timeline.width);
+		else if (event.altKey)
+			this.timeline.scroller.scrollTop += y;
+		else
+			this.timeline.zoom(Math.exp(Math.max(Math.min(y, 240), -240) * 0.0022),
+				isOverview ? undefined : this.place(event)[0]);
+	}
+	press(event) {
+		const [x, y] = this.place(event);
+
+		if (event.button !== 0)
+			return;
+		this.canvas.setPointerCapture(event.pointerId);
+		this.drag = {x, y, view: {...this.timeline.view}, top: this.timeline.scroller.scrollTop, isMoved: false,
+			isRange: event.shiftKey};
+		this.canvas.focus({preventScroll: true});
+	}
+	move(event) {
+		const [x, y] = this.place(event);
+		const {drag} = this;
+
+		this.timeline.hover = x;
+		this.timeline.dirty();
+		if (!drag) {
+			this.showTip(event, this.find(x, y));
+			return;
+		}
+		drag.isMoved ||= Math.abs(x - drag.x) + Math.abs(y - drag.y) > 4;
+		if (!drag.isMoved)
+			return;
+		this.tip.hidden = true;
+		if (drag.isRange) {
+			this.timeline.range = [drag.x, x];
+		} else {
+			const by = (drag.x - x) / this.timeline.scale;
+
+			this.timeline.show(drag.view.begin + by, drag.view.end + by);
+			this.timeline.scroller.scrollTop = drag.top + drag.y - y;
+			this.canvas.classList.add('dragged');
+		}
+	}
+	release(event) {
+		const [x, y] = this.place(event);
+		const {drag, timeline} = this;
+		const {range} = timeline;
+
+		this.drag = timeline.range = null;
+		this.canvas.classList.remove('dragged');
+		if (range && Math.abs(range[1] - range[0]) > 3)
+			timeline.show(timeline.time(Math.min(...range)), timeline.time(Math.max(...range)), true);
+		else if (drag && !drag.isMoved)
+			this.click(this.find(x, y), event);
+		timeline.dirty();
+	}
+	click(found, event) {
+		if (found && found.event !== undefined && (event.ctrlKey || event.metaKey))
+			this.timeline.told.measure(found.event);
+		else if (found)
+			this.timeline.told.select(found);
+	}
+	leave() {
+		this.timeline.hover = null;
+		this.tip.hidden = true;
+		this.timeline.dirty();
+	}
+
+	/* What is at a place: a selection, or null. */
+	find(x, y) {
+		const {timeline} = this, {trace} = timeline;
+		const time = timeline.time(x), down = y + timeline.scroller.scrollTop;
+		const line = timeline.lines.find(line => down >= line.y && down < line.y + line.height);
+		const gap = this.findSpan(trace.gaps, time, 3);
+
+		if (y < AXIS_HEIGHT || !line || !line.row)
+			return gap ? {span: gap} : null;
+		const span = this.innermost(line.row, time);
+		const event = trace.nearest(line.row.events, time);
+		const isState = down >= line.y + PADDING + line.row.lane;
+
+		if (event !== undefined && Math.abs(timeline.x(trace.seek[event]) - x) <= REACH && !(isState && span))
+			return {event};
+		return span ? {span} : gap ? {span: gap} : null;
+	}
+	/* An interrupt rather than what it interrupts. */
+	innermost(row, time) {
+		for (const kind of [KIND.ISR, KIND.WAIT, KIND.LOCK, KIND.RUN]) {
+			const span = this.findSpan(row.spans[kind] ?? [], time, 1.5);
+
+			if (span)
+				return span;
+		}
+		return null;
+	}
+	/* The last one that has begun, if it was not over so many pixels ago. */
+	findSpan(list, time, pixels) {
+		const reach = pixels / this.timeline.scale;
+		const span = list[lowerBound(at => list[at].begin, time + reach, 0, list.length) - 1];
+
+		return span && span.end >= time - reach ? span : null;
+	}
+	showTip(event, found) {
+		this.tip.hidden = !found;
+		this.canvas.classList.toggle('over', found !== null);
+		if (!found)
+			return;
+		this.tip.replaceChildren(...(found.span ? this.spanTip(found.span) : this.eventTip(found.event)));
+		const width = this.tip.offsetWidth, height = this.tip.offsetHeight;
+		const isLow = event.clientY + height + 24 > innerHeight;
+
+		this.tip.style.left = `${Math.min(event.clientX + 14, innerWidth - width - 8)}px`;
+		this.tip.style.top = `${isLow ? event.clientY - height - 12 : event.clientY + 18}px`;
+	}
+	eventTip(i) {
+		const {trace, theme} = this.timeline;
+		const title = make('b', '', trace.typeOf(i).name);
+
+		title.style.color = theme.typeColor(trace.type(i));
+		return [title, make('span', '', `${trace.rowOfEvent(i).name} · CPU ${trace.cpu[i]} · ${grouped(seconds(trace.time[i]))} s`),
+			make('code', '', trace.dataText(i))];
+	}
+	spanTip(span) {
+		const text = spanTitle(span);
+
+		return [make('b', '', text), make('span', '', `${brief(span.end - span.begin)}${
+			span.holder ? ` · held by ${span.holder}` : ''}`),
+		make('span', '', `from ${grouped(seconds(span.begin))} s`)];
+	}
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of this folder as bytes; page.c is made from them by the rule in bin/module.am. */
+#ifndef TXTRACE_HTML_PAGE_H
+#define TXTRACE_HTML_PAGE_H
+
+#include <stddef.h>
+
+extern const unsigned char page_html[], page_css[], page_js[];
+extern const size_t page_html_size, page_css_size, page_js_size;
+
+#endif

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+/* The page as a whole: what is selected, the search, keys, and the place in the address. */
+
+const KEYS = [
+	['Look around', [['wheel', 'zoom about the mouse'], ['drag', 'move'], ['Shift drag', 'zoom to a range'],
+		['double click', 'show all'], ['+  -', 'zoom in, out'], ['w  s', 'zoom in, out'],
+		['a  d', 'left, right'], ['←  →', 'left, right'],
+		['↑  ↓', 'other rows'], ['f', 'zoom to the selection'], ['0', 'show all']]],
+	['Events', [['click', 'select'], ['[  ]', 'previous, next of the thread'], [',  .', 'previous, next of the type'],
+		['k  j', 'previous, next of all'], ['m', 'set a mark: times are measured from it'],
+		['Ctrl click', 'measure from the selected event to this one'], ['Esc', 'nothing selected, then nothing searched for']]],
+	['Search', [['/', 'search'], ['n  N', 'next, previous hit'], ['mutex', 'in names of events and threads, in data'],
+		['*SEND', 'a name of this form'], ['thread:worker* event:*GET', 'both'], ['object:"queue 0"', 'an object in the data'],
+		['time>20ms  cpu=1  u32[4]>7', 'numbers; see txtrace-filter(7)'], ['or  not  ( )', 'as they read']]],
+	['Page', [['1 … 6', 'what is shown below'], ['t', 'more or less of it'], ['?', 'this']]],
+];
+
+const SLICE_MS = 12; // of searching, between two frames
+
+class Page {
+	constructor(trace) {
+		const find = id => document.getElementById(id);
+		const told = {
+			select: selection => this.select(selection), measure: event => this.measure(event),
+			view: () => this.noteView(), query: text => this.setQuery(text), row: row => this.showRow(row),
+			step: (kind, step) => this.step(kind, step), neighbour: (i, kind, step) => this.neighbour(i, kind, step),
+			zoomTo: (begin, end) => this.zoomTo(begin, end),
+		};
+
+		this.trace = trace;
+		this.selection = this.mark = this.hits = null;
+		this.searches = 0;
+		this.noteLater = null;
+		this.theme = new Theme(trace);
+		this.timeline = new Timeline(trace, this.theme, told);
+		this.table = new EventTable(trace, this.theme, told);
+		this.details = new Details(trace, this.theme, told);
+		this.search = find('search');
+		this.searchState = find('search-state');
+		this.told = told;
+		this.makeHeader();
+		this.makeTabs();
+		this.makeHelp();
+		this.listen();
+		this.readHash();
+	}
+
+	/* What the file is. */
+	makeHeader() {
+		const {trace} = this, {facts} = trace;
+		const chips = document.getElementById('chips');
+		const chip = (text, className) => chips.append(make('span', `chip ${className ?? ''}`, text));
+		const lost = facts.overwritten + facts.dropped + facts.abandoned;
+
+		document.title = `${facts.file} · txtrace`;
+		document.getElementById('title').textContent = facts.file;
+		chip(facts.foreign ? 'ThreadX trace buffer' : 'posixtrace log');
+		chip(brief(trace.end - trace.begin));
+		chip(count(trace.n, 'event'));
+		chip(count(trace.threads().length, 'thread'));
+		if (lost > 0)
+			chip(`${count(lost, 'event')} lost`, 'bad');
+		if (trace.gaps.length > 0)
+			chip(count(trace.gaps.length, 'gap'), 'bad');
+		if (!facts.complete)
+			chip('its writer died', 'bad');
+		if (facts.overrun)
+			chip('the log is not complete', 'bad');
+		if (facts.leftOut > 0)
+			chip(`${grouped(facts.leftOut)} more events are not on this page`, 'bad');
+	}
+
+	/* Tabs. */
+
+	makeTabs() {
+		const {trace, theme, told} = this;
+		this.fill = { // when a tab is opened for the first time
+			types: () => typeTable(trace, theme, told).element, threads: () => threadTable(trace, told).element,
+			waits: () => waitTable(trace, told).element, gaps: () => gapTable(trace, told).element,
+			file: () => fileFacts(trace),
+		};
+
+		this.tabs = [...document.querySelectorAll('#tabs [role=tab]')];
+		this.tabs.forEach(tab => tab.addEventListener('click', () => this.openTab(tab)));
+		document.getElementById('only-hits').addEventListener('change', () => this.listHits());
+	}
+	openTab(tab) {
+		for (const other of this.tabs) {
+			const panel = document.getElementById(other.getAttribute('aria-controls'));
+			const name = panel.id.replace('panel-', '');
+
+			other.setAttribute('aria-selected', other === tab);
+			panel.hidden = other !== tab;
+			if (other === tab && this.fill[name]) {
+				panel.replaceChildren(this.fill[name]());
+				delete this.fill[name];
+			}
+		}
+		this.table.draw();
+	}
+
+	/* Selection. */
+
+	select(selection) {
+		this.selection = this.timeline.selection = selection;
+		this.details.show(selection, this.mark);
+		if (selection && selection.event !== undefined)
+			this.table.show(selection.event);
+		this.timeline.dirty();
+		this.noteView();
+	}
+	/* The same, and brings it to where it can be seen. */
+	goTo(event) {
+		if (event === undefined)
+			return;
+		this.timeline.reveal(this.trace.time[event]);
+		this.timeline.showRow(this.trace.rowOfEvent(event));
+		this.select({event});
+	}
+	showRow(row) {
+		this.timeline.showRow(row);
+		if (row.events.length > 0)
+			this.select({event: this.trace.nearest(row.events, (this.timeline.view.begin + this.timeline.view.end) / 2)});
+	}
+	setMark(event) {
+		this.mark = this.timeline.mark = event;
+		this.details.show(this.selection, this.mark);
+		this.timeline.dirty();
+	}
+	measure(event) {
+		if (this.mark === null && this.selection?.event !== undefined)
+			this.setMark(this.selection.event);
+		this.select({event});
+	}
+	listOf(i, kind) {
+		switch (kind) {
+		case 'thread':
+			return this.trace.rowOfEvent(i).events;
+		case 'type':
+			return this.trace.typeOf(i).events;
+		default:
+			return this.hits ? this.hits.list : [];
+		}
+	}
+	neighbour(i, kind, step) {
+		const list = this.listOf(i, kind);
+		const k = lowerBound(at => list[at], i, 0, list.length);
+
+		return step < 0 ? list[k - 1] : list[k] === i ? list[k + 1] : list[k];
+	}
+	/* From the selected event; without one, from the middle of what is shown. */
+	step(kind, step) {
+		const {view} = this.timeline;
+
+		if (this.trace.n === 0)
+			return;
+		const from = this.selection?.event ?? this.trace.firstAt((view.begin + view.end) / 2);
+
+		if (kind === 'all')
+			this.goTo(from + step >= 0 && from + step < this.trace.n ? from + step : undefined);
+		else
+			this.goTo(this.neighbour(from, kind, step));
+	}
+	zoomTo(begin, end) {
+		const margin = Math.max((end - begin) * 0.15, 10);
+
+		this.timeline.show(begin - margin, end + margin, true);
+	}
+	zoomToSelection() {
+		const {selection, trace} = this;
+
+		if (selection?.span)
+			this.zoomTo(selection.span.begin, selection.span.end);
+		else if (selection)
+			this.zoomTo(...this.around(trace.rowOfEvent(selection.event).events, selection.event));
+	}
+	/* Time of a few events of a list before and behind this one. */
+	around(list, i) {
+		const k = lowerBound(at => list[at], i, 0, list.length);
+
+		return [this.trace.time[list[Math.max(k - 6, 0)]], this.trace.time[list[Math.min(k + 6, list.length - 1)]]];
+	}
+
+	/* Search. */
+
+	setQuery(text) {
+		this.search.value = text;
+		this.find();
+	}
+	async find() {
+		const text = this.search.value.trim();
+		const mine = ++this.searches;
+
+		this.noteView();
+		this.search.classList.remove('wrong');
+		if (text === '') {
+			this.setHits(null, '');
+			return;
+		}
+		try {
+			const query = new Query(this.trace, text);
+			const bits = await this.lookAtAll(query, mine);
+
+			if (mine === this.searches)
+				this.setHits(this.hitsOf(bits));
+		} catch (error) {
+			if (!(error instanceof QueryError))
+				throw error;
+			this.search.classList.add('wrong');
+			this.setHits(null, error.message);
+		}
+	}
+	/* In slices, so that the page stays alive; it is given up when another search begins. */
+	async lookAtAll(query, mine) {
+		const {n} = this.trace;
+		const bits = new Uint8Array(n);
+		let i = 0, begin = performance.now();
+
+		while (i < n && mine === this.searches) {
+			for (const end = Math.min(i + 4096, n); i < end; i++)
+				bits[i] = query.takes(i) ? 1 : 0;
+			if (performance.now() - begin > SLICE_MS) {
+				this.searchState.textContent = `${Math.floor(100 * i / n)} %`;
+				await new Promise(go => setTimeout(go));
+				begin = performance.now();
+			}
+		}
+		return bits;
+	}
+	hitsOf(bits) {
+		const list = new Growing(Uint32Array), byRow = new Map();
+
+		for (let i = 0; i < bits.length; i++)
+			if (bits[i])
+				list.push(i);
+		for (const i of list.done()) {
+			const row = this.trace.rowOfEvent(i);
+
+			if (!byRow.has(row))
+				byRow.set(row, new Growing(Uint32Array));
+			byRow.get(row).push(i);
+		}
+		byRow.forEach((growing, row) => byRow.set(row, growing.done()));
+		return {bits, list: list.done(), byRow};
+	}
+	setHits(hits, complaint) {
+		this.hits = this.timeline.hits = hits;
+		this.table.bits = hits ? hits.bits : null;
+		this.searchState.textContent = hits ? count(hits.list.length, 'hit') : complaint;
+		this.searchState.dataset.hits = hits ? hits.list.length : '';
+		document.getElementById('hits').hidden = !hits;
+		this.listHits();
+		this.details.show(this.selection, this.mark);
+		this.timeline.dirty();
+	}
+	/* The table has all events, or those that were found. */
+	listHits() {
+		const isOnly = document.getElementById('only-hits').checked;
+
+		this.table.setList(isOnly && this.hits ? this.hits.list : null);
+	}
+
+	/* Help. */
+
+	makeHelp() {
+		const box = document.getElementById('keys');
+
+		for (const [title, keys] of KEYS) {
+			const group = make('section'), list = make('dl');
+
+			for (const [key, text] of keys) {
+				const term = make('dt');
+
+				term.append(...key.split('  ').map(one => make('kbd', '', one)));
+				list.append(term, make('dd', '', text));
+			}
+			group.append(make('h3', '', title), list);
+			box.append(group);
+		}
+		this.makeLegend(box);
+	}
+	makeLegend(box) {
+		const group = make('section', 'legend');
+		const entries = [['runs', '--run'], ['waits', '--wait'], ['interrupt', '--isr'], ['holds a lock', '--lock'],
+			['events lost', '--loss'], ['hit', '--hit']];
+
+		group.append(make('h3', '', 'Colours'));
+		for (const [text, color] of entries) {
+			const entry = make('span', 'key', text);
+
+			entry.style.setProperty('--hue', `var(${color})`);
+			group.append(entry);
+		}
+		for (const family of this.theme.families.slice(0, 12)) {
+			const entry = make('span', 'key event', family);
+
+			entry.style.setProperty('--hue', this.theme.typeColor(this.trace.types.findIndex(type => type.family === family)));
+			group.append(entry);
+		}
+		box.append(group);
+	}
+	toggleHelp() {
+		const help = document.getElementById('help');
+
+		if (help.open)
+			help.close();
+		else
+			help.showModal();
+	}
+
+	/* Keys, and the rest. */
+
+	listen() {
+		const {timeline} = this;
+
+		addEventListener('keydown', event => this.key(event));
+		addEventListener('hashchange', () => this.readHash());
+		this.search.addEventListener('input', () => this.find());
+		this.search.addEventListener('keydown', event => this.searchKey(event));
+		document.getElementById('help-button').onclick = () => this.toggleHelp();
+		document.getElementById('help').onclick = event => event.target === event.currentTarget && event.target.close();
+		document.getElementById('hit-before').onclick = () => this.step('hit', -1);
+		document.getElementById('hit-after').onclick = () => this.step('hit', 1);
+		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+			this.theme.read();
+			this.table.draw();
+			timeline.dirty();
+		});
+		this.listenSplitter();
+	}
+	searchKey(event) {
+		if (event.key === 'Enter')
+			this.step('hit', event.shiftKey ? -1 : 1);
+		else if (event.key === 'Escape')
+			this.search.blur();
+		else
+			return;
+		event.preventDefault();
+	}
+	listenSplitter() {
+		const splitter = document.getElementById('splitter');
+
+		splitter.addEventListener('pointerdown', event => splitter.setPointerCapture(event.pointerId));
+		splitter.addEventListener('pointermove', event => {
+			if (event.buttons)
+				this.setDock(innerHeight - event.clientY);
+		});
+		splitter.addEventListener('keydown', event => {
+			const by = {ArrowUp: 24, ArrowDown: -24}[event.key];
+
+			if (!by)
+				return;
+			this.setDock(document.getElementById('dock').offsetHeight + by);
+			event.preventDefault();
+			event.stopPropagation();
+		});
+	}
+	setDock(height) {
+		document.documentElement.style.setProperty('--dock', `${Math.min(Math.max(height, 34), innerHeight - 180)}px`);
+	}
+	toggleDock() {
+		const isSmall = document.getElementById('dock').offsetHeight < innerHeight * 0.2;
+
+		this.setDock(isSmall ? innerHeight * 0.42 : 34);
+	}
+
+	key(event) {
+		const isTyping = event.target.matches('input[type=search]');
+		const act = this.actions()[event.key];
+
+		if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !act ||
+			document.getElementById('help').open && event.key !== '?')
+			return;
+		event.preventDefault();
+		act();
+	}
+	actions() {
+		const {timeline} = this;
+		const zoom = factor => () => timeline.zoom(factor, undefined, true);
+		const pan = share => () => timeline.pan(share, true);
+		const scroll = by => () => {
+			timeline.scroller.scrollTop += by;
+		};
+		const step = (kind, by) => () => this.step(kind, by);
+
+		return this.known ??= {
+			'+': zoom(0.5), '=': zoom(0.5), 'w': zoom(0.5), '-': zoom(2), '_': zoom(2), 's': zoom(2),
+			'a': pan(-0.25), 'ArrowLeft': pan(-0.25), 'd': pan(0.25), 'ArrowRight': pan(0.25),
+			'ArrowUp': scroll(-44), 'ArrowDown': scroll(44),
+			'PageUp': scroll(-timeline.height / 2), 'PageDown': scroll(timeline.height / 2),
+			'0': () => timeline.reset(), 'Home': () => timeline.reset(), 'f': () => this.zoomToSelection(),
+			'[': step('thread', -1), ']': step('thread', 1), ',': step('type', -1), '.': step('type', 1),
+			'k': step('all', -1), 'j': step('all', 1), 'n': step('hit', 1), 'N': step('hit', -1),
+			'm': () => this.setMark(this.selection?.event ?? null), '/': () => this.search.select(),
+			'?': () => this.toggleHelp(), 't': () => this.toggleDock(), 'Escape': () => this.escape(),
+			...Object.fromEntries(this.tabs.map((tab, k) => [String(k + 1), () => this.openTab(tab)])),
+		};
+	}
+	escape() {
+		if (this.mark !== null)
+			this.setMark(null);
+		else if (this.selection)
+			this.select(null);
+		else
+			this.setQuery('');
+	}
+
+	/* The place in the address: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=what is searched for. */
+
+	noteView() {
+		clearTimeout(this.noteLater);
+		this.noteLater = setTimeout(() => {
+			const {view, target, origin} = this.timeline;
+			const {begin, end} = origin ? target : view;
+			const parts = [`t=${Math.round(begin)}`, `z=${Math.round(end - begin)}`];
+
+			if (this.selection?.event !== undefined)
+				parts.push(`e=${this.trace.number[this.selection.event]}`);
+			if (this.search.value.trim() !== '')
+				parts.push(`q=${encodeURIComponent(this.search.value.trim())}`);
+			this.hash = `#${parts.join('&')}`;
+			this.noteLater = null;
+			history.replaceState(null, '', this.hash);
+		}, 200);
+	}
+	readHash() {
+		const part = name => location.hash.match(new RegExp(`[#&]${name}=([^&]*)`))?.[1];
+		const {trace} = this;
+
+		if (location.hash === this.hash)
+			return;
+		if (part('t') !== undefined && Number(part('z')) > 0)
+			this.timeline.show(Number(part('t')), Number(part('t')) + Number(part('z')));
+		if (part('e') !== undefined) {
+			const i = lowerBound(at => trace.number[at], Number(part('e')), 0, trace.n);
+
+			if (trace.number[i] === Number(part('e'))) {
+				this.select({event: i});
+				this.timeline.showRow(trace.rowOfEvent(i));
+			}
+		}
+		if (part('q') !== undefined)
+			this.setQuery(decodeURIComponent(part('q')));
+	}
+}
+
+async function start() {
+	const bar = document.getElementById('loading');
+	const trace = new Trace(JSON.parse(document.getElementById('facts').textContent));
+
+	await trace.read(part => bar.style.setProperty('--share', `${100 * part}%`));
+	bar.remove();
+	document.body.classList.remove('is-loading');
+	// For the console, and for tests.
+	window.txtrace = {trace, page: new Page(trace)};
+	document.body.dataset.ready = 'yes';
+}
+
+start().catch(error => {
+	document.getElementById('loading').textContent = `This page cannot be shown: ${error.message}`;
+	throw error;
+});

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The search box.  It takes what txtrace-filter(7) tells of, but for times of day:
+ *
+ *	or	= and { "or" and }
+ *	and	= not { ["and"] not }
+ *	not	= "not" not | "(" or ")" | test
+ *	test	= FIELD OPERATOR VALUE | WORD
+ *
+ * and a WORD alone finds more than there: what has it in the name of the event, in that of the thread or in the data.
+ * One with * or ? is a glob for the two names.  Upper and lower case are the same.
+ */
+
+class QueryError extends Error {}
+
+const UNITS = {ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9};
+const TEXT_FIELDS = ['event', 'thread', 'object', 'data'];
+const NUMBER_FIELDS = ['type', 'context', 'pid', 'cpu', 'priority', 'size', 'address', 'number'];
+const TEST = new RegExp(`^(${[...TEXT_FIELDS, 'time', ...NUMBER_FIELDS].join('|')}|[ui](?:8|16|32|64)(?:\\[\\d+\\])?)` +
+	'\\s*(!=|<=|>=|==|<|>|=|:)\\s*');
+
+function globToRegExp(glob) {
+	const text = glob.replace(/[.+^${}()|\\]/g, '\\$&').replace(/\*/g, '.*').replace(/\?/g, '.')
+		.replace(/\[!/g, '[^');
+
+	try {
+		return new RegExp(`^${text}$`, 'i');
+	} catch {
+		throw new QueryError(`${glob} is no pattern`);
+	}
+}
+
+/* a OPERATOR b; for BigInt as well. */
+const COMPARE = {
+	'=': (a, b) => a == b, '!=': (a, b) => a != b, '<': (a, b) => a < b, '<=': (a, b) => a <= b,
+	'>': (a, b) => a > b, '>=': (a, b) => a >= b,
+};
+
+class Query {
+	/* Throws a QueryError that tells what is wrong.  The result: takes(i). */
+	constructor(trace, text) {
+		this.trace = trace;
+		this.rest = text.trimStart();
+		this.takes = this.parseOr();
+		if (this.rest !== '')
+			throw new QueryError(`there is more than an expression, at ${this.rest}`);
+	}
+
+	takeWord(word) {
+		const found = this.rest.match(new RegExp(`^${word}(?=[\\s(]|$)\\s*`));
+
+		if (!found)
+			return false;
+		this.skip(found[0].length);
+		return true;
+	}
+	skip(length) {
+		this.rest = this.rest.slice(length).trimStart();
+	}
+	parseOr() {
+		let left = this.parseAnd();
+
+		while (this.takeWord('or')) {
+			const before = left, right = this.parseAnd();
+
+			left = i => before(i) || right(i);
+		}
+		return left;
+	}
+	parseAnd() {
+		let left = this.parseNot();
+
+		while (this.rest !== '' && this.rest[0] !== ')' && !/^or(?=[\s(]|$)/.test(this.rest)) {
+			this.takeWord('and');
+			const before = left, right = this.parseNot();
+
+			left = i => before(i) && right(i);
+		}
+		return left;
+	}
+	parseNot() {
+		if (this.takeWord('not')) {
+			const inner = this.parseNot();
+
+			return i => !inner(i);
+		}
+		if (this.rest[0] !== '(')
+			return this.parseTest();
+		this.skip(1);
+		const inner = this.parseOr();
+
+		if (this.rest[0] !== ')')
+			throw new QueryError('a ) is missing');
+		this.skip(1);
+		return inner;
+	}
+	takeValue() {
+		const found = this.rest.match(/^(?:"([^"]*)"|'([^']*)'|([^\s()"'][^\s()]*))/);
+
+		if (!found)
+			throw new QueryError(/^["']/.test(this.rest) ? 'the quote does not end' : 'a value is missing');
+		this.skip(found[0].length);
+		return found[1] ?? found[2] ?? found[3];
+	}
+	parseTest() {
+		const found = this.rest.match(TEST);
+
+		if (!found)
+			return this.wordTest(this.takeValue());
+		this.skip(found[0].length);
+		const [, field] = found;
+		const operator = found[2] === ':' || found[2] === '==' ? '=' : found[2];
+		const value = this.takeValue();
+
+		if (TEXT_FIELDS.includes(field))
+			return this.textTest(field, operator, value);
+		return field === 'time' ? this.timeTest(operator, value) : this.numberTest(field, operator, value);
+	}
+
+	/* Names are compared once for each type and thread, not for each event. */
+	ofTypes(matches) {
+		const table = this.trace.siteType.map(type => matches(this.trace.types[type].name));
+
+		return i => table[this.trace.site[i]];
+	}
+	ofThreads(matches) {
+		const table = this.trace.facts.whos.map(who => matches(who[3]));
+
+		return i => table[this.trace.who[i]];
+	}
+	wordTest(word) {
+		const isGlob = /[*?]/.test(word);
+		const pattern = isGlob ? globToRegExp(word) : null;
+		const lower = word.toLowerCase();
+		const matches = name => isGlob ? pattern.test(name) : name.toLowerCase().includes(lower);
+		const ofTypes = this.ofTypes(matches), ofThreads = this.ofThreads(matches);
+
+		return i => ofTypes(i) || ofThreads(i) ||
+			!isGlob && this.trace.dataText(i).toLowerCase().includes(lower);
+	}
+	textTest(field, operator, value) {
+		const {trace} = this;
+		const pattern = field === 'data' ? null : globToRegExp(value);
+		const test = {
+			event: () => this.ofTypes(name => pattern.test(name)),
+			thread: () => this.ofThreads(name => pattern.test(name)),
+			object: () => i => (trace.words(i) ?? []).some(({object}) => object && pattern.test(object.name)),
+			data: () => i => String.fromCharCode(...trace.data(i)).includes(value),
+		}[field]();
+
+		if (operator !== '=' && operator !== '!=')
+			throw new QueryError('texts are equal or not');
+		return operator === '=' ? test : i => !test(i);
+	}
+	timeTest(operator, value) {
+		const found = value.match(/^(-?[\d.]+(?:e[+-]?\d+)?)(ns|us|µs|ms|s|m|h)$/i);
+		const compare = COMPARE[operator];
+
+		if (!found || !isFinite(found[1]))
+			throw new QueryError(`${value} is no time: 1.5s, 20ms`);
+		const time = Math.round(found[1] * UNITS[found[2].replace('µ', 'u')]);
+
+		return i => compare(this.trace.time[i], time);
+	}
+	numberTest(field, operator, value) {
+		const {trace} = this, {facts} = trace;
+		const compare = COMPARE[operator];
+		const negative = value.startsWith('-');
+		let number;
+
+		try {
+			number = BigInt(negative ? value.slice(1) : value) * (negative ? -1n : 1n);
+		} catch {
+			throw new QueryError(`${value} is no number`);
+		}
+		const small = Number(number);
+		const get = {
+			type: i => trace.typeOf(i).id, context: i => facts.whos[trace.who[i]][0],
+			pid: i => facts.whos[trace.who[i]][1], priority: i => facts.whos[trace.who[i]][2],
+			cpu: i => trace.cpu[i], size: i => trace.size[i], number: i => trace.number[i],
+		}[field];
+
+		if (get)
+			return i => compare(get(i), small);
+		if (field === 'address')
+			return i => compare(BigInt(facts.sites[trace.site[i]][1]), number);
+		const [, sign, bits, offset] = field.match(/^([ui])(\d+)(?:\[(\d+)\])?$/);
+
+		return i => {
+			const found = trace.value(i, bits / 8, Number(offset ?? 0), sign === 'i');
+
+			return found !== null && compare(found, number);
+		};
+	}
+}

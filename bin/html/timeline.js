@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The timeline: an axis, and below it a row for each thread and lock.
+ *
+ * Only what can be seen is drawn, and of that one thing a pixel: from one pixel to the next, the first event or span
+ * behind it is searched for, in lists that are in order of time.  That takes the logarithm of what lies between, so a
+ * row costs as much as it has pixels, however many events it has, and the count of a pixel is exact at any zoom.  How
+ * many of them have which colour tell sums that are made once (Theme.countHues()).
+ */
+
+const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, PADDING = 4;
+const SPAN_LEAST_NS = 20; // what the width of the window shows at least
+const STRETCH = 1.7; // of rows, where there is room
+const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
+const LEAST_TEXT = 20; // pixels, below which none is drawn
+
+class Timeline {
+	/*
+	 * told: select(selection), measure(event), view(), of what the user does here.  A selection is {event}, {span}
+	 * or null.
+	 */
+	constructor(trace, theme, told) {
+		const find = id => document.getElementById(id);
+
+		Object.assign(this, {trace, theme, told});
+		this.canvas = find('tracks');
+		this.scroller = find('rows');
+		this.inner = find('inner');
+		this.labels = find('labels');
+		this.selection = this.mark = this.hover = this.range = null;
+		this.hits = null; // {list, byRow, bits}
+		this.closed = new Set();
+		this.full = this.fullView();
+		this.view = {...this.full};
+		this.makeGroups();
+		this.overview = new Overview(this);
+		this.mouse = new Mouse(this);
+		this.scroller.addEventListener('scroll', () => this.dirty());
+		new ResizeObserver(() => this.resize()).observe(this.scroller);
+		this.resize();
+	}
+
+	fullView() {
+		const {begin, end} = this.trace;
+		const margin = Math.max((end - begin) * 0.02, SPAN_LEAST_NS / 2);
+
+		return {begin: begin - margin, end: end + margin};
+	}
+
+	/* Rows. */
+
+	/* A group for each process, and one for its locks. */
+	makeGroups() {
+		const groups = new Map();
+
+		for (const row of this.trace.rows) {
+			const key = `${row.kind}:${row.pid}`;
+
+			if (!groups.has(key))
+				groups.set(key, {key, kind: row.kind, pid: row.pid, rows: []});
+			groups.get(key).rows.push(row);
+		}
+		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || (a.kind === 'lock') - (b.kind === 'lock'));
+		this.groups.forEach(group => {
+			if (group.kind === 'lock' && group.rows.length > 16)
+				this.closed.add(group.key);
+		});
+	}
+	groupTitle(group) {
+		if (group.kind === 'lock')
+			return this.trace.facts.foreign || group.pid === 0 ? 'Locks' : `Locks · pid ${group.pid}`;
+		const main = group.rows.find(row => row.tid === row.pid && row.tid !== 0);
+
+		return this.trace.facts.foreign || group.pid === 0 ? 'Threads' :
+			`${main ? main.name.replace(/ \d+$/, '') : 'Process'} · pid ${group.pid}`;
+	}
+	/* Rows are higher where there is room. */
+	measureRows() {
+		const open = this.groups.filter(group => !this.closed.has(group.key)).flatMap(group => group.rows);
+		const lanes = row => [row.events.length > 0 ? EVENT_LANE : 0, row.spans.length > 0 ? STATE_LANE : 0];
+		const fixed = AXIS_HEIGHT + 12 + this.groups.length * GROUP_HEIGHT + open.length * 2 * PADDING;
+		const needed = open.reduce((sum, row) => sum + lanes(row)[0] + lanes(row)[1], 1);
+		const stretch = Math.min(Math.max((this.scroller.clientHeight - fixed) / needed, 1), STRETCH);
+
+		for (const row of open) {
+			[row.lane, row.state] = lanes(row).map(lane => Math.floor(lane * stretch));
+			row.height = row.lane + row.state + 2 * PADDING;
+		}
+	}
+	/* Where each row is, from the top; its labels beside it. */
+	layOut() {
+		let y = AXIS_HEIGHT;
+
+		this.measureRows();
+
+		this.lines = [];
+		this.labels.replaceChildren();
+		this.labels.append(make('div', 'corner', 'Threads and locks'));
+		for (const group of this.groups) {
+			const isClosed = this.closed.has(group.key);
+			const title = make('button', 'group', `${isClosed ? '▸' : '▾'} ${this.groupTitle(group)}`);
+
+			title.append(make('span', 'meta', String(group.rows.length)));
+			title.onclick = () => this.toggle(group.key);
+			this.labels.append(title);
+			this.lines.push({group, y, height: GROUP_HEIGHT});
+			y += GROUP_HEIGHT;
+			for (const row of isClosed ? [] : group.rows) {
+				this.labels.append(this.rowLabel(row));
+				this.lines.push({row, y, height: row.height});
+				y += row.height;
+			}
+		}
+		this.inner.style.height = `${y + 12}px`;
+		this.dirty();
+	}
+	rowLabel(row) {
+		const label = make('div', `label ${row.kind}`);
+		const name = make('span', 'name', row.name);
+
+		label.style.height = `${row.height}px`;
+		label.title = row.tid ? `${row.name}, thread ${row.tid} of process ${row.pid}` : row.name;
+		label.append(name);
+		label.append(make('span', 'meta', row.kind === 'lock' ? '' : grouped(row.events.length)));
+		row.label = label;
+		return label;
+	}
+	toggle(key) {
+		if (!this.closed.delete(key))
+			this.closed.add(key);
+		this.layOut();
+	}
+	showRow(row) {
+		const line = this.lines.find(line => line.row === row);
+
+		if (!line)
+			return;
+		const top = this.scroller.scrollTop, visible = this.height - AXIS_HEIGHT;
+
+		if (line.y - AXIS_HEIGHT < top || line.y + line.height > top + this.height)
+			this.scroller.scrollTop = line.y - AXIS_HEIGHT - visible / 2 + line.height;
+	}
+
+	/* Time and place. */
+
+	get scale() {
+		return this.width / (this.view.end - this.view.begin);
+	}
+	x(time) {
+		return (time - this.view.begin) * this.scale;
+	}
+	time(x) {
+		return this.view.begin + x / this.scale;
+	}
+
+	/* Show [begin, end), as far as there is something. */
+	show(begin, end, isSmooth) {
+		const widest = this.full.end - this.full.begin;
+		const span = Math.min(Math.max(end - begin, SPAN_LEAST_NS), widest);
+		const middle = (begin + end) / 2;
+		const from = Math.min(Math.max(middle - span / 2, this.full.begin), this.full.end - span);
+
+		this.target = {begin: from, end: from + span};
+		const still = matchMedia('(prefers-reduced-motion: reduce)').matches || document.hidden;
+
+		if (!isSmooth || still) {
+			this.view = this.target;
+			this.origin = null;
+		} else {
+			this.origin = {...this.view, since: performance.now()};
+		}
+		this.dirty();
+		this.told.view();
+	}
+	zoom(factor, x = this.width / 2, isSmooth = false) {
+		const from = isSmooth && this.origin ? this.target : this.view;
+		const time = from.begin + x / this.width * (from.end - from.begin);
+
+		this.show(time - (time - from.begin) * factor, time + (from.end - time) * factor, isSmooth);
+	}
+	pan(share, isSmooth) {
+		const from = isSmooth && this.origin ? this.target : this.view;
+		const by = (from.end - from.begin) * share;
+
+		this.show(from.begin + by, from.end + by, isSmooth);
+	}
+	reset() {
+		this.show(this.full.begin, this.full.end, true);
+	}
+	/* Bring a time to the middle, unless it can be seen well. */
+	reveal(time) {
+		const from = this.origin ? this.target : this.view;
+		const span = from.end - from.begin;
+
+		if (time < from.begin + span * 0.06 || time > from.end - span * 0.06)
+			this.show(time - span / 2, time + span / 2, true);
+	}
+
+	/* Drawing. */
+
+	dirty() {
+		if (!this.isDirty)
+			requestAnimationFrame(now => this.frame(now));
+		this.isDirty = true;
+	}
+	frame(now) {
+		this.isDirty = false;
+		if (this.origin) {
+			const part = Math.min(Math.max((now - this.origin.since) / 160, 0), 1);
+			const eased = 1 - (1 - part) ** 3;
+
+			this.view = {begin: this.origin.begin + (this.target.begin - this.origin.begin) * eased,
+				end: this.origin.end + (this.target.end - this.origin.end) * eased};
+			if (part < 1)
+				this.dirty();
+			else
+				this.origin = null;
+		}
+		const begin = performance.now();
+
+		this.draw();
+		this.overview.draw();
+		this.frameTime = performance.now() - begin;
+	}
+	resize() {
+		this.width = Math.max(this.scroller.clientWidth - this.labels.offsetWidth, 100);
+		this.height = this.scroller.clientHeight;
+		this.canvas.style.width = `${this.width}px`;
+		this.canvas.style.height = `${this.height}px`;
+		fit(this.canvas, this.width, this.height);
+		this.overview.resize();
+		this.layOut();
+	}
+
+	draw() {
+		const context = this.canvas.getContext('2d');
+		const top = this.scroller.scrollTop;
+
+		this.paint = context;
+		context.font = this.theme.font;
+		context.textBaseline = 'middle';
+		context.fillStyle = this.theme.page;
+		context.fillRect(0, 0, this.width, this.height);
+		this.drawOutside();
+		const {marks} = axisMarks(this.view.begin, this.view.end, this.width, 124);
+
+		for (const line of this.lines) {
+			const y = line.y - top;
+
+			if (y + line.height < AXIS_HEIGHT || y > this.height)
+				continue;
+			if (line.group)
+				this.fill(this.theme.band, 0, y, this.width, line.height);
+		}
+		for (const {time} of marks)
+			this.fill(this.theme.grid, Math.round(this.x(time)), 0, 1, this.height);
+		for (const line of this.lines) {
+			const y = line.y - top;
+
+			if (line.row && y + line.height >= AXIS_HEIGHT && y <= this.height)
+				this.drawRow(line.row, y);
+		}
+		this.drawGaps();
+		this.drawSelection(top);
+		this.drawAxis(marks);
+		this.drawMeasure();
+	}
+	fill(color, x, y, width, height) {
+		this.paint.fillStyle = color;
+		this.paint.fillRect(x, y, width, height);
+	}
+	/* There is no trace before its begin, and none behind its end. */
+	drawOutside() {
+		const begin = this.x(this.trace.begin), end = this.x(this.trace.end);
+
+		if (begin > 0)
+			this.fill(this.theme.band, 0, 0, begin, this.height);
+		if (end < this.width)
+			this.fill(this.theme.band, end + 1, 0, this.width - end - 1, this.height);
+	}
+	drawRow(row, y) {
+		const isChosen = this.selectedRow() === row;
+		const stateY = y + PADDING + row.lane;
+
+		if (isChosen)
+			this.fill(this.theme.select, 0, y, this.width, row.height);
+		this.fill(this.theme.row, 0, y + row.height - 1, this.width, 1);
+		if (row.spans[KIND.RUN])
+			this.drawSpans(row.spans[KIND.RUN], stateY, row.state - 2, this.theme.run, this.theme.runText, () => 'running');
+		if (row.spans[KIND.WAIT])
+			this.drawSpans(row.spans[KIND.WAIT], stateY, row.state - 2, this.theme.wait, this.theme.waitText,
+				waitText);
+		if (row.spans[KIND.LOCK])
+			this.drawSpans(row.spans[KIND.LOCK], stateY, row.state - 2, this.theme.lock, this.theme.lockText,
+				span => span.name);
+		if (row.spans[KIND.ISR])
+			this.drawSpans(row.spans[KIND.ISR], stateY, row.state - 2, this.theme.isr, this.theme.runText,
+				span => span.name);
+		if (row.lane > 0)
+			this.drawEvents(row, y + PADDING, row.lane - 4);
+	}
+	/* Spans that are less than a pixel wide are drawn as one, as many as there are in it. */
+	drawSpans(list, y, height, color, textColor, textOf) {
+		const {begin, end} = this.view;
+		let k = lowerBound(at => list[at].begin, begin, 0, list.length);
+
+		for (k = Math.max(k - 1, 0); k < list.length && list[k].begin < end;) {
+			const span = list[k];
+			const x = Math.max(this.x(span.begin), -2);
+			const width = Math.min(this.x(span.end), this.width + 2) - x;
+
+			if (width >= 1.5) {
+				this.fill(color, x, y, Math.max(width - 0.5, 1), height);
+				if (width > 34)
+					this.put(textOf(span), x + 5, y + height / 2, width - 8, textColor);
+				k++;
+			} else {
+				const pixel = Math.floor(x);
+
+				if (width + x >= 0)
+					this.fill(color, pixel, y, 1, height);
+				k = Math.max(k + 1, gallop(at => list[at].begin, this.time(pixel + 1), k, list.length));
+			}
+		}
+	}
+	/* Text that is cut where it has no room; what begins to the left of the window is moved into it. */
+	put(text, x, y, room, color) {
+		const from = Math.max(x, 4);
+		const space = room - (from - x);
+
+		if (space < LEAST_TEXT)
+			return;
+		const width = this.paint.measureText(text).width;
+
+		if (width > space)
+			text = `${text.slice(0, Math.max(Math.floor(text.length * space / width) - 1, 1)).trimEnd()}…`;
+		this.paint.fillStyle = color;
+		this.paint.fillText(text, from, y + 0.5);
+	}
+
+	/* The pixels that have events of this list: told(x, from, to) for places [from, to) of the list. */
+	eachPixel(list, told) {
+		const {seek} = this.trace;
+		const at = k => seek[list[k]];
+		const end = lowerBound(at, this.view.end, 0, list.length);
+		let from = lowerBound(at, this.time(-ROOM_FOR_MARK), 0, end);
+
+		while (from < end) {
+			const x = Math.floor(this.x(at(from)));
+			const to = Math.max(from + 1, gallop(at, this.time(x + 1), from, end));
+
+			told(x, from, to);
+			from = to;
+		}
+	}
+	/* Of a search, what it did not find is faint. */
+	drawEvents(row, y, height) {
+		this.paint.globalAlpha = this.hits ? 0.22 : 1;
+		this.drawList(row.events, y, height, false);
+		this.paint.globalAlpha = 1;
+		if (this.hits)
+			this.drawList(this.hits.byRow.get(row) ?? [], y, height, true);
+	}
+	drawList(list, y, height, isHit) {
+		const pixels = [];
+
+		this.eachPixel(list, (x, from, to) => pixels.push([x, from, to]));
+		pixels.forEach(([x, from, to], k) => {
+			const before = k > 0 ? x - pixels[k - 1][0] : Infinity;
+			const after = k + 1 < pixels.length ? pixels[k + 1][0] - x : Infinity;
+			const room = this.hits && !isHit ? 0 : Math.min(after - 16, this.width - x - 10);
+
+			/* Where they are close together it is a cap, so that they can still be seen. */
+			if (isHit)
+				this.fill(this.theme.hit, x - 1, y - 2, 3, before >= 4 || after >= 4 ? height + 4 : 5);
+			if (to - from === 1 && before >= ROOM_FOR_MARK && after >= ROOM_FOR_MARK)
+				this.drawMark(list[from], y, height, room);
+			else
+				this.drawTick(list, x, from, to, y, height, after > 3 && !isHit ? 2 : 1);
+		});
+	}
+	/* An event that stands alone: a diamond, and its name if there is room. */
+	drawMark(i, y, height, room) {
+		const type = this.trace.type(i);
+		const x = this.x(this.trace.seek[i]), middle = y + height / 2;
+
+		this.diamond(x, middle, 4.5, this.theme.typeColor(type));
+		if (room >= ROOM_FOR_LABEL)
+			this.put(this.trace.types[type].short, x + 8, middle, room, this.theme.text);
+	}
+	diamond(x, y, size, color) {
+		this.paint.fillStyle = color;
+		this.paint.beginPath();
+		this.paint.moveTo(x, y - size);
+		this.paint.lineTo(x + size, y);
+		this.paint.lineTo(x, y + size);
+		this.paint.lineTo(x - size, y);
+		this.paint.fill();
+	}
+	/* Several in a pixel or beside each other: the more, the higher, and of each colour as much as there is. */
+	drawTick(list, x, from, to, y, height, width) {
+		const size = height * Math.min(0.6 + 0.1 * Math.log2(to - from), 1);
+		let bottom = y + height;
+
+		if (to - from === 1) {
+			this.fill(this.theme.typeColor(this.trace.type(list[from])), x, bottom - size, width, size);
+			return;
+		}
+		this.theme.countHues(list, from, to).forEach((number, hue) => {
+			const part = size * number / (to - from);
+
+			if (number > 0)
+				this.fill(this.theme.hues[hue], x, bottom -= part, width, part);
+		});
+	}
+
+	/* Where events were lost, over all rows. */
+	drawGaps() {
+		const {gaps} = this.trace;
+		let k = lowerBound(at => gaps[at].begin, this.view.begin, 0, gaps.length);
+
+		for (k = Math.max(k - 1, 0); k < gaps.length && gaps[k].begin < this.view.end;) {
+			const x = Math.floor(this.x(gaps[k].begin)), width = Math.max(this.x(gaps[k].end) - x, 3);
+
+			if (x + width >= 0)
+				this.drawGap(x, width);
+			k = Math.max(k + 1, gallop(at => gaps[at].begin, this.time(x + 3), k, gaps.length));
+		}
+	}
+	drawGap(x, width) {
+		this.paint.globalAlpha = 0.5;
+		this.fill(this.theme.hatching(this.paint), x, AXIS_HEIGHT, width, this.height);
+		this.paint.globalAlpha = 1;
+		this.fill(this.theme.loss, x, AXIS_HEIGHT, 1, this.height);
+		if (width > 90)
+			this.put('events lost', Math.max(x, 0) + 8, this.height - 12, width, this.theme.loss);
+	}
+	selectedRow() {
+		const {selection} = this;
+
+		if (!selection)
+			return null;
+		return selection.span ? selection.span.row : this.trace.rowOfEvent(selection.event);
+	}
+	drawSelection(top) {
+		const {selection, trace} = this;
+		const line = this.lines.find(line => line.row && line.row === this.selectedRow());
+
+		if (!selection)
+			return;
+		if (selection.event !== undefined) {
+			const x = this.x(trace.time[selection.event]);
+
+			this.fill(this.theme.accent, Math.round(x), AXIS_HEIGHT, 1, this.height);
+			if (line)
+				this.ring(x, line.y - top + PADDING + (line.row.lane - 4) / 2, trace.type(selection.event));
+		} else if (line) {
+			this.outline(selection.span, line.y - top + PADDING + line.row.lane, line.row.state);
+		}
+		if (this.mark !== null)
+			this.fill(this.theme.hit, Math.round(this.x(trace.time[this.mark])), AXIS_HEIGHT, 1, this.height);
+	}
+	ring(x, y, type) {
+		if (y < AXIS_HEIGHT)
+			return;
+		this.diamond(x, y, 9, this.theme.accent);
+		this.diamond(x, y, 7, this.theme.page);
+		this.diamond(x, y, 5, this.theme.typeColor(type));
+	}
+	outline(span, y, height) {
+		const x = this.x(span.begin);
+
+		this.paint.strokeStyle = this.theme.accent;
+		this.paint.lineWidth = 2;
+		this.paint.strokeRect(x - 1, y - 1, Math.max(this.x(span.end) - x, 1) + 2, height);
+	}
+	drawAxis(marks) {
+		this.fill(this.theme.panel, 0, 0, this.width, AXIS_HEIGHT);
+		for (const {time, text} of marks) {
+			const x = Math.round(this.x(time));
+
+			this.fill(this.theme.line, x, AXIS_HEIGHT - 8, 1, 8);
+			this.paint.fillStyle = this.theme.dim;
+			this.paint.fillText(text, x + 5, AXIS_HEIGHT / 2);
+		}
+		this.fill(this.theme.line, 0, AXIS_HEIGHT - 1, this.width, 1);
+		if (this.hover !== null)
+			this.drawHover();
+		if (this.range)
+			this.drawRange();
+	}
+	/* The time under the mouse. */
+	drawHover() {
+		const time = this.time(this.hover);
+		const text = `${grouped(seconds(Math.round(time)))} s`;
+		const width = this.paint.measureText(text).width + 12;
+		const x = Math.min(Math.max(this.hover - width / 2, 0), this.width - width);
+
+		this.fill(this.theme.line, Math.round(this.hover), AXIS_HEIGHT, 1, this.height);
+		this.flag(text, x, width, this.theme.text, this.theme.page);
+	}
+	flag(text, x, width, color, textColor) {
+		this.paint.fillStyle = color;
+		this.paint.beginPath();
+		this.paint.roundRect(x, 5, width, AXIS_HEIGHT - 11, 4);
+		this.paint.fill();
+		this.paint.fillStyle = textColor;
+		this.paint.fillText(text, x + 6, AXIS_HEIGHT / 2);
+	}
+	drawRange() {
+		const x = Math.min(...this.range), width = Math.abs(this.range[1] - this.range[0]);
+
+		this.paint.globalAlpha = 0.18;
+		this.fill(this.theme.accent, x, AXIS_HEIGHT, width, this.height);
+		this.paint.globalAlpha = 1;
+		this.span(x, x + width, brief(width / this.scale), this.theme.accent);
+	}
+	/* A length, between two places, in the axis. */
+	span(from, to, text, color) {
+		const width = this.paint.measureText(text).width + 12;
+		const middle = Math.min(Math.max((from + to - width) / 2, 0), this.width - width);
+
+		this.fill(color, from, AXIS_HEIGHT - 3, Math.max(to - from, 1), 3);
+		this.flag(text, middle, width, color, this.theme.page);
+	}
+	/* How far the selected event is from the mark. */
+	drawMeasure() {
+		const {trace, selection, mark} = this;
+
+		if (mark === null || !selection || selection.event === undefined || selection.event === mark)
+			return;
+		const times = [trace.time[mark], trace.time[selection.event]].sort((a, b) => a - b);
+
+		this.span(this.x(times[0]), this.x(times[1]), brief(times[1] - times[0]), this.theme.accent);
+	}
+}
+
+/* In a bar; its colour says that it is a wait. */
+function waitText(span) {
+	const what = span.name.replace(/^waits for /, '');
+
+	return span.holder ? `${what}, held by ${span.holder}` : what;
+}
+
+/* What a span is, in words. */
+function spanTitle(span) {
+	switch (span.kind) {
+	case KIND.WAIT:
+		return `${span.row.name} ${span.name}`;
+	case KIND.ISR:
+		return 'interrupt service routine';
+	case KIND.LOCK:
+		return `${span.name} holds ${span.row.name}`;
+	case KIND.RUN:
+		return `${span.row.name} runs`;
+	default:
+		return 'events were lost here';
+	}
+}
+
+/* A canvas of this size, in pixels of the page; it has as many as the screen has. */
+function fit(canvas, width, height) {
+	const ratio = devicePixelRatio || 1;
+
+	canvas.width = Math.round(width * ratio);
+	canvas.height = Math.round(height * ratio);
+	canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
+}
+
+/* An element with a class and a text. */
+function make(tag, className, text) {
+	const element = document.createElement(tag);
+
+	if (className)
+		element.className = className;
+	if (text !== undefined)
+		element.textContent = text;
+	return element;
+}

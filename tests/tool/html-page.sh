@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The page of txtrace export --to html in a browser: what it shows, against txtrace print, and what it does.
+# Pictures of it stay in the directory where the tests are run: html-*.png.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+if ! command -v python3 >/dev/null; then
+	echo 'SKIP: python3 is missing'
+	exit 77
+fi
+if ! (cd "$top/tests/tool" && PYTHONDONTWRITEBYTECODE=1 python3 -c 'import browser, sys; sys.exit(not browser.find_browser())'); then
+	echo 'SKIP: there is no Chromium (Debian: apt-get install chromium)'
+	exit 77
+fi
+find_samples
+for kind in whole lossy; do
+	sh "$top/tests/with-own-dir.sh" tests/tool/make_log "$scratch/$kind.trx" $kind || exit 99
+done
+tests/tool/mktrx <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || exit 99
+PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_page.py" "$tool" "$scratch" "$samples"/demo_*.trx \
+	"$scratch/whole.trx" "$scratch/lossy.trx" "$scratch/odd.trx"
