@@ -10,9 +10,9 @@
 #include "terminal.h"
 
 const struct command *const commands[] = {
-	&cmd_record, &cmd_follow, &cmd_list, &cmd_recover, &cmd_print, &cmd_info, &cmd_check,
-	&cmd_report, &cmd_merge, &cmd_diff, &cmd_export, &cmd_demo, &cmd_version, &cmd_help,
-	NULL,
+	&cmd_record, &cmd_follow, &cmd_list,	&cmd_doctor, &cmd_recover, &cmd_print, &cmd_info,
+	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_why,	   &cmd_merge, &cmd_diff,
+	&cmd_export, &cmd_demo,	  &cmd_version, &cmd_help,   NULL,
 };
 
 static const struct command *find(const char *name)

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace blocked.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/tool/waits.sh"
+
+bad_files blocked
+fails 2 'takes one file' blocked
+fails 2 'takes one file' blocked a b
+fails 2 '--format is text, json or csv' blocked --format jsonl "$scratch/empty"
+fails 2 '--sort is' blocked --sort size "$scratch/empty"
+fails 2 '--by is' blocked --by mutex "$scratch/empty"
+fails 2 'a ) is missing' blocked -f '(event:a' "$scratch/empty"
+
+waits_make
+cd "$scratch" || exit 99
+golden blocked-deadlock blocked deadlock
+golden blocked-thread blocked --by thread --sort name flags
+golden blocked-convoy blocked --format csv convoy
+golden blocked-range blocked --from 20us --until 1s --format json flags
+
+# The times of a convoy are known by how it was made: rule by rule, not by what was printed once.
+# 3 waits at its beginning and 58 turns; all but the last three end.
+nr_checks=$((nr_checks + 1))
+"$tool" blocked --format csv convoy >out
+for value in waits,61 unended,3; do
+	tr -d '\r' <out | grep -qx "Blocked,A,,$value" || complain "a convoy does not have $value: $(cat out)"
+done
+
+# An order is one by the number it names.
+for order in total waits p50 p99 max; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" blocked --format json --sort $order flags >out
+	[ $order = waits ] && key=waits || key=${order}_s
+	tr ',' '\n' <out | sed -n "s/.*\"$key\": //p" >numbers
+	sort -gr numbers | cmp -s - numbers || complain "--sort $order is another order: $(cat numbers)"
+	[ "$(wc -l <numbers)" -eq 3 ] || complain "--sort $order has not three rows"
+done
+
+find_samples
+for sample in threadx filex netx_tcp netx_udp; do
+	golden "blocked-$sample" blocked "$samples/demo_$sample.trx"
+done
+golden blocked-filter blocked -f 'thread:"thread 1"' "$samples/demo_threadx.trx"
+finish

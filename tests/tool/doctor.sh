@@ -1,0 +1,231 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace doctor.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+
+# doctor CODE ARGUMENT...: it exits so, and says nothing on stderr
+doctor()
+{
+	expected=$1
+	shift
+	what="doctor $*"
+	nr_checks=$((nr_checks + 1))
+	"$tool" doctor "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	code=$?
+	[ "$code" -eq "$expected" ] || complain "$what exits with $code, not $expected: $(cat "$scratch/out")"
+	[ ! -s "$scratch/err" ] || complain "$what says: $(cat "$scratch/err")"
+}
+
+# tells LABEL TEXT: in a line of the last result
+tells()
+{
+	nr_checks=$((nr_checks + 1))
+	grep "^$1  *" "$scratch/out" | grep -qF -e "$2" || complain "$what does not tell '$1: $2': $(cat "$scratch/out")"
+}
+
+tells_not()
+{
+	nr_checks=$((nr_checks + 1))
+	grep -q "^$1  *" "$scratch/out" && complain "$what tells $1: $(cat "$scratch/out")"
+}
+
+fails 2 'takes a program or a process' doctor
+fails 2 'takes a program or a process' doctor true false
+fails 2 'nonsense: No such file' doctor nonsense
+fails 2 'is no process' doctor 0
+fails 2 'there is no process 999999999' doctor 999999999
+fails 2 '--format is' doctor --format csv true
+fails 2 'unknown option --nonsense' doctor --nonsense true
+
+# Processes, and programs that use the library.
+doctor 0 "$(dirname "$subject")/$([ -x "$(dirname "$subject")/.libs/subject" ] && echo .libs/)subject"
+tells 'uses libposixtrace' yes
+"$subject" -w "$scratch/gate" -n 1 &
+pid=$!
+await_process "$pid"
+doctor 0 "$pid"
+tells 'uses libposixtrace' yes
+tells 'is traced' no
+tells 'seccomp' off
+tells 'trace it by' "txtrace record -p $pid"
+: >"$scratch/gate"
+wait "$pid"
+sleep 60 &
+pid=$!
+doctor 1 "$pid"
+tells 'because' 'it does not use libposixtrace'
+kill "$pid"
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=54350 --clear-groups "$tool" version >/dev/null 2>&1; then
+	sleep 60 &
+	pid=$!
+	what='doctor of a process of root'
+	nr_checks=$((nr_checks + 1))
+	env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" doctor "$pid" >"$scratch/out" 2>&1
+	[ $? -eq 1 ] || complain "$what does not exit with 1"
+	tells 'because' "another user's"
+	kill "$pid"
+fi
+
+own_preload || finish
+
+# A program that could be preloaded: what it calls, and what it does not.
+doctor 0 "$plain"
+tells 'can be traced' yes
+tells 'trace it by' "txtrace record --preload $plain"
+tells 'pthread_mutex_lock' 'mutex     yes    plain'
+tells 'pthread_mutex_unlock' plain
+tells 'usleep' plain
+tells_not 'pthread_cond_wait'
+tells_not 'note'
+doctor 0 --format json "$plain"
+if command -v python3 >/dev/null; then
+	python3 - "$scratch/out" <<'END' || complain "$what: $(cat "$scratch/out")"
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["can be traced"] == "yes" and told["because"] == [], told
+lock = [row for row in told["wrappers"] if row["symbol"] == "pthread_mutex_lock"]
+assert lock == [{"symbol": "pthread_mutex_lock", "call": "pthread_mutex_lock", "group": "mutex", "usual": True,
+                 "by": ["plain"]}], lock
+END
+fi
+env TXTRACE_DISABLE=1 LD_PRELOAD=libdl.so.2 "$tool" doctor "$plain" >"$scratch/out" 2>&1
+what='doctor with other preloads'
+tells 'LD_PRELOAD' libdl.so.2
+tells 'note' 'TXTRACE_DISABLE is set'
+TXTRACE_PRELOAD=$scratch/none.so "$tool" doctor "$plain" >"$scratch/out" 2>&1
+what='doctor without the object'
+tells 'because' 'none.so: No such file'
+
+# build NAME FLAG...: $scratch/NAME of the C program that is read
+build()
+{
+	name=$1
+	shift
+	cat >"$scratch/$name.c"
+	${CC:-cc} "$scratch/$name.c" -o "$scratch/$name" "$@"
+}
+
+# A library takes part.
+build liblocks.so -shared -fPIC -pthread <<'END'
+#include <pthread.h>
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+int use(void);
+int use(void) { return pthread_rwlock_rdlock(&lock); }
+END
+build user -L"$scratch" -llocks -Wl,-rpath,"$scratch" <<'END'
+int use(void);
+int main(void) { return use(); }
+END
+doctor 0 "$scratch/user"
+tells 'pthread_rwlock_rdlock' 'yes    liblocks.so'
+tells_not 'pthread_mutex_lock'
+mv "$scratch/liblocks.so" "$scratch/libgone.so"
+doctor 1 "$scratch/user"
+tells 'because' 'a library is missing: liblocks.so'
+
+# Locks that are none of pthreads.
+build futexes <<'END'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int word;
+int main(void) { return (int)syscall(SYS_futex, &word, FUTEX_WAKE, 1); }
+END
+doctor 0 "$scratch/futexes"
+tells 'note' 'no lock of pthreads is called, but futexes calls syscall()'
+for language in Go:.go.buildinfo:x Rust:.comment:'rustc version 1.70'; do
+	section=${language#*:}
+	build language <<END
+__asm__(".section ${section%%:*},\"\",@progbits\n.string \"${section#*:}\"\n.text\n");
+int main(void) { return 0; }
+END
+	doctor 0 "$scratch/language"
+	tells 'note' "is written in ${language%%:*}: it uses futexes directly"
+done
+build nothing <<'END'
+int main(void) { return 0; }
+END
+doctor 0 "$scratch/nothing"
+tells 'note' 'no lock of pthreads is called'
+
+# What goes past the wrappers.
+build own -rdynamic -ldl <<'END'
+#include <dlfcn.h>
+int sem_post(void *sem);
+int sem_post(void *sem) { return sem != 0; }
+int main(void) { return dlopen("nothing.so", RTLD_NOW | RTLD_DEEPBIND) != 0; }
+END
+doctor 0 "$scratch/own"
+tells 'note' 'has its own sem_post'
+tells 'note' 'RTLD_DEEPBIND is not seen'
+
+# What cannot be.
+if build static -static <"$scratch/nothing.c" 2>/dev/null; then
+	doctor 1 "$scratch/static"
+	tells 'loader' static
+	tells 'because' 'linked statically'
+	printf '#!/usr/bin/env %s\n' "$scratch/static" >"$scratch/script"
+	chmod +x "$scratch/script"
+	doctor 1 "$scratch/script"
+	tells 'is a script of' "$scratch/static"
+fi
+printf '#! %s -x\n' "$plain" >"$scratch/script"
+chmod +x "$scratch/script"
+doctor 0 "$scratch/script"
+tells 'is a script of' "$plain"
+chmod -x "$scratch/script"
+doctor 1 "$scratch/script"
+tells 'because' 'Permission denied'
+printf '#!%s\n' "$scratch/endless" >"$scratch/endless"
+chmod +x "$scratch/endless"
+doctor 1 "$scratch/endless"
+tells 'because' 'too many scripts'
+build musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 <"$scratch/nothing.c"
+doctor 1 "$scratch/musl"
+tells 'because' 'of another C library'
+printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\0\0\0\0\0\0\0\0' >"$scratch/narrow"
+chmod +x "$scratch/narrow"
+doctor 1 "$scratch/narrow"
+tells 'kind' '32-bit x86'
+tells 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
+# Files that are cut anywhere, or have nonsense in their headers, are told something of, and do no harm.
+for size in 20 24 60 64 100 300 1000 5000; do
+	head -c "$size" "$plain" >"$scratch/cut"
+	chmod +x "$scratch/cut"
+	"$tool" doctor "$scratch/cut" >"$scratch/out" 2>&1
+	code=$?
+	nr_checks=$((nr_checks + 1))
+	[ "$code" -le 1 ] || complain "doctor of a program of $size bytes exits with $code"
+done
+for place in 32 40 54 56 58 60 62 90 120 160 200 240 280; do
+	cp "$plain" "$scratch/odd"
+	printf '\377\376\375\374\373\372\371\370' | dd of="$scratch/odd" bs=1 seek="$place" conv=notrunc 2>/dev/null
+	"$tool" doctor "$scratch/odd" >"$scratch/out" 2>&1
+	code=$?
+	nr_checks=$((nr_checks + 1))
+	[ "$code" -le 1 ] || complain "doctor of a program with nonsense at $place exits with $code"
+done
+
+# A process that was preloaded.
+env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" "$plain" 1 3000000 &
+pid=$!
+await_process "$pid"
+doctor 0 "$pid"
+tells 'uses libposixtrace' preloaded
+tells 'LD_PRELOAD' libtxtrace-preload.so
+tells 'pthread_mutex_lock' plain
+kill "$pid"
+
+# Rights from its file.
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=54350 --clear-groups "$tool" version >/dev/null 2>&1; then
+	chmod 711 "$scratch"
+	cp "$scratch/nothing" "$scratch/raised"
+	chmod 4755 "$scratch/raised"
+	what='doctor of a set-user-ID file'
+	nr_checks=$((nr_checks + 1))
+	env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" doctor "$scratch/raised" >"$scratch/out" 2>&1
+	[ $? -eq 1 ] || complain "$what does not exit with 1"
+	tells 'because' 'rights from its file'
+fi
+finish

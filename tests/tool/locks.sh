@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace locks.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/tool/waits.sh"
+
+bad_files locks
+fails 2 'takes one file' locks
+fails 2 'takes one file' locks a b
+fails 2 '--format is text, json or csv' locks --format jsonl "$scratch/empty"
+fails 2 '--sort is' locks --sort total "$scratch/empty"
+
+waits_make
+cd "$scratch" || exit 99
+golden locks-deadlock locks deadlock
+golden locks-gate locks --sort name gate
+golden locks-convoy locks convoy
+golden locks-csv locks --format csv convoy
+golden locks-json locks --format json gate
+
+# has TEXT FILE: and hasnot
+has() { nr_checks=$((nr_checks + 1)); "$tool" locks "$2" >out; grep -qE "$1" out || complain "$2: no '$1'"; }
+hasnot() { nr_checks=$((nr_checks + 1)); "$tool" locks "$2" >out; ! grep -qE "$1" out || complain "$2: '$1'"; }
+
+# A cycle without a gate is a danger, one with a gate is none, and one of a single thread is not even told.
+has 'potential deadlock +(alpha|beta) +[CD] ' gate
+has 'no danger, gate lock G +(alpha|beta) +[AB] ' gate
+"$tool" locks gate | sed -n '/^Lock Order/,/^Lock Convoys/p' | grep -q gamma && complain 'a thread waits for itself'
+has 'potential deadlock' deadlock
+hasnot 'potential deadlock' convoy
+
+# A convoy is told where three wait for turn after turn; not where two threads wait for ever, or nobody does.
+"$tool" locks convoy | sed -n '/^Lock Convoys/,$p' | grep -q '^  A  *1 ' || complain 'no convoy is told'
+for kind in deadlock gate; do
+	"$tool" locks $kind | sed -n '/^Lock Convoys/,$p' | grep -q 'nothing in this trace' ||
+		complain "$kind has a convoy"
+done
+
+# What a board tells of itself that knows nothing of the tool; its threads take locks in one order, so there is no cycle.
+python=$(command -v python3)
+for seed in 1 2 3 4 5 6 7 8; do
+	[ -n "$python" ] || break
+	nr_checks=$((nr_checks + 1))
+	"$python" "$top/tests/tool/waits.py" $seed board >expected || complain "board $seed was not made"
+	"$tool" blocked --format json board >blocked && "$tool" locks --format json board >locks ||
+		complain "board $seed cannot be read"
+	"$python" "$top/tests/tool/waits.py" check expected blocked locks 2>err ||
+		complain "board $seed: $(tail -1 err | cut -c1-400)"
+done
+
+find_samples
+for sample in threadx filex netx_tcp netx_udp; do
+	golden "locks-$sample" locks "$samples/demo_$sample.trx"
+done
+golden locks-range locks --from 300ms --until 500ms --tick 1000 "$samples/demo_netx_tcp.trx"
+finish

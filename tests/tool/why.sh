@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace why.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/tool/waits.sh"
+
+waits_make
+cd "$scratch" || exit 99
+fails 2 'takes a file and a thread' why
+fails 2 'takes a file and a thread' why deadlock
+fails 2 'takes a file and a thread' why deadlock alpha beta
+fails 2 'No such file' why missing alpha
+fails 2 'is a directory' why . alpha
+fails 2 'is no time' why deadlock alpha@soon
+fails 2 'there is no thread omega' why deadlock omega
+fails 2 'there is no thread ' why deadlock @1ms
+fails 2 'unknown option --nonsense' why --nonsense deadlock alpha
+
+golden why-deadlock why deadlock alpha
+golden why-outside why deadlock gamma
+golden why-nothing why deadlock delta
+golden why-before why deadlock alpha@1ms
+golden why-convoy why convoy beta@2ms
+golden why-turns why turns delta
+golden why-queue why flags beta
+golden why-flags why flags delta
+
+# By its handle it is the same thread, and with a time at which it waits the same wait.
+for question in 00001000 00001000@0.5s alpha@10ms; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" why deadlock "$question" >out 2>err
+	cmp -s out "$golden_dir/why-deadlock" || complain "$question is told differently: $(cat out err)"
+done
+
+# Threads of one name: which is meant is for the asker to say.
+{ make_flags; } | sed 's/ alpha$/ beta/' | "$mktrx" >twins
+fails 2 'several threads are beta' why twins beta
+"$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'twins are not told apart'
+
+find_samples
+golden why-mutex why "$samples/demo_threadx.trx" 'thread 6'
+golden why-semaphore why "$samples/demo_threadx.trx" 'thread 3@50ms'
+golden why-netx why "$samples/demo_netx_tcp.trx" "thread 0"
+finish
