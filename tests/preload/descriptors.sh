@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Calls on descriptors, of streams and of the heap do the same under the object, traced and not; and each wrapper of
+# theirs makes its event, one where the call did not wait, and two where it did.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/preload/objects.sh"
+
+# battery NAME [ARGUMENT]: without the object, with it, and traced; the trace is of the last one
+battery()
+{
+	name=$1
+	shift
+	for way in plain loaded traced; do
+		rm -rf "$scratch/here"
+		mkdir "$scratch/here"
+		case $way in
+		plain) "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		loaded) LD_PRELOAD=$object "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		traced) traced "$scratch/$name.trx" "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		esac || complain "$name: $way: it exits with $?"
+		nr_checks=$((nr_checks + 1))
+		diff "$scratch/$name.plain" "$scratch/$name.$way" >"$scratch/diff" ||
+			complain "$name: $way: $(head -20 "$scratch/diff")"
+	done
+	told "$scratch/$name.trx" >"$scratch/$name.told"
+	awk -f "$top/tests/preload/tells.awk" "$top/preload/wrappers.def" "$scratch/$name.told" >"$scratch/$name.parts"
+	grep '^FAIL' "$scratch/$name.parts" && complain "$name: not the events that there should be"
+	grep -q ' parts, ' "$scratch/$name.parts" || complain "$name: no parts"
+}
+
+battery calls
+TXTRACE_EVENTS=+heap
+export TXTRACE_EVENTS
+battery heap heap
+unset TXTRACE_EVENTS
+
+# Each wrapper of these groups has a part, unless the C library has no such function.
+groups='file|stdio|socket|poll|heap'
+awk -v groups="^($groups)\$" '
+	match($0, /^PX_CALL\([a-z_0-9]+, [a-z]+,/) && FILENAME ~ /calls/ {
+		split(substr($0, 9, RLENGTH - 9), row, ", ")
+		group[row[1]] = row[2]
+	}
+	match($0, /^PX_WRAPPER\(.*\)/) {
+		split(substr($0, 12, RLENGTH - 12), row, ", ")
+		if (group[row[2]] ~ groups)
+			print row[1]
+	}' "$top/lib/calls.def" "$top/preload/wrappers.def" >"$scratch/wanted"
+[ "$(wc -l <"$scratch/wanted")" -gt 100 ] || complain 'there should be more wrappers of these groups'
+sort -u "$scratch/calls.parts" "$scratch/heap.parts" >"$scratch/parts"
+"$programs/descriptors" --has <"$scratch/wanted" >"$scratch/there"
+while read -r symbol; do
+	nr_checks=$((nr_checks + 1))
+	grep -qx "part $symbol" "$scratch/parts" || complain "$symbol has no part in tests/preload/descriptors.c"
+done <"$scratch/there"
+finish

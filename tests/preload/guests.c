@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guests SCENE: programs that are hard to be a guest in; each ends with 0 if all was as it should be.
+ *
+ *	strict		allows itself read, write and exit only, and goes on: the kernel takes the clock away, too
+ *	filter		the same, by a filter of its own, which leaves the clock
+ *	handler		closes, reads and writes in a handler that interrupts the same
+ *	naked		has no descriptor but its own, closes all there could be, and goes on
+ *	quiet		finds no error of dlsym() that is not its own
+ *	exchange FILE	gives memory to and takes it from an object that is bound past all wrappers
+ *	writes		a few calls
+ *	nowhere		executes what is at no address
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdbool.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static int confine_by_filter(void)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog all = {sizeof(program) / sizeof(program[0]), program};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all);
+}
+
+static int confined(bool by_filter)
+{
+	char text[4];
+	int ends[2];
+
+	if (pipe(ends) != 0 || write(ends[1], "abcdef", 6) != 6)
+		return 1;
+	if ((by_filter ? confine_by_filter() : prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) != 0)
+		return 77;
+	for (int i = 0; i < 1000; i++)
+		if (write(ends[1], "xyz", 3) != 3 || read(ends[0], text, 3) != 3)
+			syscall(SYS_exit, 2);
+	if (read(ends[0], text, 4) != 4)
+		syscall(SYS_exit, 3);
+	syscall(SYS_exit, 0);
+	return 4;
+}
+
+static volatile sig_atomic_t nr_handled, nr_wrong;
+
+static void handle(int number)
+{
+	char text[8];
+	int saved_errno = errno, ends[2];
+
+	(void)number;
+	errno = 4242;
+	if (pipe(ends) != 0 || write(ends[1], "hand", 4) != 4 || read(ends[0], text, 4) != 4 ||
+	    memcmp(text, "hand", 4) != 0 || close(ends[0]) != 0 || close(ends[1]) != 0)
+		nr_wrong++;
+	if (errno != 4242)
+		nr_wrong++;
+	nr_handled++;
+	errno = saved_errno;
+}
+
+static int handler(void)
+{
+	struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+	char text[64];
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; nr_handled < 300 && i < 1000000; i++) {
+		FILE *stream = fopen("/dev/zero", "r");
+		int fd = open("/dev/null", O_RDWR);
+
+		if (!stream || fread(text, 1, sizeof(text), stream) != sizeof(text) ||
+		    write(fd, text, sizeof(text)) != sizeof(text) || close(fd) != 0 ||
+		    fclose(stream) != 0)
+			nr_wrong++;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	return nr_wrong != 0 || nr_handled < 300;
+}
+
+static int nr_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count - 3; /* two dots, and its own */
+}
+
+static int naked(void)
+{
+	char text[4] = "";
+	int ends[2];
+
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+	if (write(2, "", 0) != 0 || nr_descriptors() != 3)
+		return 1;
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
+	if (pipe(ends) != 0 || ends[0] != 0 || ends[1] != 1)
+		return 2;
+	if (write(1, "abc", 3) != 3 || read(0, text, 3) != 3 || nr_descriptors() != 2)
+		return 3;
+	return strcmp(text, "abc") != 0;
+}
+
+static int exchange(const char *path)
+{
+	void *object = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+	void *(*gives)(size_t);
+	void (*takes)(void *);
+
+	if (!object)
+		return 77;
+	*(void **)&gives = dlsym(object, "shim_gives");
+	*(void **)&takes = dlsym(object, "shim_takes");
+	for (size_t size = 1; size < 100000; size *= 3) {
+		free(gives(size));
+		takes(malloc(size));
+		takes(realloc(gives(size), 2 * size));
+		takes(calloc(size, 2));
+	}
+	return 0;
+}
+
+static int writes(void)
+{
+	for (int i = 0; i < 10; i++)
+		if (write(1, "a line\n", 7) != 7)
+			return 1;
+	free(malloc(10));
+	return 0;
+}
+
+static int nowhere(void)
+{
+	const char *volatile path = (const char *)8;
+	char *none[] = {NULL};
+	pid_t pid;
+
+	if (writes() != 0 || execve(path, none, none) != -1 || errno != EFAULT)
+		return 1;
+	return posix_spawn(&pid, path, NULL, NULL, none, none) == EFAULT ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *scene = argc > 1 ? argv[1] : "";
+
+	if (strcmp(scene, "quiet") == 0)
+		return dlerror() != NULL;
+	if (strcmp(scene, "strict") == 0 || strcmp(scene, "filter") == 0)
+		return confined(strcmp(scene, "filter") == 0);
+	if (strcmp(scene, "handler") == 0)
+		return handler();
+	if (strcmp(scene, "naked") == 0)
+		return naked();
+	if (strcmp(scene, "nowhere") == 0)
+		return nowhere();
+	if (strcmp(scene, "writes") == 0)
+		return writes();
+	return strcmp(scene, "exchange") == 0 && argc > 2 ? exchange(argv[2]) : 2;
+}

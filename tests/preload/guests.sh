@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs and objects that are hard to live with: the numbers are rows of what breaks under LD_PRELOAD.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/preload/objects.sh"
+guests=$programs/guests
+CC=${CC:-cc}
+
+# scene NAME [ARGUMENT]: right without the object, with it, and traced
+scene()
+{
+	"$guests" "$@" >"$scratch/out" 2>&1
+	[ $? -ne 77 ] || { echo "$1: cannot be done here"; return 1; }
+	nr_checks=$((nr_checks + 2))
+	LD_PRELOAD=$object "$guests" "$@" >"$scratch/out" 2>&1 || complain "$1: under the object it exits with $?"
+	traced "$scratch/$1.trx" "$guests" "$@" >"$scratch/out" || complain "$1: traced, it exits with $?"
+	[ "$(told "$scratch/$1.trx" | wc -l)" -gt 4 ] || complain "$1: nothing was recorded"
+}
+
+# What dlsym() did not find for us is not the program's error.
+nr_checks=$((nr_checks + 1))
+LD_PRELOAD=$object "$guests" quiet || complain 'quiet: dlerror() tells of an error of ours'
+
+# Nothing but read, write and exit, and it is alive.
+if scene strict; then
+	[ "$(events_of "$scratch/strict.trx" prctl)" -eq 1 ] || complain 'strict: nothing says why it ends there'
+fi
+if scene filter; then
+	[ "$(events_of "$scratch/filter.trx" read)" -eq 1001 ] || complain 'filter: reads are missing'
+fi
+scene handler
+scene naked
+scene nowhere
+TXTRACE_EVENTS=+heap
+export TXTRACE_EVENTS
+if $CC -shared -fPIC -o "$scratch/shim.so" "$top/tests/preload/shim.c" 2>"$scratch/err"; then
+	scene exchange "$scratch/shim.so"
+else
+	complain "no shared object by $CC: $(cat "$scratch/err")"
+fi
+unset TXTRACE_EVENTS
+
+# Another object in front of the C library, on either side of ours: both see each call once.
+$CC -shared -fPIC -DSHIM_WRAPS -o "$scratch/wraps.so" "$top/tests/preload/shim.c" -ldl 2>>"$scratch/err" ||
+	complain "no shared object by $CC: $(cat "$scratch/err")"
+for side in ahead behind; do
+	ahead=
+	behind=
+	if [ $side = ahead ]; then ahead="$scratch/wraps.so "; else behind=" $scratch/wraps.so"; fi
+	traced "$scratch/shim.trx" "$guests" writes >"$scratch/out" || complain "shim $side: it exits with $?"
+	[ "$(wc -l <"$scratch/out")" -eq 10 ] || complain "shim $side: $(cat "$scratch/out")"
+	grep -qx 'shim: 10' "$scratch/record.err" || complain "shim $side: it saw other calls: $(cat "$scratch/record.err")"
+	[ "$(events_of "$scratch/shim.trx" write)" -eq 10 ] || complain "shim $side: we saw other calls"
+done
+ahead=
+behind=
+
+# What dlsym() allocates while we look for what is not there, and gives back, is from our arena.
+$CC -shared -fPIC -DSHIM_IS_NEWER -o "$scratch/newer.so" "$top/tests/preload/shim.c" 2>>"$scratch/err" ||
+	complain "no shared object by $CC: $(cat "$scratch/err")"
+ahead="$scratch/newer.so "
+nr_checks=$((nr_checks + 1))
+LD_PRELOAD="$ahead$object" "$guests" quiet || complain 'newer: dlerror() tells of an error of ours'
+traced "$scratch/newer.trx" "$guests" handler || complain "newer: it exits with $?"
+ahead=
+
+# Two copies of ours: whoever is in front records, and nothing breaks.
+cp "$object" "$scratch/copy.so"
+behind=" $scratch/copy.so"
+traced "$scratch/copy.trx" "$guests" writes >"$scratch/out" || complain "copy: it exits with $?"
+[ "$(wc -l <"$scratch/out")" -eq 10 ] || complain "copy: $(cat "$scratch/out")"
+behind=
+
+# A foreign allocator, which calls wrapped functions under its own locks.
+jemalloc=$(ldconfig -p 2>/dev/null | awk '$1 == "libjemalloc.so.2" { print $NF; exit }')
+if [ -n "$jemalloc" ]; then
+	for side in ahead behind; do
+		ahead=
+		behind=
+		if [ $side = ahead ]; then ahead="$jemalloc "; else behind=" $jemalloc"; fi
+		for events in file +heap; do
+			TXTRACE_EVENTS=$events
+			export TXTRACE_EVENTS
+			traced "$scratch/je.trx" timeout 10 "$guests" handler >"$scratch/out" ||
+				complain "jemalloc $side, $events: it exits with $?"
+			traced "$scratch/je.trx" timeout 10 sort --parallel=2 -S 1M "$tool" >"$scratch/sorted" ||
+				complain "jemalloc $side, $events: sort exits with $?"
+			sort "$tool" | cmp -s - "$scratch/sorted" || complain "jemalloc $side, $events: sort sorts otherwise"
+			unset TXTRACE_EVENTS
+		done
+	done
+	ahead=
+	behind=
+else
+	echo 'there is no libjemalloc.so.2'
+fi
+
+# AddressSanitizer has to come first.
+asan=$($CC -print-file-name=libasan.so)
+if [ -e "$asan" ] && $CC -fsanitize=address -o "$scratch/guests" "$top/tests/preload/guests.c" -D_GNU_SOURCE -ldl \
+	-lpthread 2>/dev/null; then
+	ahead="$asan "
+	traced "$scratch/asan.trx" "$scratch/guests" writes >"$scratch/out" || complain "asan: it exits with $?"
+	[ "$(events_of "$scratch/asan.trx" write)" -eq 10 ] || complain "asan: $(events_of "$scratch/asan.trx" write) writes"
+	ahead=
+else
+	echo 'there is no AddressSanitizer'
+fi
+finish

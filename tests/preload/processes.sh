@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Of each wrapper of threads, processes, signals and timers: its event appears in a log, and the program that calls
+# it, with success and without, behaves as without the object.
+. "${srcdir:-.}/tests/preload/acts.sh"
+
+# The rows of these sections, as "symbol call".
+awk '/^\/\* / { is_ours = /^\/\* (Threads|Processes|Signals, timers)\. / }
+	is_ours && /^PX_WRAPPER/ { gsub(/PX_WRAPPER\(|,|\)/, " "); print $1, $2 }' "$top/preload/wrappers.def" |
+	grep -v '^sched_yield ' >rows
+"$acts" list | sort >acted
+cut -d ' ' -f 1 rows | sort | diff - acted >differences ||
+	complain "the table (<) and the acts (>) are not of the same functions: $(grep '^[<>]' differences)"
+
+while read -r symbol call; do
+	rm -f log.trx*
+	bare "$acts" "$symbol"
+	run TXTRACE_OUT=log.trx TXTRACE_EVENTS=+signal "$acts" "$symbol"
+	same "$symbol"
+	is "$symbol acts" yes "$([ "$bare" -lt 90 ] && echo yes)"
+	accepted log.trx
+	[ "$(events log.trx "$call")" -gt 0 ] || complain "$symbol: there is no event $call"
+done <rows
+
+# A thread's first event and its last one, however it ends: 1 returned, or left; 2 cancelled.
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" pthread_cancel
+is 'state of a thread that was cancelled' state=2 \
+	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }')"
+
+# What was recorded ahead and was refused then is told once more, with its result.
+cat >refuses.c <<'END'
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+int pthread_cancel(pthread_t thread)
+{
+	int (*cancel)(pthread_t) = (int (*)(pthread_t))dlsym(RTLD_NEXT, "pthread_cancel");
+	return cancel(thread) ? EINVAL : ESRCH;
+}
+END
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC refuses.c -o refuses.so -ldl || complain 'refuses.c is not compiled'
+results()
+{
+	"$tool" print --format jsonl log.trx | sed -n "s/.*\"event\":\"$1\".*\"result\":\"\{0,1\}\([0-9A-Z]*\).*/\1/p" |
+		paste -sd' '
+}
+is 'a cancellation' 0 "$(results pthread_cancel)"
+rm -f log.trx*
+run LD_PRELOAD="$object:$scratch/refuses.so" TXTRACE_OUT=log.trx "$acts" pthread_cancel
+is 'a cancellation that is refused' '0 ESRCH' "$(results pthread_cancel)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" timer_delete
+is 'a timer that is deleted twice' EINVAL "$(sed -n 's/^delete once more: -1 //p' out)"
+is 'deletions of it' '0 0 EINVAL' "$(results timer_delete)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" pthread_exit
+is 'threads that begin' 2 "$(events log.trx txtrace_thread_start)"
+is 'threads that end, main() too' 3 "$(events log.trx txtrace_thread_end)"
+is 'their states' state=1 \
+	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }' | sort -u)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" 'vfork and redirect'
+is 'closes of a child of vfork' 1 "$(events log.trx close)"
+is 'its duplicates' 0 "$(events log.trx dup)"
+is 'what it opens' 0 "$("$tool" print log.trx | grep -c 'open .*dev/null')"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" 'wait, then end'
+is 'events without a name' '' "$("$tool" print log.trx | grep -oE ' event [0-9]+')"
+is 'threads that end behind a wait' 1 "$(events log.trx txtrace_thread_end)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$scenes" threads 100
+is 'threads that begin' 104 "$(events log.trx txtrace_thread_start)"
+is 'threads that end' 104 "$(events log.trx txtrace_thread_end)"
+for thread in $("$tool" print log.trx | awk '/txtrace_thread_start/ { print $5 }' | sort | uniq -d | head -3); do
+	complain "thread $thread begins twice"
+done
+
+# The first event of a thread is its beginning, and the last its end.
+"$tool" print log.trx | awk '$6 ~ /^(txtrace_|pthread_)/ { if (!($5 in first)) first[$5] = $6; last[$5] = $6 }
+	END { for (t in first) print first[t], last[t] }' | sort | uniq -c | awk '{ print $1, $2, $3 }' >ends
+is 'first and last events' '104 txtrace_thread_start txtrace_thread_end' "$(grep start ends)"
+
+# Waits that do not wait are one event.
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" pthread_tryjoin_np
+is 'tries to join' 2 "$(events log.trx pthread_tryjoin_np)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" wait4
+is 'a wait for a child that has ended' 1 "$(events log.trx waitpid)"
+
+for scene in cancels handlers; do
+	rm -f log.trx*
+	bare "$scenes" $scene
+	run TXTRACE_OUT=log.trx TXTRACE_EVENTS=+signal "$scenes" $scene
+	same "$scene"
+	accepted log.trx
+done
+rm -f log.trx*
+run TXTRACE_OUT=log.trx TXTRACE_EVENTS=+signal "$scenes" handlers
+is 'handlers that begin and do not end' 0 \
+	$(($(events log.trx txtrace_handler_enter) - $(events log.trx txtrace_handler_exit)))
+finish

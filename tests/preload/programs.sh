@@ -1,0 +1,188 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs that others wrote do under the object what they do without it, and their traces are right.  One that is not
+# installed is told of, and passed over.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/preload/objects.sh"
+
+here=$(pwd)
+cd "$scratch" || exit 99
+work=$scratch/work
+
+# same NAME COMMAND...: in a new directory, with a file of input; what it prints, and what it leaves there
+same()
+{
+	name=$1
+	shift
+	if ! command -v "$1" >/dev/null; then
+		echo "$name: there is no $1"
+		return 1
+	fi
+	for way in plain traced; do
+		rm -rf "$work"
+		mkdir "$work"
+		cd "$work" || exit 99
+		if [ $way = plain ]; then
+			"$@" >"$scratch/$name.$way" 2>"$scratch/$name.$way.err" <"$scratch/input"
+		else
+			traced "$scratch/$name.trx" "$@" >"$scratch/$name.$way" <"$scratch/input"
+		fi
+		echo "exit $?" >>"$scratch/$name.$way"
+		find . -type f -exec cksum {} + | sort >>"$scratch/$name.$way"
+		cd "$scratch" || exit 99
+	done
+	compare
+}
+
+compare()
+{
+	nr_checks=$((nr_checks + 2))
+	cmp -s "$name.plain" "$name.traced" || complain "$name does something else: $(diff "$name.plain" "$name.traced" | head -10)"
+	right "$name.trx"
+}
+
+# A trace that check finds nothing in, not even a warning, and that has calls.
+right()
+{
+	"$tool" check --strict "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
+	[ "$(told "$1" | wc -l)" -gt 5 ] || complain "$name: nothing was recorded"
+}
+
+awk 'BEGIN { for (i = 0; i < 20000; i++) print (i * 7919) % 20011, "a line of input", i }' >"$scratch/input"
+cat >"$scratch/threads.py" <<'END'
+import sys, threading, queue
+lines = queue.Queue(4)
+sums = []
+def add():
+    total = 0
+    while (line := lines.get()) is not None:
+        total += int(line.split()[0])
+    sums.append(total)
+threads = [threading.Thread(target=add) for _ in range(3)]
+for thread in threads: thread.start()
+for i, line in enumerate(sys.stdin):
+    if i % 20 == 0: lines.put(line)
+for _ in threads: lines.put(None)
+for thread in threads: thread.join()
+print(sum(sums))
+END
+cat >"$scratch/tables.sql" <<'END'
+CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT);
+WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000)
+INSERT INTO t SELECT n, 'row ' || n FROM c;
+CREATE INDEX i ON t (text);
+SELECT count(*), sum(n), max(text) FROM t;
+END
+
+same sort sort --parallel=2 -S 1M
+same xz xz -T2 --block-size=50000 -c
+same tar tar --sort=name --mtime=@0 --owner=0 --group=0 -cf out.tar -C "$top" lib
+same sqlite sqlite3 base.db ".read $scratch/tables.sql"
+python=$(command -v /usr/bin/python3 || command -v python3)
+same python "${python:-python3}" "$scratch/threads.py"
+if command -v git >/dev/null; then
+	git init -q "$scratch/repository"
+	(cd "$scratch/repository" && cp "$top"/lib/a*.c . && git add . &&
+		git -c user.name=a -c user.email=a@b commit -q -m one) || complain 'git does not commit'
+	same git git -C "$scratch/repository" --no-pager log --stat
+fi
+
+# await_file FILE
+await_file()
+{
+	for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ ! -e "$1" ] || return 0
+		sleep 0.1
+	done
+	complain "$name: after $round rounds there is no $1"
+	return 1
+}
+
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+	name=redis
+	traced redis.trx redis-server --port 0 --unixsocket "$scratch/redis" --save '' --dir "$scratch" \
+		--daemonize no >redis.log &
+	server=$!
+	if await_file "$scratch/redis"; then
+		redis-benchmark -s "$scratch/redis" -n 2000 -c 10 -q -t set,get >redis.bench 2>&1 || complain "redis: $(cat redis.bench)"
+		[ "$(redis-cli -s "$scratch/redis" set key value)" = OK ] || complain 'redis does not set'
+		[ "$(redis-cli -s "$scratch/redis" get key)" = value ] || complain 'redis does not get'
+		redis-cli -s "$scratch/redis" shutdown nosave >/dev/null 2>&1
+	else
+		kill "$server"
+	fi
+	wait "$server"
+	right redis.trx
+	[ "$(events_of redis.trx epoll_wait)" -gt 100 ] || complain 'redis: it did not wait'
+else
+	echo 'redis: there is no redis-server'
+fi
+
+if nginx=$(command -v nginx || command -v /usr/sbin/nginx) && command -v curl >/dev/null; then
+	name=nginx
+	mkdir -p "$scratch/www"
+	cp input www/input
+	cat >nginx.conf <<END
+daemon off; master_process off; pid $scratch/nginx.pid; error_log $scratch/nginx.err;
+events { worker_connections 64; }
+http {
+	access_log off; client_body_temp_path $scratch; proxy_temp_path $scratch; fastcgi_temp_path $scratch;
+	uwsgi_temp_path $scratch; scgi_temp_path $scratch;
+	server { listen unix:$scratch/nginx; root $scratch/www; }
+}
+END
+	traced nginx.trx "$nginx" -p "$scratch" -e "$scratch/nginx.err" -c "$scratch/nginx.conf" >nginx.log 2>&1 &
+	server=$!
+	if await_file "$scratch/nginx.pid"; then
+		for round in 1 2 3; do
+			curl -s --unix-socket "$scratch/nginx" http://here/input | cmp -s - input || complain "nginx: round $round: another file"
+		done
+		kill -QUIT "$(cat nginx.pid)"
+	fi
+	wait "$server"
+	right nginx.trx
+else
+	echo 'nginx: there is no nginx, or no curl'
+fi
+# A build of this project's own: each process has a log of its own, and the objects are what they always are.
+build()
+{
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -f "$scratch/makefile" -j2 VPATH="$top/lib" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
+		complain "make, $1: $(tail -3 "$scratch/make.out")"
+	cksum ./*.o libfew.a >"$scratch/make.$1"
+}
+
+if command -v make >/dev/null; then
+	name=make
+	cat >makefile <<END
+objects = txtb.o ring.o calls.o
+libfew.a: \$(objects)
+	ar rcD \$@ \$^
+%.o: %.c
+	\$(CC) -D_GNU_SOURCE -I$here -I$top/lib -I$top/include -O1 -c -o \$@ \$<
+END
+	rm -rf "$work"
+	mkdir -p "$work" logs
+	cd "$work" || exit 99
+	build plain
+	rm -f ./*
+	(
+		LD_PRELOAD=$object TXTRACE_OUT=$scratch/logs/%e.%p.trx TXTRACE_CHILDREN=yes
+		export LD_PRELOAD TXTRACE_OUT TXTRACE_CHILDREN
+		build traced
+	)
+	cd "$scratch" || exit 99
+	nr_checks=$((nr_checks + 1))
+	cmp -s make.plain make.traced || complain 'make makes something else'
+	for program in make cc1 as ar; do
+		ls logs/$program.*.trx >/dev/null 2>&1 || complain "make: no log of $program: $(ls logs | head -5)"
+	done
+	for log in logs/*.trx*; do
+		nr_checks=$((nr_checks + 1))
+		"$tool" check --strict "$log" >check 2>&1 || complain "$log: $(tail -3 check)"
+	done
+	echo "make: $(ls logs | wc -l) logs"
+else
+	echo 'make: there is no make'
+fi
+finish

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reach: calls with pointers that lead nowhere, which the kernel refuses; says what each returned, and errno.  Run with
+ * the object, traced or not, it has to say the same, and not to die.
+ */
+#include <errno.h>
+#include <mqueue.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 65536 /* or less */
+#define UNTOUCHED 77
+
+static char name[] = "reach";
+static char *const no_arguments[] = {name, NULL};
+
+#define TRY(call)                                                                                  \
+	({                                                                                         \
+		long result_;                                                                      \
+		errno = UNTOUCHED;                                                                 \
+		result_ = (long)(call);                                                            \
+		printf("  %s = %ld, errno %d\n", #call, result_, errno);                           \
+		fflush(stdout);                                                                    \
+	})
+
+static void try_sleeps(void *p)
+{
+	TRY(nanosleep(p, NULL));
+	TRY(clock_nanosleep(CLOCK_MONOTONIC, 0, p, NULL));
+	TRY(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, p, NULL));
+}
+
+static void try_queue(void *p)
+{
+	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
+	char text[1];
+	mqd_t queue = mq_open("/reach", O_RDWR | O_CREAT, 0600, &attr);
+
+	mq_unlink("/reach");
+	if (queue < 0 || !p)
+		return;
+	TRY(mq_timedreceive(queue, text, 1, NULL, p));
+	TRY(mq_timedsend(queue, "x", 1, 0, p));
+	mq_close(queue);
+}
+
+/* A null pointer is none here, but leaves the argument out. */
+static void try_polls(void *p)
+{
+	struct timeval short_time = {0, 10};
+	struct timespec as_short = {0, 10000};
+	struct epoll_event event;
+	int epoll = epoll_create1(0);
+
+	TRY(select(1, p, NULL, NULL, &short_time));
+	TRY(select(1, NULL, p, NULL, &short_time));
+	TRY(select(1024, NULL, NULL, p, &short_time));
+	TRY(pselect(1, p, NULL, NULL, &as_short, NULL));
+	TRY(poll(p, 1, 1));
+	TRY(epoll_wait(epoll, p, 1, 1));
+	if (p)
+		TRY(epoll_pwait2(epoll, &event, 1, p, NULL));
+	close(epoll);
+}
+
+static void try_connections(void *p)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	TRY(connect(fd, p, sizeof(struct sockaddr_in)));
+	TRY(connect(fd, p, sizeof(struct sockaddr_in6)));
+	TRY(connect(fd, p, 1 << 30));
+	TRY(bind(fd, p, sizeof(struct sockaddr_in)));
+	close(fd);
+}
+
+static void end_at_once(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(0);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT); /* it has ended */
+}
+
+static void try_processes(void *p)
+{
+	pid_t pid;
+
+	TRY(waitid(P_ALL, 0, p, WEXITED));
+	end_at_once();
+	TRY(waitid(P_ALL, 0, p, WEXITED));
+	TRY(waitid(P_ALL, 0, p, WEXITED | WNOHANG));
+	TRY(execve(p, no_arguments, environ));
+	TRY(execv(p, no_arguments));
+	TRY(posix_spawn(&pid, p, NULL, NULL, no_arguments, environ));
+	while (waitpid(-1, NULL, 0) > 0)
+		continue;
+}
+
+/* What stands at the end of what can be read is read as ever. */
+static void try_the_end(char *end)
+{
+	struct timespec *time = (struct timespec *)end - 1;
+	fd_mask *set = (fd_mask *)end - 1;
+
+	*time = (struct timespec){0, 1};
+	TRY(nanosleep(time, NULL));
+	TRY(nanosleep((struct timespec *)((long *)time + 1), NULL));
+	*set = 0;
+	TRY(select(8 * (int)sizeof(*set), (fd_set *)set, NULL, NULL, &(struct timeval){0, 10}));
+	memcpy(end - 6, "/no/x", 6);
+	TRY(execv(end - 6, no_arguments));
+	TRY(execv(end - 1, no_arguments));
+	memset(end - 300, 'x', 300);
+	TRY(execv(end - 300, no_arguments));
+}
+
+int main(void)
+{
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	void *const nowhere[] = {NULL, (void *)1, pages + PAGE, (void *)-1L};
+
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE))
+		return 99;
+	for (unsigned int i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
+		printf("%u:\n", i);
+		try_sleeps(nowhere[i]);
+		try_queue(nowhere[i]);
+		try_polls(nowhere[i]);
+		try_connections(nowhere[i]);
+		try_processes(nowhere[i]);
+	}
+	printf("the end:\n");
+	try_the_end(pages + PAGE);
+	return 0;
+}

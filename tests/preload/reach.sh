@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Pointers that lead nowhere are refused under the object as they are without it, traced and not, and by a process that
+# writes its own log.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/preload/objects.sh"
+
+# same WAY COMMAND...
+same()
+{
+	way=$1
+	shift
+	"$@" >"$scratch/$way" || complain "$way: it exits with $?"
+	nr_checks=$((nr_checks + 1))
+	diff "$scratch/plain" "$scratch/$way" >"$scratch/diff" || complain "$way: $(head -20 "$scratch/diff")"
+}
+
+same plain "$programs/reach"
+same loaded env LD_PRELOAD="$object" "$programs/reach"
+same traced traced "$scratch/reach.trx" "$programs/reach"
+same alone env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/alone.trx" "$programs/reach"
+grep -q '^  execve.*errno 14$' "$scratch/plain" || complain 'nothing was refused'
+told "$scratch/alone.trx" >"$scratch/told"
+grep -q execve "$scratch/told" || complain 'an execve() that was refused is not told'
+finish

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs in which threads wait for each other in a way they should not: recorded as they are, under the object to
+# preload, and then diagnosed.  What is said is compared, not the times.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
+programs=${SCENARIOS:-$(pwd)/tests/preload/scenarios}
+bakery=$(pwd)/examples/bakery
+[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer wants to be loaded first'; exit 77; }
+[ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
+TXTRACE_DIR=$scratch/shm
+export TXTRACE_DIR
+cd "$scratch" || exit 99
+
+# record NAME: into $scratch/NAME.trx; fails with the program's own code
+record()
+{
+	"$tool" record --force --size 64M -o "$1.trx" -- env LD_PRELOAD="$object" "$programs/$1" >out 2>err
+}
+
+# Threads of a log have their tids behind their names.
+show()
+{
+	"$tool" "$@" >printed 2>err || complain "txtrace $* fails: $(cat err)"
+	sed -E 's/(left|right|early|late|low|middle|high|director|bakery|clerk|anna|bert|carl) [0-9]+/\1/g; s/(convoy) [0-9]+/\1/g' printed >out
+}
+
+# says TEXT COMMAND...: an extended regular expression
+says()
+{
+	text=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	show "$@"
+	grep -qE -e "$text" out || complain "txtrace $* does not say '$text': $(cat out)"
+}
+
+# table NAME: of what was shown last, without its title
+table()
+{
+	sed -n "/^$1\$/,/^\$/p" out | sed '1d; /^$/d'
+}
+
+record deadlock || complain "deadlock fails: $(cat err)"
+says '^left was waiting for .* from .* on, and still was when the trace ended' why deadlock.trx left
+says 'was held by right for' why deadlock.trx left
+says 'Deadlock: nobody can go on' why deadlock.trx right
+says 'left waits for .*, which right has' why deadlock.trx right
+says 'right waits for .*, which left has' why deadlock.trx right
+cp printed why-left
+says ': potential deadlock  *(left|right) ' locks deadlock.trx
+table 'Lock Order' | grep -q left && table 'Lock Order' | grep -q right || complain "not both: $(cat out)"
+says 'mutex  *1  *1 .* (right|left)  *waited for mutex ' blocked deadlock.trx
+
+# Nobody had the CPU while all waited.
+nr_checks=$((nr_checks + 1))
+"$tool" report --profile --format json deadlock.trx | tr ',' '\n' | sed -n 's/.*"percent": \([0-9.]*\).*/\1/p' >shares
+awk '$1 > 30 { exit 1 }' shares && [ -s shares ] || complain "who waits is charged with it: $(cat shares)"
+
+# What viewers are given has it too; as a trace buffer, it is told of in the same words.
+nr_checks=$((nr_checks + 3))
+"$tool" export --to chrome --force -o chrome.json deadlock.trx || complain 'no export to chrome'
+grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
+"$tool" export --to trx --force -o board.trx deadlock.trx 2>err || complain "no export to trx: $(cat err)"
+"$tool" check board.trx | grep -q 'TraceX shows it right' || complain "check: $("$tool" check board.trx)"
+says 'Deadlock: nobody can go on' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
+! "$tool" print deadlock.trx | grep -q THREAD_SUSPEND || complain 'print shows what is not in the file'
+
+record convoy || complain "convoy fails: $(cat err)"
+
+# A call that waits is two events, and one service.
+nr_checks=$((nr_checks + 1))
+begun=$("$tool" print convoy.trx | grep pthread_mutex_lock | grep -cv wait=ends)
+counted=$("$tool" report --services --format json convoy.trx | tr '{' '\n' |
+	sed -n 's/.*"service": "pthread_mutex_lock", "count": \([0-9]*\).*/\1/p' | head -1)
+[ "$begun" = "$counted" ] || complain "convoy locks $begun times, and the report says $counted"
+says 'Lock Convoys' locks convoy.trx
+[ "$(table 'Lock Convoys' | wc -l)" -eq 2 ] || complain "not one convoy: $(cat out)"
+table Locks | grep -qE '  mutex  *400 .* [34]$' || complain "the mutex was not taken 400 times: $(cat out)"
+table 'Lock Order' | grep -q 'nothing in this trace' || complain 'a convoy has a cycle'
+
+record lost_wakeup || complain "lost_wakeup fails: $(cat err)"
+says '^late was waiting for condition .*pthread_cond_wait.* still was when the trace ended' why lost_wakeup.trx late
+says 'was signalled .* before the wait began, by early \(pthread_cond_signal' why lost_wakeup.trx late
+says 'nobody was waiting; no signal since' why lost_wakeup.trx late
+says 'Lost wake-up' why lost_wakeup.trx late
+says 'condition  *1  *1 ' blocked lost_wakeup.trx
+# The mutex was given back for as long as it waits, so nobody is told to have it.
+says '^Locks' locks lost_wakeup.trx
+table Locks | grep -qE '^  .*mutex  *2  *0 ' || complain "the mutex of a condition: $(cat out)"
+
+record relay || complain "relay fails: $(cat err)"
+says '^Locks' locks relay.trx
+[ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] || complain "two mutexes were not taken 60000 times: $(cat out)"
+table 'Lock Order' | grep -q 'nothing in this trace' || complain "a cycle without two locks at once: $(cat out)"
+
+# The example: what it is called, and that who is waited for waits itself, often, also when only its last waits are known.
+TXTRACE_PRELOAD=$object "$tool" record --preload --force -o bakery.trx "$bakery" >out 2>err || complain "bakery fails: $(cat err)"
+says '^  clerk  *thread  *1 .*bakery  *clerk  *waited for condition bread_is_there$' blocked bakery.trx
+says '^  oven  *mutex  *24 .* (anna|bert|carl)  *bake\+' locks bakery.trx
+says '^bakery was .* waiting for the end of thread clerk \(pthread_join\)' why bakery.trx bakery
+
+record inversion
+case $? in
+0)
+	says '^high was .* waiting for .*pthread_mutex_lock' why inversion.trx high
+	says 'was held by low for' why inversion.trx high
+	says 'Priority inversion: high is more urgent \(69\) than low \(89\)' why inversion.trx high
+	says '^Priority Inversions' report --inversions inversion.trx
+	table 'Priority Inversions' | grep -qE 'high .* 69  *low  *89 .* middle$' ||
+		complain "no inversion by middle: $(cat out)"
+	;;
+77) echo 'skipped: SCHED_FIFO is for root' ;;
+*) complain "inversion fails: $(cat err)" ;;
+esac
+finish

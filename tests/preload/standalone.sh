@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A log without the tool: every variable, good values and bad ones, what cannot be written, and how processes end.
+. "${srcdir:-.}/tests/preload/acts.sh"
+
+# says LINES TEXT: so many lines on stderr, and the text among them; the program is as without
+says()
+{
+	is "lines about $2" "$1" "$(grep -c . err)"
+	grep -q "$2" err || complain "nothing is said of $2: $(cat err)"
+}
+
+bare "$scenes" threads 3
+
+# P31, P22, P28: nothing of ours is in a process that has no log of its own; else one thread, and one file.
+bare "$scenes" possessions
+run "$scenes" possessions
+same 'without a log'
+run TXTRACE_OUT=log.trx "$scenes" possessions
+is 'with one' "$(printf 'threads 2\nfiles %d high' $(($(sed -n 's/^files //p' bare.out) + 1)))" "$(head -2 out)"
+"${READELF:-readelf}" -d "$object" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.|ld-|ld\.)' >needed
+is 'needed besides the C library' '' "$(cat needed)"
+rm -f log.trx*
+bare "$scenes" threads 3
+run TXTRACE_OUT=log.trx "$scenes" threads 3
+same 'with a log'
+is 'logs that are completed at exit' 1 "$("$tool" recover log.trx 2>&1 | grep -c 'complete already')"
+accepted log.trx
+
+# Names.
+run TXTRACE_OUT='%e-%p-%t-%%.trx' "$scenes" threads 3
+ls ./*.trx | grep -qE '^\./scenes-[0-9]+-[0-9]{8}-[0-9]{6}-%\.trx$' || complain "names: $(ls)"
+rm -f ./*.trx*
+echo mine >log.trx
+echo mine >log.trx.1
+run TXTRACE_OUT=log.trx "$scenes" threads 3
+accepted log.trx.2
+is 'files that existed' "$(printf 'mine\nmine')" "$(cat log.trx log.trx.1)"
+mkdir -p sub
+run TXTRACE_OUT=sub/x.trx sh -c "cd /; exec '$scenes' threads 3"
+accepted sub/x.trx
+is 'where a process goes that moves and executes' 0 "$(ls /sub 2>/dev/null | wc -l)"
+rm -f log.trx*
+
+# Groups.
+groups()
+{
+	rm -f log.trx*
+	run TXTRACE_EVENTS="$1" TXTRACE_OUT=log.trx "$acts" fork
+	accepted log.trx
+	is "TXTRACE_EVENTS=$1" "$2" "$([ "$(events log.trx fork)" -gt 0 ] && echo process) $(grep -c . err)"
+}
+groups process 'process 0'
+groups thread,process 'process 0'
+groups thread ' 0'
+groups -process ' 0'
+groups +heap,-process ' 0'
+groups -process,+process 'process 0'
+groups all,-process ' 0'
+groups nonsense 'process 1'
+groups -nonsense,+heap 'process 1'
+
+# Sizes and policies: bounded, but for append.
+full()
+{
+	rm -f log.trx*
+	run TXTRACE_SIZE="$1" TXTRACE_POLICY="$2" TXTRACE_OUT=log.trx "$scenes" threads 2000
+	accepted log.trx
+}
+full 64K loop
+[ "$(stat -c %s log.trx)" -lt 2000000 ] || complain 'a log of 64K is large'
+is 'a loop log has the end' 1 "$(events log.trx posix_trace_stop)"
+full 64k until-full
+is 'an until-full log has the beginning' 1 "$(events log.trx posix_trace_start)"
+nr=$(events log.trx txtrace_thread_start)
+[ "$nr" -gt 0 ] && [ "$nr" -lt 2000 ] || complain "an until-full log of 64K has $nr of 2004 threads"
+full 64K append
+is 'an append log has all threads' 2004 "$(events log.trx txtrace_thread_start)"
+for size in 0 -1 12Q M 1e3 99999999999999999999 ' 5'; do
+	rm -f log.trx
+	run TXTRACE_SIZE="$size" TXTRACE_OUT=log.trx "$scenes" threads 3
+	says 1 TXTRACE_SIZE
+	accepted log.trx
+done
+rm -f log.trx
+run TXTRACE_POLICY=upside-down TXTRACE_OUT=log.trx "$scenes" threads 3
+says 1 TXTRACE_POLICY
+accepted log.trx
+rm -f log.trx
+run TXTRACE_CHILDREN=perhaps TXTRACE_OUT=log.trx "$scenes" threads 3
+says 1 TXTRACE_CHILDREN
+accepted log.trx
+
+# Nothing: empty, disabled, no place to write to.
+rm -f log.trx
+bare "$scenes" threads 3
+run TXTRACE_OUT= "$scenes" threads 3
+same 'an empty name'
+run TXTRACE_DISABLE=1 TXTRACE_OUT=log.trx "$scenes" threads 3
+same 'disabled'
+is 'a disabled log' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
+run TXTRACE_DISABLE=0 TXTRACE_OUT=log.trx "$scenes" threads 3
+accepted log.trx
+for out in no/such/directory.trx %x.trx trailing% "$(printf '%5000s' x)"; do
+	run TXTRACE_OUT="$out" "$scenes" threads 3
+	says 1 'there is no log'
+	is 'the exit code' 0 "$code"
+	is 'what it prints' "$(cat bare.out)" "$(cat out)"
+done
+rm -f log.trx
+run TXTRACE_DIR=/proc TXTRACE_OUT=log.trx "$scenes" threads 3
+says 1 'there is no log'
+is 'a file that is left' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
+timeout -k 1 20 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
+is 'without stderr' 0 $?
+
+# P21: constructors ahead of ours, handlers behind our destructor; _exit, and worse.
+if ${CC:-cc} -shared -fPIC -pthread "$top/tests/preload/early.c" -o libearly.so 2>err &&
+	echo 'int main(void) { return 0; }' >early.c &&
+	${CC:-cc} early.c -o early -Wl,--no-as-needed -L. -learly -Wl,-rpath,"$scratch" 2>>err; then
+	rm -f log.trx*
+	run ./early
+	is 'an early constructor, and no log' 0 "$code"
+	run TXTRACE_CHILDREN=yes TXTRACE_OUT=log.trx ./early
+	is 'an early constructor' 0 "$code"
+	accepted log.trx
+else
+	complain "early.c is not compiled: $(cat err)"
+fi
+rm -f log.trx*
+bare "$scenes" leaves
+run TXTRACE_OUT=log.trx "$scenes" leaves
+same '_exit'
+is 'an exit' 1 "$(events log.trx _exit)"
+accepted log.trx
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$scenes" dies
+"$tool" recover log.trx >recovered 2>&1 || complain "recover: $(cat recovered)"
+accepted log.trx
+is 'threads of a process that was killed' 6 "$(events log.trx txtrace_thread_start)"
+
+# P31: all descriptors are closed, and their numbers are the program's own files'.
+rm -f log.trx*
+bare "$scenes" closes victim
+run TXTRACE_OUT=log.trx "$scenes" closes victim
+same 'descriptors that are closed'
+accepted log.trx
+is 'all threads all the same' 13 "$(events log.trx txtrace_thread_end)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$scenes" closes victim log.trx
+is 'what another file gets' "$(cat bare.out)" "$(cat out)"
+says 1 'is not whole'
+
+# P23: a second copy, and one that is unloaded.
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$here/tests/preload/linked"
+is 'a program that uses the library itself' 0 "$code"
+is 'events of its own' 3 "$(events log.trx 'three times')"
+bare "$scenes" unloads "$object"
+is 'unloaded' "0 done" "$bare $(head -1 bare.out)"
+
+# P15: a program with rights of its own takes nothing from its environment.
+if [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s rights; then
+	rm -f log.trx*
+	chmod 755 "$scratch"
+	mkdir -m 777 open
+	bare ./rights threads 3
+	run TXTRACE_OUT="$scratch/open/log.trx" ./rights threads 3
+	is 'exit code' "$bare" "$code"
+	is 'logs of a program with rights' 0 "$(ls open | wc -l)"
+	# Where it is linked with us, only our own care is left.
+	if ${CC:-cc} early.c -o careful -Wl,--no-as-needed "$object" -Wl,-rpath,"${object%/*}"; then
+		run TXTRACE_OUT="$scratch/open/log.trx" ./careful
+		is 'logs where we are linked' 1 "$(ls open | wc -l)"
+		rm -f open/*
+		chown 1 careful
+		chmod u+s careful
+		timeout -k 1 20 env TXTRACE_OUT="$scratch/open/log.trx" ./careful
+		is 'logs where we are linked, with rights' 0 "$(ls open | wc -l)"
+	fi
+fi
+
+# A full disk.
+if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
+	trap 'umount "$scratch/small"; rm -rf "$scratch" "$TXTRACE_DIR"' EXIT
+	bare "$scenes" threads 2000
+	run TXTRACE_OUT=small/log.trx "$scenes" threads 2000
+	is 'exit code with a full disk' "$bare" "$code"
+	is 'output with a full disk' "$(cat bare.out)" "$(cat out)"
+	says 1 'No space left'
+fi
+finish

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The wrappers of the synchronisation families: a program does the same with the object as without it, and each call is
+# recorded as it should be. UPDATE_GOLDEN=1 writes the lists anew: look at the difference before it is committed.
+set -u
+
+srcdir=${srcdir:-.}
+here=$srcdir/tests/preload
+all=mutex,spin,rwlock,barrier,once,cond,sem,mq,sleep
+object=$(pwd)/preload/.libs/libtxtrace-preload.so
+early=$(pwd)/tests/preload/.libs/sync_early.so
+tool=$(pwd)/bin/txtrace
+LC_ALL=C
+export LC_ALL
+unset LD_PRELOAD
+
+if [ -n "${PX_SANITIZED:-}" ]; then
+	echo "SKIP: a sanitizer's runtime has to be loaded ahead of everything else"
+	exit 77
+fi
+[ -r "$object" ] || { echo "FAIL: there is no $object"; exit 99; }
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+TXTRACE_DIR=$scratch/shm
+export TXTRACE_DIR
+nr_checks=0
+failed=0
+
+complain()
+{
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+# same NAME: $scratch/NAME is what the program says without the object
+same()
+{
+	nr_checks=$((nr_checks + 1))
+	cmp -s "$scratch/plain" "$scratch/$1" || {
+		complain "$program says something else $1:"
+		diff "$scratch/plain" "$scratch/$1" | head -20
+	}
+}
+
+# runs NAME COMMAND...: it succeeds in good time
+runs()
+{
+	name=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	timeout 60 "$@" >"$scratch/$name" 2>"$scratch/err" </dev/null
+	code=$?
+	[ "$code" -eq 0 ] || complain "$* exits with $code: $(tail -3 "$scratch/err")"
+}
+
+# The program on its own, with the object, and while it is recorded.
+does_the_same()
+{
+	program=$1
+	runs plain "tests/preload/$program"
+	runs loaded env LD_PRELOAD="$object" "tests/preload/$program"
+	same loaded
+	runs recorded "$tool" record --force -o "$scratch/log.trx" -- \
+		env LD_PRELOAD="$object" "tests/preload/$program"
+	same recorded
+	runs check "$tool" check "$scratch/log.trx"
+}
+
+is_as_listed()
+{
+	cmp -s "$here/$program.txt" "$scratch/calls" || {
+		complain "of $program something else is $1:"
+		diff "$here/$program.txt" "$scratch/calls" | head -20
+	}
+}
+
+# is_recorded PROGRAM GROUPS: what is recorded of it
+is_recorded()
+{
+	program=$1
+	groups=$2
+	runs calls tests/preload/calls_of "$object" "$groups" \
+		"$(pwd)/tests/preload/$program"
+	if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
+		cp "$scratch/calls" "$here/$program.txt"
+	else
+		is_as_listed recorded
+		runs calls tests/preload/calls_of -2 "$object" "$groups" "$(pwd)/tests/preload/$program"
+		is_as_listed 'recorded in a second stream'
+	fi
+}
+
+program=sync_calls
+does_the_same sync_calls
+if grep -q '0600, &attr)) >= 0 = 1' "$scratch/plain" && grep -q '0600, 3) = 1' "$scratch/plain"; then
+	is_recorded sync_calls "$all"
+else
+	echo "note: without message queues or named semaphores the list of calls is another one"
+fi
+does_the_same sync_leaves
+# The unwinder does things once.
+is_recorded sync_leaves mutex,cond,sem,sleep
+
+# A constructor that runs ahead of ours.
+runs plain env LD_PRELOAD="$early" tests/preload/sync_stress 20
+grep -q 'all well' "$scratch/plain" || complain "sync_early does not do without the object: $(cat "$scratch/plain")"
+runs loaded env LD_PRELOAD="$object $early" tests/preload/sync_stress 20
+program=sync_early
+same loaded
+runs recorded "$tool" record --force -o "$scratch/log.trx" -- \
+	env LD_PRELOAD="$object $early" tests/preload/sync_stress 20
+same recorded
+
+# Many at once: no mutex has two owners in the trace, and the log is in order.
+does_the_same sync_stress
+runs calls tests/preload/calls_of "$object" "$all" "$(pwd)/tests/preload/sync_stress"
+for call in pthread_mutex_lock pthread_cond_wait pthread_barrier_wait pthread_spin_lock pthread_rwlock_rdlock sem_wait; do
+	nr_checks=$((nr_checks + 1))
+	grep -q "^$call" "$scratch/calls" || complain "the stress has no $call"
+done
+
+echo "$nr_checks checks, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that meet in all the ways there are, for a moment: sync_stress [ROUNDS].  What one mutex protects is counted,
+ * so that it is seen whether the calls do what they should.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define THREADS 4
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_barrier_t barrier;
+static sem_t sem;
+static long counted, spun, written, turn;
+static int nr_rounds = 300;
+
+static void take_turn(long number)
+{
+	pthread_mutex_lock(&mutex);
+	while (turn % THREADS != number)
+		pthread_cond_wait(&cond, &mutex);
+	turn++;
+	pthread_cond_broadcast(&cond);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void *run(void *argument)
+{
+	long number = (long)argument;
+
+	for (int i = 0; i < nr_rounds; i++) {
+		pthread_mutex_lock(&mutex);
+		counted++;
+		pthread_mutex_unlock(&mutex);
+		pthread_spin_lock(&spin);
+		spun++;
+		pthread_spin_unlock(&spin);
+		if (i % 4 == number) {
+			pthread_rwlock_wrlock(&rwlock);
+			written++;
+		} else {
+			pthread_rwlock_rdlock(&rwlock);
+		}
+		pthread_rwlock_unlock(&rwlock);
+		sem_wait(&sem);
+		sem_post(&sem);
+		if (i % 8 == 0)
+			take_turn(number);
+		if (i % 32 == 0)
+			pthread_barrier_wait(&barrier);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[THREADS];
+
+	if (argc > 1)
+		nr_rounds = atoi(argv[1]);
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	sem_init(&sem, 0, 2);
+	for (long i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, run, (void *)i) != 0)
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	printf("%ld %ld %ld %ld\n", counted, spun, written, turn);
+	return 0;
+}
