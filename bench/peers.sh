@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# peers.sh: measure posix_trace_event() beside LTTng-UST, and reading a log beside babeltrace2 and a trace of
-# LTTng's.  make bench-peers calls it in the build directory, with CC and srcdir.  ROUNDS may be set: 21 if it
-# is not.
+# peers.sh: measure posix_trace_event() beside LTTng-UST, the wrapper of a mutex beside that of LTTng's object to
+# preload, and reading a log beside babeltrace2 and a trace of LTTng's.  make bench-peers calls it in the build directory, with CC and srcdir.  ROUNDS may be set: 21 if it
+# is not; MUTEX_ROUNDS likewise: 9.
 #
 # As root, on Debian, it installs what is missing.  Everything else lives in a directory of its own,
 # and is gone afterwards, however it ended.
@@ -11,6 +11,7 @@ set -u
 CC=${CC:-cc}
 srcdir=${srcdir:-.}
 ROUNDS=${ROUNDS:-21}
+MUTEX_ROUNDS=${MUTEX_ROUNDS:-9}
 packages='lttng-tools liblttng-ust-dev babeltrace2'
 read_events=1000000
 
@@ -96,7 +97,7 @@ start_daemon()
 	done
 }
 
-# start_session CREATE-OPTIONS CHANNEL-OPTIONS
+# start_session CREATE-OPTIONS CHANNEL-OPTIONS [EVENTS]
 start_session()
 {
 	session=posixtrace-peer-$$
@@ -105,7 +106,7 @@ start_session()
 		lttng --no-sessiond create "$session" $1 --output="$directory/out" &&
 			lttng --no-sessiond enable-channel -s "$session" -u $2 ring &&
 			lttng --no-sessiond enable-event -s "$session" -u -c ring \
-				'posixtrace_peer:*' &&
+				"${3:-posixtrace_peer:*}" &&
 			lttng --no-sessiond add-context -s "$session" -u -c ring \
 				-t vpid -t vtid -t ip &&
 			lttng --no-sessiond start "$session"
@@ -150,8 +151,60 @@ measure_reading()
 	TXTRACE_DIR="$directory/trace" bench/logs --reading "$directory"
 }
 
-build_program()
+# Pairs of lock and unlock in a program that knows of no tracer: bare, under our object, under LTTng's, in turns.
+measure_mutexes()
 {
+	ours=$PWD/preload/.libs/libtxtrace-preload.so
+	start_session --snapshot '--overwrite --subbuf-size=256k --num-subbuf=4' 'lttng_ust_pthread:*'
+	round=0
+	while [ "$round" -lt "$MUTEX_ROUNDS" ]; do
+		round=$((round + 1))
+		bare=$("$directory/peer_mutex") || fail 'the measurement of mutexes failed'
+		traced=$(LD_PRELOAD=$ours TXTRACE_DIR="$directory/trace" "$directory/peer_mutex") ||
+			fail 'the measurement of mutexes failed under our object'
+		peer=$(LD_PRELOAD=liblttng-ust-pthread-wrapper.so "$directory/peer_mutex") ||
+			fail "the measurement of mutexes failed under LTTng's object"
+		echo "$bare $traced $peer"
+	done | awk '
+		function median(list, n,   i, k, t) {
+			for (i = 1; i <= n; i++)
+				for (k = i + 1; k <= n; k++)
+					if (list[k] < list[i]) { t = list[i]; list[i] = list[k]; list[k] = t }
+			return list[int((n + 1) / 2)]
+		}
+		function row(what, first, digits) {
+			printf "%-32s  %7.*f  %7.*f\n", what, digits, median(one, NR), digits, median(all, NR)
+		}
+		{
+			for (i = 1; i <= 6; i++)
+				figure[i, NR] = $i
+		}
+		function take(column) {
+			for (i = 1; i <= NR; i++) {
+				one[i] = figure[column, i]
+				all[i] = figure[column + 1, i]
+			}
+		}
+		END {
+			printf "%-32s  %7s  %7s\n", "mutex lock + unlock, ns", "1 thr", "all"
+			take(1); row("bare", 1, 1)
+			take(3); row("preloaded, traced", 3, 1)
+			take(5); row("LTTng pthread wrapper", 5, 1)
+			for (i = 1; i <= NR; i++) {
+				one[i] = (figure[5, i] - figure[1, i]) / (figure[3, i] - figure[1, i])
+				all[i] = (figure[6, i] - figure[2, i]) / (figure[4, i] - figure[2, i])
+			}
+			row("added by LTTng / added by us", 0, 2)
+		}'
+	end_session
+}
+
+build_programs()
+{
+	# shellcheck disable=SC2086  # CC may carry options
+	$CC -D_GNU_SOURCE -std=gnu11 -O2 -pthread -I"$srcdir/include" -I"$srcdir/bench" \
+		-o "$directory/peer_mutex" "$srcdir/bench/peer_mutex.c" "$srcdir/bench/harness.c" -ldl -lm ||
+		fail 'cannot build bench/peer_mutex.c'
 	# shellcheck disable=SC2086  # CC may carry options
 	$CC -D_GNU_SOURCE -std=gnu11 -O2 -pthread -I"$srcdir/include" -I"$srcdir/bench" \
 		-o "$directory/peer_lttng" "$srcdir/bench/peer_lttng.c" "$srcdir/bench/harness.c" \
@@ -166,7 +219,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 directory=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-peers.XXXXXX") || exit 1
-build_program
+build_programs
 start_daemon
 start_session --snapshot '--overwrite --subbuf-size=256k --num-subbuf=4'
 mkdir -m 700 "$directory/trace"
@@ -174,6 +227,9 @@ TXTRACE_DIR="$directory/trace" "$directory/peer_lttng" "$ROUNDS" || fail 'the me
 version=$(pkg-config --modversion lttng-ust 2>/dev/null)
 echo "LTTng-UST${version:+ }$version: snapshot session, 4 x 256 KiB a CPU, contexts vpid, vtid, ip."
 end_session
+rm -rf "$directory/out"
+echo
+measure_mutexes
 rm -rf "$directory/out"
 echo
 measure_reading
