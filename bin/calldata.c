@@ -2,6 +2,7 @@
 #include "calldata.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,15 @@ static const struct call {
 } calls[] = {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 	{#name, LAYOUT_##layout, fields},
+#include "../lib/calls.def"
+#undef PX_CALL
+};
+
+static const struct {
+	const char *name;
+	int error;
+} c11_results[] = {
+#define PX_C11_RESULT(name, error) {#name, error},
 #include "../lib/calls.def"
 #undef PX_CALL
 };
@@ -59,6 +69,7 @@ static size_t bytes_of_kind(char kind)
 		return 8;
 	case 'h':
 	case 'e':
+	case 'c':
 		return 2;
 	case 's':
 	case 'a':
@@ -95,7 +106,19 @@ static bool is_error(const struct call_field *field)
 {
 	if (strcmp(field->name, "result") != 0)
 		return false;
-	return field->kind == 'e' ? field->value > 0 : field->value < 0 && field->value > -4096;
+	return field->kind == 'q' ? field->value < 0 && field->value > -4096 : field->value > 0;
+}
+
+/* What a function of C11 returned; an error number has the name that all know. */
+static const char *error_name(const struct call_field *field)
+{
+	int error = (int)(field->value < 0 ? -field->value : field->value);
+
+	for (size_t i = 0; field->kind == 'c' && i < sizeof(c11_results) / sizeof(c11_results[0]);
+	     i++)
+		if (c11_results[i].error == error)
+			return c11_results[i].name;
+	return strerrorname_np(error) ?: "unknown error";
 }
 
 static void show_number(struct call_field *field)
@@ -105,9 +128,7 @@ static void show_number(struct call_field *field)
 	field->is_number = field->kind != 'p' && field->kind != 'x';
 	if (is_error(field)) {
 		field->is_number = false;
-		snprintf(field->text, sizeof(field->text), "%s",
-			 strerrorname_np((int)(field->value < 0 ? -field->value : field->value)) ?:
-				 "unknown error");
+		snprintf(field->text, sizeof(field->text), "%s", error_name(field));
 	} else if (!field->is_number) {
 		snprintf(field->text, sizeof(field->text), "0x%" PRIx64, number);
 	} else {
@@ -162,7 +183,7 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 	else if (field->kind == 'a')
 		show_address(field, data, bytes);
 	else
-		field->value = value_of(data, bytes, strchr("dqe", field->kind) != NULL);
+		field->value = value_of(data, bytes, strchr("dqec", field->kind) != NULL);
 	if (field->kind != 's' && field->kind != 'a')
 		show_number(field);
 }

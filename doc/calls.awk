@@ -105,6 +105,9 @@ END {
 		" functions of the C library are recorded, each as the event type named here."
 	print "A call that waits is two events: one when it begins to wait, and one when it is over."
 	print "Where\n.Va result\nis among the data it is that of the call, or an error number."
+	print "That of the functions of C11 is shown as what they returned,\n.Dv thrd_busy"
+	print "and so on, and recorded as the error number that it stands for:\n.Er EBUSY ,\n.Er ENOMEM ,"
+	print ".Er ETIMEDOUT ,\nor 4095 for\n.Dv thrd_error ,\nwhich tells no cause."
 	print "Groups are the words of\n.Ev TXTRACE_EVENTS ."
 	for (i = 1; i <= nr_calls; i++)
 		if (!(group[i] in seen)) {

@@ -12,10 +12,10 @@
  * it is over (PX_RECORD_ENDS).  A call whose thread is cancelled there, or leaves by longjmp, has the first alone.
  *
  * Kinds of fields, in calls.def: p 64 bits shown in hex, n and q 64 bits, n of nanoseconds and q with a sign; d 32 bits
- * with a sign, u without, x in hex, t a thread id; h 16 bits, e 16 bits, an error number; s text up to the end of the
- * data, a the address of a socket.  - is a field that the call does not use.  In the layout OBJECT fields are of 64,
- * 32, 16 and 16 bits, in FD of 32, 32 and 64 bits, in WORDS of 64 bits; further ones follow as they come, without
- * padding.
+ * with a sign, u without, x in hex, t a thread id; h 16 bits, e 16 bits, an error number, c the same, of a function
+ * of C11, shown as what that returned; s text up to the end of the data, a the address of a socket.  - is a field that
+ * the call does not use.  In the layout OBJECT fields are of 64, 32, 16 and 16 bits, in FD of 32, 32 and 64 bits, in
+ * WORDS of 64 bits; further ones follow as they come, without padding.
  */
 #ifndef PX_CALLS_H
 #define PX_CALLS_H

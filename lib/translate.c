@@ -278,15 +278,16 @@ static bool is_end(uint32_t native)
 static void find_thread(struct px_translator *translator, struct call *call)
 {
 	const struct px_key key = address_key(call, PX_TXTB_THREAD);
+	bool creates = call->native == NATIVE_THREAD_CREATE;
 
 	if (call->call == PX_CALL_txtrace_thread_start || call->call == PX_CALL_txtrace_thread_end)
 		call->object = call->self;
-	else if (call->call == PX_CALL_pthread_create && !call->has_failed &&
+	else if (creates && !call->has_failed &&
 		 call->first.of_object.value >> 24 == PX_TXTB_THREAD) {
 		call->object = thread_with(translator, call->first.of_object.value,
 					   call->record->pid, key.value);
 		px_things_bind(translator->things, &key, call->object);
-	} else if (call->call != PX_CALL_pthread_create)
+	} else if (!creates)
 		call->object = px_things_at(translator->things, &key);
 }
 
@@ -703,6 +704,11 @@ static void release(struct px_translator *translator, struct call *call, unsigne
 	call->object->released_at[i] = translator->now;
 }
 
+static bool is_once(enum px_call call)
+{
+	return call == PX_CALL_pthread_once || call == PX_CALL_call_once;
+}
+
 /* What the call does to its object, for those who wait for it.  Behind the search for a waker. */
 static void take_effect(struct px_translator *translator, struct call *call)
 {
@@ -725,7 +731,7 @@ static void take_effect(struct px_translator *translator, struct call *call)
 	case NATIVE_EVENT_FLAGS_GET:
 		/* The last one to come to a barrier lets all go; so does who has run the function of once. */
 		if ((call->call == PX_CALL_pthread_barrier_wait && !call->ends) ||
-		    (call->call == PX_CALL_pthread_once && !call->begins && value_of(call) != 0))
+		    (is_once(call->call) && !call->begins && value_of(call) != 0))
 			release(translator, call, 0);
 		return;
 	case NATIVE_QUEUE_SEND:

@@ -6,6 +6,7 @@
  * ahead of the call, as all that sets others free.  The C library counts arrivals in the barrier; where it does not do
  * so in the way that we know, the last one too is recorded as one who waits.
  */
+#include "c11.h"
 #include "hook.h"
 
 #include <string.h>
@@ -109,20 +110,33 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
  * Whether the routine runs here is told from what was there before: of two threads that come at the very same time,
  * both say so.  Who finds that it runs elsewhere waits.
  */
-PX_WRAP int pthread_once(pthread_once_t *once, void (*routine)(void))
+PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*routine)(void))
 {
-	struct px_site site = PX_SITE(pthread_once, pthread_once);
-	int before, result;
-	bool waits;
+	int before = px_load_acquire(once), result = 0;
+	bool waits = (before & ONCE_RUNS) != 0;
 
-	if (PX_PASSES(once))
-		return px_real.pthread_once(once, routine);
-	before = px_load_acquire(once);
-	waits = (before & ONCE_RUNS) != 0;
 	if (waits)
 		px_hook_tell(site, PX_RECORD_BEGINS, once, 0, 0, 0);
-	result = px_real.pthread_once(once, routine);
+	if (px_c11_is(site.call))
+		px_real.call_once((once_flag *)once, routine);
+	else
+		result = px_real.pthread_once(once, routine);
 	px_hook_tell(site, waits ? PX_RECORD_ENDS : PX_IS_WHOLE, once, before == PTHREAD_ONCE_INIT,
 		     0, result);
 	return result;
+}
+
+PX_WRAP int pthread_once(pthread_once_t *once, void (*routine)(void))
+{
+	if (PX_PASSES(once))
+		return px_real.pthread_once(once, routine);
+	return traced_once(PX_SITE(pthread_once, pthread_once), once, routine);
+}
+
+PX_WRAP void call_once(once_flag *once, void (*routine)(void))
+{
+	if (PX_PASSES(once))
+		px_real.call_once(once, routine);
+	else
+		traced_once(PX_SITE(call_once, call_once), (pthread_once_t *)once, routine);
 }

@@ -8,6 +8,7 @@
  * A thread that is cancelled while it waits has the mutex when its handlers run; the trace then has the unlock and the
  * beginning of the wait alone.
  */
+#include "c11.h"
 #include "deadline.h"
 #include "hook.h"
 #include "mutex.h"
@@ -27,6 +28,10 @@ static int really_wait(enum px_call call, pthread_cond_t *cond, pthread_mutex_t 
 		       struct px_deadline deadline)
 {
 	switch (call) {
+	case PX_CALL_cnd_wait:
+		return px_real.cnd_wait((cnd_t *)cond, (mtx_t *)mutex);
+	case PX_CALL_cnd_timedwait:
+		return px_real.cnd_timedwait((cnd_t *)cond, (mtx_t *)mutex, deadline.time);
 	case PX_CALL_pthread_cond_timedwait:
 		return px_real.pthread_cond_timedwait(cond, mutex, deadline.time);
 	case PX_CALL_pthread_cond_clockwait:
@@ -37,12 +42,12 @@ static int really_wait(enum px_call call, pthread_cond_t *cond, pthread_mutex_t 
 }
 
 static void tell(struct px_site site, uint32_t flags, const pthread_cond_t *cond,
-		 const pthread_mutex_t *mutex, int result)
+		 const pthread_mutex_t *mutex, int error)
 {
 	struct {
 		union px_call_data data;
 		uint64_t mutex;
-	} told = {{.of_object = {.object = (uint64_t)(uintptr_t)cond, .result = (int16_t)result}},
+	} told = {{.of_object = {.object = (uint64_t)(uintptr_t)cond, .result = (int16_t)error}},
 		  (uint64_t)(uintptr_t)mutex};
 
 	if (px_hook_has(PX_GROUP_cond))
@@ -50,9 +55,14 @@ static void tell(struct px_site site, uint32_t flags, const pthread_cond_t *cond
 				  site.caller);
 }
 
+static bool has_deadline(enum px_call call)
+{
+	return call != PX_CALL_pthread_cond_wait && call != PX_CALL_cnd_wait;
+}
+
 static bool is_refused(enum px_call call, const pthread_mutex_t *mutex, struct px_deadline deadline)
 {
-	return (call != PX_CALL_pthread_cond_wait && !px_deadline_is_valid(deadline)) ||
+	return (has_deadline(call) && !px_deadline_is_valid(deadline)) ||
 	       px_mutex_is_refused(mutex);
 }
 
@@ -60,17 +70,20 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 		       struct px_deadline deadline)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	int result;
+	bool is_of_c11 = px_c11_is(site.call);
+	int result, error;
 
 	if (is_refused(site.call, mutex, deadline)) {
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
-		tell(site, PX_IS_WHOLE, cond, mutex, result);
+		tell(site, PX_IS_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
 	} else {
-		px_mutex_tell_of_unlock(mutex, site.caller);
+		px_mutex_tell_of_unlock(mutex, is_of_c11, site.caller);
 		tell(site, PX_RECORD_BEGINS, cond, mutex, 0);
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
-		tell(site, PX_RECORD_ENDS, cond, mutex, result);
-		px_mutex_tell_of_lock(mutex, result == ETIMEDOUT ? 0 : result, site.caller);
+		error = px_c11_error_of(site.call, result);
+		tell(site, PX_RECORD_ENDS, cond, mutex, error);
+		px_mutex_tell_of_lock(mutex, is_of_c11, error == ETIMEDOUT ? 0 : error,
+				      site.caller);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -105,34 +118,73 @@ PX_WRAP int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			   (struct px_deadline){clock, time});
 }
 
-PX_WRAP int pthread_cond_signal(pthread_cond_t *cond)
+PX_WRAP int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
-	struct px_site site = PX_SITE(pthread_cond_signal, pthread_cond_signal);
-	struct px_hook_sample sample;
+	if (PASSES)
+		return px_real.cnd_wait(cond, mutex);
+	return traced_wait(PX_SITE(cnd_wait, cnd_wait), (pthread_cond_t *)cond,
+			   (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *time)
+{
+	if (PASSES)
+		return px_real.cnd_timedwait(cond, mutex, time);
+	return traced_wait(PX_SITE(cnd_timedwait, cnd_timedwait), (pthread_cond_t *)cond,
+			   (pthread_mutex_t *)mutex, (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_INLINE int really_signal(enum px_call call, pthread_cond_t *cond)
+{
+	switch (call) {
+	case PX_CALL_cnd_signal:
+		return px_real.cnd_signal((cnd_t *)cond);
+	case PX_CALL_cnd_broadcast:
+		return px_real.cnd_broadcast((cnd_t *)cond);
+	case PX_CALL_pthread_cond_broadcast:
+		return px_real.pthread_cond_broadcast(cond);
+	default:
+		return px_real.pthread_cond_signal(cond);
+	}
+}
+
+PX_INLINE int traced_signal(struct px_site site, pthread_cond_t *cond)
+{
+	struct px_hook_sample sample = px_hook_begin();
 	int result;
 
-	if (PX_PASSES(cond))
-		return px_real.pthread_cond_signal(cond);
-	sample = px_hook_begin();
 	px_hook_tell(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
-	result = PX_REAL(&sample, px_real.pthread_cond_signal(cond));
+	result = PX_REAL(&sample, really_signal(site.call, cond));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
+PX_WRAP int pthread_cond_signal(pthread_cond_t *cond)
+{
+	if (PX_PASSES(cond))
+		return px_real.pthread_cond_signal(cond);
+	return traced_signal(PX_SITE(pthread_cond_signal, pthread_cond_signal), cond);
+}
+
 PX_WRAP int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-	struct px_site site = PX_SITE(pthread_cond_broadcast, pthread_cond_broadcast);
-	struct px_hook_sample sample;
-	int result;
-
 	if (PX_PASSES(cond))
 		return px_real.pthread_cond_broadcast(cond);
-	sample = px_hook_begin();
-	px_hook_tell(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
-	result = PX_REAL(&sample, px_real.pthread_cond_broadcast(cond));
-	px_hook_end(&sample, site.wrapper);
-	return result;
+	return traced_signal(PX_SITE(pthread_cond_broadcast, pthread_cond_broadcast), cond);
+}
+
+PX_WRAP int cnd_signal(cnd_t *cond)
+{
+	if (PX_PASSES(cond))
+		return px_real.cnd_signal(cond);
+	return traced_signal(PX_SITE(cnd_signal, cnd_signal), (pthread_cond_t *)cond);
+}
+
+PX_WRAP int cnd_broadcast(cnd_t *cond)
+{
+	if (PX_PASSES(cond))
+		return px_real.cnd_broadcast(cond);
+	return traced_signal(PX_SITE(cnd_broadcast, cnd_broadcast), (pthread_cond_t *)cond);
 }
 
 PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
@@ -155,4 +207,25 @@ PX_WRAP int pthread_cond_destroy(pthread_cond_t *cond)
 		return px_real.pthread_cond_destroy(cond);
 	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, 0);
 	return px_real.pthread_cond_destroy(cond);
+}
+
+PX_WRAP int cnd_init(cnd_t *cond)
+{
+	struct px_site site = PX_SITE(cnd_init, cnd_init);
+	int result;
+
+	if (PX_PASSES(cond))
+		return px_real.cnd_init(cond);
+	result = px_real.cnd_init(cond);
+	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, px_c11_error(result));
+	return result;
+}
+
+PX_WRAP void cnd_destroy(cnd_t *cond)
+{
+	struct px_site site = PX_SITE(cnd_destroy, cnd_destroy);
+
+	if (!PX_PASSES(cond))
+		px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, 0);
+	px_real.cnd_destroy(cond);
 }

@@ -6,7 +6,10 @@
  * A lock is recorded when it is had, with the owner and the count from before; an unlock before it is given up: so in
  * a trace no two threads have it at once.  An unlock that will be refused gives nothing up, and is recorded with its
  * result, when it is over.
+ *
+ * Mutexes of C11 have the same bodies.  Inside these a result is what the real function returned.
  */
+#include "c11.h"
 #include "deadline.h"
 #include "hook.h"
 #include "mutex.h"
@@ -56,14 +59,30 @@ static bool is_own(const pthread_mutex_t *mutex)
 	return owner != 0 && owner == px_thread_tid();
 }
 
-PX_INLINE bool is_had(int result)
+PX_INLINE bool is_had(enum px_call call, int result)
 {
-	return result == 0 || result == EOWNERDEAD;
+	return result == 0 || (!px_c11_is(call) && result == EOWNERDEAD);
+}
+
+PX_INLINE int really_try(enum px_call call, pthread_mutex_t *mutex)
+{
+	return px_c11_is(call) ? px_real.mtx_trylock((mtx_t *)mutex) :
+				 px_real.pthread_mutex_trylock(mutex);
+}
+
+PX_INLINE int really_unlock(enum px_call call, pthread_mutex_t *mutex)
+{
+	return px_c11_is(call) ? px_real.mtx_unlock((mtx_t *)mutex) :
+				 px_real.pthread_mutex_unlock(mutex);
 }
 
 static int really_lock(enum px_call call, pthread_mutex_t *mutex, struct px_deadline deadline)
 {
 	switch (call) {
+	case PX_CALL_mtx_lock:
+		return px_real.mtx_lock((mtx_t *)mutex);
+	case PX_CALL_mtx_timedlock:
+		return px_real.mtx_timedlock((mtx_t *)mutex, deadline.time);
 	case PX_CALL_pthread_mutex_timedlock:
 		return px_real.pthread_mutex_timedlock(mutex, deadline.time);
 	case PX_CALL_pthread_mutex_clocklock:
@@ -79,9 +98,14 @@ static PX_NOINLINE void tell_of_lock(struct px_site site, pthread_mutex_t *mutex
 	uint32_t owner = owner_of(mutex);
 	uint32_t count = times_held(mutex, owner);
 
-	if (is_had(result) && --count == 0)
+	if (is_had(site.call, result) && --count == 0)
 		owner = 0;
-	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, result);
+	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
+}
+
+static bool has_deadline(enum px_call call)
+{
+	return call != PX_CALL_pthread_mutex_lock && call != PX_CALL_mtx_lock;
 }
 
 /* Whose thread has it, and checks for that, is told so at once; so is he who sets a deadline that is none. */
@@ -90,7 +114,7 @@ static bool is_told_at_once(enum px_call call, const pthread_mutex_t *mutex,
 {
 	if ((KIND(mutex) & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK && is_own(mutex))
 		return true;
-	return call != PX_CALL_pthread_mutex_lock && !px_deadline_is_time(deadline.time);
+	return has_deadline(call) && !px_deadline_is_time(deadline.time);
 }
 
 static PX_NOINLINE int lock_later(struct px_site site, pthread_mutex_t *mutex,
@@ -106,8 +130,9 @@ static PX_NOINLINE int lock_later(struct px_site site, pthread_mutex_t *mutex,
 	}
 	px_hook_tell(site, PX_RECORD_BEGINS, mutex, owner, times_held(mutex, owner), 0);
 	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
-	owner = is_had(result) ? 0 : owner_of(mutex);
-	px_hook_tell(site, PX_RECORD_ENDS, mutex, owner, times_held(mutex, owner), result);
+	owner = is_had(site.call, result) ? 0 : owner_of(mutex);
+	px_hook_tell(site, PX_RECORD_ENDS, mutex, owner, times_held(mutex, owner),
+		     px_c11_error_of(site.call, result));
 	return result;
 }
 
@@ -143,10 +168,10 @@ PX_INLINE int traced_lock(struct px_site site, pthread_mutex_t *mutex, struct px
 {
 	int result;
 
-	if (px_unlikely(KIND(mutex) & KIND_ROBUST))
+	if (!px_c11_is(site.call) && px_unlikely(KIND(mutex) & KIND_ROBUST))
 		return lock_robust(site, mutex, deadline, sample);
-	result = PX_REAL(sample, px_real.pthread_mutex_trylock(mutex));
-	if (px_unlikely(result == EBUSY))
+	result = PX_REAL(sample, really_try(site.call, mutex));
+	if (px_unlikely(result == (px_c11_is(site.call) ? thrd_busy : EBUSY)))
 		return lock_later(site, mutex, deadline, sample);
 	tell_of_try(site, mutex, result);
 	return result;
@@ -209,19 +234,21 @@ PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	return result;
 }
 
-PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
+PX_INLINE int traced_trylock(struct px_site site, pthread_mutex_t *mutex)
 {
-	struct px_site site = PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock);
-	struct px_hook_sample sample;
-	int result;
+	struct px_hook_sample sample = px_hook_begin();
+	int result = PX_REAL(&sample, really_try(site.call, mutex));
 
-	if (PX_PASSES(mutex))
-		return px_real.pthread_mutex_trylock(mutex);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.pthread_mutex_trylock(mutex));
 	tell_of_try(site, mutex, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
+}
+
+PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.pthread_mutex_trylock(mutex);
+	return traced_trylock(PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock), mutex);
 }
 
 /* Only mutexes that know whose they are refuse to be unlocked by another thread. */
@@ -243,10 +270,10 @@ static PX_NOINLINE int unlock_otherwise(struct px_site site, pthread_mutex_t *mu
 
 	if (!px_mutex_is_refused(mutex)) {
 		px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, 0);
-		return px_real.pthread_mutex_unlock(mutex);
+		return really_unlock(site.call, mutex);
 	}
-	result = px_real.pthread_mutex_unlock(mutex);
-	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, result);
+	result = really_unlock(site.call, mutex);
+	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
 	return result;
 }
 
@@ -258,7 +285,7 @@ PX_INLINE int traced_unlock(struct px_site site, pthread_mutex_t *mutex,
 	if (px_unlikely(owner != px_thread.tid))
 		return PX_REAL(sample, unlock_otherwise(site, mutex));
 	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, times_held(mutex, owner), 0);
-	return PX_REAL(sample, px_real.pthread_mutex_unlock(mutex));
+	return PX_REAL(sample, really_unlock(site.call, mutex));
 }
 
 static PX_NOINLINE int measured_unlock(struct px_site site, pthread_mutex_t *mutex)
@@ -270,14 +297,19 @@ static PX_NOINLINE int measured_unlock(struct px_site site, pthread_mutex_t *mut
 	return result;
 }
 
+PX_INLINE int unlock_or_measure(struct px_site site, pthread_mutex_t *mutex)
+{
+	if (px_hook_is_turn())
+		return measured_unlock(site, mutex);
+	return traced_unlock(site, mutex, NULL);
+}
+
 static PX_NOINLINE int traced_mutex_unlock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_unlock, PX_CALL_pthread_mutex_unlock,
 			       caller};
 
-	if (px_hook_is_turn())
-		return measured_unlock(site, mutex);
-	return traced_unlock(site, mutex, NULL);
+	return unlock_or_measure(site, mutex);
 }
 
 PX_WRAP int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -322,20 +354,88 @@ PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 	return result;
 }
 
+/* Mutexes of C11. */
+
+static PX_NOINLINE int traced_mtx_lock(mtx_t *mutex, void *caller)
+{
+	struct px_site site = {PX_WRAPPER_mtx_lock, PX_CALL_mtx_lock, caller};
+
+	return traced_or_measured(site, (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
+}
+
+PX_WRAP int mtx_lock(mtx_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.mtx_lock(mutex);
+	return traced_mtx_lock(mutex, PX_CALLER);
+}
+
+PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
+{
+	if (PX_PASSES(mutex))
+		return px_real.mtx_timedlock(mutex, time);
+	return traced_or_measured(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
+				  (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+PX_WRAP int mtx_trylock(mtx_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.mtx_trylock(mutex);
+	return traced_trylock(PX_SITE(mtx_trylock, mtx_trylock), (pthread_mutex_t *)mutex);
+}
+
+static PX_NOINLINE int traced_mtx_unlock(mtx_t *mutex, void *caller)
+{
+	struct px_site site = {PX_WRAPPER_mtx_unlock, PX_CALL_mtx_unlock, caller};
+
+	return unlock_or_measure(site, (pthread_mutex_t *)mutex);
+}
+
+PX_WRAP int mtx_unlock(mtx_t *mutex)
+{
+	if (PX_PASSES(mutex))
+		return px_real.mtx_unlock(mutex);
+	return traced_mtx_unlock(mutex, PX_CALLER);
+}
+
+PX_WRAP int mtx_init(mtx_t *mutex, int type)
+{
+	struct px_site site = PX_SITE(mtx_init, mtx_init);
+	int result;
+
+	if (PX_PASSES(mutex))
+		return px_real.mtx_init(mutex, type);
+	result = px_real.mtx_init(mutex, type);
+	px_hook_tell(site, PX_IS_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
+	return result;
+}
+
+PX_WRAP void mtx_destroy(mtx_t *mutex)
+{
+	struct px_site site = PX_SITE(mtx_destroy, mtx_destroy);
+
+	if (!PX_PASSES(mutex))
+		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+	px_real.mtx_destroy(mutex);
+}
+
 /* No wrapper of these was called. */
-void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, void *caller)
+void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 {
 	uint32_t owner = owner_of(mutex);
 
 	if (px_hook_has(PX_GROUP_mutex))
-		px_hook_object((enum px_wrapper)PX_NO_WRAPPER_INNER_UNLOCK,
-			       PX_WHOLE(pthread_mutex_unlock), mutex, owner,
-			       times_held(mutex, owner), 0, caller);
+		px_hook_object(is_of_c11 ? PX_NO_WRAPPER_INNER_C11_UNLOCK :
+					   PX_NO_WRAPPER_INNER_UNLOCK,
+			       is_of_c11 ? PX_WHOLE(mtx_unlock) : PX_WHOLE(pthread_mutex_unlock),
+			       mutex, owner, times_held(mutex, owner), 0, caller);
 }
 
-void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, int result, void *caller)
+void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
 {
 	if (px_hook_has(PX_GROUP_mutex))
-		px_hook_object((enum px_wrapper)PX_NO_WRAPPER_INNER_LOCK,
-			       PX_WHOLE(pthread_mutex_lock), mutex, 0, 0, result, caller);
+		px_hook_object(is_of_c11 ? PX_NO_WRAPPER_INNER_C11_LOCK : PX_NO_WRAPPER_INNER_LOCK,
+			       is_of_c11 ? PX_WHOLE(mtx_lock) : PX_WHOLE(pthread_mutex_lock), mutex,
+			       0, 0, error, caller);
 }

@@ -10,9 +10,9 @@
 bool px_mutex_is_refused(const pthread_mutex_t *mutex) __attribute__((visibility("hidden")));
 
 /* An unlock that is about to be done, and a lock that was done: recorded where mutexes are. */
-void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, void *caller)
+void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 	__attribute__((visibility("hidden")));
-void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, int result, void *caller)
+void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
 	__attribute__((visibility("hidden")));
 
 #endif

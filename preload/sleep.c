@@ -118,6 +118,28 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 	return left;
 }
 
+/* -1: a handler has ended it; what else is negative tells no cause, and the time is what can be wrong. */
+PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+	struct px_site site = PX_SITE(thrd_sleep, thrd_sleep);
+	bool is_valid;
+	uint64_t ns;
+	int result;
+
+	if (PX_PASSES(sleep))
+		return px_real.thrd_sleep(time, left);
+	is_valid = is_span(time);
+	ns = is_valid ? ns_of(time) : 0;
+	if (is_valid)
+		tell(site, PX_RECORD_BEGINS, ns, 0);
+	result = px_real.thrd_sleep(time, left);
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns,
+	     result == -1 ? EINTR :
+	     result != 0  ? EINVAL :
+			    0);
+	return result;
+}
+
 PX_WRAP int pause(void)
 {
 	struct px_site site = PX_SITE(pause, pause);
@@ -140,4 +162,13 @@ PX_WRAP int sched_yield(void)
 		return px_real.sched_yield();
 	px_hook_tell(site, PX_IS_WHOLE, NULL, 0, 0, 0);
 	return px_real.sched_yield();
+}
+
+PX_WRAP void thrd_yield(void)
+{
+	struct px_site site = PX_SITE(thrd_yield, thrd_yield);
+
+	if (!PX_PASSES(thread))
+		px_hook_tell(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+	px_real.thrd_yield();
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads.  A thread that is created while we look begins in run_thread(), which gives it the handle that its creator
- * has told of, and has its first event recorded.  Its last one is recorded by the destructor of a key, in its last
- * round, so that it comes behind what other destructors do: whether the thread returned, left by pthread_exit() or
+ * Threads.  A thread that is created while we look begins in a function of ours, which gives it the handle that its
+ * creator has told of, and has its first event recorded.  Its last one is recorded by the destructor of a key, in its
+ * last round, so that it comes behind what other destructors do: whether the thread returned, left by pthread_exit() or
  * was cancelled.
  *
- * What run_thread() has to know stands in a place of a small table, or in a page of its own where all are taken: no
+ * What that function has to know stands in a place of a small table, or in a page of its own where all are taken: no
  * allocator is needed, whoever's it is.  Creator and thread both let go of it.
  */
+#include "c11.h"
 #include "hook.h"
 
 #include <limits.h>
@@ -28,10 +29,16 @@ static __thread uint32_t leaves __attribute__((tls_model("initial-exec")));
 
 /* Created threads. */
 
+union start {
+	void *(*of_posix)(void *);
+	thrd_start_t of_c11;
+	uintptr_t address;
+};
+
 struct birth {
 	uint32_t nr_users; /* 0: the place is free */
 	uint32_t handle;
-	void *(*start)(void *);
+	union start start;
 	void *argument;
 	pthread_t self; /* once it has begun */
 	uint32_t has_begun;
@@ -96,26 +103,25 @@ __attribute__((constructor(103))) static void begin(void)
 		pthread_setspecific(end_key, (void *)1);
 }
 
-static void record_start(void *(*start)(void *))
+static void record_start(union start start)
 {
 	struct {
 		union px_call_data head;
 		uint64_t start;
 	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)pthread_self(),
 				     .value = px_thread_tid()},
-		  .start = (uint64_t)(uintptr_t)start};
+		  .start = start.address};
 
 	px_callpoint_long(PX_NO_WRAPPER_THREAD_START, PX_WHOLE(txtrace_thread_start), &data,
-			  sizeof(data), (void *)(uintptr_t)start);
+			  sizeof(data), (void *)start.address);
 }
 
-static void *run_thread(void *argument)
+/* What the thread is to do, and its argument: the birth is not ours any more then. */
+static union start begin_thread(struct birth *birth, void **argument)
 {
-	struct birth *birth = argument;
-	void *(*start)(void *) = birth->start;
-	void *result;
+	union start start = birth->start;
 
-	argument = birth->argument;
+	*argument = birth->argument;
 	px_thread_take_handle(birth->handle);
 	birth->self = pthread_self();
 	px_store_release(&birth->has_begun, 1U);
@@ -124,7 +130,25 @@ static void *run_thread(void *argument)
 		pthread_setspecific(end_key, (void *)1);
 	if (!PX_PASSES(thread))
 		record_start(start);
-	result = start(argument);
+	return start;
+}
+
+static void *run_thread(void *birth)
+{
+	void *argument, *result;
+	union start start = begin_thread(birth, &argument);
+
+	result = start.of_posix(argument);
+	leaves = true;
+	return result;
+}
+
+static int run_c11_thread(void *birth)
+{
+	void *argument;
+	union start start = begin_thread(birth, &argument);
+	int result = start.of_c11(argument);
+
 	leaves = true;
 	return result;
 }
@@ -163,8 +187,8 @@ static uint32_t priority_of_new(const pthread_attr_t *attr)
 	return px_thread.epoch ? px_thread.priority & 0x3FF : PRIORITY_NORMAL;
 }
 
-static void record_create(const struct birth *birth, pthread_t thread, const pthread_attr_t *attr,
-			  int result, void *caller)
+static void record_create(struct px_site site, const struct birth *birth, pthread_t thread,
+			  const pthread_attr_t *attr, int error)
 {
 	struct {
 		union px_call_data head;
@@ -172,30 +196,47 @@ static void record_create(const struct birth *birth, pthread_t thread, const pth
 	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)thread,
 				     .value = birth->handle,
 				     .count = (uint16_t)priority_of_new(attr),
-				     .result = (int16_t)result},
-		  .start = (uint64_t)(uintptr_t)birth->start};
+				     .result = (int16_t)error},
+		  .start = birth->start.address};
 
-	px_callpoint_long(PX_WRAPPER_pthread_create, PX_WHOLE(pthread_create), &data, sizeof(data),
-			  caller);
+	px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, PX_IS_WHOLE), &data, sizeof(data),
+			  site.caller);
 }
 
-static int traced_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
-			 void *argument, void *caller)
+static int really_create(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
+			 struct birth *birth)
+{
+	if (px_c11_is(call))
+		return px_real.thrd_create(thread, run_c11_thread, birth);
+	return px_real.pthread_create(thread, attr, run_thread, birth);
+}
+
+static int create_untold(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
+			 union start start, void *argument)
+{
+	if (px_c11_is(call))
+		return px_real.thrd_create(thread, start.of_c11, argument);
+	return px_real.pthread_create(thread, attr, start.of_posix, argument);
+}
+
+static int traced_create(struct px_site site, pthread_t *thread, const pthread_attr_t *attr,
+			 union start start, void *argument)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	struct birth *birth = take_place();
 	int result;
 
 	if (!birth)
-		return px_real.pthread_create(thread, attr, start, argument);
+		return create_untold(site.call, thread, attr, start, argument);
 	birth->handle = px_thread_reserve_handle();
 	birth->start = start;
 	birth->argument = argument;
 	birth->has_begun = 0;
-	result = PX_REAL(&sample, px_real.pthread_create(thread, attr, run_thread, birth));
-	record_create(birth, result ? 0 : who_was_made(birth, thread), attr, result, caller);
+	result = PX_REAL(&sample, really_create(site.call, thread, attr, birth));
+	record_create(site, birth, result ? 0 : who_was_made(birth, thread), attr,
+		      px_c11_error_of(site.call, result));
 	let_go(birth, result ? 2 : 1);
-	px_hook_end(&sample, PX_WRAPPER_pthread_create);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -204,7 +245,16 @@ PX_WRAP int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *
 {
 	if (PX_PASSES(thread))
 		return px_real.pthread_create(thread, attr, start, argument);
-	return traced_create(thread, attr, start, argument, PX_CALLER);
+	return traced_create(PX_SITE(pthread_create, pthread_create), thread, attr,
+			     (union start){.of_posix = start}, argument);
+}
+
+PX_WRAP int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	if (PX_PASSES(thread))
+		return px_real.thrd_create(thread, start, argument);
+	return traced_create(PX_SITE(thrd_create, thrd_create), thread, NULL,
+			     (union start){.of_c11 = start}, argument);
 }
 
 /* Its end. */
@@ -216,6 +266,16 @@ PX_WRAP void pthread_exit(void *value)
 		px_hook_object(PX_WRAPPER_pthread_exit, PX_WHOLE(pthread_exit),
 			       (void *)pthread_self(), 0, 0, 0, PX_CALLER);
 	px_real.pthread_exit(value);
+	__builtin_unreachable();
+}
+
+PX_WRAP void thrd_exit(int value)
+{
+	leaves = true;
+	if (!PX_PASSES(thread))
+		px_hook_object(PX_WRAPPER_thrd_exit, PX_WHOLE(thrd_exit), (void *)pthread_self(), 0,
+			       0, 0, PX_CALLER);
+	px_real.thrd_exit(value);
 	__builtin_unreachable();
 }
 
@@ -258,6 +318,32 @@ PX_WRAP int pthread_join(pthread_t thread, void **value)
 	if (PX_PASSES(thread))
 		return px_real.pthread_join(thread, value);
 	return traced_join(thread, value, PX_CALLER);
+}
+
+/* C11 has nothing to try with: its threads are those of POSIX.  What fails otherwise is the real function's to say. */
+static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	void *given = NULL;
+	int error = try_join(&sample, thread, &given), result = thrd_success;
+
+	if (error == EBUSY)
+		px_hook_tell(site, PX_RECORD_BEGINS, (void *)thread, 0, 0, 0);
+	if (error != 0)
+		result = PX_REAL(&sample, px_real.thrd_join(thread, value));
+	else if (value)
+		*value = (int)(intptr_t)given;
+	px_hook_tell(site, error == EBUSY ? PX_RECORD_ENDS : PX_IS_WHOLE, (void *)thread, 0, 0,
+		     px_c11_error(result));
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
+
+PX_WRAP int thrd_join(thrd_t thread, int *value)
+{
+	if (PX_PASSES(thread))
+		return px_real.thrd_join(thread, value);
+	return traced_c11_join(PX_SITE(thrd_join, thrd_join), thread, value);
 }
 
 PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
@@ -379,6 +465,21 @@ PX_WRAP int pthread_detach(pthread_t thread)
 	px_hook_object(PX_WRAPPER_pthread_detach, PX_WHOLE(pthread_detach), (void *)thread, 0, 0,
 		       result, PX_CALLER);
 	px_hook_end(&sample, PX_WRAPPER_pthread_detach);
+	return result;
+}
+
+PX_WRAP int thrd_detach(thrd_t thread)
+{
+	struct px_site site = PX_SITE(thrd_detach, thrd_detach);
+	struct px_hook_sample sample;
+	int result;
+
+	if (PX_PASSES(thread))
+		return px_real.thrd_detach(thread);
+	sample = px_hook_begin();
+	result = PX_REAL(&sample, px_real.thrd_detach(thread));
+	px_hook_tell(site, PX_IS_WHOLE, (void *)thread, 0, 0, px_c11_error(result));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 

@@ -329,6 +329,90 @@ START_TEST(barrier_is_ended_by_who_comes_last)
 }
 END_TEST
 
+START_TEST(once_is_ended_by_who_ran_the_function)
+{
+	static const enum px_call calls[] = {PX_CALL_pthread_once, PX_CALL_call_once};
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(calls); i++) {
+		uint64_t flag = M1 + 64 * i;
+
+		object_data(flag, 0, 0, 0);
+		translate(2, calls[i], BEGINS);
+		EXPECT(0, 32, thread(2), object_in(0), 1, 0, 0);
+		/* Who finds that it is done lets nobody go. */
+		translate(3, calls[i], 0);
+		object_data(flag, 1, 0, 0);
+		translate(1, calls[i], 0);
+		EXPECT(0, 32, thread(1), object_in(0), 1, 1, 0);
+		object_data(flag, 0, 0, 0);
+		translate(2, calls[i], ENDS);
+		EXPECT(0, 1, thread(1), thread(2), 7, 0, thread(1));
+	}
+}
+END_TEST
+
+START_TEST(c11_is_told_as_its_equals)
+{
+	uint32_t handle;
+
+	ON(1, mtx_init, 0, M1, 0, 2, 0);
+	handle = object_in(0);
+	ck_assert_uint_eq(handle >> 24, PX_TXTB_MUTEX);
+	EXPECT(0, 50, thread(1), handle, 0, 0, 0);
+	ON(1, mtx_lock, 0, M1, 0, 0, 0);
+	EXPECT(0, 52, thread(1), handle, FOREVER, 0, 0);
+	ON(3, mtx_trylock, 0, M1, tid_of(1), 1, EBUSY);
+	EXPECT(0, 52, thread(3), handle, 0, thread(1), 1);
+	ON(2, mtx_timedlock, BEGINS, M1, tid_of(1), 1, 0);
+	EXPECT(0, 52, thread(2), handle, 1, thread(1), 1);
+	EXPECT(1, 2, thread(2), thread(2), 13, 0, IDLE);
+	/* Its time is over: nobody has woken it. */
+	ON(2, mtx_timedlock, ENDS, M1, tid_of(1), 1, ETIMEDOUT);
+	EXPECT(0, 1, IDLE, thread(2), 13, 0, IDLE);
+	ON(2, mtx_lock, BEGINS, M1, tid_of(1), 1, 0);
+	/* Refused: it is no native event, and nothing is given up. */
+	ON(3, mtx_unlock, 0, M1, tid_of(1), 1, 4095);
+	EXPECT_PLAIN();
+	ON(1, mtx_unlock, 0, M1, tid_of(1), 1, 0);
+	EXPECT(0, 57, thread(1), handle, thread(1), 1, 0);
+	ON(2, mtx_lock, ENDS, M1, 0, 0, 0);
+	EXPECT(0, 1, thread(1), thread(2), 13, 0, thread(1));
+	ON(2, cnd_wait, BEGINS, M2, 0, 0, 0);
+	EXPECT(1, 2, thread(2), thread(2), 7, 0, IDLE);
+	ON(1, cnd_signal, 0, M2, 1, 0, 0);
+	EXPECT(0, 36, thread(1), object_in(0), 1, 0, 1);
+	ON(2, cnd_wait, ENDS, M2, 0, 0, 0);
+	EXPECT(0, 1, thread(1), thread(2), 7, 0, thread(1));
+	ON(1, mtx_destroy, 0, M1, 0, 0, 0);
+	EXPECT(0, 51, thread(1), handle, 0, 0, 0);
+	ON(1, mtx_lock, 0, M1, 0, 0, 0);
+	ck_assert_uint_ne(object_in(0), handle);
+	ON(1, thrd_sleep, BEGINS, 2000000, 2, 0, 0);
+	EXPECT(0, 112, thread(1), 2, 0, 0, 0);
+	ON(1, thrd_sleep, ENDS, 2000000, 2, 0, EINTR);
+	ON(1, thrd_yield, 0, 0, 0, 0, 0);
+	EXPECT(0, 109, thread(1), 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(thread_of_c11_is_created_and_joined)
+{
+	ON(1, thrd_create, 0, 0, 0, 0, ENOMEM);
+	EXPECT_PLAIN();
+	ON(1, thrd_create, 0, pthread_of(20), thread(20), 120, 0);
+	EXPECT(0, 100, thread(1), thread(20), 120, 0, 0);
+	ON(1, thrd_join, BEGINS, pthread_of(20), 0, 0, 0);
+	EXPECT(0, 104, thread(1), thread(20), 0, 0, 0);
+	EXPECT(1, 2, thread(1), thread(1), 3, 0, IDLE);
+	ON(20, thrd_exit, 0, pthread_of(20), 0, 0, 0);
+	EXPECT(0, 115, thread(20), thread(20), 0, 0, 0);
+	ON(20, txtrace_thread_end, 0, pthread_of(20), 1, 0, 0);
+	EXPECT(0, 1, thread(20), thread(1), 3, 0, thread(20));
+	ON(1, thrd_join, ENDS, pthread_of(20), 0, 0, 0);
+	EXPECT(1, 6, thread(1), thread(20), 3, thread(20), 0);
+}
+END_TEST
+
 START_TEST(queue_is_waited_for_in_two_directions)
 {
 	uint32_t queue;
@@ -1607,6 +1691,9 @@ int main(void)
 	tcase_add_test(rules, semaphore_posted_before_the_wait_does_not_tell_who_ended_it);
 	tcase_add_test(rules, broadcast_ends_the_waits_of_all);
 	tcase_add_test(rules, barrier_is_ended_by_who_comes_last);
+	tcase_add_test(rules, once_is_ended_by_who_ran_the_function);
+	tcase_add_test(rules, c11_is_told_as_its_equals);
+	tcase_add_test(rules, thread_of_c11_is_created_and_joined);
 	tcase_add_test(rules, queue_is_waited_for_in_two_directions);
 	tcase_add_test(rules, thread_end_wakes_who_joins_it);
 	tcase_add_test(rules, event_of_a_thread_that_sleeps_wakes_it);

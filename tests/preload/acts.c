@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -218,6 +219,101 @@ static void act_pthread_cancel(void)
 	say("cancel", pthread_cancel(thread));
 	say("join", pthread_join(thread, &value));
 	say("cancelled", value == PTHREAD_CANCELED);
+}
+
+/* Threads of C11: results are told, errno is not theirs. */
+
+static int give_back_c11(void *argument)
+{
+	return (int)(intptr_t)argument;
+}
+
+static int take_time_c11(void *argument)
+{
+	const struct timespec nap = {0, 20000000};
+
+	thrd_sleep(&nap, NULL);
+	return (int)(intptr_t)argument;
+}
+
+static int leave_c11(void *argument)
+{
+	thrd_exit((int)(intptr_t)argument);
+}
+
+static int wait_c11(void *argument)
+{
+	wait_for_ever(argument);
+	return 0;
+}
+
+static thrd_t begin_c11(thrd_start_t function, intptr_t argument)
+{
+	thrd_t thread;
+
+	if (thrd_create(&thread, function, (void *)argument) != thrd_success)
+		exit(99);
+	return thread;
+}
+
+static void act_thrd_create(void)
+{
+	struct rlimit limit, none;
+	thrd_t thread;
+	int value;
+
+	/* There is no stack yet that could be had once more. */
+	getrlimit(RLIMIT_AS, &limit);
+	none = limit;
+	none.rlim_cur = 1;
+	setrlimit(RLIMIT_AS, &none);
+	value = thrd_create(&thread, give_back_c11, NULL);
+	setrlimit(RLIMIT_AS, &limit);
+	say("no room", value);
+	say("create", thrd_create(&thread, give_back_c11, (void *)(intptr_t)-5));
+	say("join", thrd_join(thread, &value));
+	say("value", value);
+}
+
+static void act_thrd_join(void)
+{
+	thrd_t thread = begin_c11(take_time_c11, 7);
+	int value = 0;
+
+	say("join", thrd_join(thread, &value));
+	say("value", value);
+	thread = begin_c11(give_back_c11, -7);
+	usleep(20000);
+	say("join", thrd_join(thread, &value));
+	say("value", value);
+	thread = begin_c11(give_back_c11, 0);
+	usleep(20000);
+	say("join", thrd_join(thread, NULL));
+	say("self", thrd_join(thrd_current(), NULL));
+	thread = begin_c11(wait_c11, 0);
+	pthread_cancel(thread);
+	say("join", thrd_join(thread, &value));
+	say("cancelled", value == (int)(intptr_t)PTHREAD_CANCELED);
+}
+
+static void act_thrd_exit(void)
+{
+	int value;
+
+	say("join", thrd_join(begin_c11(leave_c11, 3), &value));
+	say("value", value);
+	say("detach", thrd_detach(begin_c11(take_time_c11, 0))); /* which ends the process */
+	thrd_exit(4);
+}
+
+static void act_thrd_detach(void)
+{
+	thrd_t thread = begin_c11(take_time_c11, 0);
+
+	say("detach", thrd_detach(thread));
+	say("again", thrd_detach(thread));
+	say("join", thrd_join(thread, NULL));
+	usleep(50000);
 }
 
 static volatile sig_atomic_t nr_signals;
@@ -558,6 +654,7 @@ static const struct {
 	ACT(pthread_create), ACT(pthread_join), ACT(pthread_tryjoin_np), ACT(pthread_timedjoin_np), ACT(pthread_clockjoin_np),
 	ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill), ACT(pthread_setname_np),
 	ACT(pthread_setschedparam), ACT(pthread_setschedprio), ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork),
+	ACT(thrd_create), ACT(thrd_join), ACT(thrd_exit), ACT(thrd_detach),
 	ACT(execve), ACT(execv), ACT(execvp), ACT(execvpe), ACT(execl),
 	ACT(execlp), ACT(execle), ACT(fexecve), ACT(execveat), ACT(posix_spawn),
 	ACT(posix_spawnp), ACT(system), ACT(popen), ACT(pclose), ACT(wait),

@@ -28,6 +28,8 @@
 #define OBJECTS_MAX 64
 #define LINE_MAX_ 256
 
+enum { LOCK = 52, UNLOCK = 57 }; /* as ThreadX has them */
+
 static const struct {
 	const char *group;
 	const char *fields;
@@ -60,7 +62,7 @@ static bool is_wanted(enum px_call call)
 	for (const char *p = groups; (p = strstr(p, calls[call].group)); p += length)
 		if ((p == groups || p[-1] == ',') && (p[length] == ',' || p[length] == '\0'))
 			return true;
-	return call == PX_CALL_sched_yield;
+	return call == PX_CALL_sched_yield || call == PX_CALL_thrd_yield;
 }
 
 static char letter_of(uint64_t object)
@@ -113,7 +115,7 @@ static void print_number(FILE *out, enum px_call call, char kind, const char *na
 
 static size_t size_of(char kind)
 {
-	return strchr("pnq", kind) ? 8 : strchr("he", kind) ? 2 : 4;
+	return strchr("pnq", kind) ? 8 : strchr("hec", kind) ? 2 : 4;
 }
 
 static void print_fields(FILE *out, enum px_call call, const unsigned char *data, size_t length,
@@ -174,16 +176,16 @@ static void follow_owner(const struct px_record *record, enum px_call call, cons
 	int i = 0;
 
 	memcpy(&words, data, sizeof(words));
-	if (call < PX_CALL_pthread_mutex_init || call > PX_CALL_pthread_mutex_unlock ||
+	if (strcmp(calls[call].group, "mutex") != 0 ||
 	    (words.of_object.result != 0 && words.of_object.result != EOWNERDEAD))
 		return;
 	while (i < OBJECTS_MAX - 1 && held[i].mutex != 0 && held[i].mutex != words.of_object.object)
 		i++;
 	held[i].mutex = words.of_object.object;
-	if (call == PX_CALL_pthread_mutex_unlock) {
+	if (px_calls[call].native == UNLOCK) {
 		if (words.of_object.count <= 1)
 			held[i].holder = 0;
-	} else if (call <= PX_CALL_pthread_mutex_destroy) {
+	} else if (px_calls[call].native != LOCK) {
 		held[i].holder = 0;
 	} else if (!(record->flags & PX_RECORD_BEGINS) && words.of_object.value == 0) {
 		nr_two_owners += held[i].holder != 0 && words.of_object.result == 0;

@@ -7,7 +7,7 @@
 # The rows of these sections, as "symbol call".
 awk '/^\/\* / { is_ours = /^\/\* (Threads|Processes|Signals, timers)\. / }
 	is_ours && /^PX_WRAPPER/ { gsub(/PX_WRAPPER\(|,|\)/, " "); print $1, $2 }' "$top/preload/wrappers.def" |
-	grep -v '^sched_yield ' >rows
+	grep -Ev '^(sched|thrd)_yield ' >rows
 "$acts" list | sort >acted
 cut -d ' ' -f 1 rows | sort | diff - acted >differences ||
 	complain "the table (<) and the acts (>) are not of the same functions: $(grep '^[<>]' differences)"
@@ -59,6 +59,24 @@ is 'threads that begin' 2 "$(events log.trx txtrace_thread_start)"
 is 'threads that end, main() too' 3 "$(events log.trx txtrace_thread_end)"
 is 'their states' state=1 \
 	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }' | sort -u)"
+# C11's threads begin and end as those of POSIX do, and a cancelled one does so, too.
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" thrd_exit
+is 'threads of C11 that begin' 2 "$(events log.trx txtrace_thread_start)"
+is 'threads of C11 that end, main() too' 3 "$(events log.trx txtrace_thread_end)"
+is 'their states, of C11' state=1 \
+	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }' | sort -u)"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" thrd_join
+is 'results of joins' '0 0 0 thrd_error 0' "$("$tool" print log.trx |
+	sed -n 's/.* thrd_join .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
+is 'states, one of them cancelled' '3 state=1 1 state=2' "$("$tool" print log.trx |
+	awk '/txtrace_thread_end/ { print $NF }' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')"
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$acts" thrd_create
+is 'results of creations' "$(sed -n 's/^no room: 3/thrd_nomem/p; s/^no room: 2/thrd_error/p' out) 0" \
+	"$("$tool" print log.trx | sed -n 's/.* thrd_create .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
+
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" 'vfork and redirect'
 is 'closes of a child of vfork' 1 "$(events log.trx close)"

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ static char *const no_arguments[] = {name, NULL};
 static void try_sleeps(void *p)
 {
 	TRY(nanosleep(p, NULL));
+	TRY(thrd_sleep(p, NULL));
 	TRY(clock_nanosleep(CLOCK_MONOTONIC, 0, p, NULL));
 	TRY(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, p, NULL));
 }

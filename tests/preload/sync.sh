@@ -114,7 +114,8 @@ same recorded
 # Many at once: no mutex has two owners in the trace, and the log is in order.
 does_the_same sync_stress
 runs calls tests/preload/calls_of "$object" "$all" "$(pwd)/tests/preload/sync_stress"
-for call in pthread_mutex_lock pthread_cond_wait pthread_barrier_wait pthread_spin_lock pthread_rwlock_rdlock sem_wait; do
+for call in pthread_mutex_lock pthread_cond_wait pthread_barrier_wait pthread_spin_lock pthread_rwlock_rdlock sem_wait \
+	mtx_lock cnd_wait; do
 	nr_checks=$((nr_checks + 1))
 	grep -q "^$call" "$scratch/calls" || complain "the stress has no $call"
 done

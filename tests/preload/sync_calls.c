@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -836,12 +837,187 @@ static void run_sleep(void)
 	CALL(sched_yield());
 }
 
+/* C11: the same objects under other names, and other results. */
+
+static mtx_t mtx;
+static cnd_t cnd;
+static once_flag flag = ONCE_FLAG_INIT, slow_flag = ONCE_FLAG_INIT;
+
+static void *hold_mtx(void *unused)
+{
+	CALL(mtx_lock(&mtx));
+	set(&stage, 1);
+	await_waiter(main_tid);
+	CALL(mtx_unlock(&mtx));
+	return unused;
+}
+
+static void plain_mtx(void)
+{
+	struct timespec later = soon(CLOCK_REALTIME);
+
+	CALL(mtx_init(&mtx, mtx_timed));
+	CALL(mtx_lock(&mtx));
+	CALL(mtx_trylock(&mtx));
+	CALL(mtx_timedlock(&mtx, &long_past));
+	CALL(mtx_timedlock(&mtx, &no_time));
+	CALL(mtx_unlock(&mtx));
+	CALL(mtx_trylock(&mtx));
+	CALL(mtx_unlock(&mtx));
+	CALL(mtx_timedlock(&mtx, &no_time));
+	CALL(mtx_unlock(&mtx));
+	for (int i = 0; i < 2; i++) {
+		pthread_t thread;
+
+		set(&stage, 0);
+		begin_thread(&thread, hold_mtx, NULL);
+		await(&stage, 1);
+		if (i == 0)
+			CALL(mtx_lock(&mtx));
+		else
+			CALL(mtx_timedlock(&mtx, &later));
+		pthread_join(thread, NULL);
+		CALL(mtx_unlock(&mtx));
+	}
+	CALL((mtx_destroy(&mtx), 0));
+}
+
+static void *try_other_mtx(void *unused)
+{
+	CALL(mtx_trylock(&mtx));
+	CALL(mtx_unlock(&mtx));
+	CALL(cnd_wait(&cnd, &mtx));
+	return unused;
+}
+
+static void recursive_mtx(void)
+{
+	CALL(mtx_init(&mtx, mtx_timed | mtx_recursive));
+	CALL(mtx_lock(&mtx));
+	CALL(mtx_lock(&mtx));
+	CALL(mtx_trylock(&mtx));
+	CALL(mtx_timedlock(&mtx, &long_past));
+	with_thread(try_other_mtx, NULL);
+	for (int i = 0; i < 5; i++)
+		CALL(mtx_unlock(&mtx));
+	CALL((mtx_destroy(&mtx), 0));
+}
+
+static void *wait_for_cnd(void *argument)
+{
+	struct timespec later = soon(CLOCK_REALTIME);
+	enum way way = *(enum way *)argument;
+
+	CALL(mtx_lock(&mtx));
+	set(&helper_tid, own_tid());
+	while (!is_ready) {
+		if (way == WAIT)
+			CALL(cnd_wait(&cnd, &mtx));
+		else
+			CALL(cnd_timedwait(&cnd, &mtx, &later));
+	}
+	CALL(mtx_unlock(&mtx));
+	return NULL;
+}
+
+static void contended_cnd(void)
+{
+	for (enum way way = WAIT; way <= TIMED; way++) {
+		pthread_t thread;
+
+		is_ready = 0;
+		set(&helper_tid, 0);
+		begin_thread(&thread, wait_for_cnd, &way);
+		while (__atomic_load_n(&helper_tid, __ATOMIC_ACQUIRE) == 0)
+			rest();
+		await_waiter(helper_tid);
+		CALL(mtx_lock(&mtx));
+		is_ready = 1;
+		CALL(mtx_unlock(&mtx));
+		if (way == WAIT)
+			CALL(cnd_signal(&cnd));
+		else
+			CALL(cnd_broadcast(&cnd));
+		pthread_join(thread, NULL);
+	}
+}
+
+static void timed_cnd(void)
+{
+	CALL(mtx_lock(&mtx));
+	CALL(cnd_timedwait(&cnd, &mtx, &long_past));
+	CALL(cnd_timedwait(&cnd, &mtx, &no_time));
+	CALL(mtx_unlock(&mtx));
+	CALL((mtx_destroy(&mtx), 0));
+}
+
+static void do_at_call(void)
+{
+	say("call_once", 0, UNTOUCHED);
+}
+
+static void do_slow_call(void)
+{
+	set(&stage, 1);
+	await_waiter(main_tid);
+	say("slow call_once", 0, UNTOUCHED);
+}
+
+static void *run_slow_call(void *unused)
+{
+	CALL((call_once(&slow_flag, do_slow_call), 0));
+	return unused;
+}
+
+static void call_functions(void)
+{
+	pthread_t thread;
+
+	CALL((call_once(&flag, do_at_call), 0));
+	CALL((call_once(&flag, do_at_call), 0));
+	set(&stage, 0);
+	begin_thread(&thread, run_slow_call, NULL);
+	await(&stage, 1);
+	CALL((call_once(&slow_flag, do_slow_call), 0));
+	pthread_join(thread, NULL);
+}
+
+static void sleep_thrd(void)
+{
+	const struct timespec moment = {0, 1500000}, long_time = {30, 0};
+	struct timespec then;
+	pthread_t thread;
+
+	CALL(thrd_sleep(&moment, NULL));
+	CALL(thrd_sleep(&no_time, NULL));
+	begin_thread(&thread, interrupt_later, NULL);
+	CALL(thrd_sleep(&long_time, &then));
+	pthread_join(thread, NULL);
+	CALL(then.tv_sec <= 30 && then.tv_sec > 20);
+	CALL((thrd_yield(), 0));
+}
+
+static void run_c11(void)
+{
+	plain_mtx();
+	CALL(cnd_init(&cnd));
+	recursive_mtx();
+	CALL(mtx_init(&mtx, mtx_plain));
+	CALL(cnd_signal(&cnd));
+	CALL(cnd_broadcast(&cnd));
+	contended_cnd();
+	timed_cnd();
+	CALL((cnd_destroy(&cnd), 0));
+	call_functions();
+	sleep_thrd();
+}
+
 static const struct family {
 	const char *name;
 	void (*run)(void);
-} families[] = {{"mutex", run_mutex},	  {"spin", run_spin},  {"rwlock", run_rwlock},
-		{"barrier", run_barrier}, {"cond", run_cond},  {"sem", run_sem},
-		{"mq", run_mq},		  {"sleep", run_sleep}};
+} families[] = {{"mutex", run_mutex},	  {"spin", run_spin},	{"rwlock", run_rwlock},
+		{"barrier", run_barrier}, {"cond", run_cond},	{"sem", run_sem},
+		{"mq", run_mq},		  {"sleep", run_sleep}, {"c11", run_c11}};
 
 int main(int argc, char **argv)
 {

@@ -14,12 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static mtx_t mtx;
+static cnd_t cnd;
+static once_flag flag = ONCE_FLAG_INIT;
 static sem_t empty, full;
 static int stage;
 
@@ -146,6 +150,70 @@ static void *leave_once(void *unused)
 	return unused;
 }
 
+/* The same of C11, which knows nothing of cancellation. */
+
+static void unlock_mtx(void *what)
+{
+	say(what, mtx_unlock(&mtx));
+}
+
+static void *wait_cnd(void *unused)
+{
+	mtx_lock(&mtx);
+	pthread_cleanup_push(unlock_mtx, TEXT("cnd: the handler unlocks"));
+	set_stage(1);
+	for (;;)
+		cnd_wait(&cnd, &mtx);
+	pthread_cleanup_pop(1);
+	return unused;
+}
+
+static void *sleep_thrd(void *unused)
+{
+	const struct timespec time = {30, 0};
+
+	pthread_cleanup_push(on_unwinding, TEXT("thrd_sleep: unwound"));
+	set_stage(1);
+	thrd_sleep(&time, NULL);
+	pthread_cleanup_pop(0);
+	return unused;
+}
+
+static int pause_thrd(void *unused)
+{
+	pause();
+	return unused != NULL;
+}
+
+static thrd_t paused;
+
+static void *join_thrd(void *unused)
+{
+	pthread_cleanup_push(on_unwinding, TEXT("thrd_join: unwound"));
+	set_stage(1);
+	thrd_join(paused, NULL);
+	pthread_cleanup_pop(0);
+	return unused;
+}
+
+static void leave_thrd(void)
+{
+	thrd_exit(8);
+}
+
+static int leave_call(void *unused)
+{
+	pthread_cleanup_push(on_unwinding, TEXT("call_once: unwound"));
+	call_once(&flag, leave_thrd);
+	pthread_cleanup_pop(0);
+	return unused != NULL;
+}
+
+static void arrive_call(void)
+{
+	say("call_once: runs for the second one", 1);
+}
+
 /* It may be cancelled on its way into the wait, or in it: it does not matter which. */
 static void cancel_in(const char *what, void *(*function)(void *), bool is_asleep)
 {
@@ -168,6 +236,7 @@ static void cancel_in(const char *what, void *(*function)(void *), bool is_aslee
 int main(void)
 {
 	pthread_t thread;
+	thrd_t leaver;
 	void *result;
 	int value;
 
@@ -184,6 +253,22 @@ int main(void)
 	pthread_join(thread, &result);
 	say("once: left", result == (void *)7);
 	pthread_once(&once, arrive);
+	mtx_init(&mtx, mtx_plain);
+	cnd_init(&cnd);
+	cancel_in("cnd: cancelled", wait_cnd, true);
+	cancel_in("thrd_sleep: cancelled", sleep_thrd, true);
+	if (thrd_create(&paused, pause_thrd, NULL) != thrd_success)
+		abort();
+	cancel_in("thrd_join: cancelled", join_thrd, true);
+	pthread_cancel(paused);
+	say("a thread of C11 that is cancelled", thrd_join(paused, &value));
+	say("its result", value);
+	if (thrd_create(&leaver, leave_call, NULL) != thrd_success)
+		abort();
+	thrd_join(leaver, &value);
+	say("call_once: left", value);
+	call_once(&flag, arrive_call);
+	say("the mutex of C11 is free", mtx_trylock(&mtx));
 	say("the mutex is free", pthread_mutex_trylock(&mutex));
 	sem_getvalue(&full, &value);
 	say("the semaphore has", value);
