@@ -203,11 +203,24 @@ static void record_create(struct px_site site, const struct birth *birth, pthrea
 			  site.caller);
 }
 
+/* A thread of C11 that is being created: another object's thrd_create() may call our pthread_create(), for the same. */
+static __thread bool creates_c11 __attribute__((tls_model("initial-exec")));
+
+static int create_c11(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	int result;
+
+	creates_c11 = true;
+	result = px_real.thrd_create(thread, start, argument);
+	creates_c11 = false;
+	return result;
+}
+
 static int really_create(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
 			 struct birth *birth)
 {
 	if (px_c11_is(call))
-		return px_real.thrd_create(thread, run_c11_thread, birth);
+		return create_c11(thread, run_c11_thread, birth);
 	return px_real.pthread_create(thread, attr, run_thread, birth);
 }
 
@@ -243,7 +256,7 @@ static int traced_create(struct px_site site, pthread_t *thread, const pthread_a
 PX_WRAP int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			   void *argument)
 {
-	if (PX_PASSES(thread))
+	if (PX_PASSES(thread) || creates_c11)
 		return px_real.pthread_create(thread, attr, start, argument);
 	return traced_create(PX_SITE(pthread_create, pthread_create), thread, attr,
 			     (union start){.of_posix = start}, argument);

@@ -77,6 +77,35 @@ run TXTRACE_OUT=log.trx "$acts" thrd_create
 is 'results of creations' "$(sed -n 's/^no room: 3/thrd_nomem/p; s/^no room: 2/thrd_error/p' out) 0" \
 	"$("$tool" print log.trx | sed -n 's/.* thrd_create .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
 
+# Where another object makes threads of C11 of those of POSIX, a thread still begins once, and is who was created.
+cat >makes.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <threads.h>
+struct order { thrd_start_t start; void *argument; };
+static void *run(void *given)
+{
+	struct order order = *(struct order *)given;
+	free(given);
+	return (void *)(long)order.start(order.argument);
+}
+int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	struct order *order = malloc(sizeof(*order));
+	*order = (struct order){start, argument};
+	return pthread_create(thread, NULL, run, order) == 0 ? thrd_success : thrd_error;
+}
+END
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC makes.c -o makes.so || complain 'makes.c is not compiled'
+rm -f log.trx*
+bare "$acts" thrd_join
+run LD_PRELOAD="$object:$scratch/makes.so" TXTRACE_OUT=log.trx "$acts" thrd_join
+same 'threads of C11 that another object makes'
+accepted log.trx
+for event in thrd_create txtrace_thread_start txtrace_thread_end; do
+	is "$event of threads that another object makes" 4 "$(events log.trx $event)"
+done
+is 'creations of POSIX, of these' 0 "$(events log.trx pthread_create)"
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" 'vfork and redirect'
 is 'closes of a child of vfork' 1 "$(events log.trx close)"
