@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "native.h"
@@ -79,6 +80,21 @@ int call_result(const struct event *event)
 		return result < 0 && result > -4096 ? (int)-result : 0;
 	default:
 		return 0;
+	}
+}
+
+const char *call_error_words(int error)
+{
+	if (strerrorname_np(error))
+		return strerror(error);
+	switch (error) {
+#define PX_C11_RESULT(name, number)                                                                \
+	case number:                                                                               \
+		return #name;
+#include "../lib/calls.def"
+#undef PX_CALL
+	default:
+		return "unknown error";
 	}
 }
 

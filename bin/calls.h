@@ -28,6 +28,9 @@ unsigned int call_service(const struct event *event);
 /* How the call ended: 0 or an error number.  Nothing, of one that only begins to wait. */
 int call_result(const struct event *event);
 
+/* That error number in words, or the result of C11 that it stands for alone. */
+const char *call_error_words(int error);
+
 /* The events that this one becomes, itself among them, where they stand; how many. */
 int calls_expand(const struct event *event, struct event made[CALLS_MADE]);
 

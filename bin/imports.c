@@ -35,8 +35,14 @@ const size_t nr_wrappers = sizeof(wrappers) / sizeof(wrappers[0]);
 
 bool wrapper_is_lock(const char *symbol)
 {
-	return strncmp(symbol, "pthread_", strlen("pthread_")) == 0 &&
-	       (strstr(symbol, "lock") || strstr(symbol, "wait"));
+	static const char *const families[] = {"pthread_", "mtx_", "cnd_"};
+
+	if (!strstr(symbol, "lock") && !strstr(symbol, "wait"))
+		return false;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (strncmp(symbol, families[i], strlen(families[i])) == 0)
+			return true;
+	return false;
 }
 
 struct wrapper wrapper_get(size_t i)

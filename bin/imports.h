@@ -23,7 +23,7 @@ struct imports {
 struct wrapper {
 	const char *symbol, *call, *group;
 	bool is_usual; /* its group is on unless it is turned off */
-	bool is_lock;  /* a lock of pthreads, or a wait for a condition */
+	bool is_lock;  /* a lock of pthreads or of C11, or a wait for a condition */
 };
 
 extern const size_t nr_wrappers;

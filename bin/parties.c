@@ -76,11 +76,11 @@ static struct awaited *make_awaited(struct waits *waits, uint64_t key, char *nam
 /* What a program calls it that ThreadX has no word for. */
 static const char *kind_of(const struct source *source, unsigned int handle, const char *service)
 {
-	static const char *const kinds[][2] = {{"pthread_rwlock", "rwlock"},
-					       {"pthread_spin", "spin lock"},
-					       {"pthread_cond", "condition"},
-					       {"pthread_barrier", "barrier"},
-					       {"pthread_once", "once"}};
+	static const char *const kinds[][2] = {
+		{"pthread_rwlock", "rwlock"},  {"pthread_spin", "spin lock"},
+		{"pthread_cond", "condition"}, {"pthread_barrier", "barrier"},
+		{"pthread_once", "once"},      {"cnd_", "condition"},
+		{"call_once", "once"}};
 	const struct source_object *object = source_object(source, handle);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

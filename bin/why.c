@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "keep.h"
 #include "say.h"
 #include "states.h"
@@ -518,7 +519,7 @@ static void tell_end(const struct why *why, const struct wait *wait, unsigned in
 	else if (wait->result == ETIMEDOUT)
 		tell(why, depth, "It timed out.");
 	else if (wait->result != 0)
-		tell(why, depth, "It ended with an error: %s.", strerror(wait->result));
+		tell(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
 }
 
 /* A wait, whom it was for, and so on. */

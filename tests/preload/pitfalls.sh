@@ -11,7 +11,7 @@ cd "$scratch" || exit 99
 
 cat >table <<'TABLE'
 P1 pitfalls.sh:p1_versions pitfalls.sh:p1_every_wrapper
-P2 pitfalls.sh:p2_old_conditions
+P2 pitfalls.sh:p2_old_conditions pitfalls.sh:p2_old_c11
 P3 preload/guests.sh:newer preload/sync.sh:sync_early preload/descriptors.sh:heap
 P4 preload/guests.sh:jemalloc
 P5 pitfalls.sh:p5_thread_storage
@@ -177,6 +177,26 @@ END
 	is 'old conditions, not traced' "$(cat plain)" "$(cat out)"
 	"$tool" info --wrappers old.trx | awk '$1 ~ /^pthread_cond_(wait|signal|init)$/ && /GLIBC_2\.2\.5/' >versions
 	is 'old functions that are called' '' "$(cat versions)"
+}
+
+# What was linked before glibc 2.34 asks for C11's threads as they were in a library of their own.
+p2_old_c11()
+{
+	for name in thrd_create thrd_join mtx_init mtx_lock mtx_timedlock mtx_unlock cnd_init cnd_wait cnd_signal; do
+		echo "__asm__(\".symver $name,$name@GLIBC_2.28\");"
+	done >old11.c
+	cat "$top/tests/preload/scenarios/c11.c" >>old11.c
+	if ! build old11 || ! timeout 10 ./old11; then
+		echo 'p2_old_c11: this C library has none'
+		return
+	fi
+	"$READELF" --dyn-syms -W old11 | grep -q 'mtx_lock@GLIBC_2.28' ||
+		complain 'the program does not ask for the old ones'
+	traced old11.trx ./old11 >out || complain "old11: it exits with $?"
+	is 'threads and locks of C11 of old' '2 1 1' \
+		"$(for name in thrd_create mtx_timedlock cnd_wait; do
+			"$tool" print old11.trx | grep -v wait=ends | grep -c " $name "
+		done | paste -sd' ')"
 }
 
 # No function that allocates memory of threads, and little of it.

@@ -77,6 +77,22 @@ run TXTRACE_OUT=log.trx "$acts" thrd_create
 is 'results of creations' "$(sed -n 's/^no room: 3/thrd_nomem/p; s/^no room: 2/thrd_error/p' out) 0" \
 	"$("$tool" print log.trx | sed -n 's/.* thrd_create .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
 
+# Of an error of C11 nobody knows more than its name.
+cat >alone.c <<'END'
+#include <threads.h>
+int main(void)
+{
+	return thrd_join(thrd_current(), NULL) == thrd_error ? 0 : 1;
+}
+END
+${CC:-cc} -pthread alone.c -o alone || complain 'alone.c is not compiled'
+rm -f log.trx*
+run TXTRACE_OUT=log.trx ./alone
+is 'a thread that joins itself' 0 "$code"
+"$tool" why log.trx alone >why 2>&1
+grep -q '^ *It ended with an error: thrd_error\.$' why || complain "a wait that thrd_error ended: $(cat why)"
+nr_checks=$((nr_checks + 1))
+
 # Where another object makes threads of C11 of those of POSIX, a thread still begins once, and is who was created.
 cat >makes.c <<'END'
 #include <pthread.h>

@@ -90,6 +90,33 @@ says 'condition  *1  *1 ' blocked lost_wakeup.trx
 says '^Locks' locks lost_wakeup.trx
 table Locks | grep -qE '^  .*mutex  *2  *0 ' || complain "the mutex of a condition: $(cat out)"
 
+# C11: locks, waits and results under their own names, judged as those of POSIX.
+record c11 || complain "c11 fails: $(cat err)"
+says '^late was .* waiting for .*\(mtx_timedlock\)' why c11.trx late
+says 'was held by early for' why c11.trx late
+says 'It timed out\.' why c11.trx late
+says '^c11.* waiting for condition .*\(cnd_wait\)' why c11.trx c11
+says '^  late let c11.* go on: cnd_signal' why c11.trx c11
+says '^  .*mutex  *2  *0 .* late  *early ' blocked c11.trx
+says '^  .*condition  *1  *0 .* c11 ' blocked c11.trx
+says '^  .*mutex  *2  *1 .* early ' locks c11.trx
+says '^  .*mutex  *3  *[01] ' locks c11.trx
+table 'Lock Order' | grep -q 'nothing in this trace' || complain 'c11 has a cycle'
+says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=thrd_timedout' c11.trx
+says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=110' c11.trx
+says '"event":"mtx_timedlock".*"result":"thrd_timedout"' print --format jsonl c11.trx
+# Two of early, four of late, three of main(), which also waits for the condition.
+says '^calls of pthread locks *10$' info c11.trx
+for command in info locks blocked report; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" $command c11.trx >out 2>&1
+	! grep -q '0 pthread locks seen' out || complain "$command sees no locks of C11"
+done
+nr_checks=$((nr_checks + 1))
+"$tool" doctor "$programs/c11" >out 2>&1
+grep -q '^mtx_lock  *mtx_lock  *mutex  *yes  *c11' out && ! grep -q 'no lock of pthreads' out ||
+	complain "doctor sees no locks of C11: $(cat out)"
+
 record relay || complain "relay fails: $(cat err)"
 says '^Locks' locks relay.trx
 [ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] || complain "two mutexes were not taken 60000 times: $(cat out)"
