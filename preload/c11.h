@@ -20,6 +20,7 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
+/* Without thrd_sleep(), which returns something else. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;
