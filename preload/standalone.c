@@ -196,10 +196,21 @@ static bool read_children(const char *text)
 
 /* Children. */
 
-/* True if this object is mapped by a process: a line of its maps ends in our name. */
+/*
+ * A line of maps: this object is there, and is code.  The recorder, whose child we are, and any debugger map it too,
+ * to read it.
+ */
+static bool is_our_code(char *line)
+{
+	const char *rights = strchr(line, ' ');
+
+	return rights && strnlen(rights, 5) == 5 && rights[3] == 'x' && strstr(line, OBJECT_NAME);
+}
+
+/* True if this object runs in a process. */
 static bool has_object(long pid)
 {
-	char path[40], text[4096 + sizeof(OBJECT_NAME)];
+	char path[40], text[PATH_MAX + 256];
 	size_t kept = 0;
 	bool found = false;
 	ssize_t got;
@@ -209,12 +220,16 @@ static bool has_object(long pid)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - kept)) > 0) {
-		size_t length = kept + (size_t)got;
+	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		char *line = text, *end;
 
-		found = memmem(text, length, OBJECT_NAME, sizeof(OBJECT_NAME) - 1) != NULL;
-		kept = length < sizeof(OBJECT_NAME) - 1 ? length : sizeof(OBJECT_NAME) - 1;
-		memmove(text, text + length - kept, kept);
+		text[kept + (size_t)got] = '\0';
+		for (; !found && (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			found = is_our_code(line);
+		}
+		kept = strlen(line);
+		memmove(text, line, kept);
 	}
 	syscall(SYS_close, fd);
 	return found;

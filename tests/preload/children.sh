@@ -57,6 +57,27 @@ accepted log.trx
 accepted log.trx.1
 is 'an exec that fails, and one that does not' 3 "$(events log.trx execve)"
 
+# Who has the object only to read it, as the recorder that looks for symbols in it, is no parent that is traced.
+cat >reader.c <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDONLY), status = 0;
+	if (argc < 3 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		return 99;
+	if (fork() == 0)
+		return execvp(argv[2], argv + 2);
+	return wait(&status) < 0 || status != 0;
+}
+END
+${CC:-cc} reader.c -o reader || complain 'reader.c is not compiled'
+rm -f ./*.trx*
+./reader "$object" env LD_PRELOAD="$object" TXTRACE_OUT=log.trx "$acts" fork >out 2>err || complain "reader: $(cat err)"
+is 'logs of a child of one that reads the object' 1 "$(logs)"
+
 # yes: each has a log.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx "$acts" system
