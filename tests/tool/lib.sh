@@ -7,9 +7,12 @@
 #	complain TEXT...		a failure of the script's own
 #	samples				the directory of the four samples of ThreadX; the script is skipped without it
 #	own_streams			streams of this script are its own; $subject is a program to trace
-#	own_preload			$plain is a program that knows nothing of posixtrace; 1: it cannot be preloaded here
+#	own_preload			$plain [ROUNDS [FILE]] knows nothing of posixtrace, and waits until there is the
+#					file; 1: it cannot be preloaded here
+#	await COMMAND...		wait until it succeeds; what never does is a failure, after a minute
 #	await_process PID		wait until it is a process that could be traced
 #	await_stream PID		wait until a stream of this process runs
+#	await_events PID		wait until a stream that this process has or makes has a hundred events
 #	finish				the end
 #
 # UPDATE_GOLDEN=1 writes the golden files anew: look at the difference before it is committed.
@@ -136,8 +139,8 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 10;
 
-	if (argc > 2)
-		usleep((unsigned int)atoi(argv[2]));
+	while (argc > 2 && access(argv[2], F_OK) != 0)
+		usleep(1000);
 	for (int i = 0; i < rounds; i++) {
 		pthread_mutex_lock(&queue_lock);
 		pthread_mutex_unlock(&queue_lock);
@@ -149,24 +152,35 @@ END
 	${CC:-cc} -g -pthread "$scratch/plain.c" -o "$plain"
 }
 
-# await TEXT: until list has it, as JSON, or for long enough
 await()
 {
-	for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		"$tool" list --format json | grep -qF -e "$1" && return
+	for round in $(seq 600); do
+		"$@" && return
 		sleep 0.1
 	done
-	complain "after $round rounds list has no $1: $("$tool" list)"
+	complain "after $round rounds it is not so yet: $*: $("$tool" list)"
+	return 1
+}
+
+# listed REGEX: list has it, as JSON
+listed()
+{
+	"$tool" list --format json | grep -qE -e "$1"
 }
 
 await_process()
 {
-	await "{\"pid\":$1,"
+	await listed "\\{\"pid\":$1,"
 }
 
 await_stream()
 {
-	await "\"target\":$1,\"state\":\"running\""
+	await listed "\"target\":$1,\"state\":\"running\""
+}
+
+await_events()
+{
+	await listed "\"(target|controller)\":$1,.*\"events\":[0-9]{3}"
 }
 
 finish()

@@ -18,6 +18,7 @@ pid=$!
 idle=$!
 "$tool" record -q --inherit --name 'a "name"' -o "$scratch/log" -p "$pid" &
 recorder=$!
+await_process "$idle"
 await_stream "$pid"
 "$tool" list >"$scratch/text" || complain 'list fails'
 "$tool" list --format json >"$scratch/json" || complain 'list --format json fails'
@@ -53,7 +54,7 @@ wait "$recorder" 2>/dev/null
 # A child that was born into it is traced, and is no target.
 "$tool" record -q --inherit -o "$scratch/family" sh -c "'$subject' -n 100000 -u 1000 & wait" &
 recorder=$!
-await '/subject","traced":true'
+await listed '/subject","traced":true'
 "$tool" list --format json >"$scratch/json"
 grep -q '"name":"subject".*"traced":true' "$scratch/json" || complain "a child is shown as: $(cat "$scratch/json")"
 child=$(sed -n 's/.*{"pid":\([0-9]*\),.*"name":"subject".*"traced":true}.*/\1/p' "$scratch/json")
