@@ -15,6 +15,7 @@
 #include "say.h"
 
 #define LINE_BYTES (PATH_MAX + 256)
+#define FLAG_EXITING 4U /* PF_EXITING, which the headers for programs do not have */
 
 static FILE *open_of(pid_t pid, const char *what)
 {
@@ -150,6 +151,26 @@ static bool look_at_status(struct subject *subject)
 	return true;
 }
 
+/*
+ * Whether it is about to end, which its flags say before its memory is given back.  Then its status still calls it
+ * running until it is a zombie, and that takes long where there was much memory.  Its name may have anything in it.
+ */
+static bool is_ending(pid_t pid)
+{
+	FILE *file = open_of(pid, "stat");
+	char text[1024], *end;
+	unsigned int flags;
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		return true;
+	return (flags & FLAG_EXITING) != 0;
+}
+
 bool subject_look(struct subject *subject, pid_t pid)
 {
 	struct subject seen = {.pid = pid};
@@ -160,7 +181,7 @@ bool subject_look(struct subject *subject, pid_t pid)
 	look_at_mappings(&seen);
 	seen.is_secure = is_secure(&seen);
 	/* It may have ended on the way, and then shows nothing. */
-	if (!look_at_status(&seen))
+	if (!look_at_status(&seen) || is_ending(pid))
 		return false;
 	*subject = seen;
 	return true;

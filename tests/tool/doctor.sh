@@ -170,6 +170,38 @@ if build static -static <"$scratch/nothing.c" 2>/dev/null; then
 	doctor 1 "$scratch/script"
 	tells 'is a script of' "$scratch/static"
 fi
+is_static()
+{
+	"$tool" doctor "$1" | grep -q 'linked statically'
+}
+# One that ends, and takes long to give its memory back, is told of as it was, or is gone.
+if build large -static 2>/dev/null <<'END'
+#include <string.h>
+#include <unistd.h>
+static char much[128 << 20];
+int main(int argc, char **argv)
+{
+	memset(much, argc, sizeof(much));
+	while (access(argv[1], F_OK) != 0)
+		usleep(1000);
+	return 0;
+}
+END
+then
+	rm -f "$scratch/gate"
+	"$scratch/large" "$scratch/gate" &
+	pid=$!
+	await is_static "$pid"
+	: >"$scratch/gate"
+	what='doctor of a process that ends'
+	while
+		"$tool" doctor "$pid" >"$scratch/out" 2>&1
+		[ $? -eq 1 ]
+	do
+		tells 'because' 'linked statically'
+	done
+	wait "$pid"
+fi
 printf '#! %s -x\n' "$plain" >"$scratch/script"
 chmod +x "$scratch/script"
 doctor 0 "$scratch/script"
@@ -208,7 +240,7 @@ for place in 32 40 54 56 58 60 62 90 120 160 200 240 280; do
 done
 
 # A process that was preloaded.
-env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" "$plain" 1 3000000 &
+env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" "$plain" 1 "$scratch/never" &
 pid=$!
 await_process "$pid"
 doctor 0 "$pid"
