@@ -251,10 +251,13 @@ static void show_progress(const struct recording *recording)
 		      loss.overwritten + loss.dropped + loss.abandoned, shown_size(&status));
 }
 
-/* A short-lived program is to be seen, and a long-lived one not to be disturbed. */
+/*
+ * A short-lived program is to be seen, and a long-lived one not to be disturbed.  While it is being loaded it has the
+ * library already, but neither all else nor what tells whether it will find this trace.
+ */
 static void look(struct recording *recording)
 {
-	if (now_ns() < recording->look_ns || recording->subject.has_library)
+	if (now_ns() < recording->look_ns || recording->subject.has_registry)
 		return;
 	subject_look(&recording->subject, recording->pid);
 	recording->look_ns = now_ns() + recording->look_ms * 1000000LL;
@@ -265,7 +268,7 @@ static void look(struct recording *recording)
 /* What the program has loaded cannot be seen any more when it has ended; with a flush the log gets the list of it. */
 static void look_once(struct recording *recording)
 {
-	if (recording->has_looked || !recording->subject.has_library)
+	if (recording->has_looked || !recording->subject.has_registry)
 		return;
 	recording->has_looked = true;
 	namer_look(recording->namer, recording->pid);
@@ -313,7 +316,7 @@ static void wait_for_end(struct recording *recording)
 		look_once(recording);
 		show_progress(recording);
 		type_choice_update(&recording->order->choice, recording->trace);
-		if (!recording->subject.has_library && recording->look_ms < wait_ms)
+		if (!recording->subject.has_registry && recording->look_ms < wait_ms)
 			wait_ms = recording->look_ms;
 		poll(watched, 2, wait_ms);
 		goes_on = handle_signals(recording);

@@ -49,7 +49,7 @@ static bool ends_with(const char *text, const char *end)
 static void look_at_mappings(struct subject *subject)
 {
 	FILE *maps = open_of(subject->pid, "maps");
-	bool has_registry = false, is_ours = false;
+	bool is_ours = false;
 	char line[LINE_BYTES];
 
 	while (maps && fgets(line, sizeof(line), maps)) {
@@ -62,10 +62,10 @@ static void look_at_mappings(struct subject *subject)
 			subject->has_library = true;
 		if (!strstr(line, " rw-s ") || !ends_with(path, "/registry"))
 			continue;
-		has_registry = subject->has_library = true;
+		subject->has_registry = subject->has_library = true;
 		is_ours |= strcmp(path, subject_registry(subject->uid)) == 0;
 	}
-	subject->has_other_registry = has_registry && !is_ours;
+	subject->has_other_registry = subject->has_registry && !is_ours;
 	if (maps)
 		fclose(maps);
 }

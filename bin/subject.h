@@ -14,6 +14,7 @@ struct subject {
 	char name[NAME_MAX + 1]; /* what it calls itself */
 	char program[PATH_MAX];	 /* the file that it runs, or "" */
 	bool has_library;
+	bool has_registry;	 /* of streams: the library has begun, not just been loaded */
 	bool has_other_registry; /* the library is in it, and looks for its streams elsewhere */
 	bool is_static;		 /* no shared library can be in it */
 	bool is_secure;		 /* it got rights from its file, */

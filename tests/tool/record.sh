@@ -166,10 +166,24 @@ says '--inherit'
 ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
 says 'nor what it started'
 ends 0 "$tool" record --force -o "$log" "$subject" -n 0 -w "$TXTRACE_DIR"
+# The library is there for a while before it looks for its directory, so that one look may come too early.
+cat >"$scratch/slow.c" <<'END'
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void)
+{
+	usleep(300000);
+}
+END
+${CC:-cc} -shared -fPIC -Wl,-z,initfirst "$scratch/slow.c" -o "$scratch/slow.so" || complain 'slow.c is not compiled'
+slow=
+[ "${PX_SANITIZED:-no}" = yes ] || slow=$scratch/slow.so
+bare_subject=$(dirname "$subject")/.libs/subject
+[ -x "$bare_subject" ] || bare_subject=$subject
 for pause in $pauses; do
 	open_gate_in "$pause"
 	ends 0 env TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --force -o "$log" env TXTRACE_DIR="$scratch/other" \
-		"$subject" -n 300 -w "$scratch/gate"
+		LD_LIBRARY_PATH="$(dirname "$subject")/../../lib/.libs" LD_PRELOAD="$slow" \
+		"$bare_subject" -n 300 -w "$scratch/gate"
 	! grep -q 'another TXTRACE_DIR' "$scratch/err" || break
 done
 says 'another TXTRACE_DIR'
