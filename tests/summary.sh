@@ -11,7 +11,8 @@ failed=0
 skipped=0
 failed_logs=
 
-# The checks of a suite that failed; or, for a script or a suite that was killed, the end of its log.
+# The checks of a suite that failed; or, for a script or a suite that was killed, the failures that it tells and the end
+# of its log.
 tell_failure()
 {
 	echo "${1%.log}:"
@@ -20,7 +21,14 @@ tell_failure()
 		return
 	fi
 	checks=$(grep -aE '^[^ ]+:[0-9]+:[FE]:' "$1" | tail -n 50)
-	printf '%s\n' "${checks:-$(tail -n 15 "$1")}" | sed 's/^/    /'
+	if [ -n "$checks" ]; then
+		printf '%s\n' "$checks"
+	else
+		{
+			grep -a '^FAIL: ' "$1" | tail -n 50
+			tail -n 15 "$1"
+		} | awk '!seen[$0]++'
+	fi | sed 's/^/    /'
 }
 
 for log in "$@"; do

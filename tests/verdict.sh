@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The summary of the tests counts what their logs say, and tells last what failed: with the checks of a
-# suite, however much stands behind them, and the end of the log of what has none.
+# suite or a script, however much stands behind them, and the end of the log of what has none.
 set -u
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
@@ -31,6 +31,11 @@ log killed FAIL <<'END'
 Running suite(s): killed
 Terminated
 END
+{
+	echo 'one of its checks'
+	echo 'FAIL: this one'
+	seq 1 60
+} | log told FAIL
 log script PASS <<'END'
 all is well
 END
@@ -38,7 +43,7 @@ log none SKIP <<'END'
 skipped: it is not there
 END
 
-cat >expected <<'END'
+cat >expected <<END
 
 What failed:
 bad:
@@ -47,11 +52,14 @@ bad:
 killed:
     Running suite(s): killed
     Terminated
+told:
+    FAIL: this one
+$(seq 46 60 | sed 's/^/    /')
 lost:
     was not run
-10 passed, 4 failed, 1 skipped
+10 passed, 5 failed, 1 skipped
 END
-sh "$srcdir/tests/summary.sh" fine.log bad.log killed.log script.log none.log lost.log >all
+sh "$srcdir/tests/summary.sh" fine.log bad.log killed.log told.log script.log none.log lost.log >all
 tail -n "$(wc -l <expected)" all >last
 diff -u expected last || { echo 'FAIL: this is not the end of the summary'; exit 1; }
 
