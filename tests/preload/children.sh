@@ -33,17 +33,17 @@ rm -f ./*.trx*
 run TXTRACE_OUT=%e.%p.trx sh -c './environment; true'
 is 'environment of a child' '' "$(cat out)"
 rm -f ./*.trx*
-timeout -k 1 20 env LD_PRELOAD="$object:$other" TXTRACE_OUT=%e.%p.trx sh -c './environment; true' >out 2>&1
+timeout -k 1 120 env LD_PRELOAD="$object:$other" TXTRACE_OUT=%e.%p.trx sh -c './environment; true' >out 2>&1
 is 'what else is preloaded' "LD_PRELOAD=$other" "$(cat out)"
 rm -f ./*.trx*
-timeout -k 1 20 env LD_PRELOAD="$other $object" TXTRACE_OUT=%e.%p.trx sh -c './environment; true' >out 2>&1
+timeout -k 1 120 env LD_PRELOAD="$other $object" TXTRACE_OUT=%e.%p.trx sh -c './environment; true' >out 2>&1
 is 'what else is preloaded, ahead' "LD_PRELOAD=$other" "$(cat out)"
 is 'logs' 1 "$(logs)"
 
 # Behind the C library nobody calls us, and nothing breaks.
 rm -f ./*.trx*
 bare "$acts" fork
-timeout -k 1 20 env LD_PRELOAD="$(ldd "$acts" | awk '$1 ~ /^libc\./ { print $3 }') $object" TXTRACE_OUT=log.trx \
+timeout -k 1 120 env LD_PRELOAD="$(ldd "$acts" | awk '$1 ~ /^libc\./ { print $3 }') $object" TXTRACE_OUT=log.trx \
 	"$acts" fork >out 2>err
 code=$?
 same 'behind the C library'

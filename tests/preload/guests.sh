@@ -81,9 +81,9 @@ if [ -n "$jemalloc" ]; then
 		for events in file +heap; do
 			TXTRACE_EVENTS=$events
 			export TXTRACE_EVENTS
-			traced "$scratch/je.trx" timeout 10 "$guests" handler >"$scratch/out" ||
+			traced "$scratch/je.trx" timeout 120 "$guests" handler >"$scratch/out" ||
 				complain "jemalloc $side, $events: it exits with $?"
-			traced "$scratch/je.trx" timeout 10 sort --parallel=2 -S 1M "$tool" >"$scratch/sorted" ||
+			traced "$scratch/je.trx" timeout 120 sort --parallel=2 -S 1M "$tool" >"$scratch/sorted" ||
 				complain "jemalloc $side, $events: sort exits with $?"
 			sort "$tool" | cmp -s - "$scratch/sorted" || complain "jemalloc $side, $events: sort sorts otherwise"
 			unset TXTRACE_EVENTS

@@ -111,7 +111,7 @@ rm -f log.trx
 run TXTRACE_DIR=/proc TXTRACE_OUT=log.trx "$scenes" threads 3
 says 1 'there is no log'
 is 'a file that is left' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
-timeout -k 1 20 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
+timeout -k 1 120 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
 is 'without stderr' 0 $?
 
 # P21: constructors ahead of ours, handlers behind our destructor; _exit, and worse.
@@ -175,7 +175,7 @@ if [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s ri
 		rm -f open/*
 		chown 1 careful
 		chmod u+s careful
-		timeout -k 1 20 env TXTRACE_OUT="$scratch/open/log.trx" ./careful
+		timeout -k 1 120 env TXTRACE_OUT="$scratch/open/log.trx" ./careful
 		is 'logs where we are linked, with rights' 0 "$(ls open | wc -l)"
 	fi
 fi

@@ -48,7 +48,7 @@ runs()
 	name=$1
 	shift
 	nr_checks=$((nr_checks + 1))
-	timeout 60 "$@" >"$scratch/$name" 2>"$scratch/err" </dev/null
+	timeout 120 "$@" >"$scratch/$name" 2>"$scratch/err" </dev/null
 	code=$?
 	[ "$code" -eq 0 ] || complain "$* exits with $code: $(tail -3 "$scratch/err")"
 }

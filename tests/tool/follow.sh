@@ -77,7 +77,10 @@ kill "$pid"
 # One that cannot be traced.
 sleep 60 &
 pid=$!
-timeout -s TERM 1 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err"
-grep -q 'does not use libposixtrace; waiting' "$scratch/err" || complain "of sleep follow says: $(cat "$scratch/err")"
+"$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &
+follower=$!
+await grep -q 'does not use libposixtrace; waiting' "$scratch/err" || complain "of sleep follow says: $(cat "$scratch/err")"
+kill "$follower"
+wait "$follower"
 kill "$pid"
 finish

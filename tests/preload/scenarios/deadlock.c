@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Two threads take two mutexes in different orders, and meet.  The program ends itself. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PAUSE_NS 50000000
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int nr_have_one;
 
 static void pause_for(long ns)
 {
@@ -15,10 +17,19 @@ static void pause_for(long ns)
 	nanosleep(&time, NULL);
 }
 
+/* However long the other one takes to begin. */
+static void await_both(void)
+{
+	do {
+		pause_for(PAUSE_NS);
+	} while (nr_have_one < 2);
+}
+
 static void take_both(pthread_mutex_t *one, pthread_mutex_t *other)
 {
 	pthread_mutex_lock(one);
-	pause_for(PAUSE_NS);
+	nr_have_one++;
+	await_both();
 	pthread_mutex_lock(other);
 }
 
@@ -43,6 +54,7 @@ int main(void)
 	if (pthread_create(&left, NULL, go_left, NULL) != 0 ||
 	    pthread_create(&right, NULL, go_right, NULL) != 0)
 		return 1;
+	await_both();
 	pause_for(6 * PAUSE_NS);
 	_exit(0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A condition is signalled before anybody waits for it, and who comes then does not look whether it has happened. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
+static atomic_int comes;
 
 static void *ring(void *unused)
 {
@@ -22,6 +24,7 @@ static void *listen(void *unused)
 {
 	pthread_setname_np(pthread_self(), "late");
 	pthread_mutex_lock(&door);
+	comes = 1;
 	pthread_cond_wait(&bell, &door);
 	pthread_mutex_unlock(&door);
 	return unused;
@@ -35,6 +38,9 @@ int main(void)
 	if (pthread_create(&early, NULL, ring, NULL) != 0 || pthread_join(early, NULL) != 0 ||
 	    pthread_create(&late, NULL, listen, NULL) != 0)
 		return 1;
-	nanosleep(&time, NULL);
+	while (!comes)
+		nanosleep(&time, NULL);
+	for (int i = 0; i < 6; i++)
+		nanosleep(&time, NULL);
 	_exit(0);
 }
