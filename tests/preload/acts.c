@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,27 @@ static struct timespec in_ms(clockid_t clock, long ms)
 static void *give_back(void *argument)
 {
 	return argument;
+}
+
+static volatile pid_t waiter;
+static volatile bool may_end;
+
+/* Until it is told to: whoever tries to join it comes too early. */
+static void *wait_until_told(void *argument)
+{
+	waiter = (pid_t)syscall(SYS_gettid);
+	while (!may_end)
+		usleep(1000);
+	return argument;
+}
+
+/* Its end, for those who join it and for the kernel. */
+static void await_end(void)
+{
+	may_end = true;
+	while (waiter == 0 || syscall(SYS_tgkill, getpid(), waiter, 0) == 0)
+		usleep(1000);
+	errno = 0;
 }
 
 static void *take_time(void *argument)
@@ -164,31 +186,39 @@ static void act_pthread_join(void)
 
 static void act_pthread_tryjoin_np(void)
 {
-	pthread_t thread = begin(take_time);
+	pthread_t thread = begin(wait_until_told);
 
 	say("early", pthread_tryjoin_np(thread, NULL));
-	usleep(100000);
+	await_end();
 	say("late", pthread_tryjoin_np(thread, NULL));
 }
 
 static void act_pthread_timedjoin_np(void)
 {
-	struct timespec soon = in_ms(CLOCK_REALTIME, 1), later = in_ms(CLOCK_REALTIME, 5000);
+	struct timespec soon = in_ms(CLOCK_REALTIME, 1), later;
 	const struct timespec none = {0, -1};
-	pthread_t thread = begin(take_time);
+	pthread_t thread = begin(wait_until_told);
+	int error;
 
 	say("soon", pthread_timedjoin_np(thread, NULL, &soon));
-	say("no time", pthread_timedjoin_np(thread, NULL, &none));
-	say("later", pthread_timedjoin_np(thread, NULL, &later));
+	may_end = true;
+	/* Some C libraries take it for one that never comes. */
+	error = pthread_timedjoin_np(thread, NULL, &none);
+	say("no time", error);
+	later = in_ms(CLOCK_REALTIME, 60000);
+	if (error)
+		say("later", pthread_timedjoin_np(thread, NULL, &later));
 }
 
 static void act_pthread_clockjoin_np(void)
 {
-	struct timespec soon = in_ms(CLOCK_MONOTONIC, 1), later = in_ms(CLOCK_MONOTONIC, 5000);
-	pthread_t thread = begin(take_time);
+	struct timespec soon = in_ms(CLOCK_MONOTONIC, 1), later;
+	pthread_t thread = begin(wait_until_told);
 
 	say("soon", pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &soon));
 	say("no clock", pthread_clockjoin_np(thread, NULL, CLOCK_PROCESS_CPUTIME_ID, &soon));
+	may_end = true;
+	later = in_ms(CLOCK_MONOTONIC, 60000);
 	say("later", pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &later));
 }
 
@@ -204,11 +234,11 @@ static void act_pthread_exit(void)
 
 static void act_pthread_detach(void)
 {
-	pthread_t thread = begin(take_time);
+	pthread_t thread = begin(wait_until_told);
 
 	say("detach", pthread_detach(thread));
 	say("again", pthread_detach(thread));
-	usleep(50000);
+	await_end();
 }
 
 static void act_pthread_cancel(void)

@@ -57,11 +57,33 @@ static void part(const char *symbol, const char *count)
 	say("%s\n", text);
 }
 
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+static void set_alarms(long us)
+{
+	struct itimerval when = {.it_interval = {0, us}, .it_value = {0, us}};
+
+	syscall(SYS_setitimer, 0, &when, NULL);
+}
+
+/* Signals until the next TRY() is done, which interrupt what waits: one of them may come before it does. */
+static void alarms_begin(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm};
+
+	sigaction(SIGALRM, &action, NULL);
+	set_alarms(20000);
+}
+
 #define TRY(call)                                                                                  \
 	({                                                                                         \
 		errno = UNTOUCHED;                                                                 \
 		long long result_ = (long long)(call);                                             \
 		int error_ = errno;                                                                \
+		set_alarms(0);                                                                     \
 		say("  %s = %lld, errno %d\n", #call, result_, error_);                            \
 		result_;                                                                           \
 	})
@@ -101,6 +123,23 @@ static void quiet_write(int fd, const char *text)
 	syscall(SYS_write, fd, text, strlen(text));
 }
 
+/* Whether the main thread waits for something, rather than that it has not got to it; that may not be seen. */
+static bool main_waits(void)
+{
+	char path[64], text[256];
+	const char *end;
+	long length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", syscall(SYS_getpid));
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+	length = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	syscall(SYS_close, fd);
+	text[length < 0 ? 0 : length] = '\0';
+	end = strrchr(text, ')');
+	return !end || end[2] == 'S';
+}
+
 /* A call that waits: after a while a thread does something about it, past all wrappers. */
 static struct {
 	int fd;
@@ -114,7 +153,9 @@ static void *do_later(void *unused)
 	char text[4096];
 
 	(void)unused;
-	syscall(SYS_nanosleep, &while_, NULL);
+	do {
+		syscall(SYS_nanosleep, &while_, NULL);
+	} while (!main_waits());
 	if (!later.reads)
 		syscall(SYS_write, later.fd, later.text, strlen(later.text));
 	else
@@ -156,21 +197,6 @@ static void quiet_fill(int fd)
 	while (syscall(SYS_write, fd, text, 1) > 0)
 		;
 	syscall(SYS_fcntl, fd, F_SETFL, flags);
-}
-
-static void on_alarm(int number)
-{
-	(void)number;
-}
-
-/* A signal in so many milliseconds, which interrupts what waits. */
-static void alarm_in(int ms)
-{
-	struct itimerval when = {.it_value = {0, ms * 1000}};
-	struct sigaction action = {.sa_handler = on_alarm};
-
-	syscall(SYS_setitimer, 0, &when, NULL);
-	sigaction(SIGALRM, &action, NULL);
 }
 
 /* Files. */
@@ -417,7 +443,7 @@ static void pipes(void)
 	WAITS(__read_chk, __read_chk(ends[0], text, 4, sizeof(text)));
 	WAITS(readv, readv(ends[0], &vector, 1));
 	part("read", "2");
-	alarm_in(20);
+	alarms_begin();
 	TRY(read(ends[0], text, 4));
 	part("read", "1");
 	TRY(fcntl(ends[0], F_SETFL, O_NONBLOCK));
@@ -441,7 +467,7 @@ static void pipes(void)
 	pthread_join(thread, NULL);
 	quiet_fill(ends[1]);
 	part("write", "2");
-	alarm_in(20);
+	alarms_begin();
 	TRY(write(ends[1], text, sizeof(text)));
 	quiet_close(ends[0]);
 	part("write", "1");
@@ -454,7 +480,7 @@ static void pipes(void)
 	part("read", "1");
 	TRY(read(ends[0], text, 8));
 	part("read", "2");
-	alarm_in(20);
+	alarms_begin();
 	TRY(read(ends[0], text, 8));
 	quiet_close(ends[0]);
 	quiet_close(ends[1]);
@@ -790,10 +816,10 @@ static void serves(void)
 	quiet_close(fd);
 	quiet_close(client);
 	part("accept", "2");
-	alarm_in(20);
+	alarms_begin();
 	TRY(accept(server, NULL, NULL));
 	part("accept4", "2");
-	alarm_in(20);
+	alarms_begin();
 	TRY(accept4(server, NULL, NULL, 0));
 	part("accept", "1");
 	fcntl(server, F_SETFL, O_NONBLOCK);
@@ -832,7 +858,7 @@ static void sends(const int pair[2])
 	quiet_fill(pair[0]);
 #define SEND_WAITS(symbol, call)                                                                   \
 	part(#symbol, "2");                                                                        \
-	alarm_in(20);                                                                              \
+	alarms_begin();                                                                            \
 	TRY(call);                                                                                 \
 	part(#symbol, "1")
 	SEND_WAITS(send, send(pair[0], text, 4, 0));
@@ -868,7 +894,7 @@ static void receives(const int pair[2])
 	pthread_join(thread, NULL);                                                                \
 	say("  '%.4s'\n", text);                                                                   \
 	part(#symbol, "2");                                                                        \
-	alarm_in(20);                                                                              \
+	alarms_begin();                                                                            \
 	TRY(call);                                                                                 \
 	part(#symbol, "2");                                                                        \
 	TRY(call_at_once);                                                                         \
@@ -973,7 +999,7 @@ static void polls(void)
 	TRY(wrong);                                                                                \
 	part(#symbol, "2");                                                                        \
 	syscall(SYS_read, ends[0], &(char){0}, 1);                                                 \
-	alarm_in(20);                                                                              \
+	alarms_begin();                                                                            \
 	TRY(for_ever)
 	POLLS(poll, poll(&of_fd, 1, 0), poll(&of_fd, 1, 20), poll(&of_fd, 1, -1),
 	      poll(NOTHING, 1, -1));
@@ -1043,7 +1069,7 @@ static void selects(void)
 	TRY(selected(is_pselect, NO_FD, 900, -1, 1000));                                           \
 	part(#symbol, "2");                                                                        \
 	syscall(SYS_read, ends[0], &(char){0}, 1);                                                 \
-	alarm_in(20);                                                                              \
+	alarms_begin();                                                                            \
 	TRY(selected(is_pselect, ends[1] + 1, ends[0], -1, -2))
 	SELECTS(select, false);
 	SELECTS(pselect, true);

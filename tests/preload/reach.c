@@ -45,10 +45,12 @@ static void try_sleeps(void *p)
 static void try_queue(void *p)
 {
 	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
-	char text[1];
-	mqd_t queue = mq_open("/reach", O_RDWR | O_CREAT, 0600, &attr);
+	char text[1], queue_name[32];
+	mqd_t queue;
 
-	mq_unlink("/reach");
+	snprintf(queue_name, sizeof(queue_name), "/reach-%d", (int)getpid());
+	queue = mq_open(queue_name, O_RDWR | O_CREAT, 0600, &attr);
+	mq_unlink(queue_name);
 	if (queue < 0 || !p)
 		return;
 	TRY(mq_timedreceive(queue, text, 1, NULL, p));
