@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "translate.h"
+#include "shown.h"
 #include "txtbfile.h"
 
 static uint64_t page_up(uint64_t offset)

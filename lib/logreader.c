@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "callrules.h"
 #include "life.h"
 #include "logfile.h"
 #include "native.h"
 #include "registry.h"
-#include "translate.h"
 #include "txtbfile.h"
 
 #define WINDOW_SLOTS 4096
@@ -293,7 +293,7 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 		return true;
 	call->native = entry->id & 0xFFFF;
 	memcpy(call->word, entry->info, sizeof(call->word));
-	word = px_translate_object_word(which, call->native);
+	word = px_callrules_object_word(which, call->native);
 	if (word < PX_NATIVE_WORDS)
 		call->object = call->word[word];
 	if (call->object == PX_NO_THREAD)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "callrules.h"
+
 /* The first slot is for what belongs to no thread. */
 void px_log_reset_volume(struct px_log_volume *volume)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "callread.h"
+#include "callrules.h"
 #include "calls.h"
 
 #define STATE_COMPLETED 1
@@ -14,77 +16,12 @@
 #define SOCKET_STREAM 1
 #define SOCKET_SEQUENCED 5
 
-/* Native ids that mean more than their words. */
-enum {
-	NATIVE_EVENT_FLAGS_GET = 32,
-	NATIVE_EVENT_FLAGS_SET = 36,
-	NATIVE_MUTEX_GET = 52,
-	NATIVE_MUTEX_PUT = 57,
-	NATIVE_QUEUE_RECEIVE = 68,
-	NATIVE_QUEUE_SEND = 69,
-	NATIVE_SEMAPHORE_GET = 83,
-	NATIVE_SEMAPHORE_PUT = 88,
-	NATIVE_THREAD_CREATE = 100,
-	NATIVE_ISR_ENTER = 3,
-	NATIVE_ISR_EXIT = 4
-};
-
 struct px_translator {
 	const struct px_objects *threads;
 	struct px_things *things;
 	uint64_t now; /* counts calls */
 	bool has_ending;
 	struct px_key ending; /* let go with the next record: a log may still look the object up */
-};
-
-/* One call on its way. */
-struct call {
-	const struct px_record *record;
-	const void *data; /* length bytes */
-	size_t length;
-	union px_call_data first;
-	enum px_call call;
-	const struct px_call_facts *facts;
-	uint32_t native;
-	const uint8_t *info;
-	bool begins, ends, has_failed;
-	struct px_thing *self, *object; /* object: NULL for none */
-	struct px_translation *to;
-};
-
-/* What a call is on an object that is not what calls.def takes it for. */
-static const struct {
-	uint8_t type;
-	uint16_t from, to;
-	uint8_t info[4];
-} converted[] = {
-#define INFO(a, b, c, d)                                                                           \
-	{                                                                                          \
-		PX_INFO_##a, PX_INFO_##b, PX_INFO_##c, PX_INFO_##d                                 \
-	}
-	{PX_TXTB_TCP_SOCKET, 248, 419, INFO(OBJECT, ZERO, RESULT, ZERO)},
-	{PX_TXTB_TCP_SOCKET, 254, 421, INFO(OBJECT, ZERO, RESULT, ZERO)},
-	{PX_TXTB_TCP_SOCKET, 243, 413, INFO(ZERO, OBJECT, ZERO, ZERO)},
-	{PX_TXTB_TCP_SOCKET, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_TCP_SOCKET, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 248, 434, INFO(ZERO, OBJECT, ZERO, RESULT)},
-	{PX_TXTB_UDP_SOCKET, 419, 434, INFO(ZERO, OBJECT, ZERO, RESULT)},
-	{PX_TXTB_UDP_SOCKET, 254, 436, INFO(OBJECT, ZERO, RESULT, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 421, 436, INFO(OBJECT, ZERO, RESULT, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 243, 431, INFO(ZERO, OBJECT, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 400, 427, INFO(ZERO, OBJECT, VALUE, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 412, 430, INFO(ZERO, OBJECT, VALUE, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 401, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 407, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 408, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 414, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_UDP_SOCKET, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_QUEUE, 248, 68, INFO(OBJECT, ZERO, ZERO, ZERO)},
-	{PX_TXTB_QUEUE, 254, 69, INFO(OBJECT, ZERO, ZERO, ZERO)},
-	{PX_TXTB_QUEUE, 243, 61, INFO(OBJECT, ZERO, ZERO, ZERO)},
-	{PX_TXTB_QUEUE, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
-	{PX_TXTB_QUEUE, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
 };
 
 struct px_translator *px_translator_make(const struct px_objects *threads)
@@ -207,20 +144,20 @@ static uint32_t thread_with_tid(struct px_translator *translator, uint32_t pid, 
 
 /* Objects. */
 
-static struct px_key address_key(const struct call *call, uint32_t space)
+static struct px_key address_key(const struct px_call_read *call, uint32_t space)
 {
 	return (struct px_key){
 		.value = call->first.of_object.object, .pid = call->record->pid, .space = space};
 }
 
-static struct px_key fd_key(const struct call *call, int fd)
+static struct px_key fd_key(const struct px_call_read *call, int fd)
 {
 	return (struct px_key){
 		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
 }
 
 /* What follows the first bytes as a text. */
-static const char *text_of(const struct call *call, size_t *length)
+static const char *text_of(const struct px_call_read *call, size_t *length)
 {
 	const char *text = (const char *)call->data + sizeof(call->first);
 
@@ -228,7 +165,7 @@ static const char *text_of(const struct call *call, size_t *length)
 	return *length > 0 ? text : NULL;
 }
 
-static void name_object(struct px_translator *translator, const struct call *call,
+static void name_object(struct px_translator *translator, const struct px_call_read *call,
 			struct px_thing *thing, bool has_text)
 {
 	const struct px_key key = {
@@ -250,9 +187,9 @@ static void name_object(struct px_translator *translator, const struct call *cal
 		px_things_name_by_address(translator->things, thing);
 }
 
-static struct px_thing *new_object(struct px_translator *translator, const struct call *call,
-				   enum px_txtb_object_type type, const struct px_key *key,
-				   bool has_text)
+static struct px_thing *new_object(struct px_translator *translator,
+				   const struct px_call_read *call, enum px_txtb_object_type type,
+				   const struct px_key *key, bool has_text)
 {
 	struct px_thing *thing = px_things_add(translator->things, type, 0);
 
@@ -264,21 +201,10 @@ static struct px_thing *new_object(struct px_translator *translator, const struc
 	return thing;
 }
 
-static bool is_creation(uint32_t native)
-{
-	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
-}
-
-static bool is_end(uint32_t native)
-{
-	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||
-	       native == 243 || native == 413 || native == 431;
-}
-
-static void find_thread(struct px_translator *translator, struct call *call)
+static void find_thread(struct px_translator *translator, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, PX_TXTB_THREAD);
-	bool creates = call->native == NATIVE_THREAD_CREATE;
+	bool creates = call->native == PX_NATIVE_THREAD_CREATE;
 
 	if (call->call == PX_CALL_txtrace_thread_start || call->call == PX_CALL_txtrace_thread_end)
 		call->object = call->self;
@@ -292,7 +218,7 @@ static void find_thread(struct px_translator *translator, struct call *call)
 }
 
 /* The same named semaphore opened again is the same one. */
-static void find_by_address(struct px_translator *translator, struct call *call)
+static void find_by_address(struct px_translator *translator, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, call->facts->object);
 	bool is_named = call->call == PX_CALL_sem_open;
@@ -301,10 +227,10 @@ static void find_by_address(struct px_translator *translator, struct call *call)
 		find_thread(translator, call);
 		return;
 	}
-	if (call->has_failed && is_creation(call->native))
+	if (call->has_failed && px_callrules_is_creation(call->native))
 		return;
 	call->object = px_things_at(translator->things, &key);
-	if (call->object && is_creation(call->native) && !is_named) {
+	if (call->object && px_callrules_is_creation(call->native) && !is_named) {
 		px_things_unbind(translator->things, &key);
 		call->object = NULL;
 	}
@@ -321,7 +247,7 @@ static bool is_socket(uint32_t type)
 }
 
 /* True if what a descriptor was taken for is not what it must be for this call. */
-static bool is_other(const struct call *call, const struct px_thing *thing)
+static bool is_other(const struct px_call_read *call, const struct px_thing *thing)
 {
 	if (is_socket(call->facts->object))
 		return !is_socket(thing->object.type);
@@ -345,8 +271,8 @@ static struct px_thing *inherited_fd(struct px_translator *translator, const str
 	return thing;
 }
 
-static struct px_thing *object_of_fd(struct px_translator *translator, const struct call *call,
-				     int fd)
+static struct px_thing *object_of_fd(struct px_translator *translator,
+				     const struct px_call_read *call, int fd)
 {
 	const struct px_key key = fd_key(call, fd);
 	struct px_thing *thing = px_things_at(translator->things, &key);
@@ -362,7 +288,7 @@ static struct px_thing *object_of_fd(struct px_translator *translator, const str
 }
 
 /* A descriptor that begins: whatever had its number before is gone. */
-static struct px_thing *begin_fd(struct px_translator *translator, const struct call *call,
+static struct px_thing *begin_fd(struct px_translator *translator, const struct px_call_read *call,
 				 enum px_txtb_object_type type, int64_t fd)
 {
 	const struct px_key key = fd_key(call, (int)fd);
@@ -383,7 +309,7 @@ static enum px_txtb_object_type type_of_socket(uint32_t value)
 								   PX_TXTB_UDP_SOCKET;
 }
 
-static void begin_pair(struct px_translator *translator, struct call *call)
+static void begin_pair(struct px_translator *translator, struct px_call_read *call)
 {
 	int other = (int)call->first.of_fd.value;
 	enum px_txtb_object_type type = PX_TXTB_FILE;
@@ -399,7 +325,7 @@ static void begin_pair(struct px_translator *translator, struct call *call)
 	call->object = begin_fd(translator, call, type, call->first.of_fd.fd);
 }
 
-static void duplicate(struct px_translator *translator, struct call *call)
+static void duplicate(struct px_translator *translator, struct px_call_read *call)
 {
 	int64_t fd = call->first.of_fd.result;
 	const struct px_key key = fd_key(call, (int)fd);
@@ -409,7 +335,7 @@ static void duplicate(struct px_translator *translator, struct call *call)
 		px_things_bind(translator->things, &key, call->object);
 }
 
-static void find_by_fd(struct px_translator *translator, struct call *call)
+static void find_by_fd(struct px_translator *translator, struct px_call_read *call)
 {
 	int64_t result = call->first.of_fd.result;
 
@@ -448,7 +374,7 @@ static void find_by_fd(struct px_translator *translator, struct call *call)
 }
 
 /* The heap is one object of its process. */
-static void find_pool(struct px_translator *translator, struct call *call)
+static void find_pool(struct px_translator *translator, struct px_call_read *call)
 {
 	const struct px_key key = {.pid = call->record->pid, .space = PX_TXTB_BYTE_POOL};
 
@@ -457,7 +383,7 @@ static void find_pool(struct px_translator *translator, struct call *call)
 		call->object = new_object(translator, call, PX_TXTB_BYTE_POOL, &key, false);
 }
 
-static void find_object(struct px_translator *translator, struct call *call)
+static void find_object(struct px_translator *translator, struct px_call_read *call)
 {
 	if (call->facts->object == PX_CALL_OBJECT_NONE)
 		return;
@@ -469,63 +395,17 @@ static void find_object(struct px_translator *translator, struct call *call)
 		find_by_address(translator, call);
 }
 
-/* Native ids and words. */
+/* Words. */
 
-static void convert(struct call *call)
-{
-	for (size_t i = 0; call->object && i < PX_ARRAY_SIZE(converted); i++)
-		if (converted[i].type == call->object->object.type &&
-		    converted[i].from == call->facts->native) {
-			call->native = converted[i].to;
-			call->info = converted[i].info;
-			return;
-		}
-}
-
-/*
- * What ThreadX records before it knows how it ends stays what it is; all else that fails has changed nothing, and is no
- * native event.
- */
-static bool is_attempt(uint32_t native)
-{
-	switch (native) {
-	case NATIVE_EVENT_FLAGS_GET:
-	case NATIVE_MUTEX_GET:
-	case NATIVE_QUEUE_RECEIVE:
-	case NATIVE_SEMAPHORE_GET:
-	case 104: /* join */
-	case 109: /* yield */
-	case 112: /* sleep */
-	case 248: /* read */
-	case 254: /* write */
-	case 385: /* poll */
-	case 401: /* connect */
-	case 407: /* accept */
-	case 419: /* receive */
-	case 421: /* send */
-	case 434:
-	case 436:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static uint32_t result_word(const struct call *call)
+static uint32_t result_word(const struct px_call_read *call)
 {
 	int64_t result = call->first.of_fd.result;
 
 	return call->begins || result < 0 ? 0 : (uint32_t)result;
 }
 
-static uint32_t value_of(const struct call *call)
-{
-	return call->facts->layout == PX_LAYOUT_FD ? call->first.of_fd.value :
-						     call->first.of_object.value;
-}
-
 /* Sets *is_handle for a word that is one. */
-static uint32_t word_of(struct px_translator *translator, const struct call *call,
+static uint32_t word_of(struct px_translator *translator, const struct px_call_read *call,
 			enum px_call_info info, bool *is_handle)
 {
 	*is_handle = true;
@@ -536,14 +416,14 @@ static uint32_t word_of(struct px_translator *translator, const struct call *cal
 	case PX_INFO_POOL:
 		return call->object ? call->object->object.handle : PX_NO_THREAD;
 	case PX_INFO_THREAD:
-		return thread_with_tid(translator, call->record->pid, value_of(call));
+		return thread_with_tid(translator, call->record->pid, px_call_read_value(call));
 	case PX_INFO_NEXT:
 		return PX_IDLE_THREAD;
 	case PX_INFO_VALUE:
-		if (call->native == NATIVE_THREAD_CREATE)
+		if (call->native == PX_NATIVE_THREAD_CREATE)
 			return call->object ? call->object->object.handle : PX_NO_THREAD;
 		*is_handle = false;
-		return value_of(call);
+		return px_call_read_value(call);
 	default:
 		*is_handle = false;
 	}
@@ -565,44 +445,9 @@ static uint32_t word_of(struct px_translator *translator, const struct call *cal
 	}
 }
 
-unsigned int px_translate_object_word(enum px_call call, unsigned int native)
-{
-	const uint8_t *info = px_calls[call].info;
-	unsigned int i = 0;
-
-	if (native == PX_TXTB_RUNNING || native == NATIVE_THREAD_CREATE)
-		return 0;
-	for (size_t k = 0; k < PX_ARRAY_SIZE(converted); k++)
-		if (native != px_calls[call].native && converted[k].to == native)
-			info = converted[k].info;
-	while (i < 4 && info[i] != PX_INFO_OBJECT && info[i] != PX_INFO_POOL)
-		i++;
-	return i;
-}
-
-/* Entries. */
-
-static struct px_shown *show(struct px_translation *to, uint32_t context, uint32_t priority,
-			     uint32_t id)
-{
-	struct px_shown *shown = &to->shown[to->nr_shown++];
-
-	*shown = (struct px_shown){.context = context, .priority = priority, .id = id};
-	return shown;
-}
-
-/* The entry is in the context of this thread, if it can have done something just now. */
-static struct px_shown *show_by(struct px_translation *to, const struct px_thing *thread,
-				uint32_t id)
-{
-	if (thread && thread->is_known && !thread->is_suspended)
-		return show(to, thread->object.handle, thread->priority, id);
-	return show(to, PX_IDLE_THREAD, px_txtb_priority_word(1023), id);
-}
-
 static void resume(struct px_translation *to, struct px_thing *thread, const struct px_thing *waker)
 {
-	struct px_shown *shown = show_by(to, waker, PX_NATIVE_RESUME);
+	struct px_shown *shown = px_shown_add_by(to, waker, PX_NATIVE_RESUME);
 
 	shown->info[0] = thread->object.handle;
 	shown->info[1] = thread->wait.state;
@@ -613,7 +458,8 @@ static void resume(struct px_translation *to, struct px_thing *thread, const str
 
 static void suspend(struct px_translation *to, struct px_thing *thread, uint32_t priority)
 {
-	struct px_shown *shown = show(to, thread->object.handle, priority, PX_NATIVE_SUSPEND);
+	struct px_shown *shown = px_shown_add(to, thread->object.handle, priority,
+					      PX_NATIVE_SUSPEND);
 
 	shown->info[0] = thread->object.handle;
 	shown->info[1] = thread->wait.state;
@@ -623,47 +469,23 @@ static void suspend(struct px_translation *to, struct px_thing *thread, uint32_t
 	thread->is_suspended = true;
 }
 
-static void fill_plainly(const struct px_record *record, const void *data, size_t length,
-			 struct px_shown *shown)
-{
-	uint64_t bytes[2];
-
-	*shown = (struct px_shown){.context = record->context,
-				   .priority = record->priority,
-				   .id = PX_TXTB_USER_EVENT + record->id};
-	if (!record->context) {
-		shown->context = PX_NO_THREAD;
-		shown->priority = px_txtb_priority_word(1023);
-	}
-	px_first_bytes(data, length, bytes);
-	memcpy(shown->info, bytes, sizeof(bytes));
-}
-
-static void show_plainly(const struct px_record *record, const void *data, size_t length,
-			 struct px_translation *to)
-{
-	to->own = to->nr_shown++;
-	to->is_native = false;
-	fill_plainly(record, data, length, &to->shown[to->own]);
-}
-
 void px_translate_plainly(const struct px_record *record, const void *data, size_t length,
 			  struct px_translation *translation)
 {
 	translation->nr_shown = translation->open = translation->changed = 0;
-	show_plainly(record, data, length, translation);
+	px_shown_add_plainly(record, data, length, translation);
 }
 
 void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
 			      struct px_translation *translation)
 {
-	fill_plainly(record, data, length, &translation->shown[translation->own]);
+	px_shown_fill_plainly(record, data, length, &translation->shown[translation->own]);
 	translation->is_native = false;
 	if (translation->open == translation->own + 1)
 		translation->open = 0;
 }
 
-static void show_words(struct px_translator *translator, const struct call *call,
+static void show_words(struct px_translator *translator, const struct px_call_read *call,
 		       struct px_shown *shown)
 {
 	for (unsigned int i = 0; i < 4; i++) {
@@ -677,11 +499,11 @@ static void show_words(struct px_translator *translator, const struct call *call
 }
 
 /* Who gave up what the thread waited for; NULL: nobody, as far as is known. */
-static struct px_thing *waker_of(struct px_translator *translator, const struct call *call,
+static struct px_thing *waker_of(struct px_translator *translator, const struct px_call_read *call,
 				 const struct px_thing_wait *wait)
 {
 	const struct px_thing *object = call->object;
-	unsigned int i = call->native == NATIVE_QUEUE_SEND; /* waits for who receives */
+	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* waits for who receives */
 	struct px_thing *waker;
 	bool is_exclusive;
 
@@ -698,7 +520,7 @@ static struct px_thing *waker_of(struct px_translator *translator, const struct 
 	return waker == call->self ? NULL : waker;
 }
 
-static void release(struct px_translator *translator, struct call *call, unsigned int i)
+static void release(struct px_translator *translator, struct px_call_read *call, unsigned int i)
 {
 	call->object->releaser[i] = call->self->object.handle;
 	call->object->released_at[i] = translator->now;
@@ -710,34 +532,34 @@ static bool is_once(enum px_call call)
 }
 
 /* What the call does to its object, for those who wait for it.  Behind the search for a waker. */
-static void take_effect(struct px_translator *translator, struct call *call)
+static void take_effect(struct px_translator *translator, struct px_call_read *call)
 {
 	if (!call->object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
 		return;
 	switch (call->native) {
-	case NATIVE_MUTEX_GET:
-	case NATIVE_SEMAPHORE_GET:
+	case PX_NATIVE_MUTEX_GET:
+	case PX_NATIVE_SEMAPHORE_GET:
 		if (!call->begins)
 			call->object->acquired_at = translator->now;
 		return;
-	case NATIVE_MUTEX_PUT:
+	case PX_NATIVE_MUTEX_PUT:
 		if (call->first.of_object.count <= 1)
 			release(translator, call, 0);
 		return;
-	case NATIVE_SEMAPHORE_PUT:
-	case NATIVE_EVENT_FLAGS_SET:
+	case PX_NATIVE_SEMAPHORE_PUT:
+	case PX_NATIVE_EVENT_FLAGS_SET:
 		release(translator, call, 0);
 		return;
-	case NATIVE_EVENT_FLAGS_GET:
+	case PX_NATIVE_EVENT_FLAGS_GET:
 		/* The last one to come to a barrier lets all go; so does who has run the function of once. */
 		if ((call->call == PX_CALL_pthread_barrier_wait && !call->ends) ||
-		    (is_once(call->call) && !call->begins && value_of(call) != 0))
+		    (is_once(call->call) && !call->begins && px_call_read_value(call) != 0))
 			release(translator, call, 0);
 		return;
-	case NATIVE_QUEUE_SEND:
-	case NATIVE_QUEUE_RECEIVE:
+	case PX_NATIVE_QUEUE_SEND:
+	case PX_NATIVE_QUEUE_RECEIVE:
 		if (!call->begins)
-			release(translator, call, call->native == NATIVE_QUEUE_RECEIVE);
+			release(translator, call, call->native == PX_NATIVE_QUEUE_RECEIVE);
 		return;
 	default:
 		return;
@@ -745,7 +567,7 @@ static void take_effect(struct px_translator *translator, struct call *call)
 }
 
 /* A wait is over: it is the one that was begun, or that was interrupted, or its beginning was lost. */
-static void show_end(struct px_translator *translator, struct call *call)
+static void show_end(struct px_translator *translator, struct px_call_read *call)
 {
 	struct px_thing *self = call->self;
 	const struct px_thing_wait *wait = &self->wait;
@@ -761,13 +583,14 @@ static void show_end(struct px_translator *translator, struct call *call)
 	if (self->is_suspended)
 		resume(call->to, self, waker);
 	else
-		show_by(call->to, NULL, PX_TXTB_RUNNING);
+		px_shown_add_by(call->to, NULL, PX_TXTB_RUNNING);
 	if (call->native == 0) {
-		show_plainly(call->record, call->data, call->length, call->to);
+		px_shown_add_plainly(call->record, call->data, call->length, call->to);
 		return;
 	}
 	call->to->own = call->to->nr_shown;
-	shown = show(call->to, self->object.handle, call->record->priority, PX_TXTB_RUNNING);
+	shown = px_shown_add(call->to, self->object.handle, call->record->priority,
+			     PX_TXTB_RUNNING);
 	shown->info[0] = call->object ? call->object->object.handle : 0;
 	shown->info[1] = call->facts->state;
 	shown->info[2] = waker ? waker->object.handle : 0;
@@ -776,7 +599,7 @@ static void show_end(struct px_translator *translator, struct call *call)
 }
 
 /* Who waits for the end of a thread goes on with it. */
-static void show_joiner(struct px_translator *translator, struct call *call)
+static void show_joiner(struct px_translator *translator, struct px_call_read *call)
 {
 	struct px_thing *joiner = px_things_of(translator->things, call->self->joiner);
 
@@ -786,19 +609,20 @@ static void show_joiner(struct px_translator *translator, struct call *call)
 		resume(call->to, joiner, call->self);
 }
 
-static void show_own(struct px_translator *translator, struct call *call)
+static void show_own(struct px_translator *translator, struct px_call_read *call)
 {
 	struct px_shown *shown;
 
-	if (call->native == 0 || (call->has_failed && !is_attempt(call->native))) {
-		show_plainly(call->record, call->data, call->length, call->to);
+	if (call->native == 0 || (call->has_failed && !px_callrules_is_attempt(call->native))) {
+		px_shown_add_plainly(call->record, call->data, call->length, call->to);
 		return;
 	}
 	if (call->call == PX_CALL_txtrace_thread_end)
 		show_joiner(translator, call);
 	call->to->own = call->to->nr_shown;
 	call->to->is_native = true;
-	shown = show(call->to, call->self->object.handle, call->record->priority, call->native);
+	shown = px_shown_add(call->to, call->self->object.handle, call->record->priority,
+			     call->native);
 	show_words(translator, call, shown);
 	if (call->call != PX_CALL_txtrace_thread_end)
 		return;
@@ -810,22 +634,22 @@ static void show_own(struct px_translator *translator, struct call *call)
 }
 
 /* A handler in a thread that sleeps: afterwards it sleeps again. */
-static void enter_handler(struct call *call, bool was_suspended)
+static void enter_handler(struct px_call_read *call, bool was_suspended)
 {
 	struct px_thing *self = call->self;
 
-	if (call->native == NATIVE_ISR_ENTER && self->depth > 0) {
+	if (call->native == PX_NATIVE_ISR_ENTER && self->depth > 0) {
 		self->depth++;
-	} else if (call->native == NATIVE_ISR_ENTER && was_suspended) {
+	} else if (call->native == PX_NATIVE_ISR_ENTER && was_suspended) {
 		self->depth = 1;
 		self->outer = self->wait;
-	} else if (call->native == NATIVE_ISR_EXIT && self->depth > 0 && --self->depth == 0) {
+	} else if (call->native == PX_NATIVE_ISR_EXIT && self->depth > 0 && --self->depth == 0) {
 		self->wait = self->outer;
 		suspend(call->to, self, call->record->priority);
 	}
 }
 
-static void begin_wait(struct px_translator *translator, struct call *call)
+static void begin_wait(struct px_translator *translator, struct px_call_read *call)
 {
 	call->self->wait =
 		(struct px_thing_wait){.began = translator->now,
@@ -838,7 +662,7 @@ static void begin_wait(struct px_translator *translator, struct call *call)
 }
 
 /* Whose child a process is: as far back as that is remembered. */
-static void note_child(struct px_translator *translator, const struct call *call)
+static void note_child(struct px_translator *translator, const struct px_call_read *call)
 {
 	struct px_key key = {.space = PX_SPACE_CHILD};
 	struct px_thing *child;
@@ -853,7 +677,7 @@ static void note_child(struct px_translator *translator, const struct call *call
 
 /* Names and ends. */
 
-static void rename_thread(struct px_translator *translator, struct call *call)
+static void rename_thread(struct px_translator *translator, struct px_call_read *call)
 {
 	size_t length;
 	const char *text = text_of(call, &length);
@@ -865,7 +689,7 @@ static void rename_thread(struct px_translator *translator, struct call *call)
 }
 
 /* The name is kept for what will be there, and what is there has it at once. */
-static void name_address(struct px_translator *translator, struct call *call)
+static void name_address(struct px_translator *translator, struct px_call_read *call)
 {
 	struct px_key key = address_key(call, PX_SPACE_NAME);
 	struct px_thing *thing = px_things_at(translator->things, &key);
@@ -889,11 +713,11 @@ static void name_address(struct px_translator *translator, struct call *call)
 }
 
 /* What a name was given to is gone: it is not that of what comes to stand there. */
-static void end_object(struct px_translator *translator, struct call *call)
+static void end_object(struct px_translator *translator, struct px_call_read *call)
 {
 	struct px_key name = address_key(call, PX_SPACE_NAME);
 
-	if (!call->object || !is_end(call->native) || call->has_failed || call->begins)
+	if (!call->object || !px_callrules_is_end(call->native) || call->has_failed || call->begins)
 		return;
 	if (call->call == PX_CALL_sem_close && call->object->nr_opened > 1) {
 		call->object->nr_opened--;
@@ -916,7 +740,7 @@ bool px_translate_is_call(const struct px_record *record, size_t length)
 	       record->context != 0 && px_call_of_event(record->id, &call);
 }
 
-static void prepare(struct call *call)
+static void prepare(struct px_call_read *call)
 {
 	px_call_of_event(call->record->id, &call->call);
 	memcpy(&call->first, call->data, sizeof(call->first));
@@ -935,7 +759,7 @@ static void prepare(struct call *call)
 				     call->first.of_object.result == -1);
 }
 
-static void translate_call(struct px_translator *translator, struct call *call)
+static void translate_call(struct px_translator *translator, struct px_call_read *call)
 {
 	bool was_suspended;
 
@@ -943,7 +767,7 @@ static void translate_call(struct px_translator *translator, struct call *call)
 	prepare(call);
 	call->self = thread_of(translator, call->record, call->to);
 	find_object(translator, call);
-	convert(call);
+	px_callrules_convert(call);
 	was_suspended = call->self->is_suspended;
 	if (was_suspended && !call->ends)
 		resume(call->to, call->self, NULL);
@@ -966,7 +790,8 @@ static void translate_call(struct px_translator *translator, struct call *call)
 void px_translate(struct px_translator *translator, const struct px_record *record,
 		  const void *data, size_t length, struct px_translation *translation)
 {
-	struct call call = {.record = record, .data = data, .length = length, .to = translation};
+	struct px_call_read call = {
+		.record = record, .data = data, .length = length, .to = translation};
 	struct px_thing *thread;
 
 	translation->nr_shown = translation->open = translation->changed = 0;
@@ -980,7 +805,7 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 	thread = px_things_of(translator->things, record->context);
 	if (thread && thread->is_suspended)
 		resume(translation, thread, NULL);
-	show_plainly(record, data, length, translation);
+	px_shown_add_plainly(record, data, length, translation);
 }
 
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,

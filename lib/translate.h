@@ -11,9 +11,8 @@
  *	the same when it is over	RESUME in the context of who woke it, RUNNING
  *	end of a thread			RESUME of who joins it, SUSPEND
  *
- * ThreadX has one CPU, so SUSPEND tells who runs next: that is the context of the next entry, which is known when that
- * one is laid out (`open`).  Who woke a thread is the one that gave up the object that it waited for; where that is not
- * known, or sleeps by now, the idle thread does it.  A thread that is heard of while it sleeps (in a handler, or
+ * Who woke a thread is the one that gave up the object that it waited for; where that is not known, or sleeps by now,
+ * the idle thread does it.  A thread that is heard of while it sleeps (in a handler, or
  * because the end of its wait was lost) is woken ahead of that.  So what a thread sleeps is never charged to it.
  *
  * RUNNING has no words of its own.  Its own entry has in them what txtrace_get_call() tells of the end of a wait: the
@@ -30,35 +29,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calls.h"
 #include "objects.h"
 #include "record.h"
+#include "shown.h"
 #include "things.h"
-
-#define PX_SHOWN_MAX 4 /* entries of one record */
-
-/* Native ids that are not only in calls.def. */
-#define PX_NATIVE_RESUME 1
-#define PX_NATIVE_SUSPEND 2
-
-/* An entry as it is to be. */
-struct px_shown {
-	uint32_t context;
-	uint32_t priority; /* word */
-	uint32_t id;	   /* without the CPU */
-	uint32_t info[4];
-	uint32_t handles; /* bit i: word i is one */
-};
-
-struct px_translation {
-	struct px_shown shown[PX_SHOWN_MAX];
-	uint32_t nr_shown;
-	uint32_t own;	/* the record's own */
-	uint32_t open;	/* 1 + the one whose last word is the context of who comes next; 0: none */
-	bool is_native; /* its own is not shown as a user event */
-	uint32_t
-		changed; /* the handle of an object that has another name, or is known now; 0: none */
-};
 
 struct px_translator;
 
@@ -88,8 +62,5 @@ const struct px_thing *px_translator_find(const struct px_translator *translator
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,
 			   uint64_t address, uint64_t site);
 struct px_things *px_translator_things(struct px_translator *translator);
-
-/* Which word of the own entry of this call, with this native id, is the object's handle; 4: none. */
-unsigned int px_translate_object_word(enum px_call call, unsigned int native);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "callpoint.h"
+#include "callrules.h"
 #include "log.h"
 #include "log_checker.h"
 #include "logreader.h"
