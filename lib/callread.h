@@ -26,7 +26,7 @@ struct px_call_read {
 	const struct px_call_facts *facts;
 	bool begins, ends, has_failed;
 
-	/* Whose call it is, and what it is about; NULL for none. */
+	/* callthings.h: whose call it is, and what it is about; NULL for none. */
 	struct px_thing *self, *object;
 
 	/* callrules.h: the native event; until it is known what the object is, that of the facts. */

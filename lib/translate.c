@@ -2,26 +2,20 @@
 #include "translate.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "callread.h"
 #include "callrules.h"
+#include "callthings.h"
 #include "calls.h"
 
 #define STATE_COMPLETED 1
 #define STATE_TERMINATED 2
-#define SOCKET_TYPE_MASK 0xF /* beside it are flags */
-#define SOCKET_STREAM 1
-#define SOCKET_SEQUENCED 5
 
 struct px_translator {
-	const struct px_objects *threads;
-	struct px_things *things;
+	struct px_callthings all;
 	uint64_t now; /* counts calls */
-	bool has_ending;
-	struct px_key ending; /* let go with the next record: a log may still look the object up */
 };
 
 struct px_translator *px_translator_make(const struct px_objects *threads)
@@ -30,9 +24,8 @@ struct px_translator *px_translator_make(const struct px_objects *threads)
 
 	if (!made)
 		return NULL;
-	made->threads = threads;
-	made->things = px_things_make();
-	if (made->things)
+	made->all = (struct px_callthings){.threads = threads, .things = px_things_make()};
+	if (made->all.things)
 		return made;
 	free(made);
 	return NULL;
@@ -42,357 +35,24 @@ void px_translator_free(struct px_translator *translator)
 {
 	if (!translator)
 		return;
-	px_things_free(translator->things);
+	px_things_free(translator->all.things);
 	free(translator);
 }
 
 struct px_things *px_translator_things(struct px_translator *translator)
 {
-	return translator->things;
+	return translator->all.things;
 }
 
 const struct px_thing *px_translator_find(const struct px_translator *translator, uint32_t handle)
 {
-	return px_things_look(translator->things, handle);
+	return px_things_look(translator->all.things, handle);
 }
 
-/* Threads. */
-
-static void bind_thread(struct px_translator *translator, struct px_thing *thread)
+void px_translator_restore(struct px_translator *translator, const struct px_object *object,
+			   uint64_t address, uint64_t site)
 {
-	struct px_key key = {
-		.value = thread->object.thread, .pid = thread->object.pid, .space = PX_TXTB_THREAD};
-
-	px_things_bind(translator->things, &key, thread);
-	if (!thread->object.tid)
-		return;
-	key.value = thread->object.tid;
-	key.space = PX_SPACE_TID;
-	px_things_bind(translator->things, &key, thread);
-}
-
-/* The thread with this handle; pid and pthread_t as somebody has told them. */
-static struct px_thing *thread_with(struct px_translator *translator, uint32_t handle, uint32_t pid,
-				    uint64_t thread)
-{
-	struct px_thing *found = px_things_of(translator->things, handle);
-
-	if (found)
-		return found;
-	found = px_things_add(translator->things, PX_TXTB_THREAD, handle);
-	if (!px_objects_find(translator->threads, handle, &found->object) ||
-	    found->object.type != PX_TXTB_THREAD) {
-		found->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
-		snprintf(found->object.name, sizeof(found->object.name), "unknown thread %x",
-			 handle);
-	}
-	found->object.pid = pid;
-	found->object.thread = thread;
-	found->address = thread;
-	bind_thread(translator, found);
-	return found;
-}
-
-/* A thread may have been told of before it had recorded anything: who it is is known by now. */
-static struct px_thing *thread_of(struct px_translator *translator, const struct px_record *record,
-				  struct px_translation *to)
-{
-	struct px_thing *self = thread_with(translator, record->context, record->pid,
-					    record->thread);
-	struct px_object known;
-
-	self->priority = record->priority;
-	if (self->is_known)
-		return self;
-	self->is_known = true;
-	to->changed = record->context;
-	if (px_objects_find(translator->threads, record->context, &known) &&
-	    known.type == PX_TXTB_THREAD)
-		self->object = known;
-	self->object.pid = record->pid;
-	self->object.thread = self->address = record->thread;
-	bind_thread(translator, self);
-	return self;
-}
-
-/* One that has been introduced, and of which no record was read yet. */
-static uint32_t look_for_tid(const struct px_objects *threads, uint32_t pid, uint32_t tid)
-{
-	uint64_t next = px_load_acquire(&threads->next);
-	uint64_t oldest = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
-	struct px_object object;
-
-	for (uint64_t serial = next; serial-- > oldest;)
-		if (px_objects_get(threads, serial, &object) && object.type == PX_TXTB_THREAD &&
-		    object.pid == pid && object.tid == tid)
-			return object.handle;
-	return 0;
-}
-
-/* 0: nobody; and somebody who is not traced is not nobody. */
-static uint32_t thread_with_tid(struct px_translator *translator, uint32_t pid, uint32_t tid)
-{
-	const struct px_key key = {.value = tid, .pid = pid, .space = PX_SPACE_TID};
-	const struct px_thing *thread = tid ? px_things_at(translator->things, &key) : NULL;
-	uint32_t handle;
-
-	if (!tid || thread)
-		return tid ? thread->object.handle : 0;
-	handle = look_for_tid(translator->threads, pid, tid);
-	return handle ? handle : PX_NO_THREAD;
-}
-
-/* Objects. */
-
-static struct px_key address_key(const struct px_call_read *call, uint32_t space)
-{
-	return (struct px_key){
-		.value = call->first.of_object.object, .pid = call->record->pid, .space = space};
-}
-
-static struct px_key fd_key(const struct px_call_read *call, int fd)
-{
-	return (struct px_key){
-		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
-}
-
-/* What follows the first bytes as a text. */
-static const char *text_of(const struct px_call_read *call, size_t *length)
-{
-	const char *text = (const char *)call->data + sizeof(call->first);
-
-	*length = strnlen(text, call->length - sizeof(call->first));
-	return *length > 0 ? text : NULL;
-}
-
-static void name_object(struct px_translator *translator, const struct px_call_read *call,
-			struct px_thing *thing, bool has_text)
-{
-	const struct px_key key = {
-		.value = thing->address, .pid = thing->object.pid, .space = PX_SPACE_NAME};
-	const struct px_thing *kept = NULL;
-	const char *text = NULL;
-	size_t length;
-
-	if (has_text)
-		text = text_of(call, &length);
-	if (!text && !px_things_is_descriptor(thing))
-		kept = px_things_at(translator->things, &key);
-	if (kept)
-		px_things_name(translator->things, thing, kept->object.name,
-			       strlen(kept->object.name));
-	else if (text)
-		px_things_name(translator->things, thing, text, length);
-	else
-		px_things_name_by_address(translator->things, thing);
-}
-
-static struct px_thing *new_object(struct px_translator *translator,
-				   const struct px_call_read *call, enum px_txtb_object_type type,
-				   const struct px_key *key, bool has_text)
-{
-	struct px_thing *thing = px_things_add(translator->things, type, 0);
-
-	thing->object.pid = call->record->pid;
-	thing->address = key->value;
-	thing->site = call->record->address;
-	px_things_bind(translator->things, key, thing);
-	name_object(translator, call, thing, has_text);
-	return thing;
-}
-
-static void find_thread(struct px_translator *translator, struct px_call_read *call)
-{
-	const struct px_key key = address_key(call, PX_TXTB_THREAD);
-	bool creates = call->native == PX_NATIVE_THREAD_CREATE;
-
-	if (call->call == PX_CALL_txtrace_thread_start || call->call == PX_CALL_txtrace_thread_end)
-		call->object = call->self;
-	else if (creates && !call->has_failed &&
-		 call->first.of_object.value >> 24 == PX_TXTB_THREAD) {
-		call->object = thread_with(translator, call->first.of_object.value,
-					   call->record->pid, key.value);
-		px_things_bind(translator->things, &key, call->object);
-	} else if (!creates)
-		call->object = px_things_at(translator->things, &key);
-}
-
-/* The same named semaphore opened again is the same one. */
-static void find_by_address(struct px_translator *translator, struct px_call_read *call)
-{
-	const struct px_key key = address_key(call, call->facts->object);
-	bool is_named = call->call == PX_CALL_sem_open;
-
-	if (call->facts->object == PX_TXTB_THREAD) {
-		find_thread(translator, call);
-		return;
-	}
-	if (call->has_failed && px_callrules_is_creation(call->native))
-		return;
-	call->object = px_things_at(translator->things, &key);
-	if (call->object && px_callrules_is_creation(call->native) && !is_named) {
-		px_things_unbind(translator->things, &key);
-		call->object = NULL;
-	}
-	if (!call->object)
-		call->object = new_object(translator, call,
-					  (enum px_txtb_object_type)call->facts->object, &key,
-					  is_named);
-	call->object->nr_opened += is_named;
-}
-
-static bool is_socket(uint32_t type)
-{
-	return type == PX_TXTB_TCP_SOCKET || type == PX_TXTB_UDP_SOCKET;
-}
-
-/* True if what a descriptor was taken for is not what it must be for this call. */
-static bool is_other(const struct px_call_read *call, const struct px_thing *thing)
-{
-	if (is_socket(call->facts->object))
-		return !is_socket(thing->object.type);
-	return call->facts->object == PX_TXTB_QUEUE && thing->object.type != PX_TXTB_QUEUE;
-}
-
-/* A child has the descriptors of its parent, and what they stand for is the same. */
-static struct px_thing *inherited_fd(struct px_translator *translator, const struct px_key *key)
-{
-	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
-	const struct px_thing *parent = px_things_at(translator->things, &child);
-	struct px_key of_parent = *key;
-	struct px_thing *thing;
-
-	if (!parent)
-		return NULL;
-	of_parent.pid = parent->object.pid;
-	thing = px_things_at(translator->things, &of_parent);
-	if (thing)
-		px_things_bind(translator->things, key, thing);
-	return thing;
-}
-
-static struct px_thing *object_of_fd(struct px_translator *translator,
-				     const struct px_call_read *call, int fd)
-{
-	const struct px_key key = fd_key(call, fd);
-	struct px_thing *thing = px_things_at(translator->things, &key);
-
-	if (fd < 0)
-		return NULL;
-	if (!thing)
-		thing = inherited_fd(translator, &key);
-	if (thing && !is_other(call, thing))
-		return thing;
-	return new_object(translator, call, (enum px_txtb_object_type)call->facts->object, &key,
-			  false);
-}
-
-/* A descriptor that begins: whatever had its number before is gone. */
-static struct px_thing *begin_fd(struct px_translator *translator, const struct px_call_read *call,
-				 enum px_txtb_object_type type, int64_t fd)
-{
-	const struct px_key key = fd_key(call, (int)fd);
-	bool has_text = call->call == PX_CALL_open || call->call == PX_CALL_fopen ||
-			call->call == PX_CALL_mq_open;
-
-	if (fd < 0 || fd > INT32_MAX)
-		return NULL;
-	px_things_unbind(translator->things, &key);
-	return new_object(translator, call, type, &key, has_text);
-}
-
-static enum px_txtb_object_type type_of_socket(uint32_t value)
-{
-	uint32_t type = value & SOCKET_TYPE_MASK;
-
-	return type == SOCKET_STREAM || type == SOCKET_SEQUENCED ? PX_TXTB_TCP_SOCKET :
-								   PX_TXTB_UDP_SOCKET;
-}
-
-static void begin_pair(struct px_translator *translator, struct px_call_read *call)
-{
-	int other = (int)call->first.of_fd.value;
-	enum px_txtb_object_type type = PX_TXTB_FILE;
-
-	if (call->call == PX_CALL_socketpair) {
-		type = type_of_socket(call->first.of_fd.value);
-		other = -1;
-		if (call->length >= sizeof(call->first) + sizeof(other))
-			memcpy(&other, (const char *)call->data + sizeof(call->first),
-			       sizeof(other));
-	}
-	begin_fd(translator, call, type, other);
-	call->object = begin_fd(translator, call, type, call->first.of_fd.fd);
-}
-
-static void duplicate(struct px_translator *translator, struct px_call_read *call)
-{
-	int64_t fd = call->first.of_fd.result;
-	const struct px_key key = fd_key(call, (int)fd);
-
-	call->object = object_of_fd(translator, call, call->first.of_fd.fd);
-	if (call->object && fd >= 0 && fd <= INT32_MAX && fd != call->first.of_fd.fd)
-		px_things_bind(translator->things, &key, call->object);
-}
-
-static void find_by_fd(struct px_translator *translator, struct px_call_read *call)
-{
-	int64_t result = call->first.of_fd.result;
-
-	switch (call->call) {
-	case PX_CALL_open:
-	case PX_CALL_fopen:
-	case PX_CALL_mq_open:
-	case PX_CALL_epoll_create:
-		if (!call->has_failed)
-			call->object = begin_fd(
-				translator, call, (enum px_txtb_object_type)call->facts->object,
-				call->first.of_fd.fd >= 0 ? call->first.of_fd.fd : result);
-		return;
-	case PX_CALL_socket:
-		if (!call->has_failed)
-			call->object = begin_fd(translator, call,
-						type_of_socket(call->first.of_fd.value), result);
-		return;
-	case PX_CALL_socketpair:
-	case PX_CALL_pipe:
-		if (!call->has_failed)
-			begin_pair(translator, call);
-		return;
-	case PX_CALL_dup:
-		if (!call->has_failed)
-			duplicate(translator, call);
-		return;
-	case PX_CALL_accept:
-		call->object = object_of_fd(translator, call, call->first.of_fd.fd);
-		if (!call->begins && !call->has_failed)
-			begin_fd(translator, call, PX_TXTB_TCP_SOCKET, result);
-		return;
-	default:
-		call->object = object_of_fd(translator, call, call->first.of_fd.fd);
-	}
-}
-
-/* The heap is one object of its process. */
-static void find_pool(struct px_translator *translator, struct px_call_read *call)
-{
-	const struct px_key key = {.pid = call->record->pid, .space = PX_TXTB_BYTE_POOL};
-
-	call->object = px_things_at(translator->things, &key);
-	if (!call->object)
-		call->object = new_object(translator, call, PX_TXTB_BYTE_POOL, &key, false);
-}
-
-static void find_object(struct px_translator *translator, struct px_call_read *call)
-{
-	if (call->facts->object == PX_CALL_OBJECT_NONE)
-		return;
-	if (call->facts->layout == PX_LAYOUT_WORDS)
-		find_pool(translator, call);
-	else if (call->facts->layout == PX_LAYOUT_FD)
-		find_by_fd(translator, call);
-	else
-		find_by_address(translator, call);
+	px_callthings_restore(&translator->all, object, address, site);
 }
 
 /* Words. */
@@ -416,7 +76,8 @@ static uint32_t word_of(struct px_translator *translator, const struct px_call_r
 	case PX_INFO_POOL:
 		return call->object ? call->object->object.handle : PX_NO_THREAD;
 	case PX_INFO_THREAD:
-		return thread_with_tid(translator, call->record->pid, px_call_read_value(call));
+		return px_callthings_with_tid(&translator->all, call->record->pid,
+					      px_call_read_value(call));
 	case PX_INFO_NEXT:
 		return PX_IDLE_THREAD;
 	case PX_INFO_VALUE:
@@ -516,7 +177,7 @@ static struct px_thing *waker_of(struct px_translator *translator, const struct 
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
 	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
 		return NULL;
-	waker = px_things_of(translator->things, object->releaser[i]);
+	waker = px_things_of(translator->all.things, object->releaser[i]);
 	return waker == call->self ? NULL : waker;
 }
 
@@ -601,7 +262,7 @@ static void show_end(struct px_translator *translator, struct px_call_read *call
 /* Who waits for the end of a thread goes on with it. */
 static void show_joiner(struct px_translator *translator, struct px_call_read *call)
 {
-	struct px_thing *joiner = px_things_of(translator->things, call->self->joiner);
+	struct px_thing *joiner = px_things_of(translator->all.things, call->self->joiner);
 
 	release(translator, call, 0);
 	if (joiner && joiner != call->self && joiner->is_suspended &&
@@ -661,77 +322,6 @@ static void begin_wait(struct px_translator *translator, struct px_call_read *ca
 	suspend(call->to, call->self, call->record->priority);
 }
 
-/* Whose child a process is: as far back as that is remembered. */
-static void note_child(struct px_translator *translator, const struct px_call_read *call)
-{
-	struct px_key key = {.space = PX_SPACE_CHILD};
-	struct px_thing *child;
-
-	if (call->call != PX_CALL_fork || call->first.of_fd.result <= 0)
-		return;
-	key.value = (uint64_t)call->first.of_fd.result;
-	child = px_things_add(translator->things, PX_TXTB_UNUSED, 0);
-	child->object.pid = call->record->pid;
-	px_things_bind(translator->things, &key, child);
-}
-
-/* Names and ends. */
-
-static void rename_thread(struct px_translator *translator, struct px_call_read *call)
-{
-	size_t length;
-	const char *text = text_of(call, &length);
-
-	if (!text || !call->object || call->has_failed)
-		return;
-	px_things_name(translator->things, call->object, text, length);
-	call->to->changed = call->object->object.handle;
-}
-
-/* The name is kept for what will be there, and what is there has it at once. */
-static void name_address(struct px_translator *translator, struct px_call_read *call)
-{
-	struct px_key key = address_key(call, PX_SPACE_NAME);
-	struct px_thing *thing = px_things_at(translator->things, &key);
-	size_t length;
-	const char *text = text_of(call, &length);
-
-	if (!text)
-		return;
-	if (!thing) {
-		thing = px_things_add(translator->things, PX_TXTB_UNUSED, 0);
-		px_things_bind(translator->things, &key, thing);
-	}
-	snprintf(thing->object.name, sizeof(thing->object.name), "%.*s", (int)length, text);
-	for (key.space = PX_TXTB_TIMER; key.space <= PX_TXTB_BYTE_POOL; key.space++) {
-		thing = px_things_at(translator->things, &key);
-		if (!thing)
-			continue;
-		px_things_name(translator->things, thing, text, length);
-		call->to->changed = thing->object.handle;
-	}
-}
-
-/* What a name was given to is gone: it is not that of what comes to stand there. */
-static void end_object(struct px_translator *translator, struct px_call_read *call)
-{
-	struct px_key name = address_key(call, PX_SPACE_NAME);
-
-	if (!call->object || !px_callrules_is_end(call->native) || call->has_failed || call->begins)
-		return;
-	if (call->call == PX_CALL_sem_close && call->object->nr_opened > 1) {
-		call->object->nr_opened--;
-		return;
-	}
-	if (call->facts->layout == PX_LAYOUT_FD) {
-		translator->ending = fd_key(call, call->first.of_fd.fd);
-	} else {
-		translator->ending = address_key(call, call->facts->object);
-		px_things_unbind(translator->things, &name);
-	}
-	translator->has_ending = true;
-}
-
 bool px_translate_is_call(const struct px_record *record, size_t length)
 {
 	enum px_call call;
@@ -765,8 +355,7 @@ static void translate_call(struct px_translator *translator, struct px_call_read
 
 	translator->now++;
 	prepare(call);
-	call->self = thread_of(translator, call->record, call->to);
-	find_object(translator, call);
+	px_callthings_find(&translator->all, call);
 	px_callrules_convert(call);
 	was_suspended = call->self->is_suspended;
 	if (was_suspended && !call->ends)
@@ -779,12 +368,7 @@ static void translate_call(struct px_translator *translator, struct px_call_read
 	enter_handler(call, was_suspended);
 	if (call->begins)
 		begin_wait(translator, call);
-	note_child(translator, call);
-	if (call->call == PX_CALL_pthread_setname_np)
-		rename_thread(translator, call);
-	if (call->call == PX_CALL_txtrace_object_name)
-		name_address(translator, call);
-	end_object(translator, call);
+	px_callthings_follow(&translator->all, call);
 }
 
 void px_translate(struct px_translator *translator, const struct px_record *record,
@@ -795,44 +379,13 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 	struct px_thing *thread;
 
 	translation->nr_shown = translation->open = translation->changed = 0;
-	if (translator->has_ending)
-		px_things_unbind(translator->things, &translator->ending);
-	translator->has_ending = false;
+	px_callthings_forget(&translator->all);
 	if (px_translate_is_call(record, length)) {
 		translate_call(translator, &call);
 		return;
 	}
-	thread = px_things_of(translator->things, record->context);
+	thread = px_things_of(translator->all.things, record->context);
 	if (thread && thread->is_suspended)
 		resume(translation, thread, NULL);
 	px_shown_add_plainly(record, data, length, translation);
-}
-
-void px_translator_restore(struct px_translator *translator, const struct px_object *object,
-			   uint64_t address, uint64_t site)
-{
-	struct px_key key = {.value = address, .pid = object->pid, .space = object->type};
-	const struct px_thing *younger;
-	struct px_thing *thing;
-
-	if (object->handle == 0 || px_things_look(translator->things, object->handle))
-		return;
-	thing = px_things_add(translator->things, (enum px_txtb_object_type)object->type,
-			      object->handle);
-	thing->object = *object;
-	thing->address = address;
-	thing->site = site;
-	px_things_note_name(translator->things, object->name);
-	if (object->type == PX_TXTB_THREAD) {
-		thing->address = object->thread;
-		thing->is_known = object->pid != 0;
-		bind_thread(translator, thing);
-		return;
-	}
-	if (px_things_is_descriptor(thing))
-		key.space = PX_SPACE_FD;
-	/* The registry also has what was destroyed.  What came to stand there is younger. */
-	younger = px_things_at(translator->things, &key);
-	if (!younger || (younger->object.handle & 0xFFFFFF) < (object->handle & 0xFFFFFF))
-		px_things_bind(translator->things, &key, thing);
 }
