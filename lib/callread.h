@@ -32,6 +32,9 @@ struct px_call_read {
 	/* callrules.h: the native event; until it is known what the object is, that of the facts. */
 	uint32_t native;
 	const uint8_t *info;
+
+	/* callwaits.h: its thread slept, as far as was known, when this was read. */
+	bool was_suspended;
 };
 
 /* The field `value` of its layout. */

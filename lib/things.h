@@ -33,7 +33,7 @@ struct px_key {
 
 /* What a thread waits for. */
 struct px_thing_wait {
-	uint64_t began; /* when: px_things.now */
+	uint64_t began; /* when: px_callwaits.now */
 	uint32_t call;	/* enum px_call */
 	uint32_t state;
 	uint32_t object; /* handle; 0: none */
@@ -44,7 +44,7 @@ struct px_thing {
 	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
 	uint64_t site;		 /* from where it was first called */
 
-	/* What translate.c remembers.  Times are px_things.now. */
+	/* What callthings.c and callwaits.c remember.  Times are px_callwaits.now. */
 	uint32_t releaser[2]; /* thread: who gave it up, or, of a queue, sent and received last, */
 	uint64_t released_at[2]; /* and when */
 	uint64_t acquired_at;

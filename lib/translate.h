@@ -2,9 +2,10 @@
 /*
  * The calls of an unmodified program as ThreadX would have recorded them: what an image shows for each record.
  *
- * A record becomes one entry, its *own*, and some that are there for the image alone.  What a call is, calls.def says;
- * what has to be remembered from one to the next stands here: which object an address or a descriptor is just now, who
- * gave it up last, and which threads wait.
+ * A record becomes one entry, its *own*, and some that are there for the image alone (shown.h).  What a call is,
+ * calls.def and callrules.h say; what has to be remembered from one to the next is in two parts: which object an address
+ * or a descriptor is just now (callthings.h), and who gave it up last and which threads wait (callwaits.h).  A call goes
+ * through them in that order (callread.h).
  *
  *	call				the native event
  *	call that begins to wait	the native event, SUSPEND of the thread
@@ -12,8 +13,8 @@
  *	end of a thread			RESUME of who joins it, SUSPEND
  *
  * Who woke a thread is the one that gave up the object that it waited for; where that is not known, or sleeps by now,
- * the idle thread does it.  A thread that is heard of while it sleeps (in a handler, or
- * because the end of its wait was lost) is woken ahead of that.  So what a thread sleeps is never charged to it.
+ * the idle thread does it.  A thread that is heard of while it sleeps (in a handler, or because the end of its wait was
+ * lost) is woken ahead of that.  So what a thread sleeps is never charged to it.
  *
  * RUNNING has no words of its own.  Its own entry has in them what txtrace_get_call() tells of the end of a wait: the
  * object, the state, and who woke the thread, whether or not it sleeps.
