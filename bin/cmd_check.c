@@ -225,16 +225,16 @@ static bool read_option(struct order *order, int code)
 static int run(int argc, char **argv)
 {
 	struct order order = {0};
+	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_check, argc, argv)) != -1)
 		if (!read_option(&order, code))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		say("check takes one file; see txtrace check --help");
+	path = options_file(&cmd_check, argc, argv);
+	if (!path)
 		return EXIT_TROUBLE;
-	}
-	return tell(&order, argv[optind]);
+	return tell(&order, path);
 }
 
 const struct command cmd_check = {

@@ -228,19 +228,19 @@ static int export_file(const struct order *order, const char *path)
 static int run(int argc, char **argv)
 {
 	struct order order = {.exporter = exporters[0], .limit = EXPORT_LIMIT};
+	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_export, argc, argv)) != -1)
 		if (!read_option(&order, code))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		say("export takes one file; see txtrace export --help");
+	path = options_file(&cmd_export, argc, argv);
+	if (!path)
 		return EXIT_TROUBLE;
-	}
 	for (int i = 0; i < order.nr_own; i++)
 		if (!understands(order.exporter, order.own_option[i]))
 			return EXIT_TROUBLE;
-	code = export_file(&order, argv[optind]);
+	code = export_file(&order, path);
 	selection_free(&order.selection);
 	return code;
 }

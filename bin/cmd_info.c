@@ -281,20 +281,20 @@ static bool read_option(struct order *order, int code)
 static int run(int argc, char **argv)
 {
 	struct order order = {0};
+	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_info, argc, argv)) != -1)
 		if (!read_option(&order, code))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		say("info takes one file; see txtrace info --help");
+	path = options_file(&cmd_info, argc, argv);
+	if (!path)
 		return EXIT_TROUBLE;
-	}
 	if (order.is_json && (order.objects || order.types || order.modules || order.wrappers)) {
 		say("lists are text only");
 		return EXIT_TROUBLE;
 	}
-	return tell(&order, argv[optind]);
+	return tell(&order, path);
 }
 
 const struct command cmd_info = {

@@ -90,16 +90,16 @@ static int report_on(const struct order *order, const char *path)
 static int run(int argc, char **argv)
 {
 	struct order order = {.format = FORMAT_TEXT};
+	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_locks, argc, argv)) != -1)
 		if (!read_option(&order, code))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		say("locks takes one file; see txtrace locks --help");
+	path = options_file(&cmd_locks, argc, argv);
+	if (!path)
 		return EXIT_TROUBLE;
-	}
-	code = report_on(&order, argv[optind]);
+	code = report_on(&order, path);
 	selection_free(&order.selection);
 	return code;
 }

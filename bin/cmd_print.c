@@ -87,16 +87,16 @@ static int print_file(struct order *order, const char *path)
 static int run(int argc, char **argv)
 {
 	struct order order = {.format = FORMAT_TEXT};
+	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_print, argc, argv)) != -1)
 		if (!read_option(&order, code))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		say("print takes one file; see txtrace print --help");
+	path = options_file(&cmd_print, argc, argv);
+	if (!path)
 		return EXIT_TROUBLE;
-	}
-	code = print_file(&order, argv[optind]);
+	code = print_file(&order, path);
 	selection_free(&order.selection);
 	return code;
 }

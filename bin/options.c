@@ -110,6 +110,14 @@ int options_next(const struct command *command, int argc, char **argv)
 	return '?';
 }
 
+const char *options_file(const struct command *command, int argc, char **argv)
+{
+	if (optind + 1 == argc)
+		return argv[optind];
+	say("%s takes one file; see txtrace %s --help", command->name, command->name);
+	return NULL;
+}
+
 bool options_is_json(const char *argument, bool *is_json)
 {
 	*is_json = strcmp(argument, "json") == 0;

@@ -39,6 +39,9 @@ struct command {
  */
 int options_next(const struct command *command, int argc, char **argv);
 
+/* The one argument that is left, a file.  NULL: there is none, or more, and that was said. */
+const char *options_file(const struct command *command, int argc, char **argv);
+
 /* --format where there are two: text and json.  False: it is neither, and that was said. */
 bool options_is_json(const char *argument, bool *is_json);
 
