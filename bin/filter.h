@@ -10,14 +10,11 @@
  * FIELD		VALUE, and what it is compared with
  * event		glob, the name of the type		object	glob, the name of an object in its words
  * thread		glob, the name of the thread		data	a string that the data hold
- * time		TIME, see below				type, context, pid, cpu, priority, size, address, number
+ * time		TIME, see moment.h			type, context, pid, cpu, priority, size, address, number
  * data.NAME: a field of a call (calldata.h), as a number where VALUE is one, else glob
  * u8 u16 u32 u64 i8 i16 i32 i64, with [OFFSET] in bytes	a number in the data; so that u32 or i32 alone is the first
  *
  * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, 0x or 0.
- *
- * TIME: a number with ns, us, ms, s, m or h, from the first event on; or HH:MM[:SS[.digits]], YYYY-MM-DD with THH:MM...
- * behind it, in local time.
  */
 #ifndef TXTRACE_FILTER_H
 #define TXTRACE_FILTER_H
@@ -25,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "moment.h"
 #include "source.h"
 
 struct filter;
@@ -35,22 +33,6 @@ void filter_free(struct filter *filter);
 
 /* filter NULL: all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
-
-/* How long "ns", "us", "ms", "s", "m" or "h" is; 0: it is no unit of time. */
-double unit_ns(const char *unit);
-
-/* A time as above.  Relative ones count from the first event. */
-struct moment {
-	bool is_set, is_relative;
-	int64_t ns;
-	int64_t seconds_of_day; /* absolute without a date: -1 if it has one */
-};
-
-/* False: it is no TIME, and that was said. */
-bool moment_parse(const char *text, struct moment *moment);
-
-/* On the scale of the events of this source; needs the first event to have been read. */
-int64_t moment_ns(const struct moment *moment, const struct source *source);
 
 /* What commands that read events have in common: -f, --from, --until, --tick. */
 struct selection {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
 #include "memory.h"
+#include "moment.h"
 #include "say.h"
 
 /* Names, and which are durations, and which are of one type or thread. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "filter.h"
 #include "keep.h"
 #include "say.h"
 #include "states.h"

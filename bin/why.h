@@ -3,7 +3,7 @@
 #ifndef TXTRACE_WHY_H
 #define TXTRACE_WHY_H
 
-#include "filter.h"
+#include "moment.h"
 #include "source.h"
 #include "text.h"
 
