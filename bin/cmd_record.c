@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace record: trace a command, or a process that runs, into a file. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +16,7 @@
 
 #include "commands.h"
 #include "control.h"
+#include "logname.h"
 #include "namer.h"
 #include "preload.h"
 #include "say.h"
@@ -108,67 +108,6 @@ static int64_t since_ns(const struct timespec *begin)
 	return now_ns() - (begin->tv_sec * NS_PER_S + begin->tv_nsec);
 }
 
-/* The file. */
-
-/* False: it does not fit, and that was said. */
-static bool put_in_name(char *path, const char *text, bool is_name)
-{
-	size_t length = strlen(path);
-
-	for (; *text && length + 1 < PATH_MAX; text++)
-		path[length++] = is_name && (*text == '/' || iscntrl((unsigned char)*text)) ? '_' :
-											      *text;
-	path[length] = '\0';
-	if (*text)
-		say_error(ENAMETOOLONG, "-o %.40s...", path);
-	return !*text;
-}
-
-static bool put_expansion(char *path, char what, const char *program, pid_t pid)
-{
-	time_t now = time(NULL);
-	char text[32] = "%";
-	struct tm date;
-
-	switch (what) {
-	case 'e':
-		return put_in_name(path, program, true);
-	case 'p':
-		snprintf(text, sizeof(text), "%d", (int)pid);
-		break;
-	case 't':
-		if (localtime_r(&now, &date))
-			strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &date);
-		break;
-	case '%':
-		break;
-	case '\0':
-		say("-o ends with a %%; %%%% is one");
-		return false;
-	default:
-		say("-o knows %%e, %%p, %%t and %%%%, but not %%%c", what);
-		return false;
-	}
-	return put_in_name(path, text, true);
-}
-
-static bool expand(const char *pattern, const char *program, pid_t pid, char path[PATH_MAX])
-{
-	char one[2] = "";
-	bool fits = true;
-
-	path[0] = '\0';
-	for (const char *at = pattern; fits && *at; at++) {
-		if (*at == '%') {
-			fits = put_expansion(path, *++at, program, pid);
-			continue;
-		}
-		one[0] = *at;
-		fits = put_in_name(path, one, false);
-	}
-	return fits;
-}
-
 /* The stream. */
 
 static int end_stream(struct recording *recording)
@@ -206,7 +145,7 @@ static bool begin(struct recording *recording, const char *program)
 	struct order *order = recording->order;
 	bool has_begun;
 
-	if (!expand(order->output, program, recording->pid, recording->path))
+	if (!logname_expand(order->output, program, recording->pid, recording->path))
 		return false;
 	order->control.log = control_open_log(recording->path, order->overwrites,
 					      &recording->aside);
