@@ -201,10 +201,7 @@ static struct harness_case cases[] = {
 
 static struct harness_case *find_case(const char *name)
 {
-	for (size_t i = 0; i < NR_CASES; i++)
-		if (strcmp(cases[i].name, name) == 0)
-			return &cases[i];
-	abort();
+	return harness_find(cases, NR_CASES, name);
 }
 
 /* As many events as a ring promises to hold: the stream's size, as it really is. */
@@ -246,32 +243,6 @@ static void set_sizes(void)
 }
 
 /* What is told. */
-
-static void print_figure(const struct harness_case *item, enum harness_mode mode)
-{
-	struct harness_figure figure;
-
-	if (harness_figure(item, mode, &figure))
-		printf(" %8.1f %7.1f %7.1f", figure.median, figure.min, figure.max);
-	else
-		printf(" %8s %7s %7s", "-", "-", "-");
-}
-
-static void print_cases(void)
-{
-	printf("%-59s %24s %20s (%u)\n", "Nanoseconds", "1 thread", "all CPUs at once",
-	       harness_nr_cpus());
-	printf("%-13s  %-44s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max",
-	       "median", "min", "max");
-	for (size_t i = 0; i < NR_CASES; i++) {
-		if (!cases[i].selected)
-			continue;
-		printf("%-13s  %-44s", cases[i].name, cases[i].what);
-		print_figure(&cases[i], HARNESS_ONE);
-		print_figure(&cases[i], HARNESS_ALL);
-		putchar('\n');
-	}
-}
 
 static const struct comparison {
 	const char *what;
@@ -426,7 +397,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench: cannot measure: %s\n", strerror(error));
 		return 1;
 	}
-	print_cases();
+	harness_print(cases, NR_CASES);
 	print_comparisons();
 	return 0;
 }

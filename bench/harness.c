@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BATCH 2000
@@ -278,4 +280,37 @@ bool harness_compare(const struct harness_case *a, enum harness_mode a_mode, cha
 	if (n > 0)
 		*figure = summarise(value, n);
 	return n > 0;
+}
+
+static void print_figure(const struct harness_case *item, enum harness_mode mode)
+{
+	struct harness_figure figure;
+
+	if (harness_figure(item, mode, &figure))
+		printf(" %8.1f %7.1f %7.1f", figure.median, figure.min, figure.max);
+	else
+		printf(" %8s %7s %7s", "-", "-", "-");
+}
+
+void harness_print(const struct harness_case *cases, size_t nr_cases)
+{
+	printf("%-59s %24s %20s (%u)\n", "Nanoseconds", "1 thread", "all CPUs at once", nr_workers);
+	printf("%-13s  %-44s %8s %7s %7s %8s %7s %7s\n", "case", "", "median", "min", "max",
+	       "median", "min", "max");
+	for (size_t i = 0; i < nr_cases; i++) {
+		if (!cases[i].selected)
+			continue;
+		printf("%-13s  %-44s", cases[i].name, cases[i].what);
+		print_figure(&cases[i], HARNESS_ONE);
+		print_figure(&cases[i], HARNESS_ALL);
+		putchar('\n');
+	}
+}
+
+struct harness_case *harness_find(struct harness_case *cases, size_t nr_cases, const char *name)
+{
+	for (size_t i = 0; i < nr_cases; i++)
+		if (strcmp(cases[i].name, name) == 0)
+			return &cases[i];
+	abort();
 }

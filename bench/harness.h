@@ -54,6 +54,12 @@ void harness_on_all(void (*function)(size_t n), size_t n);
 /* All rounds of all selected cases.  0, or ENOMEM, or what begin gave. */
 int harness_run(struct harness_case *cases, size_t nr_cases, unsigned int nr_rounds);
 
+/* A table of the selected cases. */
+void harness_print(const struct harness_case *cases, size_t nr_cases);
+
+/* The case with this name, which is there. */
+struct harness_case *harness_find(struct harness_case *cases, size_t nr_cases, const char *name);
+
 /* False if there is none. */
 bool harness_figure(const struct harness_case *item, enum harness_mode mode,
 		    struct harness_figure *figure);
