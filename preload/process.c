@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes.  vfork() is not wrapped: a function that returns twice cannot have one in between that returns once.  What
- * its child executes is edited like any other's (standalone.h), and that it does is not recorded.  What it does ahead of
+ * its child executes is edited like any other's (envedit.h), and that it does is not recorded.  What it does ahead of
  * that, as with descriptors, is taken for its parent's, whose memory it has: to tell them apart takes a system call.
  *
  * An exec that succeeds does not come back, so it is recorded as a call that begins; one that fails ends too.  Who
@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "envedit.h"
 #include "standalone.h"
 #include "text.h"
 
@@ -104,10 +105,10 @@ static int spawn_recorded(const struct spawn_order *order, char *const *envp)
 static int spawn(const struct spawn_order *order, char *const *envp)
 {
 	bool keeps_out = px_standalone_keeps_out(true) && px_reach_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_standalone_room(envp) : 1;
+	size_t size = keeps_out ? px_envedit_room(envp) : 1;
 	void *room = __builtin_alloca(size);
 
-	return spawn_recorded(order, keeps_out ? px_standalone_edit(envp, room) : envp);
+	return spawn_recorded(order, keeps_out ? px_envedit_make(envp, room) : envp);
 }
 
 PX_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -203,14 +204,14 @@ static int really_execute(const struct image *image, char *const *envp)
 static int execute(const struct image *image, char *const *envp)
 {
 	bool keeps_out = px_standalone_keeps_out(false) && px_reach_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_standalone_room(envp) : 1;
+	size_t size = keeps_out ? px_envedit_room(envp) : 1;
 	void *room = __builtin_alloca(size);
 	bool is_recorded = !PX_PASSES(process) && !px_hook_is_lent();
 	int result;
 
 	ENSURE(execve);
 	if (keeps_out)
-		envp = px_standalone_edit(envp, room);
+		envp = px_envedit_make(envp, room);
 	if (is_recorded)
 		tell(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
 	result = really_execute(image, envp);

@@ -5,7 +5,7 @@
  * destructor, or whoever recovers it, completes it.  Whatever fails is one line on stderr, and the program goes on.
  *
  * Which children are traced: with TXTRACE_CHILDREN=no what they execute gets an environment without us, made where
- * they execute it (process.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
+ * they execute it (process.c, envedit.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
  * constructor finds us in the parent process too, and so knows that this is a child.
  *
  * System calls are made as such: wrapped functions would be recorded as the program's.
@@ -24,6 +24,7 @@
 #include <time.h>
 #include <trace_ext.h>
 
+#include "envedit.h"
 #include "flush.h"
 #include "hook.h"
 
@@ -32,7 +33,6 @@
 #define RING_BYTES_MIN ((size_t)1 << 20)
 #define RING_BYTES_MAX ((size_t)4 << 20)
 #define NAMES_MAX 10000 /* of a log that exists: name.1, ... */
-#define OBJECT_NAME "libtxtrace-preload.so"
 
 struct px_standalone px_standalone;
 
@@ -204,7 +204,8 @@ static bool is_our_code(char *line)
 {
 	const char *rights = strchr(line, ' ');
 
-	return rights && strnlen(rights, 5) == 5 && rights[3] == 'x' && strstr(line, OBJECT_NAME);
+	return rights && strnlen(rights, 5) == 5 && rights[3] == 'x' &&
+	       strstr(line, PX_OBJECT_NAME);
 }
 
 /* True if this object runs in a process. */
@@ -242,79 +243,6 @@ bool px_standalone_keeps_out(bool spawns)
 	if (px_standalone.children != PX_CHILDREN_NO || pid == 0)
 		return false;
 	return spawns || px_standalone.is_quiet || pid != (uint32_t)syscall(SYS_getpid);
-}
-
-static bool is_variable(const char *entry, const char *name)
-{
-	size_t length = strlen(name);
-
-	return strncmp(entry, name, length) == 0 && entry[length] == '=';
-}
-
-size_t px_standalone_room(char *const *envp)
-{
-	size_t room = sizeof(char *);
-
-	for (; envp && *envp; envp++)
-		room += sizeof(char *) + (is_variable(*envp, "LD_PRELOAD") ? strlen(*envp) + 1 : 0);
-	return room;
-}
-
-static bool is_us(const char *object, size_t length)
-{
-	const char *name = object;
-
-	for (size_t i = 0; i < length; i++)
-		if (object[i] == '/')
-			name = object + i + 1;
-	length -= (size_t)(name - object);
-	return length >= sizeof(OBJECT_NAME) - 1 &&
-	       memcmp(name, OBJECT_NAME, sizeof(OBJECT_NAME) - 1) == 0;
-}
-
-/* LD_PRELOAD without us.  False: nothing else stands there. */
-static bool leave_us_out(const char *entry, char *to)
-{
-	const char *object = strchr(entry, '=') + 1;
-	bool has_other = false;
-
-	to = mempcpy(to, entry, (size_t)(object - entry));
-	while (*object) {
-		size_t length = strcspn(object, ": ");
-
-		if (length > 0 && !is_us(object, length)) {
-			if (has_other)
-				*to++ = ':';
-			to = mempcpy(to, object, length);
-			has_other = true;
-		}
-		object += length + (object[length] != '\0');
-	}
-	*to = '\0';
-	return has_other;
-}
-
-char **px_standalone_edit(char *const *envp, void *room)
-{
-	char **made = room, **next = room;
-	size_t nr = 1;
-	char *text;
-
-	for (char *const *entry = envp; entry && *entry; entry++)
-		nr++;
-	text = (char *)(made + nr);
-	for (; envp && *envp; envp++) {
-		if (is_variable(*envp, "TXTRACE_OUT"))
-			continue;
-		if (!is_variable(*envp, "LD_PRELOAD")) {
-			*next++ = *envp;
-		} else if (leave_us_out(*envp, text)) {
-			*next++ = text;
-			text += strlen(text) + 1;
-		}
-	}
-	*next = NULL;
-	return made;
 }
 
 /* The log. */

@@ -7,7 +7,6 @@
 #define PX_STANDALONE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum px_children { PX_CHILDREN_NO, PX_CHILDREN_YES, PX_CHILDREN_MATCH };
@@ -22,13 +21,6 @@ extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
 
 /* True if what the process executes now, or spawns, is not to have us.  Async-signal-safe, also in a child of vfork. */
 bool px_standalone_keeps_out(bool spawns);
-
-/*
- * An environment without what brings us into a program: made in `room`, whose size the first function tells.  envp
- * may be NULL.  Async-signal-safe.
- */
-size_t px_standalone_room(char *const *envp);
-char **px_standalone_edit(char *const *envp, void *room);
 
 /* The main thread ends, and the process is to end with its last thread but ours. */
 void px_standalone_main_ends(void);

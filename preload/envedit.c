@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "envedit.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+size_t px_envedit_room(char *const *envp)
+{
+	size_t room = sizeof(char *);
+
+	for (; envp && *envp; envp++)
+		room += sizeof(char *) + (is_variable(*envp, "LD_PRELOAD") ? strlen(*envp) + 1 : 0);
+	return room;
+}
+
+static bool is_us(const char *object, size_t length)
+{
+	const char *name = object;
+
+	for (size_t i = 0; i < length; i++)
+		if (object[i] == '/')
+			name = object + i + 1;
+	length -= (size_t)(name - object);
+	return length >= sizeof(PX_OBJECT_NAME) - 1 &&
+	       memcmp(name, PX_OBJECT_NAME, sizeof(PX_OBJECT_NAME) - 1) == 0;
+}
+
+/* LD_PRELOAD without us.  False: nothing else stands there. */
+static bool leave_us_out(const char *entry, char *to)
+{
+	const char *object = strchr(entry, '=') + 1;
+	bool has_other = false;
+
+	to = mempcpy(to, entry, (size_t)(object - entry));
+	while (*object) {
+		size_t length = strcspn(object, ": ");
+
+		if (length > 0 && !is_us(object, length)) {
+			if (has_other)
+				*to++ = ':';
+			to = mempcpy(to, object, length);
+			has_other = true;
+		}
+		object += length + (object[length] != '\0');
+	}
+	*to = '\0';
+	return has_other;
+}
+
+char **px_envedit_make(char *const *envp, void *room)
+{
+	char **made = room, **next = room;
+	size_t nr = 1;
+	char *text;
+
+	for (char *const *entry = envp; entry && *entry; entry++)
+		nr++;
+	text = (char *)(made + nr);
+	for (; envp && *envp; envp++) {
+		if (is_variable(*envp, "TXTRACE_OUT"))
+			continue;
+		if (!is_variable(*envp, "LD_PRELOAD")) {
+			*next++ = *envp;
+		} else if (leave_us_out(*envp, text)) {
+			*next++ = text;
+			text += strlen(text) + 1;
+		}
+	}
+	*next = NULL;
+	return made;
+}
