@@ -15,8 +15,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <regex.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +22,12 @@
 #include <time.h>
 #include <trace_ext.h>
 
+#include "complain.h"
 #include "envedit.h"
 #include "flush.h"
 #include "hook.h"
+#include "variables.h"
 
-#define SIZE_DEFAULT ((size_t)64 << 20)
 #define RINGS_BYTES ((size_t)32 << 20) /* of all CPUs' together, but each has at least */
 #define RING_BYTES_MIN ((size_t)1 << 20)
 #define RING_BYTES_MAX ((size_t)4 << 20)
@@ -39,160 +38,11 @@ struct px_standalone px_standalone;
 /* What the environment says, copied: programs write over it. */
 static char pattern[PATH_MAX]; /* absolute; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
-static size_t log_size = SIZE_DEFAULT;
+static size_t log_size = PX_VARIABLES_SIZE;
 
 static trace_id_t log_trace;
 static uint32_t log_pid; /* whose log it is; 0: there is none */
 static char log_path[PATH_MAX];
-
-__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
-{
-	char line[PATH_MAX + 256] = "txtrace: ";
-	size_t length = strlen(line);
-	va_list arguments;
-	int more;
-
-	va_start(arguments, format);
-	more = vsnprintf(line + length, sizeof(line) - length - 1, format, arguments);
-	va_end(arguments);
-	if (more < 0)
-		return;
-	length = strnlen(line, sizeof(line) - 2);
-	line[length++] = '\n';
-	syscall(SYS_write, STDERR_FILENO, line, length);
-}
-
-/* Values of variables.  One that cannot be is told, and what is usual stays. */
-
-static const struct {
-	const char *name;
-	uint32_t bit;
-} groups[] = {
-#define GROUP(word)                                                                                \
-	{                                                                                          \
-		.name = #word, .bit = PX_GROUP_##word                                              \
-	}
-	GROUP(thread),
-	GROUP(mutex),
-	GROUP(spin),
-	GROUP(rwlock),
-	GROUP(barrier),
-	GROUP(once),
-	GROUP(cond),
-	GROUP(sem),
-	GROUP(mq),
-	GROUP(sleep),
-	GROUP(process),
-	GROUP(file),
-	GROUP(stdio),
-	GROUP(socket),
-	GROUP(poll),
-	GROUP(heap),
-	GROUP(timer),
-	GROUP(signal),
-	GROUP(name),
-#undef GROUP
-	{"all", PX_GROUPS_DEFAULT | PX_GROUP_heap | PX_GROUP_signal},
-};
-
-static uint32_t bits_of(const char *word, size_t length)
-{
-	for (size_t i = 0; i < PX_ARRAY_SIZE(groups); i++)
-		if (strlen(groups[i].name) == length && memcmp(groups[i].name, word, length) == 0)
-			return groups[i].bit;
-	return 0;
-}
-
-/* A list that begins with a sign changes what is usual; any other says all. */
-static uint32_t read_events(const char *text)
-{
-	uint32_t chosen = *text == '+' || *text == '-' ? PX_GROUPS_DEFAULT : 0;
-
-	for (const char *word = text; *word;) {
-		size_t length = strcspn(word, ",");
-		bool has_sign = *word == '+' || *word == '-';
-		uint32_t bits = bits_of(word + has_sign, length - has_sign);
-
-		if (bits == 0 && length > 0) {
-			complain("TXTRACE_EVENTS=%s: there is no group %.*s; what is usual is "
-				 "recorded",
-				 text, (int)(length - has_sign), word + has_sign);
-			return PX_GROUPS_DEFAULT;
-		}
-		chosen = *word == '-' ? chosen & ~bits : chosen | bits;
-		word += length + (word[length] == ',');
-	}
-	return chosen;
-}
-
-static void read_size(const char *text)
-{
-	static const char units[] = "KMG";
-	char *end;
-	unsigned long long size;
-	const char *unit;
-	int shift = 0;
-
-	errno = 0;
-	size = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit) {
-		shift = 10 * (int)(unit - units + 1);
-		end++;
-	}
-	if (*text < '0' || *text > '9' || errno || *end || size == 0 || size > SIZE_MAX >> shift)
-		complain("TXTRACE_SIZE=%s is no size, as 512K, 64M or 2G; 64M is taken", text);
-	else
-		log_size = (size_t)size << shift;
-}
-
-static void read_policy(const char *text)
-{
-	if (strcmp(text, "until-full") == 0)
-		log_policy = POSIX_TRACE_UNTIL_FULL;
-	else if (strcmp(text, "append") == 0)
-		log_policy = POSIX_TRACE_APPEND;
-	else if (strcmp(text, "loop") != 0)
-		complain("TXTRACE_POLICY=%s is not loop, until-full or append; loop is taken",
-			 text);
-}
-
-/* By the path of the program.  A program that matches nothing is none that was asked for. */
-static bool matches(const char *expression)
-{
-	char path[PATH_MAX];
-	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
-	regex_t regex;
-	bool found;
-
-	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0) {
-		complain("TXTRACE_CHILDREN=match=%s is no regular expression; no children are "
-			 "traced",
-			 expression);
-		px_standalone.children = PX_CHILDREN_NO;
-		return false;
-	}
-	path[length > 0 ? length : 0] = '\0';
-	found = regexec(&regex, path, 0, NULL, 0) == 0;
-	regfree(&regex);
-	return found;
-}
-
-/* True if a child that is this program is wanted. */
-static bool read_children(const char *text)
-{
-	if (strcmp(text, "yes") == 0) {
-		px_standalone.children = PX_CHILDREN_YES;
-		return true;
-	}
-	if (strncmp(text, "match=", 6) == 0) {
-		px_standalone.children = PX_CHILDREN_MATCH;
-		return matches(text + 6);
-	}
-	if (strcmp(text, "no") != 0)
-		complain("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; no is taken", text);
-	return false;
-}
 
 /* Children. */
 
@@ -300,8 +150,9 @@ static bool read_pattern(const char *text)
 	char directory[PATH_MAX] = "";
 
 	if (!is_pattern(text)) {
-		complain("TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
-			 text);
+		px_complain(
+			"TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
+			text);
 		return false;
 	}
 	if (*text != '/' && (!getcwd(directory, sizeof(directory) - 1) || directory[0] != '/'))
@@ -313,7 +164,7 @@ static bool read_pattern(const char *text)
 			break;
 	if (put(pattern, text, false))
 		return true;
-	complain("TXTRACE_OUT is too long; there is no log");
+	px_complain("TXTRACE_OUT is too long; there is no log");
 	pattern[0] = '\0';
 	return false;
 }
@@ -384,14 +235,14 @@ static void begin_log(void)
 	int error;
 
 	if (fd < 0) {
-		complain("%s: %s; there is no log", log_path, strerrordesc_np(errno));
+		px_complain("%s: %s; there is no log", log_path, strerrordesc_np(errno));
 		return;
 	}
 	error = create(fd);
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlink, log_path);
-		complain("%s: %s; there is no log", log_path, strerrordesc_np(error));
+		px_complain("%s: %s; there is no log", log_path, strerrordesc_np(error));
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);
@@ -468,7 +319,7 @@ static bool read_process(void)
 	px_standalone.pid = (uint32_t)syscall(SYS_getpid);
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
-	child_is_wanted = children && read_children(children);
+	child_is_wanted = children && px_variables_children(children, &px_standalone.children);
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }
@@ -488,11 +339,11 @@ __attribute__((constructor(103))) static void begin(void)
 		return;
 	}
 	if (events)
-		px_store_release(&px_hook_groups, read_events(events) | PX_GROUP_READY);
+		px_store_release(&px_hook_groups, px_variables_events(events) | PX_GROUP_READY);
 	if (size)
-		read_size(size);
+		log_size = px_variables_size(size);
 	if (policy)
-		read_policy(policy);
+		log_policy = px_variables_policy(policy);
 	if (out && read_pattern(out))
 		begin_log();
 	errno = saved_errno;
@@ -511,9 +362,10 @@ __attribute__((destructor(102))) static void end(void)
 	error = posix_trace_shutdown(log_trace);
 	error = status.posix_stream_flush_error ? status.posix_stream_flush_error : error;
 	if (error == EBADF)
-		complain("%s is not whole: the program has closed it, and it was not found again",
-			 log_path);
+		px_complain(
+			"%s is not whole: the program has closed it, and it was not found again",
+			log_path);
 	else if (error)
-		complain("%s is not whole: %s", log_path, strerrordesc_np(error));
+		px_complain("%s is not whole: %s", log_path, strerrordesc_np(error));
 	errno = saved_errno;
 }

@@ -9,10 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum px_children { PX_CHILDREN_NO, PX_CHILDREN_YES, PX_CHILDREN_MATCH };
-
 struct px_standalone {
-	uint32_t children; /* enum px_children */
+	uint32_t children; /* enum px_children of variables.h */
 	uint32_t pid;	   /* that our constructor saw; 0: it has not run */
 	bool is_quiet;	   /* this process is not to be traced, and does not pass us on */
 };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "complain.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void px_complain(const char *format, ...)
+{
+	char line[PATH_MAX + 256] = "txtrace: ";
+	size_t length = strlen(line);
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(line + length, sizeof(line) - length - 1, format, arguments);
+	va_end(arguments);
+	if (more < 0)
+		return;
+	length = strnlen(line, sizeof(line) - 2);
+	line[length++] = '\n';
+	syscall(SYS_write, STDERR_FILENO, line, length);
+}
