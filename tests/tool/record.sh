@@ -206,8 +206,8 @@ has 100 "$log"
 for signal in INT TERM HUP; do
 	"$subject" -n 100000 -u 1000 &
 	pid=$!
-	# A background job of a shell without job control ignores SIGINT, and so would the tool.
-	env --default-signal=INT "$tool" record --force -o "$log" -p "$pid" 2>"$scratch/err" &
+	# A background job of a shell without job control ignores SIGINT, one under nohup SIGHUP, and so would the tool.
+	env --default-signal=INT,HUP "$tool" record --force -o "$log" -p "$pid" 2>"$scratch/err" &
 	recorder=$!
 	await_events "$pid"
 	kill -0 "$pid" || complain 'the process is gone'
