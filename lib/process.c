@@ -2,12 +2,12 @@
 #include "process.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fence.h"
 #include "kin.h"
 #include "life.h"
 #include "sysv.h"
@@ -531,7 +531,7 @@ __attribute__((constructor(101))) static void begin(void)
 
 	pthread_atfork(before_fork, NULL, after_fork); /* also if all the rest fails */
 	px_sysv_init();
-	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+	px_fence_register();
 	if (px_process_init() == 0) {
 		forget_former_image();
 		px_process_refresh();

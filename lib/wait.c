@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "fence.h"
 
 #define ROUND_NS 50000000
 
@@ -20,8 +20,7 @@ void px_wait_prepare(uint32_t *flag, enum px_waiting what)
 {
 	(void)px_exchange(flag, (uint32_t)what);
 	/* The constructor has registered the process; once more costs little, and is sure. */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0 ||
-	    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+	if (!px_fence_register() || !px_fence_all()) {
 		px_write_once(&in_rounds, 1);
 		px_full_fence();
 	}
