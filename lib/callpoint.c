@@ -25,7 +25,10 @@ static PX_COLD void introduce(const struct px_view *view, uint32_t id)
 	errno = saved_errno;
 }
 
-/* Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch. */
+/*
+ * Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch.  So where CPUs have
+ * rings of their own the page of that ring is taken, also by who may not write events there.
+ */
 PX_INLINE uint64_t count(uint64_t *counter)
 {
 	uint64_t before = px_read_once(counter);
@@ -50,15 +53,17 @@ PX_INLINE void sign(struct px_event *event, void *address)
 }
 
 /* A call that ends was counted, and introduced, when it began. */
-PX_INLINE struct px_ring enter(const struct px_view *view, uint32_t wrapper,
-			       const struct px_event *event, uint32_t cpu)
+PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct px_event *event,
+		     struct px_cpu cpu)
 {
-	struct px_ring ring = px_rings_get(&view->rings, ring_of(view, cpu));
+	const struct px_rings *rings = &view->rings;
+	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
+	struct px_ring ring = px_rings_get(rings, has_own ? rings->nr_shared + cpu.number :
+							    shared_ring(rings, cpu.number));
 
 	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
 	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))
 		introduce(view, event->id);
-	return ring;
 }
 
 static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
@@ -68,7 +73,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	uint32_t flags = call_at >> 16 | PX_RECORD_CALL;
 	struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)),
 				 .data = data};
-	uint32_t cpu = current_cpu();
+	struct px_cpu cpu = current_cpu();
 
 	sign(&event, address);
 	for (uint64_t attached = px_load_acquire(&self->attached); attached;
@@ -86,8 +91,8 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 			event.length = view->max_data;
 			event.flags |= PX_RECORD_TRUNCATED;
 		}
-		emit_into(view, enter(view, wrapper, &event, cpu), &event,
-			  px_record_slots(event.length), cpu);
+		enter(view, wrapper, &event, cpu);
+		emit(view, &event, cpu);
 	}
 }
 
@@ -103,7 +108,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	const struct px_view *view;
 	struct px_event event;
 	uint64_t attached;
-	uint32_t cpu;
+	struct px_cpu cpu;
 
 	px_process_ensure();
 	attached = px_load_acquire(&self->attached);
@@ -128,7 +133,8 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	event.length = sizeof(data);
 	sign(&event, address);
 	cpu = current_cpu();
-	emit_into(view, enter(view, wrapper, &event, cpu), &event, 1, cpu);
+	enter(view, wrapper, &event, cpu);
+	emit(view, &event, cpu);
 }
 
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,

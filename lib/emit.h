@@ -1,49 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event into one stream: the part of a trace point behind the gate.  For point.c and callpoint.c alone, into which
- * it is inlined: what both pay for each event.  Behind config.h.
+ * One event into one stream: the part of a trace point behind the gate.  For point.c and callpoint.c, into which its usual way
+ * is inlined: what both pay for each event.  Behind config.h.
  */
 #ifndef PX_EMIT_H
 #define PX_EMIT_H
 
-#include <sched.h>
-#if defined(HAVE_RSEQ_ABI) && HAVE_RSEQ_ABI
-#include <sys/rseq.h>
-#endif
-
+#include "cpuring.h"
 #include "segment.h"
+#include "thread.h"
 #include "wait.h"
 
 /* A slot that a sleeper holds is tried again elsewhere; as often as this. */
 #define CLAIM_ATTEMPTS 4
 
-/* A wrong number costs contention, never correctness. */
-PX_INLINE uint32_t current_cpu(void)
+/* Where this thread is, as far as its events are concerned. */
+PX_INLINE struct px_cpu current_cpu(void)
 {
-	int cpu;
+	struct rseq *area = px_thread.area;
 
-#if defined(HAVE_RSEQ_ABI) && HAVE_RSEQ_ABI
-	if (px_likely(__rseq_size > 0)) {
-		const struct rseq *area =
-			(const struct rseq *)((const char *)__builtin_thread_pointer() +
-					      __rseq_offset);
-
-		cpu = (int)px_read_once(&area->cpu_id);
-		if (px_likely(cpu >= 0))
-			return (uint32_t)cpu;
-	}
-#endif
-	cpu = sched_getcpu();
-	return cpu < 0 ? 0 : (uint32_t)cpu;
+	return px_cpu_of(px_likely(area) ? area : px_thread_find_area());
 }
 
-PX_INLINE uint32_t ring_of(const struct px_view *view, uint32_t cpu)
+PX_INLINE bool has_own_ring(const struct px_view *view, struct px_cpu cpu)
 {
-	return px_likely(cpu < view->rings.nr_rings) ? cpu : cpu % view->rings.nr_rings;
+	return px_likely(cpu.area && cpu.number < view->nr_own);
+}
+
+PX_INLINE uint32_t shared_ring(const struct px_rings *rings, uint32_t cpu)
+{
+	return px_likely(cpu < rings->nr_shared) ? cpu : cpu % rings->nr_shared;
+}
+
+/* The ring of the CPU, where it has one that we may write to. */
+PX_INLINE struct px_ring ring_of(const struct px_view *view, struct px_cpu cpu)
+{
+	const struct px_rings *rings = &view->rings;
+
+	return px_rings_get(rings, has_own_ring(view, cpu) ? rings->nr_shared + cpu.number :
+							     shared_ring(rings, cpu.number));
 }
 
 /* Somebody sleeps; whether he wants to be woken for this is up to him. */
-static PX_COLD void tell(const struct px_view *view, const struct px_ring *ring)
+static PX_NOINLINE void tell(const struct px_view *view, const struct px_ring *ring)
 {
 	uint32_t *waiting = &view->segment->waiting;
 
@@ -53,94 +52,17 @@ static PX_COLD void tell(const struct px_view *view, const struct px_ring *ring)
 
 PX_INLINE void notify(const struct px_view *view, const struct px_ring *ring)
 {
-	if (px_wait_is_awaited(&view->segment->waiting))
-		tell(view, ring);
+	/* A copy, here and below, so that the ring itself stays in registers. */
+	if (px_wait_is_awaited(&view->segment->waiting)) {
+		struct px_ring copy = *ring;
+
+		tell(view, &copy);
+	}
 }
-
-/* The stream has stopped by itself. */
-static void notify_of_stop(const struct px_view *view)
-{
-	if (px_wait_is_awaited(&view->segment->waiting))
-		px_wait_wake(&view->segment->waiting);
-}
-
-/*
- * The event found no room: the stream stops by itself, and the loss is noted.  A program may drop more than it records, so
- * that is done where it disturbs nobody else.
- */
-static PX_COLD void drop(const struct px_view *view, struct px_ring_control *control,
-			 uint64_t state)
-{
-	uint64_t *first = &view->segment->first_dropped;
-
-	px_view_auto_stop(view, state);
-	if (px_read_once(first) == 0)
-		px_compare_exchange(first, UINT64_C(0),
-				    px_clock_read((enum px_clock_source)view->rings.source));
-	px_fetch_add(&control->dropped, UINT64_C(1));
-	PX_TESTPOINT("point.drop.counted");
-	notify_of_stop(view);
-}
-
-enum verdict {
-	WANTED,
-	UNWANTED,
-	BEGIN_ANEW /* the state moved while we looked */
-};
 
 PX_INLINE bool is_filtered(const struct px_segment *segment, uint64_t state, uint32_t id)
 {
 	return px_eventset_has(&segment->filter[px_state_filter(state)], id);
-}
-
-/*
- * What the state says, where it does not simply say yes.  The set that it names may be three changes
- * old and just being written, so its word counts only while the state is the same.
- */
-static PX_COLD enum verdict refuse(const struct px_view *view, struct px_ring_control *control,
-				   uint64_t state, uint32_t id)
-{
-	bool filtered = is_filtered(view->segment, state, id);
-
-	px_read_fence();
-	if (px_load_acquire(&view->segment->state) != state)
-		return BEGIN_ANEW;
-	/* EVENT-12: a stream that is full takes note of it; UFULL-12: not of what is filtered */
-	if (!filtered && px_state_of(state) == PX_STATE_AUTO_FULL)
-		drop(view, control, state);
-	return UNWANTED;
-}
-
-PX_INLINE enum verdict look(const struct px_view *view, struct px_ring_control *control,
-			    uint64_t state, uint32_t id)
-{
-	if (px_likely(px_state_of(state) == PX_STATE_RUNNING &&
-		      !is_filtered(view->segment, state, id)))
-		return WANTED;
-	return refuse(view, control, state, id);
-}
-
-static PX_COLD void record_is_full(const struct px_view *view, uint64_t state)
-{
-	px_view_auto_stop(view, state);
-	notify_of_stop(view);
-}
-
-/* What became of the state since the slots were reserved; nothing, as a rule. */
-PX_INLINE enum verdict look_again(const struct px_segment *segment, uint64_t state, uint32_t id)
-{
-	uint64_t now;
-
-	/* EDGE stop acquire: behind the exchange of head */
-	while (px_unlikely((now = px_load_ordered(&segment->state)) != state)) {
-		if (!px_state_is_same_window(now, state))
-			return BEGIN_ANEW;
-		if (!is_filtered(segment, now, id))
-			state = now;
-		else if (px_load_ordered(&segment->state) == now)
-			return UNWANTED; /* it may stand behind FILTER (SETFILT-9) */
-	}
-	return WANTED;
 }
 
 /* True if behind this position a largest user event finds no room (UFULL-9). */
@@ -151,57 +73,76 @@ PX_INLINE bool has_filled(const struct px_view *view, const struct px_ring *ring
 			 px_read_once(&ring->control->tail)) > (int64_t)view->limit;
 }
 
-/* Into this ring, that of the CPU; n is px_record_slots(event->length), a constant where that is one. */
-PX_INLINE void emit_into(const struct px_view *view, struct px_ring ring,
-			 const struct px_event *event, uint32_t n, uint32_t cpu)
-{
-	struct px_segment *segment = view->segment;
-	struct px_reservation at;
-	enum verdict verdict;
-	uint64_t state;
-	bool claimed;
+/* The stream has been filled by this event. */
+PX_NOINLINE void px_emit_has_filled(const struct px_view *view, uint64_t state);
 
-	for (int attempts = 0; attempts < CLAIM_ATTEMPTS;) {
-		state = px_load_acquire(&segment->state); /* EDGE window acquire */
-		PX_TESTPOINT("point.state.loaded");
-		verdict = look(view, ring.control, state, event->id);
-		if (px_unlikely(verdict != WANTED)) {
-			if (verdict == UNWANTED)
-				return;
-			continue;
-		}
-		if (px_unlikely(!px_ring_reserve(&ring, n, view->limit,
-						 (enum px_clock_source)view->rings.source, &at))) {
-			drop(view, ring.control, state);
-			return;
-		}
-		claimed = px_ring_claim(&ring, at.position, n, event->tid);
-		verdict = look_again(segment, state, event->id);
-		if (px_unlikely(verdict != WANTED)) {
-			px_ring_give_up(&ring, at.position, claimed ? n : 0);
-			if (verdict == UNWANTED)
-				return;
-			continue;
-		}
-		if (px_unlikely(!claimed)) {
-			px_ring_give_up(&ring, at.position, 0);
-			attempts++;
-			continue;
-		}
-		px_record_write(&ring, &at, n, event, view->rings.shift, cpu);
-		px_ring_commit(&ring, at.position, n, event->tid);
-		if (view->limit != 0 && px_unlikely(has_filled(view, &ring, at.position + n)))
-			record_is_full(view, state);
-		notify(view, &ring);
-		return;
-	}
-	px_fetch_add(&ring.control->given_up, UINT64_C(1));
+/*
+ * Where the state is looked at again.  Not before the counter was read, or the event could be younger than STOP: behind an
+ * exchange of head that is so; else the address waits for the counter, whose top bit is 0.
+ */
+PX_INLINE const uint64_t *state_behind(const struct px_segment *segment, uint64_t counter)
+{
+	return &segment->state + (counter >> 63);
 }
 
-PX_INLINE void emit(const struct px_view *view, const struct px_event *event, uint32_t cpu)
+/* The slots are ours, and the event belongs there. */
+PX_INLINE void finish(const struct px_view *view, const struct px_ring *ring,
+		      const struct px_reservation *at, const struct px_event *event, uint32_t n,
+		      uint64_t state, uint32_t cpu)
 {
-	emit_into(view, px_rings_get(&view->rings, ring_of(view, cpu)), event,
-		  px_record_slots(event->length), cpu);
+	px_record_write(ring, at, n, event, view->rings.shift, cpu);
+	px_ring_commit(ring, at->position, n, event->tid);
+	if (view->limit != 0 && px_unlikely(has_filled(view, ring, at->position + n)))
+		px_emit_has_filled(view, state);
+	notify(view, ring);
+}
+
+/* Any event, into any ring. */
+void px_emit(const struct px_view *view, struct px_event event, struct px_cpu cpu);
+
+/*
+ * Whether this state of the stream refuses events of this type: if so, that is noted as far as it has to be.  For who has found
+ * that it does not simply take them.
+ */
+bool px_emit_is_refused(const struct px_view *view, uint64_t state, uint32_t id, struct px_cpu cpu);
+
+/*
+ * The usual way: one slot, in the ring of this CPU, and nobody in the way.  False: it is not so, and nothing was recorded.
+ */
+PX_INLINE bool emit_at_once(const struct px_view *view, uint64_t state,
+			    const struct px_event *event, struct px_cpu cpu)
+{
+	struct px_reservation at;
+	struct px_ring ring;
+
+	if (px_unlikely(!has_own_ring(view, cpu) || event->length > PX_RECORD_FIRST_BYTES))
+		return false;
+	ring = ring_of(view, cpu);
+	if (px_unlikely(!px_cpuring_take_one(&ring, cpu, view->limit, event->tid, &at)))
+		return false;
+	/* EDGE stop acquire: behind the store of head */
+	if (px_unlikely(px_load_ordered(state_behind(view->segment, at.counter)) != state)) {
+		struct px_ring copy = ring;
+
+		px_ring_give_up(&copy, at.position, 1);
+		return false;
+	}
+	finish(view, &ring, &at, event, 1, state, cpu.number);
+	return true;
+}
+
+/* The event is copied only where it goes the long way: so it can stay in registers. */
+PX_INLINE void emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
+{
+	uint64_t state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
+
+	PX_TESTPOINT("point.state.loaded");
+	if (px_unlikely(px_state_of(state) != PX_STATE_RUNNING ||
+			is_filtered(view->segment, state, event->id)) &&
+	    px_emit_is_refused(view, state, event->id, cpu))
+		return;
+	if (px_unlikely(!emit_at_once(view, state, event, cpu)))
+		px_emit(view, *event, cpu);
 }
 
 #endif

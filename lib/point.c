@@ -20,7 +20,7 @@ void px_point_event(uint32_t id, const void *data, size_t length, void *address)
 	struct px_self *self = &px_gate.self;
 	struct px_event event;
 	uint64_t attached;
-	uint32_t cpu;
+	struct px_cpu cpu;
 
 	px_process_ensure();
 	attached = px_load_acquire(&self->attached);
@@ -73,7 +73,7 @@ bool px_point_control(const struct px_view *view, const struct px_event *event, 
 			px_ring_give_up(&ring, at.position, 0);
 			continue;
 		}
-		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu());
+		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu().number);
 		px_ring_commit(&ring, at.position, n, event->tid);
 		notify(view, &ring);
 		*counter = at.counter;

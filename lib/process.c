@@ -96,6 +96,9 @@ static struct px_lineage lineage;
 /* Put a view into its place.  False: another thread, or a handler, was quicker. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
+	/* A writer of a ring of a CPU does without the barrier that who stops the stream asks for (C5). */
+	if (view->rings.nr_rings > view->rings.nr_shared && px_fence_register())
+		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		return false;

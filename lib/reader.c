@@ -235,12 +235,16 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	uint64_t head = cursor->head;
-	uint64_t oldest = px_ring_oldest(&ring, head, margin);
-	uint64_t extra = px_read_once(&ring.control->extra);
+	int64_t passed = (int64_t)(cursor->position - (head - (ring.mask + 1)));
+	uint64_t oldest, extra, word;
 	uint64_t counter = reader->horizon;
 	struct px_record record;
-	uint64_t word;
 
+	/* Never back: where head is not beyond the cursor (C3), a record that was passed can still be there. At most to head. */
+	if (passed > (int64_t)margin)
+		margin = passed > (int64_t)ring.mask ? ring.mask + 1 : (uint32_t)passed;
+	oldest = px_ring_oldest(&ring, head, margin);
+	extra = px_read_once(&ring.control->extra);
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */
@@ -293,6 +297,21 @@ static void look_at_heads(struct px_reader *reader)
 	PX_TESTPOINT("reader.snapshot.taken");
 }
 
+/*
+ * Lapped, though head was not beyond it: what a sequence left over is there (C3 in cpuring.h), a claim, or void, where a slot
+ * behind it was held or the owner of the claim is dead.  Or somebody has taken the slot since; then he has moved head before,
+ * so that is looked at once more.
+ */
+static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
+{
+	uint64_t word;
+
+	if (px_ring_look(ring, cursor->position, cursor->head, &word) != PX_LOOK_LAPPED)
+		return false;
+	cursor->head = px_load_acquire(&ring->control->head);
+	return true;
+}
+
 /* One pass over all rings: jump the lapped ones, cut the others.  False if nothing was lapped. */
 static bool pass_lap(struct px_reader *reader, uint32_t margin)
 {
@@ -307,8 +326,11 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 		struct px_ring ring = ring_of(reader, i);
 		uint64_t lost, oldest;
 
-		if (cursor->head - cursor->position <= ring.mask + 1)
-			continue;
+		if (cursor->head - cursor->position <= ring.mask + 1) {
+			if (!is_being_lapped(cursor, &ring))
+				continue;
+			reader->is_overrun = true;
+		}
 		lapped = true;
 		reader->is_overrun |= has_untold_lap(cursor, &ring, cursor->head);
 		cursor->told = cursor->head - (ring.mask + 1);
@@ -683,14 +705,16 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 		struct px_ring ring = ring_of(reader, i);
 		/* In this order: all of this extra is of reservations below head. */
 		uint64_t extra = px_load_acquire(&ring.control->extra);
-		uint64_t late = extra - cursor->extra;
+		int64_t late = (int64_t)(extra - cursor->extra);
 
-		if (px_read_once(&ring.control->head) != cursor->position || (int64_t)late <= 0)
+		/* Negative: a lap without a survivor was counted with an extra of beyond its end. */
+		if (px_read_once(&ring.control->head) != cursor->position ||
+		    late < -(int64_t)ring.mask)
 			continue;
-		if (late > reader->loss.overwritten)
-			late = reader->loss.overwritten;
-		reader->loss.overwritten -= late;
-		cursor->extra += late;
+		if (late > 0 && (uint64_t)late > reader->loss.overwritten)
+			late = (int64_t)reader->loss.overwritten;
+		reader->loss.overwritten -= (uint64_t)late;
+		cursor->extra += (uint64_t)late;
 	}
 	*loss = reader->loss;
 }

@@ -91,6 +91,7 @@ struct px_rings {
 	char *base;
 	size_t stride;
 	uint32_t nr_rings;
+	uint32_t nr_shared; /* the first ones; each other belongs to one CPU (cpuring.h) */
 	uint32_t nr_slots;
 	uint32_t source; /* enum px_clock_source */
 	uint32_t shift;	 /* stamp = counter >> shift */

@@ -150,9 +150,11 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive)
 
 	for (uint32_t i = 0; i <= ring->mask && asked <= ASKED_MAX; i++) {
 		uint64_t *word = &ring->slots[i].word;
+		uint64_t head = px_load_acquire(&ring->control->head);
 		uint64_t seen = px_read_once(word);
 
-		if (px_word_state(seen) != PX_SLOT_CLAIMED)
+		/* What is not below head may be claimed again for this position, even by this tid (C2 in cpuring.h). */
+		if (px_word_state(seen) != PX_SLOT_CLAIMED || px_word_ahead_of(seen, head) >= 0)
 			continue;
 		asked += asked == 0 || px_word_tid(seen) != tid;
 		/* "dead" is no answer for the next slot: the tid may have come again meanwhile (R6) */

@@ -224,7 +224,7 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
 			     uint32_t tid);
 
 /* A reservation leads to no record: its claimed slots, all or none, become void. */
-PX_COLD void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
+PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /* Make claimed slots void. */
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n);

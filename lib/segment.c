@@ -22,7 +22,7 @@ bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t
 		nr_slots *= 2;
 	if (nr_slots > PX_RING_SLOTS_MAX)
 		return false;
-	geometry->nr_rings = nr_rings;
+	geometry->nr_rings = geometry->nr_shared = nr_rings;
 	geometry->nr_slots = nr_slots;
 	geometry->event_slots = event_slots;
 	geometry->user_limit = nr_slots - CONTROL_SLOTS;
@@ -41,6 +41,7 @@ static void fill_view(const struct px_mapping *mapping, struct px_view *view)
 	view->rings.base = (char *)mapping->base + PX_SEGMENT_RINGS_OFFSET;
 	view->rings.stride = px_ring_stride(view->geometry.nr_slots);
 	view->rings.nr_rings = view->geometry.nr_rings;
+	view->rings.nr_shared = view->geometry.nr_shared;
 	view->rings.nr_slots = view->geometry.nr_slots;
 }
 
@@ -68,7 +69,8 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 
 static bool geometry_is_sound(const struct px_geometry *geometry, uint64_t max_data)
 {
-	return geometry->nr_rings > 0 && geometry->nr_rings <= 65536 && geometry->nr_slots >= 64 &&
+	return geometry->nr_rings > 0 && geometry->nr_rings <= 65536 && geometry->nr_shared > 0 &&
+	       geometry->nr_shared <= geometry->nr_rings && geometry->nr_slots >= 64 &&
 	       geometry->nr_slots <= PX_RING_SLOTS_MAX &&
 	       (geometry->nr_slots & (geometry->nr_slots - 1)) == 0 &&
 	       max_data <= PX_ATTR_DATA_SIZE_MAX &&
@@ -85,6 +87,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	if (mapping->size < sizeof(*segment) || px_read_once(&segment->magic) != PX_SEGMENT_MAGIC)
 		return false;
 	view->geometry.nr_rings = px_read_once(&segment->geometry.nr_rings);
+	view->geometry.nr_shared = px_read_once(&segment->geometry.nr_shared);
 	view->geometry.nr_slots = px_read_once(&segment->geometry.nr_slots);
 	view->geometry.event_slots = px_read_once(&segment->geometry.event_slots);
 	view->geometry.user_limit = px_read_once(&segment->geometry.user_limit);
@@ -96,6 +99,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	    shift > 32 || px_segment_size(&view->geometry) > mapping->size)
 		return false;
 	view->limit = bounded ? view->geometry.user_limit : 0;
+	view->nr_own = 0;
 	view->rings.source = source;
 	view->rings.shift = shift;
 	fill_view(mapping, view);

@@ -37,7 +37,7 @@
 #include "shm.h"
 #include "typelist.h"
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x36747845636173) /* bumped with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x37747845636173) /* bumped with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -84,9 +84,10 @@ PX_INLINE uint64_t px_state_next_filter(uint64_t word)
 	return (word & ~PX_STATE_FILTERS) | (version & PX_STATE_FILTERS) | filter << 8;
 }
 
-/* Sizes of a stream, all in slots of one ring except nr_rings. */
+/* Sizes of a stream: rings, and slots of one ring. */
 struct px_geometry {
 	uint32_t nr_rings;
+	uint32_t nr_shared; /* rings that any CPU writes; the others belong to CPU 0, 1, ... */
 	uint32_t nr_slots;
 	uint32_t event_slots; /* of the largest user event */
 	uint32_t user_limit;  /* reserved and not consumed by user events, at most */
@@ -154,6 +155,7 @@ struct px_view {
 	struct px_geometry geometry;
 	uint64_t limit; /* of px_ring_reserve() for user events; 0: loops */
 	uint64_t max_data;
+	uint32_t nr_own; /* rings of CPUs that this process may write to: all of them, or none */
 	struct px_mapping mapping;
 	uint32_t generation; /* of the registry slot */
 };
@@ -163,7 +165,7 @@ struct px_view {
 	(px_record_slots(sizeof(struct px_eventset) + sizeof(struct px_marks)) + 2 * (event_slots))
 
 /*
- * Slots that one ring needs so that it holds min_bytes of records of any mix of sizes, and a
+ * Slots that one of so many shared rings needs so that it holds min_bytes of records of any mix of sizes, and a
  * further largest user event, before it is full (ATTR-4, UFULL-9), and the control events beyond
  * that (UFULL-10). False if that is more than a ring can have.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "streamstate.h"
 
+#include "fence.h"
 #include "kin.h"
 #include "life.h"
 #include "point.h"
@@ -75,6 +76,16 @@ static uint64_t first_dropped(struct px_stream *stream)
 }
 
 /*
+ * Behind a change of the state: whoever found the stream running has a reservation that is seen from now on (C5 in
+ * cpuring.h).
+ */
+static void settle_writers(const struct px_view *view)
+{
+	if (view->rings.nr_rings > view->rings.nr_shared)
+		px_fence_settle();
+}
+
+/*
  * Start: START is recorded first, so that it is the first of its window (START-7), and carries what
  * is to be reported before it when it ends an automatic stop (UFULL-8).
  */
@@ -92,6 +103,8 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	size_t length = sizeof(data.filter);
 
 	if (was_full) {
+		settle_writers(
+			&stream->view); /* what is of the window before is older than START */
 		data.marks.stopped = px_stream_run_stopped(stream, state);
 		data.marks.gap = dropped != stream->dropped_started;
 		data.marks.first_dropped = first_dropped(stream);
@@ -135,13 +148,18 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 }
 
 /* Leave RUNNING for STOPPED, unless a writer has left it for AUTO_FULL: true if it was we. */
-static bool leave_running(struct px_segment *segment, uint64_t *state)
+static bool leave_running(const struct px_view *view, uint64_t *state)
 {
+	struct px_segment *segment = view->segment;
+
 	while (px_state_of(*state) == PX_STATE_RUNNING) {
 		uint64_t stopped = px_state_next(*state, PX_STATE_STOPPED, false);
 
-		if (px_compare_exchange(&segment->state, *state, stopped)) /* EDGE stop release */
+		/* EDGE stop release */
+		if (px_compare_exchange(&segment->state, *state, stopped)) {
+			settle_writers(view);
 			return true;
+		}
 		*state = px_load_acquire(&segment->state);
 	}
 	return false;
@@ -151,7 +169,7 @@ void px_stream_leave_running(struct px_stream *stream)
 {
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 
-	leave_running(stream->view.segment, &state);
+	leave_running(&stream->view, &state);
 }
 
 void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
@@ -164,7 +182,7 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer is about to do it */
 	state = px_load_acquire(&segment->state);
-	if (!leave_running(segment, &state)) {
+	if (!leave_running(&stream->view, &state)) {
 		if (px_state_of(state) == PX_STATE_AUTO_FULL)
 			px_exchange(&segment->state, state & ~PX_STATE_ARMED);
 		return;
@@ -248,6 +266,7 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 	while (!px_compare_exchange(&segment->state, state,
 				    px_state_next_filter(state))) /* EDGE window release */
 		state = px_load_acquire(&segment->state);
+	settle_writers(&stream->view); /* what met the old set is read ahead of FILTER */
 	if (px_state_of(state) == PX_STATE_AUTO_FULL)
 		judge_stop(segment, px_eventset_has(&data.old_set, PX_EVENT_STOP));
 	if (px_state_of(state) != PX_STATE_RUNNING)
@@ -351,8 +370,16 @@ static bool report_stop(struct px_stream *stream, uint64_t state, void *data, si
 static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum px_next next,
 				 void *data, size_t capacity, struct px_report *report)
 {
-	bool is_empty = next == PX_NEXT_NONE;
+	bool is_empty;
 
+	/* A writer that did not fill it may be on its way. */
+	if (next == PX_NEXT_NONE && stream->settled != state) {
+		settle_writers(&stream->view);
+		stream->settled = state;
+		next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data,
+				      capacity, report);
+	}
+	is_empty = next == PX_NEXT_NONE;
 	if (is_empty && report_stop(stream, state, data, capacity, report))
 		next = PX_NEXT_EVENT;
 	if (stream->logging.log)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The beginning and the end of a stream. */
+#include "config.h"
+
 #include "stream.h"
 
 #include <errno.h>
@@ -7,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpuring.h"
+#include "fence.h"
 #include "kin.h"
 #include "life.h"
 #include "process.h"
@@ -36,13 +40,33 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 	return 0;
 }
 
-static uint32_t rings_wanted(const struct px_attr *attr)
+/*
+ * A ring for each CPU, and one for all that cannot write there (cpuring.h).  Where nobody can, or who makes the stream cannot
+ * ask for the barrier that this takes, CPUs share rings, as they do where a number of rings is asked for.
+ */
+static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
+			 struct px_geometry *geometry)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	if (attr->nr_rings > 0)
-		return attr->nr_rings;
-	return nr_cpus < 1 ? 1 : nr_cpus > PX_RINGS_MAX ? PX_RINGS_MAX : (uint32_t)nr_cpus;
+	if (nr_cpus < 1)
+		nr_cpus = 1;
+	if (nr_cpus >= PX_RINGS_MAX)
+		nr_cpus = PX_RINGS_MAX - 1;
+	geometry->nr_rings = geometry->nr_shared = attr->nr_rings > 0 ? attr->nr_rings :
+									(uint32_t)nr_cpus;
+	if ((attr->nr_rings == 0 || attr->nr_rings == (uint32_t)nr_cpus + 1) &&
+	    source == PX_CLOCK_HARDWARE && px_cpu_area() && px_fence_register() && px_fence_all()) {
+		geometry->nr_rings = (uint32_t)nr_cpus + 1;
+		geometry->nr_shared = 1;
+	}
+}
+
+/* Fewer rings, where there is no memory for these: then none of a CPU's own. */
+static void have_fewer_rings(struct px_geometry *geometry)
+{
+	geometry->nr_rings /= 2;
+	geometry->nr_shared = geometry->nr_rings;
 }
 
 /* What is to be made, for whom. */
@@ -59,19 +83,19 @@ static int create_segment(struct px_stream *stream, const struct order *order, u
 {
 	const struct px_attr *attr = order->attr;
 	bool bounded = attr->stream_policy != PX_POLICY_LOOP;
-	uint32_t nr_rings = rings_wanted(attr);
 	struct px_geometry geometry;
 	struct px_mapping mapping;
 	int error;
 
-	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, nr_rings))
+	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, 1))
 		return ENOMEM;
+	choose_rings(attr, order->clock->source, &geometry);
 	for (;;) {
 		error = px_registrar_make_segment(&order->registrar, index, &stream->slot,
 						  px_segment_size(&geometry), &mapping);
 		if (error != ENOMEM || geometry.nr_rings == 1)
 			break;
-		geometry.nr_rings /= 2;
+		have_fewer_rings(&geometry);
 	}
 	if (error)
 		return error;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "thread.h"
 
 #include <pthread.h>
@@ -10,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpuring.h"
 #include "decimal.h"
 #include "process.h"
 
@@ -105,6 +108,7 @@ static void introduce_thread(struct px_self *self, struct px_registry *registry)
 			px_view_add_thread(view, &object);
 	}
 	px_thread.priority = px_txtb_priority_word(object.priority);
+	px_thread_doubt_area(); /* we may be a child */
 	px_thread.epoch = is_named_for_now(self) ? 0 : epoch;
 }
 
@@ -118,6 +122,12 @@ void px_thread_introduce(struct px_self *self, struct px_registry *registry)
 	if (px_thread.epoch != px_load_acquire(&self->epoch))
 		introduce_thread(self, registry);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct rseq *px_thread_find_area(void)
+{
+	px_thread.area = px_cpu_area_ensure();
+	return px_thread.area;
 }
 
 uint32_t px_thread_tid(void)

@@ -8,11 +8,13 @@
 #ifndef PX_THREAD_H
 #define PX_THREAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "registry.h"
 
 struct px_self;
+struct rseq;
 
 /* A thread, in its own storage: small, without a constructor, as a handler may touch it first. */
 struct px_thread {
@@ -22,6 +24,8 @@ struct px_thread {
 	uint32_t handle;   /* TXTB context */
 	uint32_t priority; /* TXTB priority word */
 	uint32_t given;	   /* the handle that it is to have; 0: any */
+	struct rseq
+		*area; /* of its restartable sequences; NULL: to be looked for, or there is none */
 };
 
 #define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
@@ -46,6 +50,18 @@ PX_INLINE void px_thread_take_handle(uint32_t handle)
 PX_INLINE void px_thread_renew(void)
 {
 	px_thread.epoch = 0;
+}
+
+/* The area of the calling thread; NULL: there is none.  Async-signal-safe. */
+PX_NOINLINE struct rseq *px_thread_find_area(void);
+
+/*
+ * It is looked for again: ahead of vfork(), by the child or by the thread, whichever is first to record an event.  The kernel does
+ * not watch the child otherwise, and nobody could tell.
+ */
+PX_INLINE void px_thread_doubt_area(void)
+{
+	px_thread.area = NULL;
 }
 
 /* The tid of the calling thread as the kernel has it: right also where the thread was not introduced. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not wrapped: a function that returns twice cannot have one in between that returns once.  What
- * its child executes is edited like any other's (envedit.h), and that it does is not recorded.  What it does ahead of
- * that, as with descriptors, is taken for its parent's, whose memory it has: to tell them apart takes a system call.
+ * Processes.  vfork() is not recorded: a function that returns twice cannot have one in between that returns once.  It is
+ * only noted ahead of it (thread.h), and then jumped to.  What its child executes is edited like any other's
+ * (envedit.h), and that it does is not recorded.  What it does ahead of that, as with descriptors, is taken for its
+ * parent's, whose memory it has: to tell them apart takes a system call.
  *
  * An exec that succeeds does not come back, so it is recorded as a call that begins; one that fails ends too.  Who
  * waits for a child asks without waiting first.
@@ -70,6 +71,27 @@ PX_WRAP pid_t fork(void)
 		px_hook_end(&sample, PX_WRAPPER_fork);
 	return pid;
 }
+
+#ifdef __x86_64__ /* elsewhere nobody asks */
+/* The real function, or what does as well. */
+__attribute__((used, visibility("hidden"))) void *px_process_before_vfork(void);
+void *px_process_before_vfork(void)
+{
+	ENSURE(fork);
+	px_thread_doubt_area();
+	return px_hook_real_vfork ? px_hook_real_vfork : (void *)px_real.fork;
+}
+
+/* Its frame is gone when the child returns: so there must be none of ours. */
+PX_WRAP __attribute__((naked)) pid_t vfork(void)
+{
+	__asm__("subq $8, %rsp\n\t"
+		"call px_process_before_vfork\n\t"
+		"addq $8, %rsp\n\t"
+		"jmp *%rax");
+}
+PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, nothrow));
+#endif
 
 typedef __typeof__(posix_spawn) spawn_function;
 

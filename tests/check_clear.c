@@ -456,13 +456,16 @@ START_TEST(clear_with_writers_at_all_steps_leaves_their_events_at_most_once)
 {
 	static struct px_test_writer writers[NR_POINTS];
 	struct px_test_event event;
-	uint32_t seen = 0;
+	uint32_t seen = 0, held = 0;
 
 	use_stream(_i & 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, 0, _i & 1);
 	trace_many(20);
 	for (size_t i = 0; i < NR_POINTS; i++) {
+		if (!px_test_passes(_i & 1, points[i]))
+			continue;
 		px_test_hold(&writers[i], points[i], type, 1000000 + (uint32_t)i);
 		ck_assert(writers[i].was_held);
+		held |= 1u << i;
 	}
 	ok(posix_trace_clear(stream));
 	for (size_t i = 0; i < NR_POINTS; i++)
@@ -483,7 +486,7 @@ START_TEST(clear_with_writers_at_all_steps_leaves_their_events_at_most_once)
 	}
 	ck_assert_uint_ne(seen & 1u << 30, 0);
 	/* Who had not been through yet begins anew, and is recorded; who was done before is not. */
-	ck_assert_uint_eq(seen & 0x1f, 0x1f);
+	ck_assert_uint_eq(seen & 0x1f, held & 0x1f);
 	ck_assert_uint_eq(seen & 0x80, 0);
 }
 END_TEST

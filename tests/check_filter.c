@@ -452,6 +452,8 @@ START_TEST(set_filter_with_writers_at_all_steps_takes_effect_at_once)
 	make_stream(0, 0, (unsigned int)_i);
 	ok(posix_trace_start(stream));
 	for (size_t i = 0; i < NR_STEPS; i++) {
+		if (!px_test_passes((unsigned int)_i, steps[i].point))
+			continue;
 		px_test_hold(&writers[i], steps[i].point, a, (uint32_t)i);
 		ck_assert(writers[i].was_held);
 	}

@@ -323,6 +323,7 @@ START_TEST(reclaim_all_of_claims_of_very_many_owners_asks_for_some)
 	px_handle_unlock(trid);
 	ring = ring_at(0);
 	ck_assert_uint_ge(nr_slots(), 8192);
+	ring.control->head = nr_slots();
 	for (uint32_t i = 0; i < nr_slots(); i++)
 		ring.slots[i].word = px_word(i, 1 + i, PX_SLOT_CLAIMED);
 	px_ring_reclaim_all(&ring, ask);
@@ -509,6 +510,71 @@ START_TEST(event_without_room_while_the_filter_is_set_stops_the_stream)
 }
 END_TEST
 
+/* A sequence that was not finished left this word at so many slots beyond head (C3 in cpuring.h). */
+static void leave_beyond_head(uint32_t i, uint64_t distance, enum px_slot_state state)
+{
+	struct px_ring ring = ring_at(i);
+	uint64_t position = px_load_acquire(&ring.control->head) + distance;
+
+	px_store_release(&ring.slots[position & ring.mask].word, px_word(position, 0, state));
+}
+
+static void write_a_full_ring(void)
+{
+	for (uint32_t i = 0; i < nr_slots(); i++)
+		write_to_ring(1, i);
+}
+
+/* The oldest is gone, and all others are there: one is lost, and that is marked. */
+START_TEST(reader_oldest_record_under_what_a_sequence_left_is_lost)
+{
+	static const enum px_slot_state left[] = {PX_SLOT_CLAIMED, PX_SLOT_VOID};
+	struct px_stream *stream;
+	struct px_loss loss;
+
+	new_running_stream(0, 2);
+	write_a_full_ring();
+	leave_beyond_head(1, 0, left[_i]);
+	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+	for (uint32_t i = 1; i < nr_slots(); i++) {
+		px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	stream = px_handle_lock(trid);
+	px_stream_loss(stream, &loss);
+	px_handle_unlock(trid);
+	ck_assert_uint_eq(loss.overwritten, 1);
+}
+END_TEST
+
+/*
+ * The slot ahead of what was left is passed by its writer, so the record of the lap before is still there; it was read,
+ * or given up, and the reader does not go back to it.
+ */
+START_TEST(reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read_again)
+{
+	struct px_stream *stream;
+	struct px_loss loss;
+
+	new_running_stream(0, 2);
+	write_a_full_ring();
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	ck_assert_uint_eq(px_test_number(&event), 0);
+	leave_beyond_head(1, 1, PX_SLOT_CLAIMED);
+	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+	for (uint32_t i = 2; i < nr_slots(); i++) {
+		px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	stream = px_handle_lock(trid);
+	px_stream_loss(stream, &loss);
+	px_handle_unlock(trid);
+	ck_assert_uint_eq(loss.overwritten, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reader");
@@ -525,6 +591,9 @@ int main(void)
 		       reader_events_older_than_a_lap_but_in_a_ring_lapped_later_are_lost_too);
 	tcase_add_test(laps,
 		       reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too);
+	tcase_add_loop_test(laps, reader_oldest_record_under_what_a_sequence_left_is_lost, 0, 2);
+	tcase_add_test(laps,
+		       reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read_again);
 	suite_add_tcase(suite, laps);
 
 	tcase_set_timeout(hostile, 20);

@@ -591,14 +591,21 @@ static const struct {
 /* The stream of a round, and a writer held at each of the steps. */
 static struct px_test_writer writers[NR_STEPS];
 
-static void hold_writers(int policy, unsigned int nr_rings)
+/* Returns the steps that there are, as bits. */
+static uint64_t hold_writers(int policy, unsigned int nr_rings)
 {
+	uint64_t held = 0;
+
 	use_stream(policy, 0, nr_rings);
 	ok(posix_trace_start(stream));
 	for (size_t i = 0; i < NR_STEPS; i++) {
+		if (!px_test_passes(nr_rings, steps[i].point))
+			continue;
 		px_test_hold(&writers[i], steps[i].point, type, 1u << i);
 		ck_assert(writers[i].was_held);
+		held |= 1u << i;
 	}
+	return held;
 }
 
 static void release_writers(void)
@@ -622,9 +629,9 @@ static const struct {
 START_TEST(restart_with_writers_at_all_steps_every_event_is_inside_a_window)
 {
 	for (int restarts = 1; restarts <= 3; restarts++) {
+		uint64_t held = hold_writers(kinds[_i].policy, kinds[_i].nr_rings);
 		struct windows found;
 
-		hold_writers(kinds[_i].policy, kinds[_i].nr_rings);
 		for (int i = 0; i < restarts; i++) {
 			ok(posix_trace_stop(stream));
 			ok(posix_trace_start(stream));
@@ -634,8 +641,8 @@ START_TEST(restart_with_writers_at_all_steps_every_event_is_inside_a_window)
 		found = read_windows();
 		ck_assert_int_eq(found.starts, restarts + 1);
 		ck_assert_int_eq(found.stops, restarts + 1);
-		ck_assert_int_eq(found.events, NR_STEPS);
-		ck_assert_uint_eq(found.sum, (1u << NR_STEPS) - 1);
+		ck_assert_int_eq(found.events, __builtin_popcountll(held));
+		ck_assert_uint_eq(found.sum, held);
 		ok(posix_trace_shutdown(stream));
 	}
 }

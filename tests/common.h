@@ -136,6 +136,12 @@ struct px_test_writer {
 	bool was_held;
 };
 
+/*
+ * True if events of a stream with that number of rings pass this point.  Where CPUs have rings of their own, reserve and claim
+ * are one step (cpuring.h).
+ */
+bool px_test_passes(unsigned int nr_rings, const char *point);
+
 /* Returns when the writer is at the point, or done without passing it. */
 void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_id_t type,
 		  uint32_t number);
@@ -145,6 +151,7 @@ void px_test_hold_data(struct px_test_writer *writer, const char *point, trace_e
 		       const void *data, size_t length);
 
 /* Returns when the writer is done. */
+/* Nothing, if it was not held. */
 void px_test_release(struct px_test_writer *writer);
 
 /*
