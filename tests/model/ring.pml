@@ -5,13 +5,19 @@
  * of its own: a d_step or atomic has one, or is a compare-exchange; what else is in there is local, or a ghost,
  * which is a variable that only the properties look at.
  *
+ * With CPU it is the ring of a CPU (lib/cpuring.h): reserve and claim are a sequence that has to begin anew when it is
+ * disturbed at any step.  Who migrates takes his event to the ring of another CPU, and is never seen again here; who
+ * comes from there is one who comes late.  Outside of the sequence writers are everywhere, and all at once.
+ *
  * Configurations are made of these macros (run.sh, README).  Besides those with a default:
  *
+ *	CPU		the ring of a CPU
  *	KILL		writer 0 is killed at some step, or not at all
  *	PATIENCE	the reader may step over any writer at any time; else only over a dead one
  *	CLEAR		the reader clears once, at any time
  *	COUNTER		stamps (R2)
  *	LOST		first_lost; with LOST_AT_CLAIM as README proposes it; with R5 that is a property
+ *	LOSS		what was overwritten is counted, by `extra` (R7)
  *	NO_READER	writers only
  *	BUG_...		mistakes that have to be found
  */
@@ -90,6 +96,8 @@ byte reserver[POSITIONS]; /* tid */
 #ifdef COUNTER
 byte clock;
 byte last_counter;
+/* No more ahead of the last record than matters: who is disturbed reads it again and again. */
+#define READ_CLOCK d_step { clock = (clock <= last_counter + W -> clock + 1 : clock); c = clock }
 #endif
 #ifdef LOST
 /* Counters rise with positions, so a position is its own counter here. */
@@ -101,6 +109,17 @@ byte first_lost = NO_COUNTER; /* of the counters of what was overwritten, the le
 #else
 byte first_lost; /* raised only */
 #endif
+#endif
+
+#ifdef LOSS
+byte extra;	  /* slots that begin no record */
+byte extra_of[N]; /* as its writer found it */
+short unreported; /* ghost: records committed and not reported */
+short overwritten;
+short reader_extra; /* of all below pos */
+#endif
+#ifdef CPU
+byte cpu; /* tid of the one that is in a sequence; 0: nobody */
 #endif
 
 #define MINE(position) (word[SLOT(position)] == WORD(position, me + 1, CLAIMED))
@@ -138,6 +157,25 @@ inline save_first_lost()
 	od
 }
 
+inline move_head(count)
+{
+	head = h + count;
+	token_at[h] = token;
+#ifdef KILL
+	k = 0;
+	do
+	:: k < count -> reserver[h + k] = me + 1; k++
+	:: else -> k = 0; break
+	od;
+#endif
+#ifdef COUNTER
+	/* R2 */
+	assert(c >= last_counter);
+	last_counter = c;
+#endif
+	skip
+}
+
 inline reserve()
 {
 	do
@@ -154,8 +192,11 @@ inline reserve()
 #else
 		h = head;
 #endif
+#ifdef LOSS
+		x = extra;
+#endif
 #if defined COUNTER && !defined BUG_COUNTER_FIRST
-		d_step { clock++; c = clock }
+		READ_CLOCK
 #endif
 		atomic {
 			if
@@ -164,20 +205,7 @@ inline reserve()
 #else
 			:: head == h ->
 #endif
-				head = h + n;
-				token_at[h] = token;
-#ifdef KILL
-				k = 0;
-				do
-				:: k < n -> reserver[h + k] = me + 1; k++
-				:: else -> k = 0; break
-				od;
-#endif
-#ifdef COUNTER
-				/* R2 */
-				assert(c >= last_counter);
-				last_counter = c;
-#endif
+				move_head(n);
 				break
 			:: else
 			fi
@@ -187,6 +215,12 @@ inline reserve()
 	t = tail;
 	if
 	:: t + N >= h && t + N - h < n -> save_first_lost()
+	:: else
+	fi;
+#endif
+#ifdef LOSS
+	if
+	:: n > 1 -> extra = extra + n - 1
 	:: else
 	fi;
 #endif
@@ -312,8 +346,156 @@ inline claim()
 	i = 0
 }
 
+#ifdef CPU
+#ifdef BUG_LEFTOVER_REFUSED
+#define IS_HELD_AT(position) true
+#else
+#define IS_HELD_AT(position) (POSITION(seen) != position)
+#endif
+#ifdef BUG_PASS_LATER /* what is held is found by one sequence and passed by another, which does not look at it */
+#define EXPECTED (held != 0 -> held - 1 : n)
+#else
+#define EXPECTED n
+#endif
+#ifdef BUG_NO_RESTART
+#define IS_DISTURBED false
+#else
+#define IS_DISTURBED (cpu != me + 1)
+#endif
+
+/*
+ * Nothing but the last step counts; what others see of the steps before it stays.  got: the slots are claimed; else slot
+ * i is held, and those ahead of it are void.
+ */
+inline sequence()
+{
+#if defined COUNTER && !defined BUG_COUNTER_FIRST
+	READ_CLOCK
+#endif
+	h = head;
+#if LIMIT
+	t = tail;
+	if
+	:: h + n - t > LIMIT -> d_step { no_room = true; cpu = 0 }
+	:: else
+	fi;
+#endif
+	do
+	:: i < EXPECTED && got ->
+		seen = word[SLOT(h + i)];
+		if
+#ifndef BUG_NO_CLAIM_CHECK
+		:: STATE(seen) == CLAIMED && IS_HELD_AT(h + i) ->
+#ifdef BUG_PASS_LATER
+			d_step { held = i + 1; passes = true; cpu = 0 }
+#else
+			got = false
+#endif
+#endif
+		:: else -> i++
+		fi
+	:: else -> break
+	od;
+#ifdef BUG_PASS_LATER
+	got = (held == 0);
+#endif
+#ifdef LOSS
+	x = extra;
+#endif
+#ifdef BUG_HEAD_FIRST
+	atomic { advance = (got -> n : i + 1); move_head(advance); k = 0 }
+#endif
+	do
+	:: k < i ->
+		d_step {
+			/* C2: what was there is older, or left over. */
+			assert(STATE(word[SLOT(h + k)]) == FREE || POSITION(word[SLOT(h + k)]) <= h + k);
+			assert(LIMIT == 0 || h + k - N < tail); /* R4 */
+			word[SLOT(h + k)] = (got -> WORD(h + k, me + 1, CLAIMED) : WORD(h + k, 0, VOID));
+			k++
+		}
+	:: else -> break
+	od;
+	atomic {
+#ifndef BUG_HEAD_FIRST
+		advance = (got -> n : i + 1);
+		move_head(advance);
+		/* What is passed is not left over at this position: its claim would have no owner. */
+		assert(got || STATE(word[SLOT(h + i)]) != CLAIMED || POSITION(word[SLOT(h + i)]) != h + i);
+#endif
+		advance = 0;
+		taken = true;
+		cpu = 0
+	}
+}
+
+inline take_by_sequence()
+{
+	do
+	::
+		d_step { h = 0; t = 0; i = 0; k = 0; x = 0; seen = 0; no_room = false; got = true; cpu = me + 1 }
+		{ sequence() } unless { IS_DISTURBED };
+#ifdef BUG_PASS_LATER
+		d_step {
+			held = (passes -> held : 0);
+			passes = false
+		}
+#endif
+		if
+		:: taken -> taken = false; break
+#if LIMIT
+		:: no_room -> head + n - tail <= LIMIT
+#endif
+		:: !taken && !no_room
+		:: !taken -> goto elsewhere
+		fi
+	od;
+#ifdef LOSS
+	if
+	:: got && n > 1 -> extra = extra + n - 1
+	:: !got && i > 0 -> extra = extra + i
+	:: else
+	fi;
+#endif
+	if
+	:: got
+	:: !got -> skip_slot(h + i)
+	fi;
+	d_step { i = 0; k = 0 }
+}
+
+/* A context switch, a handler, or another CPU, at any time. */
+active proctype disturber()
+{
+end:	do
+	:: d_step { cpu != 0 -> cpu = 0 }
+	od
+}
+#endif
+
+/* Reserve and claim. */
+inline take()
+{
+#ifdef CPU
+#ifdef BUG_CLAIM_OUTSIDE
+	if
+	:: me == 0 -> reserve(); claim()
+	:: else -> take_by_sequence()
+	fi
+#else
+	take_by_sequence()
+#endif
+#else
+	reserve();
+	claim()
+#endif
+}
+
 inline write()
 {
+#ifdef LOSS
+	extra_of[SLOT(h)] = x;
+#endif
 	do
 	:: i < n ->
 		d_step { assert(MINE(h + i)); first[SLOT(h + i)] = token }
@@ -337,6 +519,9 @@ inline commit_head()
 #endif
 		word[SLOT(h)] = WORD(h, me + 1, HEAD);
 		assert(!is_nothing[h]);
+#ifdef LOSS
+		unreported++;
+#endif
 		committed[h] = (h >= pos)
 	}
 }
@@ -362,12 +547,11 @@ inline one_event()
 {
 	d_step { token = TOKEN(me, e); n = SIZE_OF(token); tries = 0; c = 0 }
 #ifdef BUG_COUNTER_FIRST
-	d_step { clock++; c = clock }
+	READ_CLOCK
 #endif
 	do
 	:: tries < TRIES ->
-again:		reserve();
-		claim();
+again:		take();
 		if
 		:: got ->
 #ifdef BUG_COMMIT_BEFORE_DATA
@@ -379,6 +563,9 @@ again:		reserve();
 #endif
 			break
 		:: else ->
+#ifdef LOSS
+			extra++;
+#endif
 			tries++
 		fi
 	:: else ->
@@ -388,15 +575,24 @@ again:		reserve();
 #endif
 		break
 	od;
+elsewhere:
 	skip; /* a loop may not break into a d_step */
-	d_step { h = 0; t = 0; n = 0; seen = 0; got = false; c = 0; k = 0; tries = 0; token = 0; e++ }
+	d_step { h = 0; t = 0; n = 0; seen = 0; got = false; c = 0; k = 0; tries = 0; token = 0; x = 0; e++ }
 }
 
 proctype writer(byte me)
 {
-	byte e, h, t, n, i, k, tries, token, c, lost;
+	byte e, h, t, n, i, k, tries, token, c, lost, x;
 	short seen;
 	bool got;
+#ifdef CPU
+	bool taken, no_room;
+	byte advance;
+#ifdef BUG_PASS_LATER
+	byte held;
+	bool passes;
+#endif
+#endif
 
 	{
 		do
@@ -458,6 +654,9 @@ inline pass(why)
 #ifdef KILL
 	reserver[pos] = 0;
 #endif
+#ifdef LOSS
+	reader_extra = reader_extra + (why == NOTHING);
+#endif
 	pos++
 }
 
@@ -466,12 +665,32 @@ inline consume()
 	tail = pos
 }
 
-/* Behind a lap: to the first record at or after head - N. */
+/*
+ * Behind a lap: to the first record at or after head - N.  In the ring of a CPU head may not be so far yet (C3), and may be
+ * one of before the look, where it was another ring that was found to be lapped.
+ */
 inline lapped()
 {
+#if defined CPU && !defined BUG_LAPPED_BY_HEAD && !defined BUG_LAPPED_BY_CLAIM
+	if
+	:: h = head
+	:: true
+	fi;
+#ifdef BUG_JUMP_BACK
+	assert(h >= pos + N || word[SLOT(h - N)] != WORD(h - N, TID(word[SLOT(h - N)]), HEAD));
+#endif
+#else
 	h = head;
+#ifdef BUG_LAPPED_BY_CLAIM
+	assert(h > pos + N || STATE(w) == CLAIMED);
+#else
+	assert(h > pos + N);
+#endif
+#endif
+#ifdef LOSS
+	n = pos;
+#endif
 	d_step {
-		assert(h > pos + N);
 		do
 		:: pos < h - N -> pass(LAPPED)
 		:: else -> break
@@ -488,6 +707,30 @@ inline lapped()
 		}
 	:: else -> break
 	od;
+#ifdef LOSS
+	x = extra;
+	if
+	:: pos != h ->
+		a = extra_of[SLOT(pos)];
+		if
+		:: word[SLOT(pos)] == w -> x = a
+		:: else
+		fi
+	:: else
+	fi;
+	d_step {
+		x = x - reader_extra;
+		if
+		:: x > pos - n -> x = pos - n
+		:: x < 1 - N -> x = 0
+		:: else
+		fi;
+		reader_extra = reader_extra + x;
+		overwritten = overwritten + pos - n - x;
+		x = 0;
+		a = 0
+	}
+#endif
 	consume()
 }
 
@@ -559,6 +802,10 @@ inline report()
 	d_step {
 		assert(committed[pos]);
 		assert(a == token_at[pos]); /* R3 */
+#ifdef LOSS
+		unreported--;
+		reader_extra = reader_extra + n - 1;
+#endif
 		do
 		:: n > 0 -> pass(REPORTED); n--
 		:: else -> break
@@ -608,7 +855,7 @@ inline read_record()
 active proctype reader()
 {
 	byte h, n, i, a;
-	short w;
+	short w, x;
 	bool torn, intact;
 #ifdef CLEAR
 	bool cleared;
@@ -689,7 +936,14 @@ active proctype reader()
 		d_step { w = 0; h = 0; n = 0 }
 	od;
 	/* Everybody is through, and the reader has passed every position. */
-	assert(tail == head)
+	assert(tail == head);
+#ifdef LOSS
+	/* R7: now nothing is in flight. */
+#ifdef BUG_LOSS_LATE
+	assert(extra >= reader_extra);
+#endif
+	assert(overwritten - (extra - reader_extra) == unreported)
+#endif
 }
 #endif
 

@@ -36,6 +36,15 @@ bounded-clear		ring -DLIMIT=2 -DEVENTS_0=1 -DCLEAR
 counter			ring -DW=3 -DEVENTS_0=1 -DEVENTS=1 -DCOUNTER -DNO_READER -DTRIES=1
 lost			ring -DEVENTS_0=1 -DEVENTS=4 -DSIZE=3 -DTRIES=1 -DLOST -DNO_READER
 lost-at-claim		ring -DEVENTS_0=1 -DEVENTS=4 -DSIZE=3 -DTRIES=1 -DLOST -DLOST_AT_CLAIM -DR5 -DNO_READER
+cpu-loop		ring -DCPU -DEVENTS_0=1 -DTRIES=1
+cpu-loop-many		ring -DCPU -DN=4 -DSIZE_0=2 -DSIZE=3 -DEVENTS_0=1 -DEVENTS=1
+cpu-loop-kill		ring -DCPU -DEVENTS_0=1 -DEVENTS=1 -DKILL -DTRIES=1
+cpu-bounded		ring -DCPU -DLIMIT=2 -DEVENTS_0=1
+cpu-loss		ring -DCPU -DSIZE_0=3 -DSIZE=2 -DEVENTS_0=1 -DEVENTS=1 -DLOSS
+cpu-bounded-kill	ring -DCPU -DN=1 -DLIMIT=1 -DEVENTS_0=1 -DEVENTS=1 -DKILL -DTRIES=1
+cpu-counter		ring -DCPU -DEVENTS_0=1 -DCOUNTER -DNO_READER -DTRIES=1
+cpu-stop		window -DCPU -DEVENTS=1
+cpu-stop-rings		window -DCPU -DR=2 -DEVENTS=1 -DWINDOWS=1
 window			window
 window-rings		window -DR=2
 window-3		window -DW=3 -DEVENTS=1 -DWINDOWS=1
@@ -59,6 +68,19 @@ clear-keeps-position	ring -DLIMIT=2 -DEVENTS_0=1 -DCLEAR -DBUG_CLEAR_KEEPS_POSIT
 counter-before-head	ring -DW=2 -DEVENTS_0=1 -DEVENTS=1 -DCOUNTER -DNO_READER -DBUG_COUNTER_FIRST
 lost-unchecked		ring -DEVENTS_0=1 -DEVENTS=4 -DTRIES=1 -DLOST -DNO_READER -DBUG_LOST_UNCHECKED
 lost-at-reserve		ring -DEVENTS_0=1 -DEVENTS=4 -DTRIES=1 -DLOST -DR5 -DNO_READER
+cpu-no-claim-check	ring -DCPU -DN=1 -DEVENTS_0=1 -DBUG_NO_CLAIM_CHECK
+cpu-leftover-refused	ring -DCPU -DEVENTS_0=1 -DBUG_LEFTOVER_REFUSED
+cpu-head-first		ring -DCPU -DEVENTS_0=1 -DBUG_HEAD_FIRST
+cpu-no-restart		ring -DCPU -DEVENTS_0=1 -DBUG_NO_RESTART
+cpu-claim-outside	ring -DCPU -DEVENTS_0=1 -DBUG_CLAIM_OUTSIDE
+cpu-pass-later		ring -DCPU -DN=1 -DEVENTS=1 -DTRIES=1 -DBUG_PASS_LATER
+cpu-counter-outside	ring -DCPU -DEVENTS_0=1 -DEVENTS=1 -DCOUNTER -DNO_READER -DBUG_COUNTER_FIRST
+cpu-lapped-by-head	ring -DCPU -DEVENTS_0=1 -DBUG_LAPPED_BY_HEAD
+cpu-lapped-by-claim	ring -DCPU -DEVENTS_0=1 -DKILL -DBUG_LAPPED_BY_CLAIM
+cpu-jump-back		ring -DCPU -DEVENTS_0=1 -DBUG_JUMP_BACK
+cpu-loss-late		ring -DCPU -DSIZE_0=3 -DSIZE=2 -DEVENTS_0=1 -DEVENTS=1 -DLOSS -DBUG_LOSS_LATE
+cpu-no-fence		window -DCPU -DBUG_NO_FENCE
+cpu-fence-first		window -DCPU -DBUG_FENCE_FIRST
 no-recheck-of-state	window -DBUG_NO_RECHECK
 no-version		window -DBUG_NO_VERSION
 start-runs-first	window -DBUG_START_RUNS_FIRST

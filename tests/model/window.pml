@@ -10,6 +10,10 @@
  * it is odd from the exchange that places START, whose counter was read just before, until the reading that
  * px_clock_read_later() waits to be over; STOP has a later one.  place counts the bounds in the ring of START and
  * STOP.  Whoever reads the counter or moves head takes them along.
+ *
+ * With CPU each of the R rings belongs to a CPU (lib/cpuring.h, C5), START and STOP go elsewhere, and writers migrate: the
+ * store of head waits in the CPU's store buffer, of one place, until it is drained: at any time, ahead of the next one,
+ * when another thread gets the CPU, or by the fence of the one who stops the stream.
  */
 #ifndef W
 #define W 2 /* writers */
@@ -56,12 +60,94 @@ byte time;
 byte place;
 byte finished; /* writers */
 
+#ifdef CPU
+byte buffered[R];   /* head, as only its CPU sees it; 0: the buffer is empty */
+byte cpu[R];	    /* 1 + the writer that has it */
+byte recorded[R];   /* ghost: head behind the last record that will be committed */
+byte closed[R];	    /* ghost: head as the reader saw it that reported STOP, */
+byte closed_time;   /* and when that was */
+
+#define HEAD(r) (buffered[r] != 0 -> buffered[r] : head[r])
+
+inline drain(r)
+{
+	head[r] = HEAD(r);
+	buffered[r] = 0
+}
+
+active [R] proctype store_buffer()
+{
+end:	do
+	:: d_step { buffered[_pid] != 0 -> drain(_pid) }
+	od
+}
+
+/* A handler, or a migration: the sequence begins anew, perhaps elsewhere. */
+active [R] proctype disturber()
+{
+end:	do
+	:: d_step { cpu[_pid - R] != 0 -> cpu[_pid - R] = 0 }
+	od
+}
+
+/* The writer leaves the CPU that it had, and gets any. */
+inline get_cpu()
+{
+	d_step {
+		if
+		:: cpu[r] == me + 1 -> drain(r); cpu[r] = 0
+		:: else
+		fi
+	}
+	if
+	:: r = 0
+#if R > 1
+	:: r = 1
+#endif
+	fi;
+	d_step { drain(r); cpu[r] = me + 1 }
+}
+
+inline fence()
+{
+	r = 0;
+	do
+	:: r < R -> d_step { drain(r); r++ }
+	:: else -> r = 0; break
+	od
+}
+
+inline sequence()
+{
+	stamp = time;
+	h = HEAD(r);
+	d_step { buffered[r] == 0 -> buffered[r] = h + 1; taken = true }
+}
+
+/* What the reader finds behind STOP is all that there is: what was recorded before, and no more to come. */
+inline close()
+{
+	d_step {
+		r = 0;
+		do
+		:: r < R -> assert(recorded[r] <= head[r]); closed[r] = head[r]; r++
+		:: else -> r = 0; break
+		od;
+		closed_time = time
+	}
+}
+#endif
+
 #define IS_INSIDE(bounds) ((bounds) % 2 == 1)
 
 proctype writer(byte me)
 {
 	byte e, h, seen, stamp, position;
 	bit written_to;
+#ifdef CPU
+	byte r = me % R;
+	bool taken;
+#endif
 
 	do
 	:: e < EVENTS ->
@@ -69,6 +155,26 @@ again:		seen = state[map];
 		if
 		:: STATE(seen) != RUNNING -> skip /* no effect */
 		:: STATE(seen) == RUNNING ->
+#ifdef CPU
+			if
+			:: cpu[r] == me + 1 /* still there */
+			:: get_cpu()
+			fi;
+			{ sequence() } unless { cpu[r] != me + 1 };
+			if
+			:: !taken -> goto again
+			:: taken -> taken = false
+			fi;
+			atomic {
+				if
+				:: state[map] != seen -> goto again
+				:: else ->
+					assert(IS_INSIDE(stamp));
+					assert(closed_time <= stamp || h < closed[r]);
+					recorded[r] = (recorded[r] > h -> recorded[r] : h + 1)
+				fi
+			}
+#else
 			do
 			::
 				h = head[map * R + me % R];
@@ -97,6 +203,7 @@ again:		seen = state[map];
 				/* A record that is committed in the segment was written in the segment. */
 				assert(map == 1 || written_to == 0)
 			}
+#endif
 		fi;
 		h = 0;
 		seen = 0;
@@ -112,6 +219,9 @@ again:		seen = state[map];
 /* START and STOP: reserve, claim, write, commit in ring 0. */
 inline control_record(is_start)
 {
+#ifdef CPU
+	time = time + is_start
+#else
 	do
 	::
 		h = head[map * R];
@@ -129,6 +239,7 @@ inline control_record(is_start)
 			fi
 		}
 	od
+#endif
 }
 
 inline set_state(new)
@@ -152,22 +263,32 @@ inline stop()
 #ifdef BUG_STOP_RECORDS_FIRST
 	time++;
 	control_record(false);
-	set_state(STOPPED)
+	set_state(STOPPED);
 #else
+#ifdef BUG_FENCE_FIRST
+	fence();
+#endif
 #ifdef BUG_STOP_COUNTER_FIRST
 	time++;
 	set_state(STOPPED);
 #else
 	set_state(STOPPED);
+#if defined CPU && !defined BUG_NO_FENCE && !defined BUG_FENCE_FIRST
+	fence();
+#endif
 	time++;
 #endif
-	control_record(false)
+	control_record(false);
 #endif
+#ifdef CPU
+	close()
+#endif
+	skip
 }
 
 active proctype controller()
 {
-	byte k, h;
+	byte k, h, r;
 
 	set_state(STOPPED);
 	do
