@@ -158,8 +158,7 @@ static void find_thread(struct px_callthings *all, struct px_call_read *call)
 
 	if (call->call == PX_CALL_txtrace_thread_start || call->call == PX_CALL_txtrace_thread_end)
 		call->object = call->self;
-	else if (creates && !call->has_failed &&
-		 call->first.of_object.value >> 24 == PX_TXTB_THREAD) {
+	else if (creates && !call->has_failed && px_is_thread(call->first.of_object.value)) {
 		call->object = thread_with(all, call->first.of_object.value, call->record->pid,
 					   key.value);
 		px_things_bind(all->things, &key, call->object);

@@ -28,6 +28,12 @@
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
 
+/* True for the handle of a thread that there may be. */
+PX_INLINE bool px_is_thread(uint32_t handle)
+{
+	return handle >> 24 == PX_TXTB_THREAD && handle < PX_IDLE_THREAD;
+}
+
 struct px_object {
 	uint32_t handle;
 	uint32_t type;	   /* enum px_txtb_object_type */

@@ -85,6 +85,10 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	uint32_t length = (uint32_t)(body2 >> 32);
 	uint32_t n = px_record_slots(length);
 
+	record->id = body3 & 0xFFFF;
+	/* Sets of ids, here and in logs, have no place for others. */
+	if (px_unlikely(record->id >= PX_EVENT_IDS))
+		return false;
 	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !more_words_fit(ring, position, word, n)))
 		return false;
 	words[0] = px_read_once(entry);
@@ -94,11 +98,10 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	record->thread = px_read_once(&slot->body[1]);
 	record->pid = (uint32_t)body2;
 	record->length = length;
-	record->id = body3 & 0xFFFF;
 	record->flags = body3 >> 16 & 0xFFFF;
 	record->extra = (uint32_t)(body3 >> 32);
 	record->nr_slots = n;
-	record->context = px_pair_first(words[0]) == PX_NO_THREAD ? 0 : px_pair_first(words[0]);
+	record->context = px_is_thread(px_pair_first(words[0])) ? px_pair_first(words[0]) : 0;
 	record->priority = px_pair_second(words[0]);
 	record->cpu = px_pair_first(words[1]) >> 24;
 	if (capacity > 0 && length > 0)

@@ -447,6 +447,58 @@ START_TEST(record_of_hostile_length_is_read_within_the_ring_and_the_buffer)
 }
 END_TEST
 
+/* Sets of ids are as large as there are ids, in the memory of a log too. */
+START_TEST(record_of_no_event_type_is_no_record)
+{
+	static const struct {
+		uint32_t id;
+		bool is_record;
+	} cases[] = {{PX_EVENT_UNNAMED, true},
+		     {PX_EVENT_IDS - 1, true},
+		     {PX_EVENT_IDS, false},
+		     {0x8000, false},
+		     {0xFFFF, false}};
+	struct px_ring ring = new_ring(64);
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(cases); i++) {
+		struct px_record record;
+
+		plant(&ring, i, 0);
+		ring.slots[i].body[3] = cases[i].id;
+		ck_assert_int_eq(px_record_read(&ring, i, px_word(i, TID, PX_SLOT_HEAD), &record,
+						NULL, 0),
+				 cases[i].is_record);
+	}
+	free_ring(&ring);
+}
+END_TEST
+
+/* An entry in the context of what is none would be of a thread that the viewer takes for something else. */
+START_TEST(record_in_the_context_of_no_thread_is_of_none)
+{
+	const struct {
+		uint32_t context, expected;
+	} cases[] = {{px_txtb_handle(PX_TXTB_THREAD, 7), px_txtb_handle(PX_TXTB_THREAD, 7)},
+		     {PX_NO_THREAD, 0},
+		     {PX_IDLE_THREAD, 0},
+		     {px_txtb_handle(PX_TXTB_MUTEX, 7), 0},
+		     {0, 0},
+		     {0xF0F0F0F0, 0},
+		     {UINT32_MAX, 0}};
+	struct px_ring ring = new_ring(64);
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(cases); i++) {
+		struct px_record record;
+
+		plant(&ring, i, 0);
+		ring.entries[i].context = cases[i].context;
+		ck_assert(px_record_read(&ring, i, px_word(i, TID, PX_SLOT_HEAD), &record, NULL, 0));
+		ck_assert_uint_eq(record.context, cases[i].expected);
+	}
+	free_ring(&ring);
+}
+END_TEST
+
 /* Words that look like those of a ring more often than random ones do. */
 static uint64_t hostile_word(uint64_t *random, uint64_t position, uint32_t nr_slots)
 {
@@ -826,6 +878,8 @@ int main(void)
 	suite_add_tcase(suite, record);
 
 	tcase_set_timeout(hostile, 60);
+	tcase_add_test(hostile, record_of_no_event_type_is_no_record);
+	tcase_add_test(hostile, record_in_the_context_of_no_thread_is_of_none);
 	tcase_add_test(hostile, record_of_hostile_length_is_read_within_the_ring_and_the_buffer);
 	tcase_add_test(hostile, record_of_garbage_is_read_within_the_ring_and_the_buffer);
 	suite_add_tcase(suite, hostile);
