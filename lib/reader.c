@@ -543,6 +543,9 @@ static void read_marks(struct px_reader *reader)
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	reader->stop_run = marks.stopped;
 	reader->stop_waits = marks.stopped && marks.stopped != reader->stop_made;
+	/* What was dropped was so before this was recorded; else time would go on from there. */
+	if ((int64_t)(marks.first_dropped - held->counter) > 0)
+		marks.first_dropped = held->counter;
 	if (marks.gap && marks.first_dropped)
 		note_gap(reader, marks.first_dropped);
 }

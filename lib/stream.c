@@ -403,6 +403,17 @@ void px_stream_release(struct px_stream *stream, bool is_empty)
 }
 
 /*
+ * Nothing was recorded before the stream was made.  What says so is no writer's of ours, and its time might be below 0: then
+ * all later events of a log would come to stand at the end of time.
+ */
+static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
+{
+	if (px_unlikely((int64_t)(counter - timeline->origin.counter) < 0))
+		counter = timeline->origin.counter;
+	return px_timeline_convert(timeline, counter);
+}
+
+/*
  * The state is read before the rings: what a stream recorded before it stopped by itself is then seen, and
  * STOP does not come ahead of it.
  */
@@ -417,8 +428,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
 		next = next_of_full(stream, state, next, data, capacity, report);
 	if (px_likely(next == PX_NEXT_EVENT))
-		report->time_ns = px_timeline_convert(&stream->reader.timeline,
-						      report->record.counter);
+		report->time_ns = time_of(&stream->reader.timeline, report->record.counter);
 	return next;
 }
 uint32_t *px_stream_waiting(const struct px_stream *stream)
