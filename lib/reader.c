@@ -227,6 +227,21 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 }
 
 /*
+ * Where a lap is only beginning (C3 in cpuring.h) the cursor is not behind what can still be there, and its own slot is gone.
+ * The way leads on from there, at most to head: else what was passed would be the oldest again.
+ */
+static uint32_t beyond(const struct px_cursor *cursor, const struct px_ring *ring, uint32_t margin)
+{
+	uint64_t left = cursor->head - cursor->position;
+	uint32_t least;
+
+	if (left == 0 || left > ring->mask + 1)
+		return margin;
+	least = ring->mask + 2 - (uint32_t)left;
+	return margin > least ? margin : least;
+}
+
+/*
  * Set the cursor of a lapped ring to its oldest survivor.  Returns that one's counter, or the
  * horizon where nothing survived.
  */
@@ -235,16 +250,12 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	uint64_t head = cursor->head;
-	int64_t passed = (int64_t)(cursor->position - (head - (ring.mask + 1)));
-	uint64_t oldest, extra, word;
+	uint64_t oldest = px_ring_oldest(&ring, head, beyond(cursor, &ring, margin));
+	uint64_t extra = px_read_once(&ring.control->extra);
 	uint64_t counter = reader->horizon;
 	struct px_record record;
+	uint64_t word;
 
-	/* Never back: where head is not beyond the cursor (C3), a record that was passed can still be there. At most to head. */
-	if (passed > (int64_t)margin)
-		margin = passed > (int64_t)ring.mask ? ring.mask + 1 : (uint32_t)passed;
-	oldest = px_ring_oldest(&ring, head, margin);
-	extra = px_read_once(&ring.control->extra);
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */

@@ -575,6 +575,28 @@ START_TEST(reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read
 }
 END_TEST
 
+/* A claim at head stands in the way behind a record that is none. */
+START_TEST(reader_passes_what_is_no_record_where_a_lap_begins)
+{
+	trace_event_id_t type = 0;
+	struct px_ring ring;
+	uint64_t first;
+
+	new_running_stream(POSIX_TRACE_LOOP, 1);
+	ring = ring_at(0);
+	first = ring.control->tail;
+	write_numbers(0, nr_slots() - 4);
+	ring.slots[first & ring.mask].body[3] = 0xFFFF;
+	ring.slots[(first + 1) & ring.mask].word =
+		px_word(first + 1 + nr_slots(), 0x3FFFFF, PX_SLOT_CLAIMED);
+	for (int i = 0; i < 4 && type != POSIX_TRACE_UNNAMED_USEREVENT; i++)
+		type = px_test_take(trid, &event);
+	ck_assert_uint_eq(type, POSIX_TRACE_UNNAMED_USEREVENT);
+	ck_assert_uint_eq(px_test_number(&event), 2);
+	ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reader");
@@ -600,6 +622,7 @@ int main(void)
 	tcase_add_test(hostile, reader_of_silent_records_for_ever_comes_back);
 	tcase_add_test(hostile, status_while_the_state_changes_for_ever_comes_back);
 	tcase_add_test(hostile, types_of_a_list_of_nonsense_are_soon_at_their_end);
+	tcase_add_test(hostile, reader_passes_what_is_no_record_where_a_lap_begins);
 	tcase_add_test(hostile, reclaim_all_of_claims_of_very_many_owners_asks_for_some);
 	suite_add_tcase(suite, hostile);
 
