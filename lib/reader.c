@@ -266,6 +266,17 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	return counter;
 }
 
+/*
+ * The record at the cursor.  One that goes on behind head is none: whoever passed it would be ahead of the ring, which looks like
+ * a lap, and be led back through all of it, for ever.
+ */
+static bool read_record(const struct px_cursor *cursor, const struct px_ring *ring,
+			struct px_record *record, void *data, size_t capacity)
+{
+	return px_record_read(ring, cursor->position, cursor->word, record, data, capacity) &&
+	       record->nr_slots <= cursor->head - cursor->position;
+}
+
 /* Take what is older than the cut away from a ring that was not lapped. */
 static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 {
@@ -275,7 +286,7 @@ static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 
 	while (settle(reader, i) == SETTLED_READY && cursor->is_record &&
 	       (int64_t)(cursor->counter - reader->cut) < 0 &&
-	       px_record_read(&ring, cursor->position, cursor->word, &record, NULL, 0)) {
+	       read_record(cursor, &ring, &record, NULL, 0)) {
 		if ((int64_t)(record.counter - *first) < 0)
 			*first = record.counter;
 		advance(cursor, &record);
@@ -613,9 +624,8 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	struct px_ring ring = ring_of(reader, i);
 	bool holding = px_unlikely(reader->in_gap || has_marks(reader, i));
 
-	if (!px_record_read(&ring, cursor->position, cursor->word, &report->record,
-			    holding ? reader->held_data : data,
-			    holding ? reader->held_capacity : capacity)) {
+	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
+			 holding ? reader->held_capacity : capacity)) {
 		/* Its first slot is the same: so it is no whole record, and never will be. */
 		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
 			note_gap(reader, cursor->counter);

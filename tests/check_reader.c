@@ -597,6 +597,27 @@ START_TEST(reader_passes_what_is_no_record_where_a_lap_begins)
 }
 END_TEST
 
+/* Who passed it would be ahead of the ring, and be led back. */
+START_TEST(reader_passes_a_record_that_goes_on_behind_head)
+{
+	static const char data[EVENT_BYTES];
+	struct px_ring ring;
+
+	new_running_stream(POSIX_TRACE_LOOP, 1);
+	ring = ring_at(0);
+	write_numbers(0, 10);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, sizeof(data));
+	ring.control->head -= 2;
+	for (uint32_t i = 0; i < 10; i++) {
+		px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	for (int i = 0; i < 4; i++)
+		ck_assert_uint_ne(px_test_take(trid, &event), POSIX_TRACE_UNNAMED_USEREVENT);
+	ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reader");
@@ -623,6 +644,7 @@ int main(void)
 	tcase_add_test(hostile, status_while_the_state_changes_for_ever_comes_back);
 	tcase_add_test(hostile, types_of_a_list_of_nonsense_are_soon_at_their_end);
 	tcase_add_test(hostile, reader_passes_what_is_no_record_where_a_lap_begins);
+	tcase_add_test(hostile, reader_passes_a_record_that_goes_on_behind_head);
 	tcase_add_test(hostile, reclaim_all_of_claims_of_very_many_owners_asks_for_some);
 	suite_add_tcase(suite, hostile);
 
