@@ -208,8 +208,8 @@ static void expect_distances(const struct look *look, const struct txtb_trace *t
 	uint64_t wanted = 0, shown = 0; /* ticks since the first event */
 	struct newest places[NR_PLACES] = {0};
 
-	if (trace->nr_up == 0)
-		return; /* too few for the viewer to see a direction */
+	if (trace->nr_up == 0 || look->flags & PX_TEST_LOG_LIES)
+		return; /* too few for the viewer to see a direction, or no two times that belong together */
 	for (uint32_t i = 0; i < trace->nr_events; i++) {
 		const struct px_log_slot *slot = slot_of(look, volume, trace->events[i].slot);
 		uint64_t expected, step;

@@ -18,7 +18,8 @@ enum px_test_log_look {
 	PX_TEST_LOG_STEPS_BACK = 1 << 2,   /* times fall here and there, also of one thread */
 	PX_TEST_LOG_WAS_BROKEN = 1 << 3,   /* a write failed: there may be less in the image */
 	PX_TEST_LOG_IS_OPEN = 1 << 4,	   /* it goes on; nothing is being written just now */
-	PX_TEST_LOG_NAMES_TWICE = 1 << 5   /* a process may have become the same program by exec */
+	PX_TEST_LOG_NAMES_TWICE = 1 << 5,  /* a process may have become the same program by exec */
+	PX_TEST_LOG_LIES = 1 << 6	   /* its target said of events that they were at other times */
 };
 
 struct px_test_log_facts {
