@@ -256,8 +256,10 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	struct px_record record;
 	uint64_t word;
 
+	cursor->is_guessed = true;
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
+		cursor->is_guessed = false;
 		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */
 		if ((int64_t)(record.counter - counter) < 0)
 			counter = record.counter;
@@ -731,10 +733,11 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 		uint64_t extra = px_load_acquire(&ring.control->extra);
 		int64_t late = (int64_t)(extra - cursor->extra);
 
-		/* Negative: a lap without a survivor was counted with an extra of beyond its end. */
+		/* Negative where no lap is the reason: a writer died before it had added its own. */
 		if (px_read_once(&ring.control->head) != cursor->position ||
-		    late < -(int64_t)ring.mask)
+		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
 			continue;
+		cursor->is_guessed = false;
 		if (late > 0 && (uint64_t)late > reader->loss.overwritten)
 			late = (int64_t)reader->loss.overwritten;
 		reader->loss.overwritten -= (uint64_t)late;

@@ -45,6 +45,7 @@ struct px_cursor {
 	uint64_t counter;  /* key in the heap */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as we know */
+	bool is_guessed; /* nothing survived the last lap, so extra may be of beyond its end */
 	bool is_record;
 	uint64_t pending_until;	   /* positions below this are waited for since ... */
 	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
