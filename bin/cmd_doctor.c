@@ -115,7 +115,9 @@ static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t ne
 
 static void tell_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
-	rlim_t needed = control_ring_size(pid == 0) * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
+	/* One for each CPU, and the shared one; who cannot have that takes one less. */
+	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
+	rlim_t needed = control_ring_size(pid == 0) * nr_rings;
 
 	tell_shared_memory(diagnosis, uid, needed);
 	tell_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);

@@ -49,6 +49,7 @@ tells 'uses libposixtrace' yes
 tells 'is traced' no
 tells 'seccomp' off
 tells 'trace it by' "txtrace record -p $pid"
+tells 'rings take' "$((($(getconf _NPROCESSORS_CONF) + 1) * 1048576))"
 : >"$scratch/gate"
 wait "$pid"
 sleep 60 &
