@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../preload/ringsize.h"
 #include "say.h"
 #include "subject.h"
 
@@ -225,11 +226,7 @@ bool control_parse_pid(const char *text, pid_t *pid)
 
 size_t control_ring_size(bool preloads)
 {
-	size_t share = CONTROL_ROOM / (size_t)sysconf(_SC_NPROCESSORS_CONF);
-
-	if (!preloads || share < CONTROL_STREAM_SIZE)
-		return CONTROL_STREAM_SIZE;
-	return share > CONTROL_STREAM_SIZE_MAX ? CONTROL_STREAM_SIZE_MAX : share;
+	return preloads ? px_ringsize() : CONTROL_STREAM_SIZE;
 }
 
 bool control_parse_size(const char *option, const char *text, size_t *size)

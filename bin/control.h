@@ -11,8 +11,6 @@
 #include "options.h"
 
 #define CONTROL_STREAM_SIZE ((size_t)1 << 20) /* if --size is not given */
-#define CONTROL_STREAM_SIZE_MAX ((size_t)4 << 20)
-#define CONTROL_ROOM ((size_t)32 << 20) /* for all rings, if each has more than the least */
 
 #define CONTROL_ROW_INHERIT                                                                        \
 	{                                                                                          \
@@ -68,13 +66,10 @@ int control_open_process(pid_t pid);
 /* A process by its number.  False: it is none, and that was said. */
 bool control_parse_pid(const char *text, pid_t *pid);
 
-/* Bytes, with k, M or G behind the number.  False: they are not, and that was said. */
-/*
- * Of a ring, if nobody said.  All calls of a program come quicker than the events that somebody put into it: with 1M a
- * sort loses half of its own.  But a machine with many CPUs has many rings.
- */
+/* Of a ring, if nobody said.  All calls of a program come quicker than the events that somebody put into it. */
 size_t control_ring_size(bool preloads);
 
+/* Bytes, with k, M or G behind the number.  False: they are not, and that was said. */
 bool control_parse_size(const char *option, const char *text, size_t *size);
 
 #endif

@@ -26,11 +26,9 @@
 #include "envedit.h"
 #include "flush.h"
 #include "hook.h"
+#include "ringsize.h"
 #include "variables.h"
 
-#define RINGS_BYTES ((size_t)32 << 20) /* of all CPUs' together, but each has at least */
-#define RING_BYTES_MIN ((size_t)1 << 20)
-#define RING_BYTES_MAX ((size_t)4 << 20)
 #define NAMES_MAX 10000 /* of a log that exists: name.1, ... */
 
 struct px_standalone px_standalone;
@@ -192,16 +190,6 @@ static int open_log(void)
 	return (int)fd;
 }
 
-/* As record --preload has it: with less, a program that calls much loses events, with more on many CPUs it is slow. */
-static size_t ring_bytes(void)
-{
-	size_t share = RINGS_BYTES / (size_t)sysconf(_SC_NPROCESSORS_CONF);
-
-	if (share < RING_BYTES_MIN)
-		return RING_BYTES_MIN;
-	return share > RING_BYTES_MAX ? RING_BYTES_MAX : share;
-}
-
 static int create(int fd)
 {
 	trace_attr_t attr;
@@ -214,7 +202,7 @@ static int create(int fd)
 	if (!error)
 		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
 	if (!error)
-		error = posix_trace_attr_setstreamsize(&attr, ring_bytes());
+		error = posix_trace_attr_setstreamsize(&attr, px_ringsize());
 	if (!error)
 		error = posix_trace_attr_setlogsize(&attr, log_size);
 	if (!error)
