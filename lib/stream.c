@@ -373,9 +373,9 @@ static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum 
 	bool is_empty;
 
 	/* A writer that did not fill it may be on its way. */
-	if (next == PX_NEXT_NONE && stream->settled != state) {
+	if (next == PX_NEXT_NONE && stream->settled_state != state) {
 		settle_writers(&stream->view);
-		stream->settled = state;
+		stream->settled_state = state;
 		next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data,
 				      capacity, report);
 	}

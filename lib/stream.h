@@ -72,7 +72,7 @@ struct px_stream {
 	uint64_t dropped_told;	     /* as overrun */
 	uint64_t dropped_started;    /* at the last start */
 	uint64_t start_counter;	     /* of the last START */
-	uint64_t settled;	     /* the state of an automatic stop since which all writers were heard of */
+	uint64_t settled_state;	     /* of an automatic stop: all writers were heard of since */
 	bool was_overrun;	     /* since create or clear (STATUS-8) */
 	struct px_logging logging;
 };
