@@ -122,7 +122,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
 	if (px_unlikely(!view || view->max_data < sizeof(data))) {
-		const uint64_t kept[2] = {first, second};
+		const uint64_t kept[2] = {first, second}; /* so that `data` itself stays in registers */
 
 		record(wrapper, call_at, kept, sizeof(kept), address);
 		return;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "callrules.h"
 
-/* What a call is on an object that is not what calls.def takes it for. */
+/*
+ * What a call is on an object that is not what calls.def takes it for.  Of a file that is a socket or a queue: read, write,
+ * close, and seek and truncate, which those have not.  Of a TCP socket that is one of UDP: bind, create, receive and send,
+ * and connect, accept, listen and disconnect, which it has not.  The numbers are those of txtb-events.def.
+ */
 static const struct {
 	uint8_t type;
 	uint16_t from, to;
@@ -47,11 +51,13 @@ void px_callrules_convert(struct px_call_read *call)
 		}
 }
 
+/* Of event flags, a mutex, a queue, a semaphore or a timer. */
 bool px_callrules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
+/* Of the same, in that order, or of a file, a TCP or a UDP socket. */
 bool px_callrules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||
@@ -75,8 +81,8 @@ bool px_callrules_is_attempt(uint32_t native)
 	case 407: /* accept */
 	case 419: /* receive */
 	case 421: /* send */
-	case 434:
-	case 436:
+	case 434: /* receive by UDP */
+	case 436: /* send by UDP */
 		return true;
 	default:
 		return false;

@@ -150,8 +150,7 @@ void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_
 void px_test_hold_data(struct px_test_writer *writer, const char *point, trace_event_id_t type,
 		       const void *data, size_t length);
 
-/* Returns when the writer is done. */
-/* Nothing, if it was not held. */
+/* Returns when the writer is done.  Nothing, if it was not held, or was released before. */
 void px_test_release(struct px_test_writer *writer);
 
 /*
