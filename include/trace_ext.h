@@ -15,8 +15,8 @@ extern "C" {
 /*
  * The number of rings of a stream.  0, the default: one for each CPU, in which its threads need no locked
  * instruction, and one for who cannot write there.  1: one ring for all, of exactly the stream's size.  Others:
- * as many, which CPUs share.  posix_trace_get_attr() tells how many there are; when memory is short there may be
- * fewer than asked for.  EINVAL: bad attr, NULL, more than 1024.
+ * as many, which CPUs share; but one more than there are CPUs is the default.  posix_trace_get_attr() tells how
+ * many there are; when memory is short there may be fewer than asked for.  EINVAL: bad attr, NULL, more than 1024.
  */
 int txtrace_attr_setrings(trace_attr_t *__attr, unsigned int __nr_rings);
 int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,

@@ -38,7 +38,7 @@ struct px_attr {
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
 	uint32_t inherited;   /* 0 or 1 */
-	uint32_t nr_rings;    /* 0: one for each CPU */
+	uint32_t nr_rings;    /* 0: one for each CPU, and a shared one where that makes sense */
 } __attribute__((may_alias)); /* its memory was declared as a trace_attr_t */
 
 /* Fill in the defaults.  Cannot fail (INIT-5). */
