@@ -24,6 +24,9 @@
  *	write		entries and slots, plain stores
  *	commit		slot words -> {position, MORE}, the first one last -> {position, HEAD}
  *
+ * This is how rings are written that any CPU may write.  Where a ring belongs to one CPU, reserve and claim are another
+ * way to the same: cpuring.h, which tells what is different.
+ *
  * Who may do what at the same time:
  *
  *			reserve..commit	 look/copy  consume  step over	reclaim

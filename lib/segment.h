@@ -12,9 +12,10 @@
  *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
  *			if only the filter is another, test that one; else give the slots up
  *			and begin anew
- *	stop		exchange the word for STOPPED, then take the counter of STOP
+ *	stop		exchange the word for STOPPED, see to writers of CPUs' own rings (C5 in cpuring.h),
+ *			then take the counter of STOP
  *	start		record START, then store RUNNING
- *	filter		write the next of four sets, exchange the word, then record FILTER
+ *	filter		write the next of four sets, exchange the word, see to the same, then record FILTER
  *
  * A writer that saw RUNNING the second time took its counter before stop took its own; one that saw
  * RUNNING the first time takes its counter after START has its own.  So START is first and STOP is
