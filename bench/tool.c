@@ -2,11 +2,11 @@
 /*
  * tool TXTRACE [DIRECTORY]: how fast commands of the tool go through a log, and whether their memory grows with it.
  *
- * Two logs are made in the directory (/dev/shm, if there is none given), one four times the other; events have 16 bytes
- * of data.  Each command reads them ROUNDS times with what it prints to /dev/null; the best round is told, since whoever
- * else uses the machine only makes it slower.  Rates are of the larger log: events in a second of wall time, and in a
- * second of the command's CPU time.  Memory is the resident set at its largest: for the smaller log, and how much more it
- * is for the larger one.
+ * Two logs are made in the directory (/dev/shm, if there is none given), one four times the other; events have 16
+ * bytes of data.  Each command reads them ROUNDS times with what it prints to /dev/null; the best round is told,
+ * since whoever else uses the machine only makes it slower.  Rates are of the larger log: events in a second of wall
+ * time, and in a second of the command's CPU time.  Memory is the resident set at its largest: for the smaller log,
+ * and how much more it is for the larger one.
  */
 #include <errno.h>
 #include <fcntl.h>

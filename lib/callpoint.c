@@ -26,8 +26,8 @@ static PX_COLD void introduce(const struct px_view *view, uint32_t id)
 }
 
 /*
- * Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch.  So where CPUs have
- * rings of their own the page of that ring is taken, also by who may not write events there.
+ * Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch.  So where
+ * CPUs have rings of their own the page of that ring is taken, also by who may not write events there.
  */
 PX_INLINE uint64_t count(uint64_t *counter)
 {
@@ -97,8 +97,8 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 }
 
 /*
- * As record(), for one stream and 16 bytes that are not cut: what nearly every call is.  Here the compiler knows that it
- * is one slot, and keeps the event in registers.
+ * As record(), for one stream and 16 bytes that are not cut: what nearly every call is.  Here the compiler knows that
+ * it is one slot, and keeps the event in registers.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)

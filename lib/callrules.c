@@ -2,9 +2,10 @@
 #include "callrules.h"
 
 /*
- * What a call is on an object that is not what calls.def takes it for.  Of a file that is a socket or a queue: read, write,
- * close, and seek and truncate, which those have not.  Of a TCP socket that is one of UDP: bind, create, receive and send,
- * and connect, accept, listen and disconnect, which it has not.  The numbers are those of txtb-events.def.
+ * What a call is on an object that is not what calls.def takes it for.  Of a file that is a socket or a queue: read,
+ * write, close, and seek and truncate, which those have not.  Of a TCP socket that is one of UDP: bind, create,
+ * receive and send, and connect, accept, listen and disconnect, which it has not.  The numbers are those of
+ * txtb-events.def.
  */
 static const struct {
 	uint8_t type;

@@ -36,9 +36,9 @@ _Static_assert(offsetof(struct order, low) == 8 && offsetof(struct order, advanc
 	       "the sequence below");
 
 /*
- * Any number of slots.  Where one is held, the order becomes: reserve up to it, and make those ahead of it void.  That is in the
- * same sequence: until another one came to it the slot could be free, and a claim be left over there, of somebody who knows
- * nothing of it; reserved without another look, it would be his for as long as he lives.
+ * Any number of slots.  Where one is held, the order becomes: reserve up to it, and make those ahead of it void.
+ * That is in the same sequence: until another one came to it the slot could be free, and a claim be left over there,
+ * of somebody who knows nothing of it; reserved without another look, it would be his for as long as he lives.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct order *given,
 			   struct px_bound bound, struct px_reservation *at)
@@ -123,8 +123,8 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 }
 
 /*
- * Where the record at tail is the next to go, its counter is saved, and the sequence goes on while the tail is the same: else
- * another one may have come to be the next (C4).
+ * Where the record at tail is the next to go, its counter is saved, and the sequence goes on while the tail is the
+ * same: else another one may have come to be the next (C4).
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation)

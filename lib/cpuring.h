@@ -3,17 +3,17 @@
  * A ring that belongs to one CPU: its writers are the threads of any process that run on that CPU, so no two of them
  * are at it at the same time, and what would take locked instructions in ring.h takes none here.  Behind config.h.
  *
- * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions whose last one, the store of head, makes
- * them count.  A thread that is interrupted among them by another thread or by a handler, or is moved to another CPU,
- * finds itself behind them, and begins anew.  Everything else is as in ring.h, for writers and readers: the record is
- * written and committed outside of the sequence, by the owner of the claim, wherever it runs then.
+ * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions whose last one, the store of head,
+ * makes them count.  A thread that is interrupted among them by another thread or by a handler, or is moved to
+ * another CPU, finds itself behind them, and begins anew.  Everything else is as in ring.h, for writers and readers:
+ * the record is written and committed outside of the sequence, by the owner of the claim, wherever it runs then.
  *
  * What is different:
  *
  *	C1  Only sequences on its CPU move head and claim slots.  Nobody exchanges these words: who has no such
  *	    area, or runs on a CPU without a ring, writes elsewhere (segment.h).
- *	C2  A sequence that was not finished leaves claims behind, or void slots, at head and beyond.  Nobody has reserved
- *	    there, so they hold nothing, and the next sequence takes the slots: their position tells.
+ *	C2  A sequence that was not finished leaves claims behind, or void slots, at head and beyond.  Nobody has
+ *	    reserved there, so they hold nothing, and the next sequence takes the slots: their position tells.
  *	C3  Such a slot may stand where the oldest record of a ring that loops was.  So a reader can find that one
  *	    lapped though head is not beyond it yet: it is lost as if head were.
  *	C4  first_lost is kept ahead of the sequence that overwrites (R5).
@@ -21,8 +21,8 @@
  *	    a reservation that nobody sees yet; who stops a stream, or changes its filter, has all CPUs pass a barrier
  *	    (fence.h), and then it is seen.
  *
- * A child of vfork() has the memory of its parent, and that thread's area, but the kernel does not watch it there until it
- * is told to: px_cpu_area_ensure().
+ * A child of vfork() has the memory of its parent, and that thread's area, but the kernel does not watch it there
+ * until it is told to: px_cpu_area_ensure().
  */
 #ifndef PX_CPURING_H
 #define PX_CPURING_H
@@ -58,8 +58,8 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * The same, and the kernel watches it: also in a child of vfork(), and in what that makes by fork().  Async-signal-safe; errno is
- * kept.  A system call.
+ * The same, and the kernel watches it: also in a child of vfork(), and in what that makes by fork().
+ * Async-signal-safe; errno is kept.  A system call.
  */
 struct rseq *px_cpu_area_ensure(void);
 
@@ -91,8 +91,8 @@ enum px_outcome {
 };
 
 /*
- * Reserve n slots of the ring of this CPU, and claim them for tid.  limit as of px_ring_reserve().  The counter is that of the
- * hardware.
+ * Reserve n slots of the ring of this CPU, and claim them for tid.  limit as of px_ring_reserve().  The counter is
+ * that of the hardware.
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation);
@@ -102,8 +102,8 @@ PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu
 				   uint32_t tid, struct px_reservation *reservation);
 
 /*
- * When head - tail is so much that it is not simply taken: from `least` on, for `width` values, unsigned.  A bounded ring has
- * no room there; in one that loops the record at tail is the next to go, and C4 comes first.
+ * When head - tail is so much that it is not simply taken: from `least` on, for `width` values, unsigned.  A bounded
+ * ring has no room there; in one that loops the record at tail is the next to go, and C4 comes first.
  */
 struct px_bound {
 	uint64_t least, width;
@@ -126,9 +126,9 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 #endif
 
 /*
- * A sequence is what stands from 1 to 2, and 4 is where the kernel lets go on who was disturbed in it.  The counter comes
- * first: until the end nobody can reserve ahead of us, so along the ring counters do not fall (R2), and what follows need not
- * wait for it.  It is fenced against what was loaded before, as in clock.h.
+ * A sequence is what stands from 1 to 2, and 4 is where the kernel lets go on who was disturbed in it.  The counter
+ * comes first: until the end nobody can reserve ahead of us, so along the ring counters do not fall (R2), and what
+ * follows need not wait for it.  It is fenced against what was loaded before, as in clock.h.
  *
  * Registers: rdx:rax has the counter from the begin on, unless the user of these pieces puts it elsewhere.
  */
@@ -185,8 +185,8 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 _Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4, "sequences know that");
 
 /*
- * One slot.  `low` is its word but for the position.  A claim of another position is somebody's; one of this position is left
- * over (C2).
+ * One slot.  `low` is its word but for the position.  A claim of another position is somebody's; one of this position
+ * is left over (C2).
  */
 PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_cpu cpu,
 					  uint64_t low, struct px_bound bound,

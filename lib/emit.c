@@ -15,8 +15,8 @@ static void notify_of_stop(const struct px_view *view)
 }
 
 /*
- * The event found no room: the stream stops by itself, and the loss is noted.  A program may drop more than it records, so
- * that is done where it disturbs nobody else.
+ * The event found no room: the stream stops by itself, and the loss is noted.  A program may drop more than it
+ * records, so that is done where it disturbs nobody else.
  */
 static void drop(const struct px_view *view, struct px_ring_control *control, uint64_t state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event into one stream: the part of a trace point behind the gate.  For point.c and callpoint.c, into which its usual way
- * is inlined: what both pay for each event.  Behind config.h.
+ * One event into one stream: the part of a trace point behind the gate.  For point.c and callpoint.c, into which its
+ * usual way is inlined: what both pay for each event.  Behind config.h.
  */
 #ifndef PX_EMIT_H
 #define PX_EMIT_H
@@ -77,8 +77,8 @@ PX_INLINE bool has_filled(const struct px_view *view, const struct px_ring *ring
 PX_NOINLINE void px_emit_has_filled(const struct px_view *view, uint64_t state);
 
 /*
- * Where the state is looked at again.  Not before the counter was read, or the event could be younger than STOP: behind an
- * exchange of head that is so; else the address waits for the counter, whose top bit is 0.
+ * Where the state is looked at again.  Not before the counter was read, or the event could be younger than STOP:
+ * behind an exchange of head that is so; else the address waits for the counter, whose top bit is 0.
  */
 PX_INLINE const uint64_t *state_behind(const struct px_segment *segment, uint64_t counter)
 {
@@ -101,13 +101,14 @@ PX_INLINE void finish(const struct px_view *view, const struct px_ring *ring,
 void px_emit(const struct px_view *view, struct px_event event, struct px_cpu cpu);
 
 /*
- * Whether this state of the stream refuses events of this type: if so, that is noted as far as it has to be.  For who has found
- * that it does not simply take them.
+ * Whether this state of the stream refuses events of this type: if so, that is noted as far as it has to be.  For who
+ * has found that it does not simply take them.
  */
 bool px_emit_is_refused(const struct px_view *view, uint64_t state, uint32_t id, struct px_cpu cpu);
 
 /*
- * The usual way: one slot, in the ring of this CPU, and nobody in the way.  False: it is not so, and nothing was recorded.
+ * The usual way: one slot, in the ring of this CPU, and nobody in the way.  False: it is not so, and nothing was
+ * recorded.
  */
 PX_INLINE bool emit_at_once(const struct px_view *view, uint64_t state,
 			    const struct px_event *event, struct px_cpu cpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A full barrier on all CPUs at once, which one who looks seldom pays for many who write often: membarrier(2).  Processes
- * that want to be passed over by nobody register.  Async-signal-safe; errno is kept.
+ * A full barrier on all CPUs at once, which one who looks seldom pays for many who write often: membarrier(2).
+ * Processes that want to be passed over by nobody register.  Async-signal-safe; errno is kept.
  */
 #ifndef PX_FENCE_H
 #define PX_FENCE_H

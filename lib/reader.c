@@ -322,9 +322,9 @@ static void look_at_heads(struct px_reader *reader)
 }
 
 /*
- * Lapped, though head was not beyond it: what a sequence left over is there (C3 in cpuring.h), a claim, or void, where a slot
- * behind it was held or the owner of the claim is dead.  Or somebody has taken the slot since; then he has moved head before,
- * so that is looked at once more.
+ * Lapped, though head was not beyond it: what a sequence left over is there (C3 in cpuring.h), a claim, or void,
+ * where a slot behind it was held or the owner of the claim is dead.  Or somebody has taken the slot since; then he
+ * has moved head before, so that is looked at once more.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {

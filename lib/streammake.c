@@ -41,9 +41,9 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 }
 
 /*
- * A ring for each CPU, and one for all that cannot write there (cpuring.h).  Where nobody can, or who makes the stream
- * cannot ask for the barrier that this takes, CPUs share rings, as they do where a number of rings is asked for.  The number
- * that the default comes to is the default: the attributes of a stream make another one like it.
+ * A ring for each CPU, and one for all that cannot write there (cpuring.h).  Where nobody can, or who makes the
+ * stream cannot ask for the barrier that this takes, CPUs share rings, as they do where a number of rings is asked
+ * for.  The number that the default comes to is the default: the attributes of a stream make another one like it.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)

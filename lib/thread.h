@@ -56,8 +56,8 @@ PX_INLINE void px_thread_renew(void)
 PX_NOINLINE struct rseq *px_thread_find_area(void);
 
 /*
- * It is looked for again: ahead of vfork(), by the child or by the thread, whichever is first to record an event.  The kernel does
- * not watch the child otherwise, and nobody could tell.
+ * It is looked for again: ahead of vfork(), by the child or by the thread, whichever is first to record an event.
+ * The kernel does not watch the child otherwise, and nobody could tell.
  */
 PX_INLINE void px_thread_doubt_area(void)
 {

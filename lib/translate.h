@@ -3,9 +3,9 @@
  * The calls of an unmodified program as ThreadX would have recorded them: what an image shows for each record.
  *
  * A record becomes one entry, its *own*, and some that are there for the image alone (shown.h).  What a call is,
- * calls.def and callrules.h say; what has to be remembered from one to the next is in two parts: which object an address
- * or a descriptor is just now (callthings.h), and who gave it up last and which threads wait (callwaits.h).  A call goes
- * through them in that order (callread.h).
+ * calls.def and callrules.h say; what has to be remembered from one to the next is in two parts: which object an
+ * address or a descriptor is just now (callthings.h), and who gave it up last and which threads wait (callwaits.h).
+ * A call goes through them in that order (callread.h).
  *
  *	call				the native event
  *	call that begins to wait	the native event, SUSPEND of the thread

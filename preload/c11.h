@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11.  In the C library they are those of POSIX under other names, and so they are here: a function of C11
- * shares the wrapper's body with its equal, by the same objects, and differs in what it returns.  That is passed on as it
- * is; what is recorded is the error number that it stands for, so that who reads a trace judges both alike.
+ * Threads of C11.  In the C library they are those of POSIX under other names, and so they are here: a function of
+ * C11 shares the wrapper's body with its equal, by the same objects, and differs in what it returns.  That is passed
+ * on as it is; what is recorded is the error number that it stands for, so that who reads a trace judges both alike.
  */
 #ifndef PX_C11_H
 #define PX_C11_H

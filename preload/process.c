@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: a function that returns twice cannot have one in between that returns once.  It is
- * only noted ahead of it (thread.h), and then jumped to.  What its child executes is edited like any other's
+ * Processes.  vfork() is not recorded: a function that returns twice cannot have one in between that returns once.
+ * It is only noted ahead of it (thread.h), and then jumped to.  What its child executes is edited like any other's
  * (envedit.h), and that it does is not recorded.  What it does ahead of that, as with descriptors, is taken for its
  * parent's, whose memory it has: to tell them apart takes a system call.
  *
@@ -31,7 +31,7 @@ static int64_t result_of(int64_t result)
 	return result < 0 ? -(int64_t)errno : result;
 }
 
-/* The kernel refuses an address where nothing is, and we must not follow it: asked of the kernel, which costs little here. */
+/* The kernel refuses an address where nothing is, and we must not follow it: so it is asked, which costs little here. */
 static const char *if_readable(const char *text)
 {
 	int saved_errno = errno;

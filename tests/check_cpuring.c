@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring of one CPU, alone: C1 ... C4 of cpuring.h, with a thread that is disturbed, or dies, ahead of each instruction of a
- * sequence.
+ * The ring of one CPU, alone: C1 ... C4 of cpuring.h, with a thread that is disturbed, or dies, ahead of each
+ * instruction of a sequence.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams whose rings belong to CPUs (cpuring.h): what becomes of events whose writers are disturbed, moved, killed, held, or
- * not able to write there, and what the reader makes of it.
+ * Streams whose rings belong to CPUs (cpuring.h): what becomes of events whose writers are disturbed, moved, killed,
+ * held, or not able to write there, and what the reader makes of it.
  */
 #include "config.h"
 

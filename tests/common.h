@@ -137,8 +137,8 @@ struct px_test_writer {
 };
 
 /*
- * True if events of a stream with that number of rings pass this point.  Where CPUs have rings of their own, reserve and claim
- * are one step (cpuring.h).
+ * True if events of a stream with that number of rings pass this point.  Where CPUs have rings of their own, reserve
+ * and claim are one step (cpuring.h).
  */
 bool px_test_passes(unsigned int nr_rings, const char *point);
 

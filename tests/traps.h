@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traps on the way through the sequences of cpuring.h.  Who runs into one is disturbed there: the kernel has it begin anew once
- * the handler is done.
+ * Traps on the way through the sequences of cpuring.h.  Who runs into one is disturbed there: the kernel has it begin
+ * anew once the handler is done.
  */
 #ifndef PX_TESTS_TRAPS_H
 #define PX_TESTS_TRAPS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many instructions there are ahead of which a thread may be disturbed: in all copies of the sequences.  0: no sequences. */
+/* How many instructions there are ahead of which a thread may be disturbed: in all copies of the sequences. */
 size_t px_test_nr_steps(void);
 
 /* Plant a trap there.  The first one who comes takes it out, and calls the function, if there is one, in the handler. */
