@@ -58,8 +58,7 @@ PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct 
 {
 	const struct px_rings *rings = &view->rings;
 	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
-	struct px_ring ring = px_rings_get(rings, has_own ? rings->nr_shared + cpu.number :
-							    shared_ring(rings, cpu.number));
+	struct px_ring ring = own_or_shared(rings, has_own, cpu.number);
 
 	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
 	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))

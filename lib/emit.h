@@ -32,13 +32,16 @@ PX_INLINE uint32_t shared_ring(const struct px_rings *rings, uint32_t cpu)
 	return px_likely(cpu < rings->nr_shared) ? cpu : cpu % rings->nr_shared;
 }
 
+/* The CPU's own ring, or the shared one that is for it. */
+PX_INLINE struct px_ring own_or_shared(const struct px_rings *rings, bool own, uint32_t cpu)
+{
+	return px_rings_get(rings, own ? rings->nr_shared + cpu : shared_ring(rings, cpu));
+}
+
 /* The ring of the CPU, where it has one that we may write to. */
 PX_INLINE struct px_ring ring_of(const struct px_view *view, struct px_cpu cpu)
 {
-	const struct px_rings *rings = &view->rings;
-
-	return px_rings_get(rings, has_own_ring(view, cpu) ? rings->nr_shared + cpu.number :
-							     shared_ring(rings, cpu.number));
+	return own_or_shared(&view->rings, has_own_ring(view, cpu), cpu.number);
 }
 
 /* Somebody sleeps; whether he wants to be woken for this is up to him. */
