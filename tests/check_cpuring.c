@@ -246,7 +246,7 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 			ck_assert_int_eq(WTERMSIG(status), SIGTRAP);
 			nr_hit++;
 			expect_nothing_done(n, (uint32_t)child);
-			/* It takes more than was claimed, as much, or less. */
+			/* One after the other: what was claimed, and what was not yet. */
 			for (uint32_t m = 1; m <= n; m++) {
 				note_ring();
 				ck_assert_int_eq(take_in_the_end(1, &at), PX_TAKEN);

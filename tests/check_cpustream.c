@@ -706,16 +706,18 @@ START_TEST(events_of_both_kinds_in_one_stream_are_in_order)
 }
 END_TEST
 
-static bool goes_on_without;
-
-/* The first writers give their areas away. */
-static void *record_at_pace(void *without)
+static void *record_at_pace(void *unused)
 {
-	if (without && !give_area_away())
-		abort();
 	while (px_test_pace_writer())
 		record(7);
-	return NULL;
+	return unused;
+}
+
+static void *record_at_pace_without_area(void *unused)
+{
+	if (!give_area_away())
+		abort();
+	return record_at_pace(unused);
 }
 
 #define NR_WRITERS 4
@@ -734,8 +736,9 @@ START_TEST(stop_with_writers_of_both_kinds_is_last)
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(all_cpus), &all_cpus), 0);
 	data_bytes = 8;
 	for (size_t i = 0; i < NR_WRITERS; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, record_at_pace,
-						i % 2 ? &goes_on_without : NULL),
+		ck_assert_int_eq(pthread_create(&threads[i], NULL,
+						i % 2 ? record_at_pace_without_area : record_at_pace,
+						NULL),
 				 0);
 	for (int i = 0; i < NR_WINDOWS; i++) {
 		struct px_test_event event;
@@ -1124,11 +1127,10 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tcase, events_of_both_kinds_in_one_stream_are_in_order, 0, NR_KINDS);
 	tcase_add_loop_test(tcase, stop_with_writers_of_both_kinds_is_last, 0, 2);
 	tcase_add_test(tcase, program_without_areas_writes_to_shared_rings);
-	if (has_vfork)
-		tcase_add_loop_test(tcase, event_of_a_child_of_vfork_is_watched, 0,
-				    NR_KINDS);
-	if (has_vfork)
+	if (has_vfork) {
+		tcase_add_loop_test(tcase, event_of_a_child_of_vfork_is_watched, 0, NR_KINDS);
 		tcase_add_test(tcase, event_of_a_child_of_a_child_of_vfork_is_watched);
+	}
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("stop");
 	tcase_add_checked_fixture(tcase, setup, teardown);
