@@ -26,8 +26,8 @@ struct control_order {
 	pid_t pid;
 	const char *name; /* of the trace */
 	int stream_policy, log_policy;
-	size_t stream_size,
-		log_size; /* bytes; stream_size of each ring, of which there is one for each CPU */
+	size_t stream_size; /* bytes of each ring */
+	size_t log_size;    /* bytes */
 	bool inherits;
 	int log; /* descriptor, or -1 */
 };
