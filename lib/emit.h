@@ -35,7 +35,7 @@ PX_INLINE uint32_t shared_ring(const struct px_rings *rings, uint32_t cpu)
 /* The CPU's own ring, or the shared one that is for it. */
 PX_INLINE struct px_ring own_or_shared(const struct px_rings *rings, bool own, uint32_t cpu)
 {
-	return px_rings_get(rings, own ? rings->nr_shared + cpu : shared_ring(rings, cpu));
+	return px_rings_get(rings, px_likely(own) ? rings->nr_shared + cpu : shared_ring(rings, cpu));
 }
 
 /* The ring of the CPU, where it has one that we may write to. */
