@@ -2,6 +2,7 @@
 /* Calls of an unmodified program: what a log has of them, and how their objects are called. */
 #include "pages.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <trace_ext.h>
 
@@ -87,9 +88,14 @@ static int ask(const struct px_namer *to, const struct px_thing *thing, char *te
 PX_EXPORT int txtrace_set_namer(trace_id_t trid, namer *name, void *argument)
 {
 	struct px_namer to = {.call = ask, .function = (void (*)(void))name, .argument = argument};
-	struct px_stream *stream = px_handle_lock(trid);
+	struct px_stream *stream;
+	int error, state;
 
-	return stream ? px_flush_set_namer(trid, stream, &to) : EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* it may wait for a flush */
+	stream = px_handle_lock(trid);
+	error = stream ? px_flush_set_namer(trid, stream, &to) : EINVAL;
+	pthread_setcancelstate(state, &state);
+	return error;
 }
 
 static bool next_wrapper(const struct px_handle *handle, struct px_wrapper_sum *sum)

@@ -1571,6 +1571,41 @@ START_TEST(log_functions_are_no_cancellation_points)
 }
 END_TEST
 
+static int error_of_namer;
+static sem_t begun_to_name;
+
+static void set_no_namer(void)
+{
+	sem_post(&begun_to_name);
+	error_of_namer = txtrace_set_namer(stream, NULL, NULL);
+}
+
+static void *set_no_namer_cancelled(void *unused)
+{
+	px_test_with_cancellation_pending(set_no_namer);
+	return unused;
+}
+
+/* It waits for a flush that is under way, and is not cancelled in that. */
+START_TEST(set_namer_during_a_flush_is_no_cancellation_point)
+{
+	pthread_t thread;
+
+	use_plain_stream();
+	trace_many(10);
+	sem_init(&begun_to_name, 0, 0);
+	hold_flush("log.write.begin", 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, set_no_namer_cancelled, NULL), 0);
+	while (sem_wait(&begun_to_name) != 0)
+		;
+	sleep_ms(50); /* so that it waits; if it does not yet, nothing is tested */
+	let_flush_go();
+	pthread_join(thread, NULL);
+	ok(error_of_namer);
+	finish();
+}
+END_TEST
+
 static bool stop_threads;
 
 static void *write_all_the_time(void *unused)
@@ -1730,6 +1765,7 @@ static TCase *end_cases(void)
 	tcase_add_loop_test(tcase, exit_at_once_leaves_what_completes_the_log, 0, 2);
 	tcase_add_test(tcase, exit_of_a_child_leaves_the_log_alone);
 	tcase_add_test(tcase, log_functions_are_no_cancellation_points);
+	tcase_add_test(tcase, set_namer_during_a_flush_is_no_cancellation_point);
 	tcase_add_loop_test(tcase, flush_clear_stop_and_status_at_once_leave_a_sound_log, 0, 3);
 	return tcase;
 }
