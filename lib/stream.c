@@ -212,6 +212,7 @@ void px_stream_clear(struct px_stream *stream)
 	enum px_state kept;
 
 	write_filter(segment, next, &(struct px_eventset){{0}}); /* CLEAR-5, AMB-2 */
+	settle_writers(&stream->view); /* one that has stopped by itself begins empty */
 	px_reader_clear(&stream->reader);
 	PX_TESTPOINT("stream.clear.cut");
 	do {
