@@ -126,7 +126,7 @@ void px_thread_introduce(struct px_self *self, struct px_registry *registry)
 
 struct rseq *px_thread_find_area(void)
 {
-	px_thread.area = px_cpu_area_ensure();
+	px_thread.area = px_thread.is_shared ? NULL : px_cpu_area_ensure();
 	return px_thread.area;
 }
 

@@ -21,11 +21,11 @@ struct px_thread {
 	uint64_t epoch; /* of px_self when the rest was filled in */
 	uint64_t id;	/* pthread_t */
 	uint32_t tid;
-	uint32_t handle;   /* TXTB context */
-	uint32_t priority; /* TXTB priority word */
-	uint32_t given;	   /* the handle that it is to have; 0: any */
-	struct rseq
-		*area; /* of its restartable sequences; NULL: to be looked for, or there is none */
+	uint32_t handle;    /* TXTB context */
+	uint32_t priority;  /* TXTB priority word */
+	uint32_t given;	    /* the handle that it is to have; 0: any */
+	uint32_t is_shared; /* somebody else may run with this storage at the same time */
+	struct rseq *area;  /* of its restartable sequences; NULL: to be looked for, or none */
 };
 
 #define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
@@ -61,6 +61,13 @@ PX_NOINLINE struct rseq *px_thread_find_area(void);
  */
 PX_INLINE void px_thread_doubt_area(void)
 {
+	px_thread.area = NULL;
+}
+
+/* There is none any more: two would run with it at once. */
+PX_INLINE void px_thread_share_area(void)
+{
+	px_thread.is_shared = 1;
 	px_thread.area = NULL;
 }
 

@@ -66,8 +66,9 @@ extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 /* Look the real functions up, unless that was done. */
 void px_hook_prepare(void);
 
-/* It is wrapped, but records nothing (process.c).  NULL: there is none. */
+/* They are wrapped, but record nothing (process.c).  NULL: there is none. */
 extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
+extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 
 /* This thread is at that: what it allocates then is for the C library's own use (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;

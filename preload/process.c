@@ -73,8 +73,10 @@ PX_WRAP pid_t fork(void)
 }
 
 #ifdef __x86_64__ /* elsewhere nobody asks */
+#define BEFORE __attribute__((used, visibility("hidden")))
+
 /* The real function, or what does as well. */
-__attribute__((used, visibility("hidden"))) void *px_process_before_vfork(void);
+BEFORE void *px_process_before_vfork(void);
 void *px_process_before_vfork(void)
 {
 	ENSURE(fork);
@@ -82,15 +84,51 @@ void *px_process_before_vfork(void)
 	return px_hook_real_vfork ? px_hook_real_vfork : (void *)px_real.fork;
 }
 
-/* Its frame is gone when the child returns: so there must be none of ours. */
+/* The real function.  What is made to share the memory and has no storage of its own has this thread's. */
+BEFORE void *px_process_before_clone(int flags);
+void *px_process_before_clone(int flags)
+{
+	ENSURE(fork);
+	if ((flags & CLONE_VM) && !(flags & CLONE_SETTLS)) {
+		if (flags & CLONE_VFORK)
+			px_thread_doubt_area();
+		else
+			px_thread_share_area();
+	}
+	return px_hook_real_clone;
+}
+
+/* Their frames are gone when the child returns: so there must be none of ours. */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
 	__asm__("subq $8, %rsp\n\t"
+		".cfi_adjust_cfa_offset 8\n\t"
 		"call px_process_before_vfork\n\t"
 		"addq $8, %rsp\n\t"
+		".cfi_adjust_cfa_offset -8\n\t"
 		"jmp *%rax");
 }
 PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, nothrow));
+
+#define PUSH(name) "pushq %" name "\n\t.cfi_adjust_cfa_offset 8\n\t"
+#define POP(name) "popq %" name "\n\t.cfi_adjust_cfa_offset -8\n\t"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+PX_WRAP __attribute__((naked)) int clone(int (*function)(void *), void *stack, int flags,
+					 void *argument, ...)
+{
+	/* Seven to keep, and the stack aligned. */
+	/* clang-format off */
+	__asm__(PUSH("rdi") PUSH("rsi") PUSH("rdx") PUSH("rcx") PUSH("r8") PUSH("r9") PUSH("rax")
+		"movl %edx, %edi\n\t"
+		"call px_process_before_clone\n\t"
+		"movq %rax, %r11\n\t"
+		POP("rax") POP("r9") POP("r8") POP("rcx") POP("rdx") POP("rsi") POP("rdi")
+		"jmp *%r11");
+	/* clang-format on */
+}
+#pragma GCC diagnostic pop
+PX_WRAP extern __typeof__(clone) __clone __attribute__((alias("clone"), leaf, nothrow));
 #endif
 
 typedef __typeof__(posix_spawn) spawn_function;

@@ -16,7 +16,7 @@
 
 struct px_real px_real;
 uint32_t px_hook_groups;
-void *px_hook_real_vfork;
+void *px_hook_real_vfork, *px_hook_real_clone;
 __thread uint32_t px_hook_turn PX_TLS; /* once more: the model of a declaration is lost here */
 __thread bool px_hook_is_preparing PX_TLS;
 
@@ -128,6 +128,7 @@ void px_hook_prepare(void)
 		__asm__ __volatile__("" : : : "memory"); /* dlsym() may come back to us */
 	}
 	px_write_once(&px_hook_real_vfork, find("vfork"));
+	px_write_once(&px_hook_real_clone, find("clone"));
 	dlerror(); /* what was missing is not the program's to hear of */
 	px_store_release(&is_prepared, 1);
 	px_write_once(&px_hook_is_preparing, was_preparing);

@@ -133,6 +133,59 @@ static void vfork_and_redirect(void)
 	close(ends[0]);
 }
 
+/*
+ * A child that shares the memory, and the storage of the thread that made it, on another CPU than an innocent thread; nobody
+ * takes events from the other.
+ */
+enum { SHARED_POSTS = 10000 };
+
+static sem_t shared_sem;
+static int nr_to_come; /* both are to be at it at once */
+
+static void post_on(size_t cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one); /* where there is no such CPU it is as well */
+	__atomic_sub_fetch(&nr_to_come, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&nr_to_come, __ATOMIC_SEQ_CST) > 0)
+		;
+	for (int i = 0; i < SHARED_POSTS; i++)
+		sem_post(&shared_sem);
+}
+
+static void *post_innocently(void *unused)
+{
+	post_on(0);
+	return unused;
+}
+
+static int post_in_child(void *unused)
+{
+	(void)unused;
+	post_on(1);
+	return 0;
+}
+
+static void clone_and_post(int flags)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	pthread_t innocent;
+	pid_t child;
+
+	sem_init(&shared_sem, 0, 0);
+	post_on(0); /* so that the storage knows where it is */
+	nr_to_come = 2;
+	pthread_create(&innocent, NULL, post_innocently, NULL);
+	child = clone(post_in_child, stack + sizeof(stack), flags | SIGCHLD, NULL);
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		exit(99);
+	pthread_join(innocent, NULL);
+	post_on(1);
+}
+
 /* A thread ends behind a wait for a condition, in which the C library itself unlocks and locks. */
 static void wait_then_end(void)
 {
@@ -705,6 +758,14 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 
 	self = argv[0];
+	if (strcmp(name, "clone like vfork") == 0) {
+		clone_and_post(CLONE_VM | CLONE_VFORK);
+		return 0;
+	}
+	if (strcmp(name, "clone and go on") == 0) {
+		clone_and_post(CLONE_VM);
+		return 0;
+	}
 	if (strcmp(name, "vfork and redirect") == 0) {
 		vfork_and_redirect();
 		return 0;

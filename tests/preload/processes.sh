@@ -122,6 +122,14 @@ for event in thrd_create txtrace_thread_start txtrace_thread_end; do
 	is "$event of threads that another object makes" 4 "$(events log.trx $event)"
 done
 is 'creations of POSIX, of these' 0 "$(events log.trx pthread_create)"
+# Who has another thread's storage takes nothing from those on the CPU where that was.
+for act in 'clone like vfork' 'clone and go on'; do
+	rm -f log.trx*
+	run TXTRACE_OUT=log.trx "$acts" "$act"
+	is "$act: it exits" 0 "$code"
+	is "$act: posts" 40000 "$(events log.trx sem_post)"
+	accepted log.trx
+done
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" 'vfork and redirect'
 is 'closes of a child of vfork' 1 "$(events log.trx close)"
