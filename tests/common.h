@@ -155,8 +155,7 @@ void px_test_release(struct px_test_writer *writer);
 
 /*
  * Threads that write beside threads that control, so that neither is done before the other has
- * begun: each control call lets some events be written, and waits until those of the call before
- * are.
+ * begun: each control call lets some events be written, and waits until half of them are.
  */
 void px_test_pace_control(void);
 
