@@ -497,7 +497,7 @@ static void look_at_stream(trace_id_t trid, uint64_t *random)
 
 static void look_at_types(trace_id_t trid, uint64_t *random)
 {
-	char name[TRACE_EVENT_NAME_MAX];
+	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
 	int unavailable = 0;
 
