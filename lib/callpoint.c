@@ -41,17 +41,6 @@ PX_INLINE uint64_t count(uint64_t *counter)
 	return before;
 }
 
-/* Who calls. */
-PX_INLINE void sign(struct px_event *event, void *address)
-{
-	event->address = (uint64_t)(uintptr_t)address;
-	event->thread = px_thread.id;
-	event->tid = px_thread.tid;
-	event->handle = px_thread.handle;
-	event->priority = px_thread.priority;
-	event->pid = px_read_once(&px_gate.self.pid);
-}
-
 /* A call that ends was counted, and introduced, when it began. */
 PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct px_event *event,
 		     struct px_cpu cpu)

@@ -186,7 +186,7 @@ _Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4,
 
 /*
  * One slot.  `low` is its word but for the position.  A claim of another position is somebody's; one of this position
- * is left over (C2).
+ * is left over (C2).  With PX_HELD nothing was done, not even reserved: px_cpuring_take() is for that.
  */
 PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_cpu cpu,
 					  uint64_t low, struct px_bound bound,

@@ -7,6 +7,7 @@
 #define PX_EMIT_H
 
 #include "cpuring.h"
+#include "process.h"
 #include "segment.h"
 #include "thread.h"
 #include "wait.h"
@@ -20,6 +21,17 @@ PX_INLINE struct px_cpu current_cpu(void)
 	struct rseq *area = px_thread.area;
 
 	return px_cpu_of(px_likely(area) ? area : px_thread_find_area());
+}
+
+/* Who records, and where. */
+PX_INLINE void sign(struct px_event *event, void *address)
+{
+	event->address = (uint64_t)(uintptr_t)address;
+	event->thread = px_thread.id;
+	event->tid = px_thread.tid;
+	event->handle = px_thread.handle;
+	event->priority = px_thread.priority;
+	event->pid = px_read_once(&px_gate.self.pid);
 }
 
 PX_INLINE bool has_own_ring(const struct px_view *view, struct px_cpu cpu)

@@ -31,13 +31,8 @@ void px_point_event(uint32_t id, const void *data, size_t length, void *address)
 	if (px_unlikely(!data))
 		length = 0; /* EVENT-15 */
 	event.id = id;
-	event.address = (uint64_t)(uintptr_t)address;
 	event.data = data;
-	event.thread = px_thread.id;
-	event.tid = px_thread.tid;
-	event.handle = px_thread.handle;
-	event.priority = px_thread.priority;
-	event.pid = px_read_once(&self->pid);
+	sign(&event, address);
 	cpu = current_cpu();
 	for (; attached; attached &= attached - 1) {
 		const struct px_view *view =
