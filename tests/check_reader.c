@@ -575,6 +575,41 @@ START_TEST(reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read
 }
 END_TEST
 
+/* The first look finds the lap, the second one is what it is counted by. */
+static void write_behind_the_next_look(void)
+{
+	px_test_at_point("reader.snapshot.taken", write_three_slots);
+}
+
+/* Nothing survives a lap, and the further slots of who comes just then are not of it: all are counted in the end. */
+START_TEST(reader_lap_without_a_survivor_is_counted_when_all_is_read)
+{
+	struct px_ring ring;
+	struct px_stream *stream;
+	struct px_reservation at;
+	struct px_loss loss;
+
+	new_running_stream(POSIX_TRACE_LOOP, 1);
+	ring = ring_at(0);
+	write_numbers(0, 5);
+	for (uint32_t i = 0; i < nr_slots(); i++) {
+		ck_assert(px_ring_reserve(&ring, 1, 0, (enum px_clock_source)view->rings.source,
+					  &at));
+		ck_assert(px_ring_claim(&ring, at.position, 1, px_thread.tid));
+		px_ring_give_up(&ring, at.position, 1);
+	}
+	px_test_at_point("reader.snapshot.taken", write_behind_the_next_look);
+	px_test_expect(trid, 0, &event); /* it is younger than the look */
+	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
+	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
+	stream = px_handle_lock(trid);
+	px_stream_loss(stream, &loss);
+	px_handle_unlock(trid);
+	ck_assert_uint_eq(loss.overwritten, 5);
+}
+END_TEST
+
 /* A claim at head stands in the way behind a record that is none. */
 START_TEST(reader_passes_what_is_no_record_where_a_lap_begins)
 {
@@ -634,6 +669,7 @@ int main(void)
 		       reader_events_older_than_a_lap_but_in_a_ring_lapped_later_are_lost_too);
 	tcase_add_test(laps,
 		       reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too);
+	tcase_add_test(laps, reader_lap_without_a_survivor_is_counted_when_all_is_read);
 	tcase_add_loop_test(laps, reader_oldest_record_under_what_a_sequence_left_is_lost, 0, 2);
 	tcase_add_test(laps,
 		       reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read_again);
