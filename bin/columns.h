@@ -8,16 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format.h"
 #include "source.h"
 #include "symbols.h"
 #include "text.h"
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };
-
-/* False: it is none, and that was said. */
-bool format_parse(const char *name, enum format *format);
-/* The same for commands that print tables, which have no JSON lines. */
-bool format_parse_of_table(const char *name, enum format *format);
 
 #define COLUMNS_MAX 32
 

@@ -12,8 +12,7 @@
 #include <trace_ext.h>
 
 #include "map.h"
-
-#define NS_PER_S 1000000000LL
+#include "text.h"
 
 #define FOREIGN_TYPES 65536 /* event ids of ThreadX's trace buffers are from here on */
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu

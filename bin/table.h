@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "columns.h"
+#include "format.h"
 #include "text.h"
 
 #define TABLE_COLUMNS 12

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define NS_PER_S 1000000000LL
+
 #define TEXT_BYTES 65536
 
 struct text {

@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 #include "attr.h"
+#include "coverage.h"
 #include "names.h"
-#include "reader.h"
+#include "report.h"
 
 /* An object of the registry, as the file has it. */
 struct px_archive_object {

@@ -32,7 +32,7 @@
 #include "attr.h"
 #include "bequest.h"
 #include "logfile.h"
-#include "reader.h"
+#include "report.h"
 #include "registry.h"
 #include "segment.h"
 #include "things.h"

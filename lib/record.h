@@ -86,22 +86,6 @@ PX_INLINE uint64_t px_record_size(uint64_t length)
 /* The largest system event: FILTER with the old and the new set. */
 #define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
 
-/* All rings of a stream, where they are in this process. */
-struct px_rings {
-	char *base;
-	size_t stride;
-	uint32_t nr_rings;
-	uint32_t nr_shared; /* the first ones; each other belongs to one CPU (cpuring.h) */
-	uint32_t nr_slots;
-	uint32_t source; /* enum px_clock_source */
-	uint32_t shift;	 /* stamp = counter >> shift */
-};
-
-PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
-{
-	return px_ring_at(rings->base + i * rings->stride, rings->nr_slots);
-}
-
 /*
  * Write the event into n claimed slots.  cpu goes into the entry.  n is
  * px_record_slots(event->length).

@@ -38,6 +38,22 @@
 #include "shm.h"
 #include "typelist.h"
 
+/* All rings of a stream, where they are in this process. */
+struct px_rings {
+	char *base;
+	size_t stride;
+	uint32_t nr_rings;
+	uint32_t nr_shared; /* the first ones; each other belongs to one CPU (cpuring.h) */
+	uint32_t nr_slots;
+	uint32_t source; /* enum px_clock_source */
+	uint32_t shift;	 /* stamp = counter >> shift */
+};
+
+PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
+{
+	return px_ring_at(rings->base + i * rings->stride, rings->nr_slots);
+}
+
 #define PX_SEGMENT_MAGIC UINT64_C(0x37747845636173) /* bumped with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024

@@ -12,7 +12,7 @@ BEGIN {
 	split("compiler atomic decimal txtb native", members); assign(0)
 	split("clock life modules farmodules shm sysv signals fence", members); assign(1)
 	split("ring cpuring names family typelist eventset calls attr objects coverage things", members); assign(2)
-	split("record shown callread callrules callthings callwaits translate registry farregistry registrar segment roster types kin target image logfile bequest trxc txtbfile survey hextext", members); assign(3)
+	split("record report shown callread callrules callthings callwaits translate registry farregistry registrar segment roster types kin target image logfile bequest trxc txtbfile survey hextext", members); assign(3)
 	split("process thread emit point callpoint handle wait stream streamstate streammake streamlog streamresume reader readercheckpoint log logstate logstage logwrite logresume archive logreader foreign flush recover", members); assign(4)
 	level["pages"] = 5
 	# Seen by all: configure is below every level, the public headers are the standard.

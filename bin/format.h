@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* --format: how a command prints. */
+#ifndef TXTRACE_FORMAT_H
+#define TXTRACE_FORMAT_H
+
+#include <stdbool.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };
+
+/* Parse the argument of --format. False: it is no format; a message says so. */
+bool format_parse(const char *name, enum format *format);
+/* Likewise, for commands that print tables: they have no JSON lines. */
+bool format_parse_of_table(const char *name, enum format *format);
+
+#endif
