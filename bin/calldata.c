@@ -20,7 +20,7 @@ static const struct call {
 } calls[] = {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 	{#name, LAYOUT_##layout, fields},
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 };
 
@@ -29,7 +29,7 @@ static const struct {
 	int error;
 } c11_results[] = {
 #define PX_C11_RESULT(name, error) {#name, error},
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 };
 

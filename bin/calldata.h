@@ -14,7 +14,7 @@
 
 struct call_field {
 	char name[24];
-	char kind;		     /* as lib/calls.h has them: p, n, q, d, u, x, t, h, e, s, a */
+	char kind;		     /* as lib/event/calls.h has them: p, n, q, d, u, x, t, h, e, s, a */
 	int64_t value;		     /* as it was recorded; 0 of a text */
 	char text[CALL_FIELD_BYTES]; /* as it is shown, without quotes */
 	bool is_number;		     /* that is a decimal number */

@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-/* The first bytes of a call's data that are looked at; lib/calls.h tells them all. */
+/* The first bytes of a call's data that are looked at; lib/event/calls.h tells them all. */
 #define RESULT_OF_OBJECT 14 /* 16 bits, where the object is an address */
 #define RESULT_OF_FD 8	    /* 64 bits, where it is a descriptor */
 #define LEAST 16	    /* bytes that each call has */
@@ -19,7 +19,7 @@ static const struct call_row {
 	unsigned int native;
 } rows[] = {
 #define PX_CALL(name, group, layout, object, native, ...) {#name, LAYOUT_##layout, native},
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 };
 
@@ -91,7 +91,7 @@ const char *call_error_words(int error)
 #define PX_C11_RESULT(name, number)                                                                \
 	case number:                                                                               \
 		return #name;
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 	default:
 		return "unknown error";

@@ -12,13 +12,13 @@
 
 enum {
 #define PX_CALL(name, ...) CALL_##name,
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 };
 
 static const char *const groups[] = {
 #define PX_CALL(name, group, ...) [CALL_##name] = #group,
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 };
 

@@ -227,7 +227,7 @@ static bool is_group(const char *word, size_t length)
 	static const char *const groups[] = {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 #group,
-#include "../lib/calls.def"
+#include "../lib/event/calls.def"
 #undef PX_CALL
 		"all"};
 

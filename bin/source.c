@@ -456,7 +456,7 @@ static const struct native {
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	[id] = {sizeof(viewer_name) > 1 ? viewer_name : #name,                                     \
 		{#label1, #label2, #label3, #label4}},
-#include "../lib/txtb-events.def"
+#include "../lib/txtb/txtb-events.def"
 };
 
 const char *native_title(unsigned int native)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The page txtrace-calls(7), made of the tables lib/txtb-events.def, lib/calls.def and preload/wrappers.def, in
+# The page txtrace-calls(7), made of the tables lib/txtb/txtb-events.def, lib/event/calls.def and preload/wrappers.def, in
 # this order on the command line.
 
 BEGIN {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <threads.h>
 
-#include "calls.h"
+#include "event/calls.h"
 
 _Static_assert(thrd_success == 0, "as that of all others");
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
@@ -33,7 +33,7 @@ PX_INLINE int px_c11_error(int result)
 #define PX_C11_RESULT(name, error)                                                                 \
 	case name:                                                                                 \
 		return error;
-#include "calls.def"
+#include "event/calls.def"
 #undef PX_CALL
 	default:
 		return result;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 /* No object is there: such a pointer is refused by the kernel, and must not be followed by us. */
 #define PX_LEAST_ADDRESS 4096

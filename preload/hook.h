@@ -29,8 +29,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "callpoint.h"
 #include "real.h"
+#include "trace/callpoint.h"
 
 #define PX_WRAP __attribute__((visibility("default")))
 #define PX_CALLER __builtin_return_address(0)

@@ -13,7 +13,7 @@
 #include "deadline.h"
 #include "hook.h"
 #include "mutex.h"
-#include "thread.h"
+#include "trace/thread.h"
 
 #ifdef __GLIBC__
 #define OWNER(mutex) ((uint32_t)px_read_once(&(mutex)->__data.__owner))

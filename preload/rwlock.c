@@ -7,7 +7,7 @@
  */
 #include "deadline.h"
 #include "hook.h"
-#include "thread.h"
+#include "trace/thread.h"
 
 struct holders {
 	uint32_t writer; /* tid */

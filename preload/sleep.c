@@ -4,7 +4,7 @@
  *
  * A pointer that leads nowhere is the kernel's to refuse: so only those are followed that can be read.
  */
-#include "clock.h"
+#include "base/clock.h"
 #include "deadline.h"
 #include "hook.h"
 #include "reach.h"

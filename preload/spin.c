@@ -3,7 +3,7 @@
  * Spin locks.  Who waits does not leave the CPU, so a lock is one event, which says for how long it was spun.  A lock
  * is recorded when it is had, an unlock before it is given up.
  */
-#include "clock.h"
+#include "base/clock.h"
 #include "hook.h"
 
 static uint32_t waited_ns(uint64_t since_ns)

@@ -24,9 +24,9 @@
 
 #include "complain.h"
 #include "envedit.h"
-#include "flush.h"
 #include "hook.h"
 #include "ringsize.h"
+#include "stream/flush.h"
 #include "variables.h"
 
 #define NAMES_MAX 10000 /* of a log that exists: name.1, ... */

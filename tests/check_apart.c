@@ -9,7 +9,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 #include "log_checker.h"
 #include "txtb_checker.h"
 

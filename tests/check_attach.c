@@ -20,9 +20,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "process.h"
-#include "types.h"
+#include "base/compiler.h"
+#include "trace/process.h"
+#include "trace/types.h"
 
 static trace_event_id_t type;
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <trace.h>
 
-#include "attr.h"
+#include "event/attr.h"
 
 #define UNTOUCHED 4711
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <trace_ext.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SCALE_ONE (UINT64_C(1) << 48)

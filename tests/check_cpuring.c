@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cpuring.h"
+#include "ring/cpuring.h"
 #include "traps.h"
 
 #define NR_SLOTS 16

@@ -17,8 +17,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "cpuring.h"
-#include "process.h"
+#include "ring/cpuring.h"
+#include "trace/process.h"
 #include "traps.h"
 
 #define MANY_BYTES 200 /* of data: five slots */

@@ -23,9 +23,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "cpuring.h"
-#include "registry.h"
+#include "base/compiler.h"
+#include "registry/registry.h"
+#include "ring/cpuring.h"
 
 #define PATH_BYTES 300
 #define SKIPPED 77

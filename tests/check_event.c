@@ -25,8 +25,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "atomic.h"
-#include "compiler.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
 
 /*
  * A thread sanitizer defers handlers and makes system calls of its own; both spoil a single step.

@@ -8,7 +8,7 @@
 #include <trace.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 #define NAMED_MAX (TRACE_USER_EVENT_MAX - 1)
 

@@ -9,8 +9,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "foreign.h"
-#include "logfile.h"
+#include "log/archive_txtb.h"
+#include "log/format.h"
 
 #define TEXT_BYTES 8192
 #define DATA ", Data 4-7, Data 8-11, Data 12-15\n" /* the end of a line of custom events */

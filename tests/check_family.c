@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "family.h"
-#include "life.h"
+#include "base/procfs.h"
+#include "event/typelist.h"
 #include "puppet.h"
-#include "typelist.h"
+#include "registry/shared_names.h"
 
 static struct px_family *family;
 static struct px_typelist *list;

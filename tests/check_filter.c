@@ -7,7 +7,7 @@
 #include <trace.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 static trace_id_t stream;
 static trace_event_id_t a, b, c;

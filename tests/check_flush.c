@@ -20,10 +20,10 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "handle.h"
+#include "base/compiler.h"
 #include "log_checker.h"
-#include "stream.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 static trace_event_id_t type;
 static int file;

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "foreign.h"
-#include "native.h"
-#include "txtb.h"
+#include "log/archive_txtb.h"
+#include "txtb/native.h"
+#include "txtb/txtb.h"
 #include "txtb_checker.h"
 
 #define BASE 0x00010000u
@@ -1676,7 +1676,7 @@ static const struct {
 } natives[] = {
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	{id, #name, {#label1, #label2, #label3, #label4}, viewer_name},
-#include "txtb-events.def"
+#include "txtb/txtb-events.def"
 };
 
 START_TEST(native_every_row_is_found)

@@ -14,11 +14,11 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "callpoint.h"
-#include "handle.h"
+#include "calls/translate.h"
 #include "log_checker.h"
-#include "stream.h"
-#include "translate.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
+#include "trace/callpoint.h"
 
 #define MAX_DATA 200
 #define ROUNDS 60

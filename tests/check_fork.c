@@ -14,8 +14,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "thread.h"
+#include "base/compiler.h"
+#include "trace/thread.h"
 
 static trace_id_t stream;
 static trace_event_id_t type;

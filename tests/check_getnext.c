@@ -20,10 +20,10 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "atomic.h"
-#include "compiler.h"
-#include "handle.h"
-#include "stream.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 /*
  * Threads that vanish, and frames that a cancellation unwinds, are more than a sanitizer

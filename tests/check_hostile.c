@@ -23,11 +23,11 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "family.h"
+#include "base/compiler.h"
 #include "foreigner.h"
-#include "registry.h"
-#include "segment.h"
+#include "registry/registry.h"
+#include "registry/shared_names.h"
+#include "ring/segment.h"
 
 #define HOSTILE_UID 54331
 #define HONEST_UID 54332

@@ -16,9 +16,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "handle.h"
-#include "image.h"
-#include "stream.h"
+#include "ring/image.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 #include "txtb_checker.h"
 
 #define NR_FILLERS 3

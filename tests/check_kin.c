@@ -19,7 +19,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 static struct px_puppet target;
 static trace_event_id_t type;

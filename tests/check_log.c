@@ -15,10 +15,10 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "log.h"
+#include "base/compiler.h"
+#include "log/archive_log.h"
+#include "log/log.h"
 #include "log_checker.h"
-#include "logreader.h"
 
 #define SLOT_BYTES 80
 #define LONGEST_DATA (1 << 20)
@@ -859,7 +859,7 @@ static void expect_committed(const struct script *script)
 		ck_assert_uint_eq(contents.first, progress->base);
 }
 
-/* Order of writes in logfile.h, EXIT-4: at every call that changes the file. */
+/* Order of writes in format.h, EXIT-4: at every call that changes the file. */
 START_TEST(log_whose_writer_dies_at_any_call_is_in_order)
 {
 	const struct script *script = &scripts[_i];

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
-#include "handle.h"
-#include "stream.h"
+#include "base/compiler.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 static const struct px_test_stream one_ring = {.size = 4096, .nr_rings = 1};
 

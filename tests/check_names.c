@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "names.h"
+#include "event/names.h"
 
 #define NR_ENTRIES (PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 #define FIRST PX_EVENT_USER_FIRST

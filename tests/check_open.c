@@ -11,9 +11,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "attr.h"
+#include "event/attr.h"
 #include "log_checker.h"
-#include "record.h"
+#include "ring/record.h"
 
 static trace_event_id_t type, big_type;
 static int file;

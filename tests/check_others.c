@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams of other processes: the controller is one, the target another, and perhaps there are more. */
-#include "family.h"
-#include "farmodules.h"
+#include "base/modules_remote.h"
 #include "puppet.h"
-#include "registry.h"
+#include "registry/registry.h"
+#include "registry/shared_names.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -20,7 +20,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 #define SECOND UINT64_C(1000000000)
 

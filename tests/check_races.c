@@ -12,7 +12,7 @@
 #include <trace.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 static const char *const points[] = {
 	"point.state.loaded", "ring.reserve.loaded", "ring.reserve.done", "ring.claim.loaded",

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <trace_ext.h>
 
-#include "handle.h"
-#include "process.h"
-#include "stream.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
+#include "trace/process.h"
 
 #define EVENT_BYTES 256 /* of the largest event: six slots */
 #define MOST_EVENTS 100000

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objects.h"
-#include "record.h"
+#include "event/threads.h"
+#include "ring/record.h"
 
 #define TID 4711
 #define HANDLE 0x01000007u

@@ -20,12 +20,12 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "bequest.h"
-#include "compiler.h"
-#include "handle.h"
+#include "base/compiler.h"
+#include "log/checkpoint.h"
 #include "log_checker.h"
-#include "registry.h"
-#include "stream.h"
+#include "registry/registry.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 #define MAX_EVENTS 4096
 #define LONGEST 200

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 
 #define CLAIM_ATTEMPTS 4 /* as the trace point does it */
 #define NR_SLOTS 16

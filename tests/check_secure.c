@@ -26,10 +26,10 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
+#include "base/sysv.h"
 #include "foreigner.h"
-#include "registry.h"
-#include "sysv.h"
+#include "registry/registry.h"
 
 #define SKIPPED 99
 

@@ -12,9 +12,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "registry.h"
-#include "segment.h"
+#include "base/compiler.h"
+#include "registry/registry.h"
+#include "ring/segment.h"
 
 #define NR_EVENTS 1000
 

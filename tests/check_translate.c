@@ -16,13 +16,13 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "callpoint.h"
-#include "callrules.h"
-#include "log.h"
+#include "calls/rules.h"
+#include "calls/translate.h"
+#include "log/archive_log.h"
+#include "log/log.h"
 #include "log_checker.h"
-#include "logreader.h"
-#include "native.h"
-#include "translate.h"
+#include "trace/callpoint.h"
+#include "txtb/native.h"
 #include "txtb_checker.h"
 
 #define PID 4711

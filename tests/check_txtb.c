@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a trace buffer: what lib/txtb.c writes, read by a checker that knows nothing of it.
+ * The layout of a trace buffer: what lib/txtb/txtb.c writes, read by a checker that knows nothing of it.
  * The checker itself first proves on images made by hand that it refuses and accepts what the
  * viewer does.
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "txtb.h"
+#include "txtb/txtb.h"
 #include "txtb_checker.h"
 
 /* Images made by hand. */
@@ -703,7 +703,7 @@ START_TEST(checker_recorded_sample_is_accepted_and_time_rises)
 }
 END_TEST
 
-/* lib/txtb.c, as the checker sees it. */
+/* lib/txtb/txtb.c, as the checker sees it. */
 
 #define IMAGE_BYTES (1 << 20)
 

@@ -6,7 +6,7 @@
 #include <trace.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 #define TYPES_MAX (TRACE_USER_EVENT_MAX + 8) /* user event types, and those of the system */
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <trace_ext.h>
 
-#include "compiler.h"
-#include "handle.h"
-#include "stream.h"
+#include "base/compiler.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 static const struct px_test_stream one_ring = {
 	.policy = POSIX_TRACE_UNTIL_FULL, .size = 4096, .nr_rings = 1};

@@ -14,7 +14,7 @@
 #include <trace.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 static trace_event_id_t type;
 static trace_id_t stream;

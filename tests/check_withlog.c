@@ -15,9 +15,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "attr.h"
+#include "event/attr.h"
 #include "log_checker.h"
-#include "record.h"
+#include "ring/record.h"
 
 static const struct px_test_stream plain = {.nr_rings = 1};
 

@@ -17,8 +17,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "cpuring.h"
+#include "base/compiler.h"
+#include "ring/cpuring.h"
 
 int run_suite(Suite *suite)
 {

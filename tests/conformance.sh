@@ -87,7 +87,7 @@ complain_each 'is in doc/conformance.md and no assertion' <"$scratch/unknown"
 
 # AMB: the choices, which are no rows.
 ids=$(echo AMB $groups | sed -E 's/:[0-9]+//g; s/ +/|/g')
-grep -ohwE "($ids)-[0-9]+" "$srcdir"/lib/*.[ch] "$srcdir"/tests/*.[ch] | sort -u >"$scratch/cited"
+grep -ohwE "($ids)-[0-9]+" "$srcdir"/lib/*/*.[ch] "$srcdir"/tests/*.[ch] | sort -u >"$scratch/cited"
 grep -owE "($ids)-[0-9]+" "$document" | sort -u | comm -23 "$scratch/cited" - >"$scratch/unlisted"
 complain_each 'is cited in lib/ or tests/ and not in doc/conformance.md' <"$scratch/unlisted"
 for group in $groups; do

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every named memory edge has both ends, and lib/ring.h lists it. The ends are tagged in comments of lib/
+# Every named memory edge has both ends, and lib/ring/ring.h lists it. The ends are tagged in comments of lib/
 # where they are:
 #	EDGE <name> release		EDGE <name> acquire
-# The list is the table under "Edges" in the comment that opens lib/ring.h: a row is one tab and the name,
+# The list is the table under "Edges" in the comment that opens lib/ring/ring.h: a row is one tab and the name,
 # what has more tabs goes on with the row before, and an empty line ends the table.
 set -u
 
@@ -11,7 +11,7 @@ srcdir=${srcdir:-.}
 LC_ALL=C
 export LC_ALL
 cd "$srcdir/lib" || exit 99
-[ -e ring.h ] || { echo 'FAIL: lib/ring.h, which lists the edges, is missing'; exit 1; }
+[ -e ring/ring.h ] || { echo 'FAIL: lib/ring/ring.h, which lists the edges, is missing'; exit 1; }
 
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
@@ -36,7 +36,7 @@ name='[A-Za-z][A-Za-z0-9_.-]*'
 # ends KIND: the names that have such an end
 ends()
 {
-	cat ./*.[ch] | grep -oE "EDGE[[:space:]]+${name}[[:space:]]+$1([^A-Za-z0-9_]|\$)" |
+	cat ./*/*.[ch] | grep -oE "EDGE[[:space:]]+${name}[[:space:]]+$1([^A-Za-z0-9_]|\$)" |
 		awk '{ print $2 }' | sort -u
 }
 
@@ -47,18 +47,18 @@ awk '
 /^ \*[ \t]+Edges/ { inside = 1; next }
 inside && rows && !/^ \*\t/ { exit }
 inside && /^ \*\t[^ \t]/ { rows++; print $2 }
-' ring.h | sort -u >"$scratch/table"
+' ring/ring.h | sort -u >"$scratch/table"
 
 comm -23 "$scratch/release" "$scratch/acquire" >"$scratch/open"
 complain_each 'has a release end and no acquire end' <"$scratch/open"
 comm -13 "$scratch/release" "$scratch/acquire" >"$scratch/open"
 complain_each 'has an acquire end and no release end' <"$scratch/open"
 comm -23 "$scratch/tagged" "$scratch/table" >"$scratch/unlisted"
-complain_each 'is tagged, and not in the table in lib/ring.h' <"$scratch/unlisted"
+complain_each 'is tagged, and not in the table in lib/ring/ring.h' <"$scratch/unlisted"
 comm -13 "$scratch/tagged" "$scratch/table" >"$scratch/untagged"
-complain_each 'is in the table in lib/ring.h, and tagged nowhere' <"$scratch/untagged"
+complain_each 'is in the table in lib/ring/ring.h, and tagged nowhere' <"$scratch/untagged"
 
-grep -nE '(^|[^A-Za-z0-9_])EDGE([^A-Za-z0-9_]|$)' ./*.[ch] |
+grep -nE '(^|[^A-Za-z0-9_])EDGE([^A-Za-z0-9_]|$)' ./*/*.[ch] |
 	grep -vE "EDGE[[:space:]]+${name}[[:space:]]+(release|acquire)([^A-Za-z0-9_]|\$)" \
 		>"$scratch/malformed"
 complain_each '(this is no end of an edge)' <"$scratch/malformed"

@@ -29,7 +29,7 @@ compile()
 
 for path in "$srcdir"/include/*.h; do
 	[ -e "$path" ] || { echo "FAIL: no headers in $srcdir/include"; exit 1; }
-	header=${path##*/}
+	header=${path#"$srcdir/lib/"}
 	strict='-pedantic-errors -Wstrict-prototypes'
 	compile "$CC" c "$header" "-std=c11 $strict"
 	compile "$CC" c "$header" "-std=c11 $strict -D_POSIX_C_SOURCE=200809L"
@@ -64,9 +64,9 @@ if [ -n "$CXX" ]; then
 fi
 [ -n "$CXX" ] || echo 'note: no C++ compiler, so C++ was left out'
 
-for path in "$srcdir"/lib/*.h; do
+for path in "$srcdir"/lib/*/*.h; do
 	[ -e "$path" ] || { echo "FAIL: no headers in $srcdir/lib"; exit 1; }
-	header=${path##*/}
+	header=${path#"$srcdir/lib/"}
 	inside="-std=gnu11 -Wmissing-prototypes -D_GNU_SOURCE -I. -I$srcdir/lib"
 	compile "$CC" c "$header" "$inside"
 	compile "$CC" c "$header" "$inside -DPX_TESTPOINTS"

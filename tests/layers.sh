@@ -1,75 +1,116 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Lower never includes higher: every #include "..." in lib/ names a module of the same level or below.
+# layers.sh [--graph]: the folders of each tree stand in an order, and a file includes its own folder and folders
+# before it. A quoted #include names the folder: "ring/ring.h". Files in the root of a tree come first, a main.c last.
+# --graph prints which folder includes which, and how often.
 set -u
 
 srcdir=${srcdir:-.}
-[ -d "$srcdir/lib" ] || { echo "FAIL: no directory $srcdir/lib"; exit 1; }
+LC_ALL=C
+export LC_ALL
+graph=no
+case ${1:-} in
+'') ;;
+--graph) graph=yes ;;
+*) echo 'usage: layers.sh [--graph]' >&2; exit 2 ;;
+esac
 
-cd "$srcdir/lib" || exit 99
-awk '
-BEGIN {
-	split("compiler atomic decimal txtb native", members); assign(0)
-	split("clock life modules farmodules shm sysv signals fence", members); assign(1)
-	split("ring cpuring names family typelist eventset calls attr objects coverage things", members); assign(2)
-	split("record report shown callread callrules callthings callwaits translate registry farregistry registrar segment roster types kin target image logfile bequest trxc txtbfile survey hextext", members); assign(3)
-	split("process thread emit point callpoint handle wait stream streamstate streammake streamlog streamresume reader readercheckpoint log logstate logstage logwrite logresume archive logreader foreign flush recover", members); assign(4)
-	level["pages"] = 5
-	# Seen by all: configure is below every level, the public headers are the standard.
-	below["config.h"]; below["trace.h"]; below["trace_ext.h"]
-	below["txtb-events.def"]; below["calls.def"] # tables without code
-}
+# A tree, and its folders in order; "." is the root of the tree.
+orders='
+lib base txtb event ring registry calls trace log stream api
+'
 
-function assign(value,   i)
+failed=0
+
+# check TREE ORDER: include lines of all files in the tree against its order
+check()
 {
-	for (i in members)
-		level[members[i]] = value
-	split("", members)
+	tree=$1
+	[ -d "$srcdir/$tree" ] || { echo "FAIL: no directory $srcdir/$tree"; return 1; }
+	(cd "$srcdir/$tree" && find . -name '*.[ch]' | sort | xargs awk -v tree="$tree" -v order="$2" -v graph="$graph" '
+	BEGIN {
+		n = split(order, folders)
+		for (i = 1; i <= n; i++)
+			level[folders[i]] = i
+		level["main.c"] = n + 1
+		# Seen by all: what configure and the build make, and the public headers.
+		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]
+	}
+
+	function complain(text)
+	{
+		print "FAIL: " tree "/" file ":" FNR ": " text
+		bad++
+	}
+
+	# The first folder of a path that has a level; "" if none has.
+	function folder_of(path,   at)
+	{
+		if (path == "main.c")
+			return path
+		at = index(path, "/")
+		return at ? substr(path, 1, at - 1) : "."
+	}
+
+	FNR == 1 {
+		files++
+		file = FILENAME
+		sub(/^\.\//, "", file)
+		folder = folder_of(file)
+		if (!(folder in level))
+			complain("the folder " folder " is not in the order in tests/layers.sh")
+	}
+
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		name = $0
+		sub(/^[^"]*"/, "", name)
+		sub(/".*$/, "", name)
+		if (name in seen)
+			next
+		includes++
+		# Another tree: a table of facts, or a lower tree that is whole below this one.
+		if (name ~ /^\.\.\/(lib|preload)\//) {
+			edges[folder " -> " substr(name, 4)]++
+			next
+		}
+		other = folder_of(name)
+		if (!(other in level) || (getline line <name) < 0) {
+			if (tree == "lib" || !is_of_lib(name))
+				complain("includes \"" name "\", which is no file of a folder in the order")
+			else
+				edges[folder " -> lib/" other]++
+			next
+		}
+		close(name)
+		edges[folder " -> " other]++
+		if (level[other] > level[folder])
+			complain(folder " includes \"" name "\", which is above it")
+	}
+
+	# preload and tests stand on lib as a whole.
+	function is_of_lib(name,   path, line)
+	{
+		path = "../lib/" name
+		if (tree == "bin" || (getline line <path) < 0)
+			return 0
+		close(path)
+		return 1
+	}
+
+	END {
+		if (graph == "yes")
+			for (edge in edges)
+				print tree ": " edge " " edges[edge] | "sort"
+		close("sort")
+		print tree ": " files + 0 " files, " includes + 0 " includes, " bad + 0 " against the order"
+		exit bad || !files || !includes
+	}')
 }
 
-# The level of a file by its name, or -1.
-function level_of(name,   stem)
-{
-	stem = name
-	sub(/\.[ch]$/, "", stem)
-	if (stem in level)
-		return level[stem]
-	if (name ~ /^(posix_trace|txtrace)_[a-z_]+\.c$/)
-		return 5
-	return -1
-}
-
-function complain(text)
-{
-	print "FAIL: lib/" file ":" FNR ": " text
-	bad++
-}
-
-FNR == 1 {
-	files++
-	file = FILENAME
-	sub(/^\.\//, "", file)
-	own = level_of(file)
-	if (own < 0)
-		complain("this file has no level; give it one in tests/layers.sh")
-}
-
-/^[ \t]*#[ \t]*include[ \t]*"/ {
-	name = $0
-	sub(/^[^"]*"/, "", name)
-	sub(/".*$/, "", name)
-	if (name in below)
-		next
-	includes++
-	other = level_of(name)
-	if (other < 0)
-		complain("includes \"" name "\", which has no level")
-	else if (own >= 0 && other > own)
-		complain("level " own " includes \"" name "\" of level " other)
-}
-
-END {
-	print files + 0 " files, " includes + 0 " includes, " bad + 0 " against the order"
-	exit bad || !files || !includes
-}
-' ./*.[ch]
+while read -r tree order; do
+	[ -n "$tree" ] || continue
+	check "$tree" "$order" || failed=1
+done <<END
+$orders
+END
+exit $failed

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "callrules.h"
+#include "calls/rules.h"
 #include "txtb_checker.h"
 
 #define LONGEST_GAP_TICKS ((PX_LOG_GAP_FILLERS + 1) * PX_LOG_GAP_TICKS)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "logfile.h"
+#include "log/format.h"
 
 /* What a test knows of its log. */
 enum px_test_log_look {

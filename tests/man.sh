@@ -90,7 +90,7 @@ done <"$scratch/groups" >"$scratch/absent"
 complain_each 'is a group of calls, and is not in its page' <"$scratch/absent"
 
 # The page of calls says of those with a state that they wait.
-sed -nE 's/^PX_CALL\(([a-z0-9_]*try[a-z0-9_]*)(, *[^,]*){4}, *([0-9]+),.*/\1 \3/p' "$srcdir/lib/calls.def" >"$scratch/tries"
+sed -nE 's/^PX_CALL\(([a-z0-9_]*try[a-z0-9_]*)(, *[^,]*){4}, *([0-9]+),.*/\1 \3/p' "$srcdir/lib/event/calls.def" >"$scratch/tries"
 [ -s "$scratch/tries" ] || complain 'no call tries'
 awk '$2 != 0 { print $1 }' "$scratch/tries" >"$scratch/absent"
 complain_each 'tries, and is said to wait' <"$scratch/absent"

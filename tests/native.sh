@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of ThreadX's event ids, lib/txtb-events.def, is what is known of them: row by row the same as
+# The table of ThreadX's event ids, lib/txtb/txtb-events.def, is what is known of them: row by row the same as
 # ../shared/data/txtb-events.csv, where that is at hand.
 set -u
 
 srcdir=${srcdir:-.}
 LC_ALL=C
 export LC_ALL
-table=$srcdir/lib/txtb-events.def
+table=$srcdir/lib/txtb/txtb-events.def
 known=$srcdir/../shared/data/txtb-events.csv
 
-[ -r "$table" ] || { echo 'FAIL: lib/txtb-events.def is missing'; exit 1; }
+[ -r "$table" ] || { echo 'FAIL: lib/txtb/txtb-events.def is missing'; exit 1; }
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -41,7 +41,7 @@ inside {
 }' "$table" >"$scratch/rows"
 
 rows=$(grep -c . "$scratch/rows")
-[ "$rows" -gt 0 ] || complain 'there is no row in lib/txtb-events.def'
+[ "$rows" -gt 0 ] || complain 'there is no row in lib/txtb/txtb-events.def'
 cut -d , -f 1 "$scratch/rows" >"$scratch/ids"
 sort -n -u "$scratch/ids" | cmp -s - "$scratch/ids" ||
 	complain 'the ids do not rise from row to row, each once'

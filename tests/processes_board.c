@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "life.h"
+#include "base/procfs.h"
 
 #define VIOLATIONS_SHOWN 20
 #define STALE_NS UINT64_C(30000000000)

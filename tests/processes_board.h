@@ -14,7 +14,7 @@
 
 #include "common.h"
 
-#include "atomic.h"
+#include "base/atomic.h"
 
 #define NR_SEATS 16 /* lives at a time */
 #define NR_CONTROLLERS 4

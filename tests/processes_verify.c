@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "log_checker.h"
-#include "txtb.h"
+#include "txtb/txtb.h"
 
 struct sequence {
 	uint32_t from, to; /* numbers in between were begun after start, and returned before stop */

@@ -17,7 +17,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "base/compiler.h"
 
 #define PUPPETS_MAX 512
 

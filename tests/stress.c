@@ -33,9 +33,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "atomic.h"
-#include "handle.h"
-#include "stream.h"
+#include "base/atomic.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 #include "txtb_checker.h"
 
 #define NR_WRITERS 8

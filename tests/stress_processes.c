@@ -27,8 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "family.h"
-#include "registry.h"
+#include "registry/registry.h"
+#include "registry/shared_names.h"
 
 #define SECONDS 4	   /* of make check */
 #define SECONDS_FOR_ALL 20 /* then all kinds of births have been seen */

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "atomic.h"
+#include "base/atomic.h"
 
 /* Made by the linker, where there is such a section. */
 extern const uint64_t __start_px_steps[] __attribute__((weak));

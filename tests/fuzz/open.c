@@ -22,7 +22,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "logfile.h"
+#include "log/format.h"
 
 #define EVENTS_MAX 100000 /* a file of many events is not more interesting than one of these */
 #define TRXC_BYTES 4096

@@ -13,8 +13,8 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "callpoint.h"
-#include "logfile.h"
+#include "log/format.h"
+#include "trace/callpoint.h"
 
 #define OBJECTS_KEPT 12 /* at the beginning of the registry: threads */
 #define HEX_LINE 16

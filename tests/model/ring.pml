@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring protocol of lib/ring.h: reserve, claim, write, commit, void and skip by W writers; look, copy, consume,
+ * The ring protocol of lib/ring/ring.h: reserve, claim, write, commit, void and skip by W writers; look, copy, consume,
  * step over, reclaim and clear by one reader; one writer killed at any step.  An access to shared memory is a step
  * of its own: a d_step or atomic has one, or is a compare-exchange; what else is in there is local, or a ghost,
  * which is a variable that only the properties look at.
  *
- * With CPU it is the ring of a CPU (lib/cpuring.h): reserve and claim are a sequence that has to begin anew when it is
+ * With CPU it is the ring of a CPU (lib/ring/cpuring.h): reserve and claim are a sequence that has to begin anew when it is
  * disturbed at any step.  Who migrates takes his event to the ring of another CPU, and is never seen again here; who
  * comes from there is one who comes late.  Outside of the sequence writers are everywhere, and all at once.
  *

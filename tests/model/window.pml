@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state word of a stream (lib/segment.h) against its writers: start, stop, end and detach, while W writers
+ * The state word of a stream (lib/ring/segment.h) against its writers: start, stop, end and detach, while W writers
  * go load state, reserve, claim, load state again, write, commit.
  *
  * The rings do not lap here (ring.pml does that) and nobody reads them, so all that matters of claim, void and
@@ -11,7 +11,7 @@
  * px_clock_read_later() waits to be over; STOP has a later one.  place counts the bounds in the ring of START and
  * STOP.  Whoever reads the counter or moves head takes them along.
  *
- * With CPU each of the R rings belongs to a CPU (lib/cpuring.h, C5), START and STOP go elsewhere, and writers migrate: the
+ * With CPU each of the R rings belongs to a CPU (lib/ring/cpuring.h, C5), START and STOP go elsewhere, and writers migrate: the
  * store of head waits in the CPU's store buffer, of one place, until it is drained: at any time, ahead of the next one,
  * when another thread gets the CPU, or by the fence of the one who stops the stream.
  */

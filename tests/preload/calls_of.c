@@ -20,9 +20,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "calls.h"
-#include "handle.h"
-#include "stream.h"
+#include "event/calls.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 #define THREADS_MAX 256
 #define OBJECTS_MAX 64
@@ -36,7 +36,7 @@ static const struct {
 } calls[PX_CALLS] = {
 #define PX_CALL(name, group, layout, object, native, state, i1, i2, i3, i4, fields)                \
 	{#group, fields},
-#include "calls.def"
+#include "event/calls.def"
 #undef PX_CALL
 };
 

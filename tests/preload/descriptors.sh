@@ -45,7 +45,7 @@ awk -v groups="^($groups)\$" '
 		split(substr($0, 12, RLENGTH - 12), row, ", ")
 		if (group[row[2]] ~ groups)
 			print row[1]
-	}' "$top/lib/calls.def" "$top/preload/wrappers.def" >"$scratch/wanted"
+	}' "$top/lib/event/calls.def" "$top/preload/wrappers.def" >"$scratch/wanted"
 [ "$(wc -l <"$scratch/wanted")" -gt 100 ] || complain 'there should be more wrappers of these groups'
 sort -u "$scratch/calls.parts" "$scratch/heap.parts" >"$scratch/parts"
 "$programs/descriptors" --has <"$scratch/wanted" >"$scratch/there"

@@ -7,7 +7,7 @@
 cd "$scratch" || exit 99
 
 awk 'BEGIN { for (i = 0; i < 20000; i++) print (i * 7919) % 20011, "a line of input", i }' >input
-sed -n 's/^PX_CALL(\([a-z_A-Z0-9]*\), \([a-z]*\), .*/\1 \2/p' "$top/lib/calls.def" >groups
+sed -n 's/^PX_CALL(\([a-z_A-Z0-9]*\), \([a-z]*\), .*/\1 \2/p' "$top/lib/event/calls.def" >groups
 [ "$(wc -l <groups)" -gt 100 ] || complain 'there should be more calls'
 
 # groups_of LOG: those that have an event, in one line

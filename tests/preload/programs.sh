@@ -82,7 +82,7 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 same python "${python:-python3}" "$scratch/threads.py"
 if command -v git >/dev/null; then
 	git init -q "$scratch/repository"
-	(cd "$scratch/repository" && cp "$top"/lib/a*.c . && git add . &&
+	(cd "$scratch/repository" && cp "$top"/lib/*/a*.c . && git add . &&
 		git -c user.name=a -c user.email=a@b commit -q -m one) || complain 'git does not commit'
 	same git git -C "$scratch/repository" --no-pager log --stat
 fi

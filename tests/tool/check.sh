@@ -205,7 +205,7 @@ nr_checks=$((nr_checks + 2))
 "$(pwd)/tests/tool/mklog" "$scratch/log" 600000 16 worker 90000000 || complain 'no log could be written'
 found "$scratch/log" >"$scratch/found"
 echo "warning many-events $((48 + 1020 * 76))" | cmp -s - "$scratch/found" || complain "two volumes: $(cat "$scratch/found")"
-# The size of a volume follows from its layout (lib/logfile.h), of which this test knows by heart.
+# The size of a volume follows from its layout (lib/log/format.h), of which this test knows by heart.
 slots=562500
 image=$(((48 + 1020 * 76 + 32 * slots + 4095) / 4096 * 4096))
 volume=$((image + 4096 + 4096 + 4096 * 64 + 65536 + 384 * 96 + (1020 * 112 + 4095) / 4096 * 4096))

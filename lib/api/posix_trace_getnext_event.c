@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/api.h"
+
+#include <pthread.h>
+
+#include "log/archive.h"
+#include "ring/wakeup.h"
+
+#define PENDING_PAUSE_NS 50000
+
+/* Where a call wants its event. */
+struct destination {
+	struct posix_trace_event_info *event;
+	void *data;
+	size_t num_bytes;
+	size_t *data_len;
+	int *unavailable;
+};
+
+static bool is_usable(const struct destination *to)
+{
+	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
+}
+
+static int truncation(const struct px_report *report)
+{
+	if (report->copied < report->length)
+		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: hides the other */
+	return report->record.flags & PX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD :
+							    POSIX_TRACE_NOT_TRUNCATED;
+}
+
+static void fill_in(const struct px_report *report, const struct destination *to)
+{
+	const struct px_record *record = &report->record;
+
+	to->event->posix_event_id = record->id;
+	to->event->posix_pid = (pid_t)record->pid;
+	to->event->posix_prog_address = (void *)(uintptr_t)record->address;
+	to->event->posix_thread_id = (pthread_t)record->thread;
+	to->event->posix_timestamp = px_clock_timespec(report->time_ns);
+	to->event->posix_truncation_status = truncation(report);
+	to->event->__reserved[PX_INFO_CONTEXT] = (int)record->context;
+	to->event->__reserved[PX_INFO_PRIORITY] = (int)record->priority;
+	to->event->__reserved[PX_INFO_CPU] = (int)record->cpu;
+	to->event->__reserved[PX_INFO_PLACE_LOW] = (int)(uint32_t)report->place;
+	to->event->__reserved[PX_INFO_PLACE_HIGH] = (int)(uint32_t)(report->place >> 32);
+	*to->data_len = report->copied;
+	*to->unavailable = 0;
+}
+
+static enum px_next try_next(struct px_stream *stream, const struct destination *to)
+{
+	struct px_report report = {.place = 0};
+	enum px_next next = px_stream_next(stream, to->data, to->num_bytes, &report);
+
+	if (px_likely(next == PX_NEXT_EVENT))
+		fill_in(&report, to);
+	return next;
+}
+
+/* GETNEXT-3: a pre-recorded stream never blocks, and its end is no error. */
+static void take_from(struct px_archive *archive, const struct destination *to)
+{
+	struct px_report report = {.place = 0};
+
+	if (px_likely(archive->kind->next(archive, to->data, to->num_bytes, &report) ==
+		      PX_NEXT_EVENT))
+		fill_in(&report, to);
+	else
+		*to->unavailable = 1;
+}
+
+/* The thread was cancelled while it slept: it is not coming back. */
+static void cancelled(void *argument)
+{
+	const trace_id_t *trid = argument;
+
+	if (px_handle_return(*trid))
+		px_handle_unlock(*trid);
+}
+
+/* Sleep, as one who comes back even if cancelled. */
+static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
+		      const struct timespec *abstime)
+{
+	int error;
+
+	pthread_cleanup_push(cancelled, trid);
+	if (next == PX_NEXT_PENDING) {
+		px_wait_pause(PENDING_PAUSE_NS);
+		error = 0;
+	} else {
+		error = px_wait_sleep(waiting, abstime);
+	}
+	pthread_cleanup_pop(0);
+	return error;
+}
+
+/*
+ * Sleep without the lock until there may be something.  The lock is held again afterwards, unless
+ * the stream is gone: then EINVAL.
+ */
+static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next,
+		    const struct timespec *abstime)
+{
+	uint32_t *waiting = px_stream_waiting(stream);
+	int error;
+
+	px_handle_leave(trid);
+	error = sleep_away(&trid, waiting, next, abstime);
+	if (!px_handle_return(trid))
+		return EINVAL; /* GETNEXT-11: shut down meanwhile */
+	return error;
+}
+
+static bool is_time(const struct timespec *abstime)
+{
+	return abstime && abstime->tv_nsec >= 0 && abstime->tv_nsec < 1000000000;
+}
+
+/* Wait for an event; abstime NULL and not timed: for ever. */
+static int wait_for(trace_id_t trid, struct px_stream *stream, const struct destination *to,
+		    bool timed, const struct timespec *abstime)
+{
+	enum px_next next = try_next(stream, to);
+	int error = 0;
+
+	if (next != PX_NEXT_EVENT && timed && !is_time(abstime))
+		error = EINVAL; /* TIMED-5: only when there is a need to wait */
+	while (next != PX_NEXT_EVENT && error == 0) {
+		if (next == PX_NEXT_NONE) {
+			px_stream_prepare_wait(stream, PX_WAITING_EVENT);
+			next = try_next(stream, to);
+			if (next == PX_NEXT_EVENT)
+				break;
+		}
+		error = sleep_on(trid, stream, next, abstime);
+		if (error == EINVAL)
+			return error;
+		/* An event that is there now is returned, whatever else happened (GETNEXT-13). */
+		next = try_next(stream, to);
+	}
+	px_handle_unlock(trid);
+	if (next == PX_NEXT_EVENT)
+		return 0;
+	if (error != EINVAL)
+		*to->unavailable = 1; /* AMB-23 */
+	return error;
+}
+
+/*
+ * GETNEXT-14: what a reader took from a stream with log would be missing in the log.  False (unlocked):
+ * it has one.
+ */
+static bool is_readable(trace_id_t trid, const struct px_stream *stream)
+{
+	if (px_likely(!stream->logging.log))
+		return true;
+	px_handle_unlock(trid);
+	return false;
+}
+
+static int get_next(trace_id_t trid, const struct destination *to, bool timed,
+		    const struct timespec *abstime)
+{
+	struct px_handle handle;
+	int saved_errno = errno;
+	int error = 0;
+
+	pthread_testcancel(); /* GEN-7: before any event is taken */
+	if (!is_usable(to) || !px_handle_lock_any(trid, &handle))
+		return EINVAL;
+	if (handle.archive) {
+		take_from(handle.archive, to); /* TIMED-7: abstime does not matter */
+		px_handle_unlock(trid);
+	} else if (is_readable(trid, handle.stream)) {
+		error = wait_for(trid, handle.stream, to, timed, abstime);
+	} else {
+		error = EINVAL;
+	}
+	errno = saved_errno;
+	return error;
+}
+
+PX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
+					struct posix_trace_event_info *restrict event,
+					void *restrict data, size_t num_bytes,
+					size_t *restrict data_len, int *restrict unavailable)
+{
+	struct destination to = {event, data, num_bytes, data_len, unavailable};
+
+	return get_next(trid, &to, false, NULL);
+}
+
+PX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
+					     struct posix_trace_event_info *restrict event,
+					     void *restrict data, size_t num_bytes,
+					     size_t *restrict data_len, int *restrict unavailable,
+					     const struct timespec *restrict abstime)
+{
+	struct destination to = {event, data, num_bytes, data_len, unavailable};
+
+	return get_next(trid, &to, true, abstime);
+}
+
+PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
+					   struct posix_trace_event_info *restrict event,
+					   void *restrict data, size_t num_bytes,
+					   size_t *restrict data_len, int *restrict unavailable)
+{
+	struct destination to = {event, data, num_bytes, data_len, unavailable};
+	struct px_stream *stream;
+	int saved_errno = errno;
+
+	if (!is_usable(&to) || !(stream = px_handle_lock(trid)) || !is_readable(trid, stream))
+		return EINVAL;
+	if (try_next(stream, &to) != PX_NEXT_EVENT)
+		*unavailable = 1;
+	px_handle_unlock(trid);
+	errno = saved_errno;
+	return 0;
+}

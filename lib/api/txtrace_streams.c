@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams as they are from outside: those of the user, one of our own, and a thread of it. */
+#include "api/api.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <trace_ext.h>
+
+#include "base/clock.h"
+#include "base/procfs.h"
+#include "registry/stream_list.h"
+#include "trace/process.h"
+
+static void describe(const struct px_registry_slot *slot, const struct px_roster_entry *entry,
+		     struct txtrace_stream *to)
+{
+	*to = (struct txtrace_stream){
+		.controller = (pid_t)slot->controller.pid,
+		.target = (pid_t)slot->target.pid,
+		.status = entry->is_running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED,
+		.full = entry->is_full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL,
+		.inherited = slot->is_inherited ? POSIX_TRACE_INHERITED :
+						  POSIX_TRACE_CLOSE_FOR_CHILD,
+		.policy = (int)entry->policy,
+		.log = slot->has_log != 0,
+		.other_pids = slot->controller.pid_namespace != px_life_pid_namespace(),
+		.created = px_clock_timespec(slot->create_ns),
+		.nr_events = entry->nr_recorded,
+		.nr_dropped = entry->nr_dropped,
+	};
+	memcpy(to->name, entry->name, sizeof(to->name));
+}
+
+static void list(struct txtrace_stream *list, unsigned int size, unsigned int *nr)
+{
+	unsigned int found = 0;
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		struct px_registry_slot slot;
+		struct px_roster_entry entry;
+
+		if (!px_roster_read(i, &slot, &entry))
+			continue;
+		if (found < size) {
+			describe(&slot, &entry, &list[found]);
+			list[found].forsaken = px_registry_is_forsaken(i, &slot, false);
+		}
+		found++;
+	}
+	*nr = found;
+}
+
+PX_EXPORT int txtrace_list_streams(struct txtrace_stream *restrict streams, unsigned int size,
+				   unsigned int *restrict nr)
+{
+	int saved_errno = errno;
+	int error, state;
+
+	if (!nr || (!streams && size > 0))
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	error = px_process_init();
+	if (!error)
+		list(streams, size, nr);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
+}
+
+PX_EXPORT int txtrace_get_stream(trace_id_t trid, struct txtrace_stream *info)
+{
+	struct px_roster_entry entry;
+	struct px_stream *stream;
+	int saved_errno = errno;
+
+	if (!info || !(stream = px_handle_lock(trid)))
+		return EINVAL;
+	px_roster_describe(&stream->view, &entry);
+	describe(&stream->slot, &entry, info);
+	px_handle_unlock(trid);
+	errno = saved_errno;
+	return 0;
+}
+
+PX_EXPORT int txtrace_get_thread(trace_id_t trid, unsigned int handle,
+				 struct txtrace_object *object)
+{
+	struct px_stream *stream;
+	struct px_object found;
+	bool is_known;
+
+	if (!object || !(stream = px_handle_lock(trid)))
+		return EINVAL;
+	is_known = px_objects_find(&stream->view.segment->threads, handle, &found);
+	px_handle_unlock(trid);
+	if (!is_known)
+		return ENOENT;
+	*object = (struct txtrace_object){.handle = found.handle,
+					  .type = (int)found.type,
+					  .priority = (int)found.priority,
+					  .pid = (pid_t)found.pid,
+					  .tid = (pid_t)found.tid};
+	memcpy(object->name, found.name, sizeof(object->name));
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <fcntl.h>
+#include <unistd.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+
+#include "base/atomic.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define SCALE_ONE (UINT64_C(1) << 48)
+#define CALIBRATION_NS 100000
+#define TOLERANCE_NS 100
+#define SHORTEST_LINE_NS 100000 /* two anchors closer than this say nothing about the slope */
+#define CATCH_UP_NS 1000000
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t px_clock_monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t px_clock_realtime_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/* The narrowest of a few brackets, as for anchors. */
+uint64_t px_clock_realtime_offset_ns(void)
+{
+	uint64_t best_width = UINT64_MAX, offset = 0;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = px_clock_monotonic_ns();
+		uint64_t realtime = px_clock_realtime_ns();
+		uint64_t width = px_clock_monotonic_ns() - before;
+
+		if (width < best_width) {
+			best_width = width;
+			offset = realtime - (before + width / 2);
+		}
+	}
+	return offset;
+}
+
+struct timespec px_clock_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+}
+
+#if defined __x86_64__
+/* The kernel keeps the TSC as its clock only while all CPUs agree on it. */
+static bool hardware_is_sound(void)
+{
+	char name[16] = "";
+	unsigned int eax, ebx, ecx, edx;
+	ssize_t length;
+	int fd;
+
+	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1u << 8))
+		return false;
+	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		  O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	return length == 4 && memcmp(name, "tsc\n", 4) == 0;
+}
+#elif defined __aarch64__
+static bool hardware_is_sound(void)
+{
+	return true; /* the architecture promises one system counter for all CPUs */
+}
+#else
+static bool hardware_is_sound(void)
+{
+	return false;
+}
+#endif
+
+uint64_t px_clock_read_later(enum px_clock_source source)
+{
+	uint64_t first = px_clock_read(source);
+	uint64_t now;
+
+	do
+		now = px_clock_read(source);
+	while (now == first);
+	return now;
+}
+
+/* The narrowest of a few brackets: an interrupt in between would falsify the pair. */
+struct px_anchor px_clock_anchor(enum px_clock_source source)
+{
+	struct px_anchor best = {0, 0};
+	uint64_t best_width = UINT64_MAX;
+
+	if (source == PX_CLOCK_MONOTONIC) {
+		best.counter = px_clock_read_later(source);
+		best.ns = best.counter;
+		return best;
+	}
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = px_clock_read(source);
+		uint64_t ns = px_clock_monotonic_ns();
+		uint64_t after = px_clock_read_later(source);
+
+		if (after - before < best_width) {
+			best_width = after - before;
+			best.ns = ns;
+			best.counter = before + best_width / 2;
+		}
+	}
+	return best;
+}
+
+static uint64_t scale_between(struct px_anchor from, struct px_anchor to)
+{
+	return (uint64_t)((unsigned __int128)(to.ns - from.ns) * SCALE_ONE /
+			  (to.counter - from.counter));
+}
+
+static uint64_t measure_hardware(void)
+{
+	struct px_anchor from = px_clock_anchor(PX_CLOCK_HARDWARE);
+	struct px_anchor to;
+
+	do
+		to = px_clock_anchor(PX_CLOCK_HARDWARE);
+	while (to.ns - from.ns < CALIBRATION_NS);
+	return scale_between(from, to);
+}
+
+/* The kernel may give the hardware up at any time, so only its scale is kept, never the source. */
+struct px_clock px_clock_best(void)
+{
+	static uint64_t hardware_scale; /* 0: not measured; threads that race measure the same */
+	uint64_t scale;
+
+	if (!hardware_is_sound())
+		return (struct px_clock){PX_CLOCK_MONOTONIC, SCALE_ONE};
+	scale = px_read_once(&hardware_scale);
+	if (scale == 0) {
+		scale = measure_hardware();
+		px_write_once(&hardware_scale, scale);
+	}
+	return (struct px_clock){PX_CLOCK_HARDWARE, scale};
+}
+
+unsigned int px_clock_shift(uint64_t scale)
+{
+	unsigned int shift = 0;
+
+	while (shift < 32 &&
+	       (unsigned __int128)scale << (shift + 1) <= (unsigned __int128)SCALE_ONE * 128)
+		shift++;
+	return shift;
+}
+
+static uint64_t along(const struct px_line *line, uint64_t counter)
+{
+	if ((int64_t)(counter - line->counter) < 0)
+		return line->ns -
+		       (uint64_t)((unsigned __int128)(line->counter - counter) * line->scale >> 48);
+	return line->ns +
+	       (uint64_t)((unsigned __int128)(counter - line->counter) * line->scale >> 48);
+}
+
+void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,
+		      uint64_t realtime_offset_ns)
+{
+	struct px_anchor anchor = px_clock_anchor(clock->source);
+
+	memset(timeline, 0, sizeof(*timeline));
+	timeline->source = clock->source;
+	timeline->realtime_offset_ns = realtime_offset_ns;
+	timeline->origin = anchor;
+	timeline->last_counter = anchor.counter;
+	timeline->nr_lines = 1;
+	timeline->line[0] = (struct px_line){anchor.counter, anchor.ns, clock->scale};
+}
+
+static void append(struct px_timeline *timeline, struct px_line line)
+{
+	if (timeline->nr_lines == PX_TIMELINE_LINES) {
+		memmove(timeline->line, timeline->line + 1,
+			(PX_TIMELINE_LINES - 1) * sizeof(timeline->line[0]));
+		timeline->nr_lines--;
+	}
+	timeline->line[timeline->nr_lines++] = line;
+}
+
+/*
+ * From one anchor straight to the next.  Where they are too close to tell a slope, or time would
+ * have to run backwards, the long-run slope, bent by half at most so that the line meets the clock
+ * in CATCH_UP_NS.
+ */
+static uint64_t next_scale(const struct px_timeline *timeline, struct px_anchor from,
+			   struct px_anchor to)
+{
+	int64_t distance_ns = (int64_t)(to.ns - from.ns);
+	uint64_t scale = timeline->line[timeline->nr_lines - 1].scale;
+	double bend;
+
+	if (distance_ns >= SHORTEST_LINE_NS)
+		return scale_between(from, to);
+	if (to.ns - timeline->origin.ns >= CATCH_UP_NS)
+		scale = scale_between(timeline->origin, to);
+	bend = ((double)(int64_t)(to.ns - from.ns) -
+		(double)(to.counter - from.counter) * (double)scale / (double)SCALE_ONE) /
+	       CATCH_UP_NS;
+	bend = bend > 0.5 ? 0.5 : bend < -0.5 ? -0.5 : bend;
+	return (uint64_t)((double)scale * (1 + bend));
+}
+
+void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
+{
+	struct px_line *line = &timeline->line[timeline->nr_lines - 1];
+	struct px_anchor from = {timeline->last_counter, 0};
+	int64_t error_ns = (int64_t)(anchor.ns - along(line, anchor.counter));
+
+	if ((int64_t)(anchor.counter - timeline->last_counter) <= 0)
+		return;
+	from.ns = along(line, from.counter);
+	timeline->last_counter = anchor.counter;
+	if (error_ns >= -TOLERANCE_NS && error_ns <= TOLERANCE_NS)
+		return;
+	append(timeline,
+	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
+}
+
+/* The youngest line may be bent, to meet the clock again: so all the way from the origin. */
+uint64_t px_timeline_scale(const struct px_timeline *timeline)
+{
+	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];
+	struct px_anchor last = {timeline->last_counter, 0};
+
+	last.ns = along(youngest, last.counter);
+	if (last.ns - timeline->origin.ns < CATCH_UP_NS)
+		return timeline->line[0].scale;
+	return scale_between(timeline->origin, last);
+}
+
+uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter)
+{
+	unsigned int i = timeline->nr_lines - 1;
+
+	while (i > 0 && (int64_t)(counter - timeline->line[i].counter) < 0)
+		i--;
+	return along(&timeline->line[i], counter) + timeline->realtime_offset_ns;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/membarrier.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool call(int command)
+{
+	int saved_errno = errno;
+	bool has_worked = syscall(SYS_membarrier, command, 0, 0) == 0;
+
+	errno = saved_errno;
+	return has_worked;
+}
+
+bool px_fence_register(void)
+{
+	return call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+}
+
+bool px_fence_all(void)
+{
+	return call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+/* By number: nanosleep() is a cancellation point. */
+void px_fence_settle(void)
+{
+	const struct timespec nap = {0, 1000000};
+	int saved_errno = errno;
+
+	if (!px_fence_all())
+		syscall(SYS_nanosleep, &nap, NULL);
+	errno = saved_errno;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file is mapped in several parts, one after the other, the first from its beginning; what of its data is zero
+ * follows without a name.  Where the program's part in it begins is told by its headers, which are read from the file:
+ * so it may be another one by now, and its build-id is that of the other.
+ *
+ * The paths are another process's: what is there now may be no file.
+ *
+ * Only programs are opened, which are mapped privately, and in part as code.  Opening a device may do something; and who
+ * closes a file gives up the record locks that the process has on it, by whatever descriptor: the registry is mapped
+ * into each process that is traced, and one of our threads may just hold its lock.
+ */
+#include "base/modules_remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_BYTES (PATH_MAX + 256)
+#define NOTE_BYTES 1024
+#define BUILD_ID_BYTES_MAX 32
+#define SEGMENTS_MAX 64
+
+struct module {
+	uint64_t begin, end;
+	bool has_code, is_shared;
+	char path[LINE_BYTES]; /* "": there is none */
+};
+
+struct list {
+	int fd; /* of the mappings */
+	size_t got, used;
+	char bytes[4096];
+	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];
+	struct module module; /* whose parts are being met */
+	char *text;
+	size_t size, length;
+};
+
+/* False: behind the last one. */
+static bool next_line(struct list *list)
+{
+	size_t length = 0;
+
+	for (;;) {
+		if (list->used == list->got) {
+			ssize_t got = read(list->fd, list->bytes, sizeof(list->bytes));
+
+			list->used = 0;
+			list->got = got > 0 ? (size_t)got : 0;
+		}
+		if (list->got == 0 || list->bytes[list->used] == '\n')
+			break;
+		if (length + 1 < sizeof(list->line))
+			list->line[length++] = list->bytes[list->used];
+		list->used++;
+	}
+	list->line[length] = '\0';
+	if (list->got > 0)
+		list->used++;
+	return length > 0;
+}
+
+static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
+{
+	ElfW(Nhdr) note;
+
+	while (size > sizeof(note)) {
+		size_t contents, length;
+
+		memcpy(&note, notes, sizeof(note));
+		contents = sizeof(note) + ((size_t)note.n_namesz + 3) / 4 * 4;
+		length = contents + ((size_t)note.n_descsz + 3) / 4 * 4;
+		if (length > size)
+			return false;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes + sizeof(note), "GNU", 4) == 0 && note.n_descsz > 0 &&
+		    note.n_descsz <= BUILD_ID_BYTES_MAX) {
+			for (uint32_t i = 0; i < note.n_descsz; i++)
+				sprintf(hex + (size_t)2 * i, "%02x", notes[contents + i]);
+			return true;
+		}
+		notes += length;
+		size -= length;
+	}
+	return false;
+}
+
+/* False: it is no file of ours in ELF any more. */
+static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
+{
+	unsigned char notes[NOTE_BYTES];
+	bool has_id = false, has_base = false;
+	struct stat status;
+	ElfW(Ehdr) header;
+	ElfW(Phdr) segment;
+
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+	    header.e_phentsize != sizeof(segment))
+		return false;
+	for (unsigned int i = 0; i < header.e_phnum && i < SEGMENTS_MAX; i++) {
+		ssize_t got;
+
+		if (pread(fd, &segment, sizeof(segment),
+			  (off_t)(header.e_phoff + i * sizeof(segment))) != sizeof(segment))
+			return false;
+		if (segment.p_type == PT_LOAD && !has_base)
+			*base = begin - (segment.p_vaddr - segment.p_offset);
+		has_base |= segment.p_type == PT_LOAD;
+		if (segment.p_type != PT_NOTE || has_id)
+			continue;
+		got = pread(fd, notes,
+			    segment.p_filesz < sizeof(notes) ? segment.p_filesz : sizeof(notes),
+			    (off_t)segment.p_offset);
+		has_id = got > 0 && put_build_id(notes, (size_t)got, hex);
+	}
+	return has_base;
+}
+
+/* The one whose parts were met, if it is a file in ELF.  False: there is no room for it. */
+static bool finish(struct list *list)
+{
+	const struct module *module = &list->module;
+	char build_id[2 * BUILD_ID_BYTES_MAX + 1] = "-";
+	uint64_t base = 0;
+	bool is_program;
+	size_t length;
+	int fd;
+
+	if (!module->path[0] || !module->has_code || module->is_shared)
+		return true;
+	fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	is_program = fd >= 0 && read_headers(fd, module->begin, &base, build_id);
+	if (fd >= 0)
+		close(fd);
+	if (!is_program)
+		return true;
+	length = (size_t)snprintf(list->entry, sizeof(list->entry),
+				  "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s %s\n", base,
+				  module->begin, module->end, build_id, module->path);
+	if (length >= sizeof(list->entry) || length > list->size - list->length)
+		return false;
+	memcpy(list->text + list->length, list->entry, length);
+	list->length += length;
+	return true;
+}
+
+/* BEGIN-END RIGHTS OFFSET DEVICE INODE PATH */
+static bool add_line(struct list *list)
+{
+	struct module *module = &list->module;
+	const char *path = strchr(list->line, '/');
+	uint64_t begin, end, offset;
+	char rights[5];
+
+	if (sscanf(list->line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64, &begin, &end, rights,
+		   &offset) != 4 ||
+	    strlen(rights) != 4)
+		return true;
+	if (module->path[0] && (path ? strcmp(path, module->path) == 0 :
+				       begin == module->end && !strchr(list->line, '['))) {
+		module->end = end;
+		module->has_code |= rights[2] == 'x';
+		module->is_shared |= rights[3] == 's';
+		return true;
+	}
+	if (!finish(list))
+		return false;
+	module->begin = begin;
+	module->end = end;
+	module->has_code = rights[2] == 'x';
+	module->is_shared = rights[3] == 's';
+	snprintf(module->path, sizeof(module->path), "%s", path && offset == 0 ? path : "");
+	return true;
+}
+
+size_t px_farmodules_list(uint32_t pid, char *text, size_t size)
+{
+	int saved_errno = errno;
+	struct list *list = calloc(1, sizeof(*list));
+	size_t length = 0;
+	char path[48];
+
+	if (!list)
+		return 0;
+	list->text = text;
+	list->size = size;
+	snprintf(path, sizeof(path), "/proc/%u/maps", (unsigned int)pid);
+	list->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (list->fd >= 0) {
+		bool fits = true;
+
+		while (fits && next_line(list))
+			fits = add_line(list);
+		if (fits)
+			finish(list);
+		close(list->fd);
+		length = list->length;
+	}
+	free(list);
+	errno = saved_errno;
+	return length;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+
+#define MEMORY_ATTEMPTS 10
+
+#define EXITING 4 /* PF_EXITING: among the flags of a thread in its stat */
+
+#define STAT_BYTES 512
+
+static int open_proc(uint32_t pid, const char *name)
+{
+	char path[48] = "/proc/";
+
+	strcpy(px_decimal_put(path + strlen(path), pid), name);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+}
+
+/* /proc/<pid>/stat, without stdio, allocation or cancellation. */
+static bool read_stat(uint32_t pid, char text[STAT_BYTES])
+{
+	int saved_errno = errno;
+	int fd = open_proc(pid, "/stat");
+	ssize_t got = -1;
+
+	if (fd >= 0) {
+		got = syscall(SYS_read, fd, text, STAT_BYTES - 1);
+		syscall(SYS_close, fd);
+	}
+	errno = saved_errno;
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return true;
+}
+
+/* Field n (3 is the state); the command in field 2 may hold anything, so count from its end. */
+static const char *stat_field(const char *text, int n)
+{
+	const char *at = strrchr(text, ')');
+
+	for (; at && n > 2; n--) {
+		at = strchr(at, ' ');
+		if (at)
+			at++;
+	}
+	return at;
+}
+
+static uint64_t number_at(const char *at)
+{
+	uint64_t number = 0;
+
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	return number;
+}
+
+static uint64_t stat_start(const char *text)
+{
+	return number_at(stat_field(text, 22));
+}
+
+/* Only what the kernel says is a proof: there may be no /proc, or no descriptor. */
+static bool kernel_knows(uint32_t tid)
+{
+	int saved_errno = errno;
+	bool is_known = kill((pid_t)tid, 0) == 0 || errno != ESRCH;
+
+	errno = saved_errno;
+	return is_known;
+}
+
+enum px_life px_life_of(uint32_t tid)
+{
+	char text[STAT_BYTES];
+	const char *state;
+
+	if (!read_stat(tid, text))
+		return kernel_knows(tid) ? PX_LIFE_RUNNING : PX_LIFE_GONE;
+	state = stat_field(text, 3);
+	if (!state || strchr("ZXx", *state) || number_at(stat_field(text, 9)) & EXITING)
+		return PX_LIFE_GONE;
+	return strchr("Tt", *state) ? PX_LIFE_STOPPED : PX_LIFE_RUNNING;
+}
+
+uint64_t px_life_start(uint32_t pid)
+{
+	char text[STAT_BYTES];
+
+	return read_stat(pid, text) ? stat_start(text) : 0;
+}
+
+bool px_life_parent(uint32_t pid, uint32_t *parent, uint64_t *start)
+{
+	char text[STAT_BYTES];
+
+	if (!read_stat(pid, text))
+		return false;
+	*parent = (uint32_t)number_at(stat_field(text, 4));
+	*start = stat_start(text);
+	return true;
+}
+
+uint64_t px_life_now(void)
+{
+	struct timespec now = {0, 0};
+	long ticks = sysconf(_SC_CLK_TCK);
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * (uint64_t)ticks +
+	       (uint64_t)now.tv_nsec / (1000000000 / (uint64_t)ticks);
+}
+
+bool px_life_has(uint32_t tid)
+{
+	return px_life_of(tid) != PX_LIFE_GONE;
+}
+
+/* A process goes on without its first thread, which then looks dead. */
+static bool has_threads(uint32_t pid)
+{
+	char text[STAT_BYTES];
+
+	return read_stat(pid, text) && number_at(stat_field(text, 20)) > 1;
+}
+
+bool px_life_is_same(uint32_t pid, uint64_t start)
+{
+	uint64_t now = px_life_start(pid);
+
+	return (px_life_has(pid) || has_threads(pid)) && (start == 0 || now == 0 || now == start);
+}
+
+bool px_life_has_word(uint64_t word)
+{
+	return px_life_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
+}
+
+/* The link reads pid:[4026531836]. */
+uint32_t px_life_pid_namespace(void)
+{
+	char text[32];
+	int saved_errno = errno;
+	long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/ns/pid", text,
+			   sizeof(text));
+	uint32_t number = 0;
+
+	for (long i = 0; i < got; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			number = number * 10 + (uint32_t)(text[i] - '0');
+	errno = saved_errno;
+	return number;
+}
+
+/*
+ * One line at a time would need a buffer for the longest; instead the end of a piece is kept.  Where nothing can be
+ * read the thread has just ended, and nothing is said of its process.
+ */
+static bool may_hold(int fd, const char *name)
+{
+	char text[4096 + 1];
+	size_t kept = 0, length = strlen(name);
+	bool found = false, is_empty = true;
+	ssize_t got = 0;
+
+	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		text[kept + (size_t)got] = '\0';
+		found = strstr(text, name) != NULL;
+		is_empty = false;
+		kept += (size_t)got;
+		if (kept >= length) {
+			memmove(text, text + kept - length + 1, length - 1);
+			kept = length - 1;
+		}
+	}
+	return found || is_empty || got < 0;
+}
+
+static uint32_t other_thread(uint32_t pid)
+{
+	struct {
+		uint64_t inode, offset;
+		uint16_t size;
+		uint8_t type;
+		char name[];
+	} __attribute__((packed)) * entry;
+	char entries[2048];
+	int fd = open_proc(pid, "/task");
+	uint32_t found = 0;
+	long got;
+
+	while (fd >= 0 && found == 0 &&
+	       (got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0)
+		for (char *at = entries; at < entries + got && found == 0; at += entry->size) {
+			uint32_t tid;
+
+			entry = (void *)at;
+			tid = (uint32_t)number_at(entry->name);
+			found = tid != 0 && px_life_has(tid) ? tid : 0;
+		}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return found;
+}
+
+uint32_t px_life_thread(uint32_t pid)
+{
+	uint32_t tid = 0;
+
+	/* Twice: a thread at exec takes the number of the first one, and has its own no more. */
+	for (int attempt = 0; attempt < 2 && tid == 0; attempt++)
+		tid = px_life_has(pid) ? pid : other_thread(pid);
+	return tid;
+}
+
+/* True if there is memory behind it; else errno says why not, or is 0. */
+static bool has_text(int fd)
+{
+	char first;
+	long got;
+
+	errno = 0;
+	got = syscall(SYS_pread64, fd, &first, 1, 0);
+	return got == 1;
+}
+
+/* A thread that has begun to end has no memory any more: then there is another one, or the process ends. */
+static int open_maps(uint32_t pid)
+{
+	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
+		uint32_t tid = px_life_thread(pid);
+		int fd = tid != 0 ? open_proc(tid, "/maps") : -1;
+
+		if (tid == 0 || (fd >= 0 && has_text(fd)))
+			return fd;
+		if (fd >= 0)
+			syscall(SYS_close, fd);
+		if (errno == EACCES || errno == EPERM)
+			break;
+	}
+	return -1;
+}
+
+/* A file in lines.  What is longer than the buffer is cut: nothing that is looked for. */
+struct lines {
+	int fd;
+	ssize_t used, got;
+	char text[4096];
+	char line[256];
+};
+
+static bool next_line(struct lines *lines)
+{
+	size_t length = 0;
+
+	for (;;) {
+		char c;
+
+		if (lines->used == lines->got) {
+			lines->got = syscall(SYS_read, lines->fd, lines->text, sizeof(lines->text));
+			lines->used = 0;
+			if (lines->got <= 0)
+				return false;
+		}
+		c = lines->text[lines->used++];
+		if (c == '\n')
+			break;
+		if (length < sizeof(lines->line) - 1)
+			lines->line[length++] = c;
+	}
+	lines->line[length] = '\0';
+	return true;
+}
+
+/* The inode of such a mapping is the number of its segment: address perms offset dev inode name. */
+static bool segment_of(const char *line, uint32_t *id)
+{
+	const char *at = line;
+
+	if (!strstr(line, " /SYSV"))
+		return false;
+	for (int field = 0; field < 4; field++) {
+		at = strchr(at, ' ');
+		if (!at)
+			return false;
+		at++;
+	}
+	*id = (uint32_t)number_at(at);
+	return true;
+}
+
+/* False: the mappings are not to be seen. */
+static bool close_maps(const struct lines *lines)
+{
+	if (lines->fd >= 0)
+		syscall(SYS_close, lines->fd);
+	return lines->fd >= 0 && lines->got >= 0;
+}
+
+int px_life_segments(uint32_t pid, uint32_t id[], int max)
+{
+	int saved_errno = errno;
+	struct lines lines = {.fd = open_maps(pid)};
+	int nr = 0;
+
+	while (lines.fd >= 0 && nr < max && next_line(&lines))
+		nr += segment_of(lines.line, &id[nr]);
+	if (!close_maps(&lines))
+		nr = -1;
+	errno = saved_errno;
+	return nr;
+}
+
+bool px_life_has_segment(uint32_t pid, uint32_t id)
+{
+	int saved_errno = errno;
+	struct lines lines = {.fd = open_maps(pid)};
+	bool has = false;
+	uint32_t found;
+
+	while (lines.fd >= 0 && !has && next_line(&lines))
+		has = segment_of(lines.line, &found) && found == id;
+	has |= !close_maps(&lines);
+	errno = saved_errno;
+	return has;
+}
+
+bool px_life_maps(uint32_t pid, const char *name)
+{
+	int saved_errno = errno;
+	int fd = open_maps(pid);
+	bool maps = true;
+
+	if (fd >= 0) {
+		maps = may_hold(fd, name);
+		syscall(SYS_close, fd);
+	}
+	errno = saved_errno;
+	return maps;
+}

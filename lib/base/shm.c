@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/shm.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+
+#define LOCK_NAP_NS 1000000
+
+/* Where segments are.  Written once, before any thread of ours can look (px_process_init). */
+static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
+
+static bool is_private(const struct stat *status)
+{
+	return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
+}
+
+int px_shm_init(void)
+{
+	const char *asked = secure_getenv("TXTRACE_DIR");
+	struct stat status;
+	int length;
+
+	if (asked && *asked)
+		length = snprintf(directory, sizeof(directory), "%s", asked);
+	else
+		length = snprintf(directory, sizeof(directory), "/dev/shm/posixtrace-%u",
+				  (unsigned int)geteuid());
+	if (length < 0 || (size_t)length >= sizeof(directory)) {
+		errno = ENAMETOOLONG;
+		goto refuse;
+	}
+	if (mkdir(directory, 0700) == 0)
+		chmod(directory, 0700); /* the umask may have taken some of it */
+	else if (errno != EEXIST)
+		goto refuse;
+	if (lstat(directory, &status) != 0)
+		goto refuse;
+	if (!S_ISDIR(status.st_mode) || !is_private(&status)) {
+		errno = EACCES;
+		goto refuse;
+	}
+	return 0;
+
+refuse:
+	directory[0] = '\0';
+	return errno == ENOSPC ? ENOMEM : errno;
+}
+
+/* No stdio here: attaching happens at trace points. */
+static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
+{
+	size_t length = strlen(directory);
+	size_t name_length = strlen(name);
+
+	if (length == 0 || name_length >= PX_SHM_NAME_MAX - 1)
+		return ENOENT;
+	memcpy(path, directory, length);
+	path[length] = '/';
+	memcpy(path + length + 1, name, name_length + 1);
+	return 0;
+}
+
+int px_shm_map(int fd, struct px_mapping *mapping)
+{
+	struct stat status;
+	int populate = 0;
+	void *base;
+
+	if (fstat(fd, &status) != 0)
+		return errno;
+	if (!S_ISREG(status.st_mode) || !is_private(&status) || status.st_size <= 0)
+		return EACCES;
+	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX)
+		populate = MAP_POPULATE;
+	base = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd,
+		    0);
+	if (base == MAP_FAILED)
+		return errno;
+	mapping->base = base;
+	mapping->size = (size_t)status.st_size;
+	return 0;
+}
+
+/*
+ * ENOSPC is what a full /dev/shm says; to the caller it is memory that is missing.  Beyond the
+ * process's limit the kernel would not only refuse but kill (SIGXFSZ).
+ */
+int px_shm_allocate(int fd, size_t size)
+{
+	struct rlimit limit;
+	sigset_t all, before;
+	int error;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
+		return ENOMEM;
+
+	/* Older kernels undo it all for any signal: with a fast timer it would never be done. */
+	sigfillset(&all);
+	sigdelset(&all, SIGTRAP); /* blocked, it kills: single steps */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	do
+		error = posix_fallocate(fd, 0, (off_t)size);
+	while (error == EINTR);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error == ENOSPC || error == EFBIG ? ENOMEM : error;
+}
+
+/* A file that was not there.  Its descriptor, or -1. */
+static int make(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		fchmod(fd, 0600); /* the umask may have taken some of it */
+	return fd;
+}
+
+int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
+{
+	char path[PX_SHM_PATH_MAX];
+	int error = path_of(name, path);
+	int fd;
+
+	if (error)
+		return error;
+	fd = make(path);
+	if (fd < 0)
+		return errno == ENOSPC ? ENOMEM : errno;
+	error = px_shm_allocate(fd, size);
+	if (!error)
+		error = px_shm_map(fd, mapping);
+	close(fd);
+	if (error)
+		unlink(path);
+	return error;
+}
+
+/* Not open() and close(): these are cancellation points, and a program may wrap them. */
+static int open_existing(const char *name, int flags, int *fd)
+{
+	char path[PX_SHM_PATH_MAX];
+	int error = path_of(name, path);
+
+	if (error)
+		return error;
+	*fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return *fd < 0 ? errno : 0;
+}
+
+int px_shm_attach(const char *name, struct px_mapping *mapping)
+{
+	int fd, error = open_existing(name, O_RDWR, &fd);
+
+	if (error)
+		return error;
+	error = px_shm_map(fd, mapping);
+	syscall(SYS_close, fd);
+	return error;
+}
+
+int px_shm_read(const char *name, size_t offset, void *to, size_t size)
+{
+	int fd, error = open_existing(name, O_RDONLY, &fd);
+	struct stat status;
+	long got;
+
+	if (error)
+		return error;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_private(&status)) {
+		error = EACCES;
+	} else {
+		got = syscall(SYS_pread64, fd, to, size, offset);
+		error = got < 0 ? errno : (size_t)got < size ? EIO : 0;
+	}
+	syscall(SYS_close, fd);
+	return error;
+}
+
+/* What stands in the place of a file says so in different ways. */
+static int error_of_open(int error)
+{
+	return error == ELOOP || error == EISDIR || error == ENXIO ? EACCES : error;
+}
+
+int px_shm_open_or_create(const char *name, size_t size, int *fd)
+{
+	char path[PX_SHM_PATH_MAX];
+	struct stat status;
+	int error = path_of(name, path);
+
+	if (error)
+		return error;
+	/* Nobody takes the file away, so it is there or can be made. */
+	*fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0 && errno == ENOENT)
+		*fd = make(path);
+	if (*fd < 0 && errno == EEXIST) /* by another process, in between */
+		*fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ENOSPC ? ENOMEM : error_of_open(errno);
+	if (fstat(*fd, &status) != 0)
+		error = errno;
+	else if (!S_ISREG(status.st_mode) || !is_private(&status) || (size_t)status.st_size > size)
+		error = EACCES;
+	else if ((size_t)status.st_size < size)
+		error = px_shm_allocate(*fd, size); /* twice by two processes does no harm */
+	if (error)
+		close(*fd);
+	return error;
+}
+
+int px_shm_open(const char *name, int *fd)
+{
+	return open_existing(name, O_RDWR, fd);
+}
+
+bool px_shm_has(const char *name)
+{
+	char path[PX_SHM_PATH_MAX];
+	struct stat status;
+
+	return path_of(name, path) == 0 && lstat(path, &status) == 0;
+}
+
+void px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
+		     void *argument)
+{
+	DIR *files = directory[0] ? opendir(directory) : NULL;
+	const struct dirent *file;
+
+	while (files && (file = readdir(files)))
+		if (strncmp(file->d_name, prefix, strlen(prefix)) == 0 &&
+		    strlen(file->d_name) < PX_SHM_NAME_MAX)
+			function(file->d_name, argument);
+	if (files)
+		closedir(files);
+}
+
+int px_shm_lock(int fd, int command, uint64_t wait_ns)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const struct timespec nap = {0, LOCK_NAP_NS};
+	uint64_t end_ns = px_clock_monotonic_ns() + wait_ns;
+
+	/* By the clock: signals cut the naps short. */
+	do {
+		if (fcntl(fd, command, &whole) == 0)
+			return 0;
+		if (errno != EACCES && errno != EAGAIN && errno != EINTR)
+			return errno;
+		nanosleep(&nap, NULL);
+	} while (px_clock_monotonic_ns() < end_ns);
+	return ETIMEDOUT;
+}
+
+void px_shm_unlink(const char *name)
+{
+	char path[PX_SHM_PATH_MAX];
+
+	if (path_of(name, path) == 0)
+		unlink(path);
+}
+
+void px_shm_unmap(struct px_mapping *mapping)
+{
+	if (mapping->base)
+		munmap(mapping->base, mapping->size);
+	mapping->base = NULL;
+	mapping->size = 0;
+}
+
+void px_shm_retire(const struct px_mapping *mapping)
+{
+	const int protection = PROT_READ | PROT_WRITE;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+#ifdef SYS_mmap
+	/* ThreadSanitizer takes mmap() for a write to all of it; but others may well be using it. */
+	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
+#else
+	mmap(mapping->base, mapping->size, protection, flags, -1, 0);
+#endif
+}
+
+int px_shm_duplicate(const struct px_mapping *mapping, struct px_mapping *again)
+{
+	/* An old size of 0 asks for a second mapping of memory that is shared, and leaves the first. */
+	long base = syscall(SYS_mremap, mapping->base, 0L, mapping->size, MREMAP_MAYMOVE, 0L);
+
+	if (base == -1)
+		return errno;
+	again->base = (void *)base;
+	again->size = mapping->size;
+	return 0;
+}

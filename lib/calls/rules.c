@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "calls/rules.h"
+
+/*
+ * What a call is on an object that is not what calls.def takes it for.  Of a file that is a socket or a queue: read,
+ * write, close, and seek and truncate, which those have not.  Of a TCP socket that is one of UDP: bind, create,
+ * receive and send, and connect, accept, listen and disconnect, which it has not.  The numbers are those of
+ * txtb-events.def.
+ */
+static const struct {
+	uint8_t type;
+	uint16_t from, to;
+	uint8_t info[4];
+} converted[] = {
+#define INFO(a, b, c, d)                                                                           \
+	{                                                                                          \
+		PX_INFO_##a, PX_INFO_##b, PX_INFO_##c, PX_INFO_##d                                 \
+	}
+	{PX_TXTB_TCP_SOCKET, 248, 419, INFO(OBJECT, ZERO, RESULT, ZERO)},
+	{PX_TXTB_TCP_SOCKET, 254, 421, INFO(OBJECT, ZERO, RESULT, ZERO)},
+	{PX_TXTB_TCP_SOCKET, 243, 413, INFO(ZERO, OBJECT, ZERO, ZERO)},
+	{PX_TXTB_TCP_SOCKET, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_TCP_SOCKET, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 248, 434, INFO(ZERO, OBJECT, ZERO, RESULT)},
+	{PX_TXTB_UDP_SOCKET, 419, 434, INFO(ZERO, OBJECT, ZERO, RESULT)},
+	{PX_TXTB_UDP_SOCKET, 254, 436, INFO(OBJECT, ZERO, RESULT, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 421, 436, INFO(OBJECT, ZERO, RESULT, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 243, 431, INFO(ZERO, OBJECT, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 400, 427, INFO(ZERO, OBJECT, VALUE, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 412, 430, INFO(ZERO, OBJECT, VALUE, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 401, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 407, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 408, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 414, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_UDP_SOCKET, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_QUEUE, 248, 68, INFO(OBJECT, ZERO, ZERO, ZERO)},
+	{PX_TXTB_QUEUE, 254, 69, INFO(OBJECT, ZERO, ZERO, ZERO)},
+	{PX_TXTB_QUEUE, 243, 61, INFO(OBJECT, ZERO, ZERO, ZERO)},
+	{PX_TXTB_QUEUE, 251, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+	{PX_TXTB_QUEUE, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
+};
+
+void px_callrules_convert(struct px_call_read *call)
+{
+	for (size_t i = 0; call->object && i < PX_ARRAY_SIZE(converted); i++)
+		if (converted[i].type == call->object->object.type &&
+		    converted[i].from == call->facts->native) {
+			call->native = converted[i].to;
+			call->info = converted[i].info;
+			return;
+		}
+}
+
+/* Of event flags, a mutex, a queue, a semaphore or a timer. */
+bool px_callrules_is_creation(uint32_t native)
+{
+	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
+}
+
+/* Of the same, in that order, or of a file, a TCP or a UDP socket. */
+bool px_callrules_is_end(uint32_t native)
+{
+	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||
+	       native == 243 || native == 413 || native == 431;
+}
+
+bool px_callrules_is_attempt(uint32_t native)
+{
+	switch (native) {
+	case PX_NATIVE_EVENT_FLAGS_GET:
+	case PX_NATIVE_MUTEX_GET:
+	case PX_NATIVE_QUEUE_RECEIVE:
+	case PX_NATIVE_SEMAPHORE_GET:
+	case 104: /* join */
+	case 109: /* yield */
+	case 112: /* sleep */
+	case 248: /* read */
+	case 254: /* write */
+	case 385: /* poll */
+	case 401: /* connect */
+	case 407: /* accept */
+	case 419: /* receive */
+	case 421: /* send */
+	case 434: /* receive by UDP */
+	case 436: /* send by UDP */
+		return true;
+	default:
+		return false;
+	}
+}
+
+unsigned int px_callrules_object_word(enum px_call call, unsigned int native)
+{
+	const uint8_t *info = px_calls[call].info;
+	unsigned int i = 0;
+
+	if (native == PX_TXTB_RUNNING || native == PX_NATIVE_THREAD_CREATE)
+		return 0;
+	for (size_t k = 0; k < PX_ARRAY_SIZE(converted); k++)
+		if (native != px_calls[call].native && converted[k].to == native)
+			info = converted[k].info;
+	while (i < 4 && info[i] != PX_INFO_OBJECT && info[i] != PX_INFO_POOL)
+		i++;
+	return i;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "calls/wakers.h"
+
+#include <errno.h>
+
+#include "calls/rules.h"
+
+#define STATE_COMPLETED 1
+#define STATE_TERMINATED 2
+
+static void resume(struct px_translation *to, struct px_thing *thread, const struct px_thing *waker)
+{
+	struct px_shown *shown = px_shown_add_by(to, waker, PX_NATIVE_RESUME);
+
+	shown->info[0] = thread->object.handle;
+	shown->info[1] = thread->wait.state;
+	shown->info[3] = shown->context;
+	shown->handles = 1 << 0 | 1 << 3;
+	thread->is_suspended = false;
+}
+
+static void suspend(struct px_translation *to, struct px_thing *thread, uint32_t priority)
+{
+	struct px_shown *shown = px_shown_add(to, thread->object.handle, priority,
+					      PX_NATIVE_SUSPEND);
+
+	shown->info[0] = thread->object.handle;
+	shown->info[1] = thread->wait.state;
+	shown->info[3] = PX_IDLE_THREAD;
+	shown->handles = 1 << 0 | 1 << 3;
+	to->open = to->nr_shown;
+	thread->is_suspended = true;
+}
+
+void px_callwaits_wake(struct px_thing *thread, struct px_translation *to)
+{
+	if (thread && thread->is_suspended)
+		resume(to, thread, NULL);
+}
+
+void px_callwaits_hear_of(struct px_callwaits *waits, struct px_call_read *call)
+{
+	waits->now++;
+	call->was_suspended = call->self->is_suspended;
+	if (!call->ends)
+		px_callwaits_wake(call->self, call->to);
+}
+
+/* Who gave up what the thread waited for; NULL: nobody, as far as is known. */
+static struct px_thing *waker_of(struct px_callwaits *waits, const struct px_call_read *call,
+				 const struct px_thing_wait *wait)
+{
+	const struct px_thing *object = call->object;
+	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* waits for who receives */
+	struct px_thing *waker;
+	bool is_exclusive;
+
+	if (!object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
+		return NULL;
+	/*
+	 * Who has given it up just before the wait began may be the one all the same: if nobody can have had it in
+	 * between.
+	 */
+	is_exclusive = object->object.type == PX_TXTB_MUTEX;
+	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
+		return NULL;
+	waker = px_things_of(waits->things, object->releaser[i]);
+	return waker == call->self ? NULL : waker;
+}
+
+/* A wait is over: it is the one that was begun, or that was interrupted, or its beginning was lost. */
+void px_callwaits_show_end(struct px_callwaits *waits, struct px_call_read *call)
+{
+	struct px_thing *self = call->self;
+	const struct px_thing_wait *wait = &self->wait;
+	struct px_thing *waker;
+	struct px_shown *shown;
+
+	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
+	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
+		self->depth = 0; /* the handler has left it by a jump */
+		wait = &self->outer;
+	}
+	waker = waker_of(waits, call, wait);
+	if (self->is_suspended)
+		resume(call->to, self, waker);
+	else
+		px_shown_add_by(call->to, NULL, PX_TXTB_RUNNING);
+	if (call->native == 0) {
+		px_shown_add_plainly(call->record, call->data, call->length, call->to);
+		return;
+	}
+	call->to->own = call->to->nr_shown;
+	shown = px_shown_add(call->to, self->object.handle, call->record->priority,
+			     PX_TXTB_RUNNING);
+	shown->info[0] = call->object ? call->object->object.handle : 0;
+	shown->info[1] = call->facts->state;
+	shown->info[2] = waker ? waker->object.handle : 0;
+	shown->handles = (shown->info[0] ? 1 << 0 : 0) | (shown->info[2] ? 1 << 2 : 0);
+	call->to->is_native = true;
+}
+
+static void release(struct px_callwaits *waits, struct px_call_read *call, unsigned int i)
+{
+	call->object->releaser[i] = call->self->object.handle;
+	call->object->released_at[i] = waits->now;
+}
+
+void px_callwaits_wake_joiner(struct px_callwaits *waits, struct px_call_read *call)
+{
+	struct px_thing *joiner = px_things_of(waits->things, call->self->joiner);
+
+	release(waits, call, 0);
+	if (joiner && joiner != call->self && joiner->is_suspended &&
+	    joiner->wait.object == call->self->object.handle)
+		resume(call->to, joiner, call->self);
+}
+
+void px_callwaits_end_thread(struct px_call_read *call, struct px_shown *own)
+{
+	if (own->info[1] != STATE_TERMINATED)
+		own->info[1] = STATE_COMPLETED;
+	call->self->wait = (struct px_thing_wait){.state = own->info[1], .call = PX_CALLS};
+	call->self->is_suspended = true;
+	call->to->open = call->to->nr_shown;
+}
+
+static bool is_once(enum px_call call)
+{
+	return call == PX_CALL_pthread_once || call == PX_CALL_call_once;
+}
+
+/* What the call does to its object, for those who wait for it.  Behind the search for a waker. */
+static void take_effect(struct px_callwaits *waits, struct px_call_read *call)
+{
+	if (!call->object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
+		return;
+	switch (call->native) {
+	case PX_NATIVE_MUTEX_GET:
+	case PX_NATIVE_SEMAPHORE_GET:
+		if (!call->begins)
+			call->object->acquired_at = waits->now;
+		return;
+	case PX_NATIVE_MUTEX_PUT:
+		if (call->first.of_object.count <= 1)
+			release(waits, call, 0);
+		return;
+	case PX_NATIVE_SEMAPHORE_PUT:
+	case PX_NATIVE_EVENT_FLAGS_SET:
+		release(waits, call, 0);
+		return;
+	case PX_NATIVE_EVENT_FLAGS_GET:
+		/* The last one to come to a barrier lets all go; so does who has run the function of once. */
+		if ((call->call == PX_CALL_pthread_barrier_wait && !call->ends) ||
+		    (is_once(call->call) && !call->begins && px_call_read_value(call) != 0))
+			release(waits, call, 0);
+		return;
+	case PX_NATIVE_QUEUE_SEND:
+	case PX_NATIVE_QUEUE_RECEIVE:
+		if (!call->begins)
+			release(waits, call, call->native == PX_NATIVE_QUEUE_RECEIVE);
+		return;
+	default:
+		return;
+	}
+}
+
+/* A handler in a thread that sleeps: afterwards it sleeps again. */
+static void enter_handler(struct px_call_read *call)
+{
+	struct px_thing *self = call->self;
+
+	if (call->native == PX_NATIVE_ISR_ENTER && self->depth > 0) {
+		self->depth++;
+	} else if (call->native == PX_NATIVE_ISR_ENTER && call->was_suspended) {
+		self->depth = 1;
+		self->outer = self->wait;
+	} else if (call->native == PX_NATIVE_ISR_EXIT && self->depth > 0 && --self->depth == 0) {
+		self->wait = self->outer;
+		suspend(call->to, self, call->record->priority);
+	}
+}
+
+static void begin_wait(struct px_callwaits *waits, struct px_call_read *call)
+{
+	call->self->wait =
+		(struct px_thing_wait){.began = waits->now,
+				       .call = (uint32_t)call->call,
+				       .state = call->facts->state ? call->facts->state : 12,
+				       .object = call->object ? call->object->object.handle : 0};
+	if (call->object && call->object->object.type == PX_TXTB_THREAD)
+		call->object->joiner = call->self->object.handle;
+	suspend(call->to, call->self, call->record->priority);
+}
+
+void px_callwaits_follow(struct px_callwaits *waits, struct px_call_read *call)
+{
+	take_effect(waits, call);
+	enter_handler(call);
+	if (call->begins)
+		begin_wait(waits, call);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of an unmodified program as events: what calls.def says, for the code that records them, and for
+ * the code that shows them as ThreadX would have recorded them.
+ *
+ * The types have fixed ids and predefined names, so nobody opens them, and they take nothing from what the program
+ * itself may open.  A program may open such a name: then it has that id, and records its own data under it, without
+ * PX_RECORD_CALL.
+ *
+ * A call that did not wait is one event, recorded when it is over.  One that waits is two of the same type: the first
+ * when it begins to wait (PX_RECORD_BEGINS: what the object was like then, its result means nothing), the second when
+ * it is over (PX_RECORD_ENDS).  A call whose thread is cancelled there, or leaves by longjmp, has the first alone.
+ *
+ * Kinds of fields, in calls.def: p 64 bits shown in hex, n and q 64 bits, n of nanoseconds and q with a sign; d 32 bits
+ * with a sign, u without, x in hex, t a thread id; h 16 bits, e 16 bits, an error number, c the same, of a function
+ * of C11, shown as what that returned; s text up to the end of the data, a the address of a socket.  - is a field that
+ * the call does not use.  In the layout OBJECT fields are of 64, 32, 16 and 16 bits, in FD of 32, 32 and 64 bits, in
+ * WORDS of 64 bits; further ones follow as they come, without padding.
+ */
+#ifndef PX_CALLS_H
+#define PX_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/eventset.h"
+#include "txtb/txtb.h"
+
+enum px_call {
+#define PX_CALL(name, ...) PX_CALL_##name,
+#include "event/calls.def"
+#undef PX_CALL
+	PX_CALLS
+};
+
+_Static_assert(PX_EVENT_CALL_FIRST + PX_CALLS <= PX_EVENT_IDS, "each has an id");
+
+PX_INLINE unsigned int px_call_event(enum px_call call)
+{
+	return PX_EVENT_CALL_FIRST + (unsigned int)call;
+}
+
+/* False: the id is none of a call. */
+PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
+{
+	*call = (enum px_call)(id - PX_EVENT_CALL_FIRST);
+	return id >= PX_EVENT_CALL_FIRST && id < PX_EVENT_CALL_FIRST + PX_CALLS;
+}
+
+enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
+
+/* What stands in an information word. */
+enum px_call_info {
+	PX_INFO_ZERO,
+	PX_INFO_ONE,
+	PX_INFO_FOREVER, /* 0xFFFFFFFF: ThreadX's option to wait for ever */
+	PX_INFO_SELF,	 /* the handle of the calling thread */
+	PX_INFO_OBJECT,	 /* that of the object */
+	PX_INFO_VALUE,	 /* the field of that name in the layout */
+	PX_INFO_COUNT,
+	PX_INFO_RESULT,
+	PX_INFO_THREAD,	   /* the handle of the thread whose tid is the value; 0: none */
+	PX_INFO_NEXT,	   /* the handle of who runs next */
+	PX_INFO_POOL,	   /* the handle of the heap */
+	PX_INFO_LOW_FIRST, /* low half of a word */
+	PX_INFO_LOW_SECOND
+};
+
+#define PX_CALL_OBJECT_NONE 0
+/* TCP or UDP: whoever shows it knows from socket(). */
+#define PX_CALL_OBJECT_SOCKET PX_TXTB_TCP_SOCKET
+
+struct px_call_facts {
+	uint16_t native;
+	uint8_t layout; /* enum px_call_layout */
+	uint8_t object; /* enum px_txtb_object_type, or PX_CALL_OBJECT_... */
+	uint8_t state;
+	uint8_t info[4]; /* enum px_call_info */
+};
+
+extern const struct px_call_facts px_calls[PX_CALLS] __attribute__((visibility("hidden")));
+
+/* What the event type is called.  Async-signal-safe. */
+const char *px_call_name(enum px_call call);
+
+/* The first 16 bytes of the data of a call. */
+union px_call_data {
+	uint64_t words[2];
+	struct {
+		uint64_t object;
+		uint32_t value;
+		uint16_t count;
+		int16_t result;
+	} of_object;
+	struct {
+		int32_t fd;
+		uint32_t value;
+		int64_t result;
+	} of_fd;
+};
+
+_Static_assert(sizeof(union px_call_data) == 16, "one slot");
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "event/threads.h"
+
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+#define OBJECT_WORDS (sizeof(struct px_object) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
+
+/* Objects are copied as words, so that a race shows as a changed place word, never as undefined. */
+union object_words {
+	struct px_object object;
+	uint64_t words[OBJECT_WORDS];
+};
+
+static uint64_t *words_of(struct px_object_place *place)
+{
+	return &place->word + 1;
+}
+
+_Static_assert(offsetof(struct px_object_place, object) == sizeof(uint64_t), "object behind word");
+
+/*
+ * Take the next place for ourselves.  One that is being written, or has been by somebody younger
+ * while we slept, is left to them, and the next one tried.
+ */
+static struct px_object_place *claim_place(struct px_objects *objects, uint64_t *serial)
+{
+	for (int attempts = 0; attempts < PX_OBJECTS_MAX; attempts++) {
+		struct px_object_place *place;
+		uint64_t word;
+
+		*serial = px_fetch_add(&objects->next, UINT64_C(1));
+		place = &objects->place[*serial % PX_OBJECTS_MAX];
+		PX_TESTPOINT("objects.add.reserved");
+		word = px_read_once(&place->word);
+		if ((word & 1) == 0 && word < 2 * (*serial + 1) &&
+		    px_compare_exchange(&place->word, word, 2 * (*serial + 1) + 1))
+			return place;
+	}
+	return NULL;
+}
+
+uint64_t px_objects_add(struct px_objects *objects, const struct px_object *object)
+{
+	union object_words copy = {.object = *object};
+	uint64_t serial;
+	struct px_object_place *place = claim_place(objects, &serial);
+
+	if (!place)
+		return serial; /* all places belong to the dead */
+	px_write_fence();
+	PX_TESTPOINT("objects.add.writing");
+	for (size_t i = 0; i < OBJECT_WORDS; i++)
+		px_write_once(words_of(place) + i, copy.words[i]);
+	px_store_release(&place->word, 2 * (serial + 1)); /* EDGE object release */
+	return serial;
+}
+
+bool px_objects_get(const struct px_objects *objects, uint64_t serial, struct px_object *object)
+{
+	struct px_object_place *place =
+		(struct px_object_place *)&objects->place[serial % PX_OBJECTS_MAX];
+	union object_words copy;
+
+	/* EDGE object acquire */
+	if (px_load_acquire(&place->word) != 2 * (serial + 1))
+		return false;
+	for (size_t i = 0; i < OBJECT_WORDS; i++)
+		copy.words[i] = px_read_once(words_of(place) + i);
+	px_read_fence();
+	if (px_read_once(&place->word) != 2 * (serial + 1))
+		return false;
+	*object = copy.object;
+	object->name[PX_OBJECT_NAME_SIZE - 1] = '\0';
+	return true;
+}
+
+bool px_objects_find(const struct px_objects *objects, uint32_t handle, struct px_object *object)
+{
+	uint64_t next = px_load_acquire(&objects->next);
+	uint64_t oldest = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
+
+	for (uint64_t serial = next; serial-- > oldest;)
+		if (px_read_once(&objects->place[serial % PX_OBJECTS_MAX].object.handle) ==
+			    handle &&
+		    px_objects_get(objects, serial, object) && object->handle == handle)
+			return true;
+	return false;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two passes over the entries: the survey (scan.h), at the first look, and reading, from the oldest
+ * on, as often as it is rewound.
+ */
+#include "log/archive_txtb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "txtb/file.h"
+#include "txtb/hextext.h"
+#include "txtb/native.h"
+#include "txtb/scan.h"
+
+#define WINDOW 4096   /* entries read at once */
+#define CPU_SHIFT 24  /* of the SMP kernel, above them */
+#define DATA_BYTES 16 /* of an event: the information words */
+#define NR_USER_IDS (PX_TXTB_USER_EVENT_LAST + 1 - PX_TXTB_USER_EVENT)
+#define TICK_NS_MIN 1e-9
+#define TICK_NS_MAX 1e15
+#define NS_PER_S 1000000000u
+
+/* Where reading is.  All zero before the survey: nothing is left. */
+struct position {
+	uint32_t nr_left; /* entries behind the window */
+	uint32_t slot;	  /* of the first of them */
+	uint32_t i, n;	  /* next in the window, and how many are there */
+	uint32_t stamp;	  /* of the last event */
+	uint64_t ticks;
+};
+
+struct px_foreign {
+	struct px_archive archive;
+	struct px_txtbfile file;
+	uint64_t end_ns; /* when the file was modified */
+
+	/* ns = ticks * scale >> shift: a double as it is. */
+	uint64_t scale;
+	unsigned int shift;
+
+	bool is_surveyed;
+	struct px_survey survey;
+	struct position at;
+
+	uint32_t slot_of_name[NR_USER_IDS]; /* 1 + slot of the object that names it; 0: none */
+	struct px_txtb_entry window[WINDOW];
+};
+
+static struct px_foreign *foreign_of(struct px_archive *archive)
+{
+	return (struct px_foreign *)archive;
+}
+
+/* Time. */
+
+static uint64_t time_of(const struct px_foreign *foreign, uint64_t ticks)
+{
+	/* Less, if the file was changed since. */
+	uint64_t before = foreign->survey.ticks > ticks ? foreign->survey.ticks - ticks : 0;
+	unsigned __int128 ns = (unsigned __int128)before * foreign->scale >> foreign->shift;
+
+	/* The scale has no time before 1970. */
+	return ns < foreign->end_ns ? foreign->end_ns - (uint64_t)ns : 0;
+}
+
+/* Of the least tick too, so that it does not read as a clock that stands. */
+static struct timespec resolution_of(double tick_ns)
+{
+	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
+}
+
+static void note_times(struct px_foreign *foreign)
+{
+	foreign->archive.attr.clock_resolution = resolution_of(foreign->archive.info.tick_ns);
+	if (foreign->is_surveyed)
+		foreign->archive.attr.create_time = px_clock_timespec(time_of(foreign, 0));
+}
+
+/* The bits of the double; the bounds keep the shift between 0 and 127. */
+static void set_scale(struct px_foreign *foreign, double ns)
+{
+	unsigned int shift = 0;
+
+	while (ns < 0x1p62) {
+		ns *= 2;
+		shift++;
+	}
+	foreign->scale = (uint64_t)ns;
+	foreign->shift = shift;
+}
+
+static int set_tick(struct px_archive *archive, double ns)
+{
+	struct px_foreign *foreign = foreign_of(archive);
+
+	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* nor a NaN */
+		return EINVAL;
+	set_scale(foreign, ns);
+	archive->info.tick_ns = ns;
+	note_times(foreign);
+	return 0;
+}
+
+/* The survey. */
+
+static void rewind_to_oldest(struct px_archive *archive)
+{
+	struct px_foreign *foreign = foreign_of(archive);
+
+	foreign->at = (struct position){.nr_left = foreign->survey.nr_entries,
+					.slot = foreign->survey.oldest,
+					.stamp = foreign->survey.oldest_stamp};
+}
+
+static void make_survey(struct px_foreign *foreign)
+{
+	if (foreign->is_surveyed)
+		return;
+	px_survey_make(&foreign->survey, &foreign->file, WINDOW, foreign->window);
+	foreign->is_surveyed = true;
+	foreign->archive.info.nr_entries = foreign->survey.nr_entries;
+	note_times(foreign);
+	rewind_to_oldest(&foreign->archive);
+}
+
+static void complete_info(struct px_archive *archive)
+{
+	make_survey(foreign_of(archive));
+}
+
+/* Events. */
+
+/* A window ends where the file goes back to its first slot. */
+static PX_NOINLINE bool load_window(struct px_foreign *foreign)
+{
+	struct position *at = &foreign->at;
+	uint32_t n = foreign->survey.nr_entries - at->slot;
+
+	if (n > at->nr_left)
+		n = at->nr_left;
+	if (n > WINDOW)
+		n = WINDOW;
+	at->i = 0;
+	at->n = n ? px_txtbfile_entries(&foreign->file, at->slot, n, foreign->window) : 0;
+	at->nr_left = at->n == n ? at->nr_left - n : 0; /* the file was cut: an end */
+	at->slot += n;
+	if (at->slot == foreign->survey.nr_entries)
+		at->slot = 0;
+	return at->n > 0;
+}
+
+/* Ticks since the first event, at the event with this stamp behind the last one. */
+PX_INLINE uint64_t advance(struct px_foreign *foreign, uint32_t stamp)
+{
+	struct position *at = &foreign->at;
+	uint32_t from = foreign->survey.rises ? at->stamp : stamp;
+	uint32_t to = foreign->survey.rises ? stamp : at->stamp;
+
+	at->ticks += (uint64_t)to - from;
+	if (to < from)
+		at->ticks += (uint64_t)foreign->file.time_mask + 1;
+	at->stamp = stamp;
+	return at->ticks;
+}
+
+static enum px_next next(struct px_archive *archive, void *data, size_t capacity,
+			 struct px_report *report)
+{
+	struct px_foreign *foreign = foreign_of(archive);
+	const struct px_txtb_entry *entry;
+
+	if (px_unlikely(foreign->at.i == foreign->at.n)) {
+		make_survey(foreign);
+		if (!load_window(foreign))
+			return PX_NEXT_NONE;
+	}
+	entry = &foreign->window[foreign->at.i++];
+	report->record = (struct px_record){
+		.counter = advance(foreign, entry->stamp & foreign->file.time_mask),
+		.thread = entry->context,
+		.id = PX_FOREIGN_TYPES + entry->id % PX_SURVEY_IDS,
+		.length = DATA_BYTES,
+		.nr_slots = 1,
+		.context = entry->context,
+		.priority = entry->priority,
+		.cpu = entry->id >> CPU_SHIFT,
+	};
+	report->time_ns = time_of(foreign, report->record.counter);
+	report->length = DATA_BYTES;
+	report->copied = capacity < DATA_BYTES ? capacity : DATA_BYTES;
+	if (report->copied > 0)
+		memcpy(data, entry->info, report->copied);
+	return PX_NEXT_EVENT;
+}
+
+/* Types. */
+
+static bool occurs(struct px_foreign *foreign, uint32_t id)
+{
+	make_survey(foreign);
+	return px_survey_has(&foreign->survey, id);
+}
+
+static unsigned int type(struct px_archive *archive, uint32_t i)
+{
+	struct px_foreign *foreign = foreign_of(archive);
+	uint32_t id;
+
+	if (i < PX_EVENT_SYSTEM_LAST)
+		return PX_EVENT_ERROR + i;
+	i -= PX_EVENT_SYSTEM_LAST;
+	if (i == 0)
+		return PX_EVENT_UNNAMED;
+	make_survey(foreign);
+	id = px_survey_id(&foreign->survey, i - 1);
+	return id < PX_SURVEY_IDS ? PX_FOREIGN_TYPES + id : PX_EVENT_NONE;
+}
+
+/* The name that the file itself has.  False: none, an empty one, or not to be read any more. */
+static bool name_in_file(struct px_foreign *foreign, uint32_t id, char name[PX_NAME_MAX + 1])
+{
+	struct px_txtbfile_object object;
+	uint32_t slot = foreign->slot_of_name[id - PX_TXTB_USER_EVENT];
+
+	if (slot == 0 || !px_txtbfile_object(&foreign->file, slot - 1, &object))
+		return false;
+	snprintf(name, PX_NAME_MAX + 1, "%.*s", PX_NAME_MAX, object.name);
+	return name[0] != '\0';
+}
+
+static int type_name(struct px_archive *archive, unsigned int type_id, char name[PX_NAME_MAX + 1])
+{
+	struct px_foreign *foreign = foreign_of(archive);
+	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of lesser types: a large number */
+
+	if (type_id <= PX_EVENT_UNNAMED)
+		return px_names_get(NULL, type_id, name);
+	if (id >= PX_SURVEY_IDS || !occurs(foreign, id))
+		return EINVAL;
+	if (px_native_name(id))
+		snprintf(name, PX_NAME_MAX + 1, "%.*s", PX_NAME_MAX, px_native_name(id));
+	else if (id < PX_TXTB_USER_EVENT)
+		snprintf(name, PX_NAME_MAX + 1, "TX_TRACE_%u", id);
+	else if (!name_in_file(foreign, id, name))
+		snprintf(name, PX_NAME_MAX + 1, "TX_TRACE_USER_EVENT_%u", id);
+	return 0;
+}
+
+/* Objects. */
+
+static bool object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
+{
+	struct px_txtbfile_object found;
+
+	if (!px_txtbfile_object(&foreign_of(archive)->file, i, &found))
+		return false;
+	*to = (struct px_archive_object){
+		.handle = found.handle,
+		.type = found.type,
+		.priority = found.priority,
+		.is_released = found.is_released,
+		.parameter = {found.parameter[0], found.parameter[1]},
+	};
+	_Static_assert(sizeof(to->name) >= sizeof(found.name), "any name of a file");
+	memcpy(to->name, found.name, sizeof(found.name));
+	return true;
+}
+
+/* The first object with the handle, as everywhere.  False if the file cannot be read. */
+static bool find_names(struct px_foreign *foreign)
+{
+	struct px_txtbfile_object found;
+
+	for (uint32_t slot = 0; slot < foreign->file.nr_objects; slot++) {
+		uint32_t serial;
+
+		if (!px_txtbfile_object(&foreign->file, slot, &found))
+			return false;
+		serial = found.handle - px_txtb_handle(PX_TXTB_EVENT_TYPE, 0);
+		if (found.type == PX_TXTB_EVENT_TYPE && serial < NR_USER_IDS &&
+		    foreign->slot_of_name[serial] == 0)
+			foreign->slot_of_name[serial] = slot + 1;
+	}
+	return true;
+}
+
+/* The format of the viewer knows of none. */
+static size_t modules(struct px_archive *archive, char *text, size_t size)
+{
+	(void)archive, (void)text, (void)size;
+	return 0;
+}
+
+/* Opening. */
+
+static void free_foreign(struct px_archive *archive)
+{
+	struct px_foreign *foreign = foreign_of(archive);
+
+	close(foreign->file.fd);
+	free(foreign);
+}
+
+static const struct px_archive_kind kind = {
+	.next = next,
+	.rewind = rewind_to_oldest,
+	.type = type,
+	.type_name = type_name,
+	.object = object,
+	.modules = modules,
+	.set_tick = set_tick,
+	.complete_info = complete_info,
+	.free = free_foreign,
+};
+
+/* Where the process has closed its standard ones, ours must not take their place. */
+static int duplicate(int fd, int *copy)
+{
+	*copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (*copy >= 0)
+		return 0;
+	return errno == EBADF ? EINVAL : EMFILE;
+}
+
+/* If it is text, what it says takes its place. */
+static int take_text(int *fd, uint64_t *size, bool *was_text)
+{
+	unsigned char id[4];
+	bool is_swapped;
+	int memory_fd, copy;
+	int error;
+
+	if (px_txtbfile_read(*fd, id, sizeof(id), 0) < sizeof(id))
+		return EINVAL;
+	*was_text = !px_txtbfile_is_id(id, &is_swapped);
+	if (!*was_text)
+		return 0;
+	error = px_hextext_convert(*fd, *size, &memory_fd, size);
+	if (error)
+		return error;
+	error = duplicate(memory_fd, &copy);
+	close(memory_fd);
+	if (error)
+		return error;
+	close(*fd);
+	*fd = copy;
+	return 0;
+}
+
+static uint64_t ns_of(const struct timespec *time)
+{
+	return time->tv_sec < 0 ? 0 : (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
+}
+
+static void describe(struct px_foreign *foreign, bool was_text)
+{
+	const struct px_txtbfile *file = &foreign->file;
+	struct px_attr *attr = &foreign->archive.attr;
+
+	foreign->archive.kind = &kind;
+	foreign->archive.info = (struct px_archive_info){
+		.is_foreign = true,
+		.is_swapped = file->is_swapped,
+		.is_complete = true,
+		.was_text = was_text,
+		.time_mask = file->time_mask,
+		.name_size = file->name_size,
+		.nr_registry_slots = file->nr_objects,
+		.nr_volumes = 1,
+		.nr_entry_slots = file->nr_entries,
+	};
+	px_attr_init(attr);
+	memset(attr->version, 0, sizeof(attr->version));
+	strcpy(attr->version, "ThreadX TXTB"); /* GENVER-3; which release it was is not said */
+	attr->stream_policy = PX_POLICY_LOOP;
+	attr->max_data_size = DATA_BYTES;
+	attr->stream_size = (uint64_t)file->nr_entries * sizeof(struct px_txtb_entry);
+	attr->log_size = file->entries_offset + attr->stream_size;
+	attr->nr_rings = 1;
+	set_tick(&foreign->archive, PX_FOREIGN_TICK_NS);
+}
+
+/* A file may end early only behind an unused slot, and to find that takes a look at all entries. */
+static bool is_whole(struct px_foreign *foreign)
+{
+	if (foreign->file.nr_whole == foreign->file.nr_entries)
+		return true;
+	make_survey(foreign);
+	return foreign->survey.is_ended;
+}
+
+/* fd is to be closed with the archive, and by the caller in case of an error. */
+static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
+			struct px_archive **archive)
+{
+	struct px_foreign *foreign = calloc(1, sizeof(*foreign));
+	int error;
+
+	if (!foreign)
+		return ENOMEM;
+	foreign->end_ns = end_ns;
+	error = px_txtbfile_open(&foreign->file, fd, size);
+	if (error)
+		goto free_foreign;
+	describe(foreign, was_text);
+	error = EINVAL;
+	if (!find_names(foreign) || !is_whole(foreign))
+		goto free_foreign;
+	*archive = &foreign->archive;
+	return 0;
+
+free_foreign:
+	free(foreign);
+	return error;
+}
+
+static int open_duplicate(int fd, struct px_archive **archive)
+{
+	struct stat status;
+	bool was_text;
+	uint64_t size;
+	int copy;
+	int error = duplicate(fd, &copy);
+
+	if (error)
+		return error;
+	error = EINVAL;
+	if (fstat(copy, &status) != 0 || !S_ISREG(status.st_mode))
+		goto close_copy;
+	size = (uint64_t)status.st_size;
+	error = take_text(&copy, &size, &was_text);
+	if (error)
+		goto close_copy;
+	error = make_foreign(copy, size, ns_of(&status.st_mtim), was_text, archive);
+	if (error)
+		goto close_copy;
+	return 0;
+
+close_copy:
+	close(copy);
+	return error;
+}
+
+int px_foreign_open(int fd, struct px_archive **archive)
+{
+	int saved_errno = errno;
+	int error = open_duplicate(fd, archive);
+
+	errno = saved_errno;
+	return error;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sysv.h"
+#include "log/format.h"
+
+#define FAR_INDEX PX_STREAMS_MAX /* in names, with a number of memory behind it */
+
+/*
+ * One recovery at a time in a process: closing any descriptor of a file gives up the process's record locks on it.
+ * Taken before everything else that recovery locks.
+ */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void after_fork(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}
+
+/* Sizes. */
+
+static size_t checkpoint_size(uint32_t nr_rings)
+{
+	return sizeof(struct px_checkpoint) + nr_rings * sizeof(struct px_checkpoint_ring);
+}
+
+static size_t file_size(uint32_t nr_rings)
+{
+	return sizeof(struct px_bequest_file) + 2 * checkpoint_size(nr_rings);
+}
+
+/* Where the checkpoint of this commit stands in the file. */
+static struct px_checkpoint *place_of(const struct px_bequest *bequest, uint64_t serial)
+{
+	char *first = (char *)bequest->mapping.base + sizeof(struct px_bequest_file);
+
+	return (struct px_checkpoint *)(first +
+					serial % 2 * checkpoint_size(bequest->file->nr_rings));
+}
+
+/* Slots of other users' registries have numbers that mean something else in ours; segments do not. */
+static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
+		      char name[PX_SHM_NAME_MAX])
+{
+	if (segment != 0)
+		px_registry_bequest_name(FAR_INDEX, segment, name);
+	else
+		px_registry_bequest_name(index, generation, name);
+}
+
+/* Making one. */
+
+static int allocate(uint32_t nr_rings, struct px_bequest **bequest)
+{
+	struct px_bequest *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return ENOMEM;
+	made->fd = -1;
+	made->base = calloc(1, checkpoint_size(nr_rings));
+	made->next = calloc(1, checkpoint_size(nr_rings));
+	*bequest = made;
+	if (made->base && made->next)
+		return 0;
+	px_bequest_free(made);
+	return ENOMEM;
+}
+
+/* Its end is cut off. */
+static void note_directory(struct px_bequest_file *file, char path[PX_BEQUEST_PATH_MAX])
+{
+	struct stat status = {.st_dev = 0};
+
+	if (path[0] != '/' || stat(dirname(path), &status) != 0)
+		status = (struct stat){.st_dev = 0};
+	px_write_once(&file->directory_device, (uint64_t)status.st_dev);
+	px_write_once(&file->directory_inode, (uint64_t)status.st_ino);
+}
+
+void px_bequest_note_path(struct px_bequest *bequest, int fd)
+{
+	char link[32], path[PX_BEQUEST_PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path));
+	if (length < 0 || (size_t)length == sizeof(path))
+		length = 0;
+	memset(path + length, 0, sizeof(path) - (size_t)length);
+	if (memcmp(path, bequest->file->path, sizeof(path)) != 0)
+		memcpy(bequest->file->path, path, sizeof(path));
+	note_directory(bequest->file, path);
+}
+
+static void describe(struct px_bequest *bequest, const struct px_bequest_setup *setup,
+		     const struct stat *status)
+{
+	struct px_bequest_file *file = bequest->file;
+
+	file->size = bequest->mapping.size;
+	file->user = setup->user;
+	file->index = setup->index;
+	file->generation = setup->slot->generation;
+	file->segment = setup->slot->segment;
+	file->controller = setup->slot->controller;
+	file->target = setup->slot->target;
+	file->nr_rings = setup->nr_rings;
+	file->device = status->st_dev;
+	file->inode = status->st_ino;
+	file->owner = status->st_uid;
+	px_log_boot_id(file->boot_id);
+	px_bequest_note_path(bequest, setup->fd);
+}
+
+int px_bequest_create(const struct px_bequest_setup *setup, struct px_bequest **bequest)
+{
+	struct px_bequest *made;
+	struct stat status;
+	int error;
+
+	if (fstat(setup->fd, &status) != 0)
+		return errno;
+	error = allocate(setup->nr_rings, &made);
+	if (error)
+		return error;
+	name_file(setup->index, setup->slot->generation, setup->slot->segment, made->name);
+	error = px_shm_create(made->name, file_size(setup->nr_rings), &made->mapping);
+	if (error) {
+		px_bequest_free(made);
+		return error;
+	}
+	made->file = made->mapping.base;
+	describe(made, setup, &status);
+	PX_TESTPOINT("bequest.create.described");
+	*bequest = made;
+	return 0;
+}
+
+void px_bequest_sign(struct px_bequest *bequest, const uint8_t uuid[16])
+{
+	memcpy(bequest->file->uuid, uuid, sizeof(bequest->file->uuid));
+	px_store_release(&bequest->file->magic, PX_BEQUEST_MAGIC);
+}
+
+void px_bequest_free(struct px_bequest *bequest)
+{
+	bool was_taken = bequest->fd >= 0;
+
+	px_shm_unmap(&bequest->mapping);
+	if (was_taken)
+		close(bequest->fd); /* which unlocks */
+	free(bequest->base);
+	free(bequest->next);
+	free(bequest);
+	if (was_taken)
+		pthread_mutex_unlock(&mutex);
+}
+
+void px_bequest_remove(struct px_bequest *bequest)
+{
+	px_shm_unlink(bequest->name);
+	px_bequest_free(bequest);
+}
+
+/* Checkpoints. */
+
+/* Its serial is 0 while it is not whole; the place is that of an older one in any case. */
+void px_bequest_publish(struct px_bequest *bequest, const struct px_checkpoint *checkpoint,
+			uint64_t serial)
+{
+	struct px_checkpoint *to = place_of(bequest, serial);
+	size_t size = checkpoint_size(bequest->file->nr_rings);
+
+	px_write_once(&to->serial, 0);
+	px_write_fence();
+	memcpy((char *)to + sizeof(to->serial), (const char *)checkpoint + sizeof(to->serial),
+	       size - sizeof(to->serial));
+	PX_TESTPOINT("bequest.publish.copied");
+	px_store_release(&to->serial, serial);
+}
+
+void px_bequest_keep_next(struct px_bequest *bequest)
+{
+	memcpy(bequest->base, bequest->next, checkpoint_size(bequest->file->nr_rings));
+}
+
+bool px_bequest_find(struct px_bequest *bequest, uint64_t serial)
+{
+	const struct px_checkpoint *found = place_of(bequest, serial);
+
+	if (serial == 0 || px_load_acquire(&found->serial) != serial)
+		return false;
+	memcpy(bequest->base, found, checkpoint_size(bequest->file->nr_rings));
+	memcpy(bequest->next, bequest->base, checkpoint_size(bequest->file->nr_rings));
+	return true;
+}
+
+/* Recovery. */
+
+/* A name is only that of the slot that the file speaks of: it may have been copied. */
+static bool is_valid(const struct px_bequest_file *file, const char *name, size_t size)
+{
+	char expected[PX_SHM_NAME_MAX];
+
+	if (size < sizeof(*file) || px_load_acquire(&file->magic) != PX_BEQUEST_MAGIC ||
+	    file->nr_rings == 0 || file->nr_rings > PX_RINGS_MAX || file->index >= PX_STREAMS_MAX ||
+	    file->path[PX_BEQUEST_PATH_MAX - 1] != '\0')
+		return false;
+	name_file(file->index, file->generation, file->segment, expected);
+	return size == file_size(file->nr_rings) && file->size == size &&
+	       strcmp(name, expected) == 0;
+}
+
+/* Ours alone, and still under its name: who had it before us may have removed it. */
+static int lock_file(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct stat status;
+
+	if (fcntl(fd, F_SETLK, &whole) != 0)
+		return errno == EACCES || errno == EAGAIN ? EBUSY : errno;
+	if (fstat(fd, &status) != 0)
+		return errno;
+	return status.st_nlink > 0 ? 0 : ENOENT;
+}
+
+static int take_locked(const char *name, struct px_bequest **bequest)
+{
+	struct px_mapping mapping = {NULL, 0};
+	const struct px_bequest_file *file;
+	int error, fd;
+
+	error = px_shm_open(name, &fd);
+	if (error)
+		return error;
+	error = lock_file(fd);
+	if (!error)
+		error = px_shm_map(fd, &mapping);
+	file = mapping.base;
+	if (!error && !is_valid(file, name, mapping.size))
+		error = EINVAL;
+	if (!error)
+		error = allocate(file->nr_rings, bequest);
+	if (error) {
+		px_shm_unmap(&mapping);
+		close(fd);
+		return error;
+	}
+	(*bequest)->mapping = mapping;
+	(*bequest)->file = mapping.base;
+	(*bequest)->fd = fd;
+	strcpy((*bequest)->name, name);
+	return 0;
+}
+
+static bool lock(bool waits)
+{
+	return (waits ? pthread_mutex_lock(&mutex) : pthread_mutex_trylock(&mutex)) == 0;
+}
+
+int px_bequest_take(const char *name, bool waits, struct px_bequest **bequest)
+{
+	int error;
+
+	if (!lock(waits))
+		return EBUSY;
+	error = strlen(name) < PX_SHM_NAME_MAX ? take_locked(name, bequest) : ENOENT;
+	if (error)
+		pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+/* Not where this process is recovering: closing the file would give up its lock. */
+int px_bequest_read(const char *name, bool waits, struct px_bequest_file *copy)
+{
+	struct px_mapping mapping;
+	int error;
+
+	if (!lock(waits))
+		return EBUSY;
+	error = px_shm_attach(name, &mapping);
+	if (!error) {
+		if (is_valid(mapping.base, name, mapping.size))
+			memcpy(copy, mapping.base, sizeof(*copy));
+		else
+			error = EINVAL;
+		px_shm_unmap(&mapping);
+	}
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+/* Which slot and generation a name is for, or FAR_INDEX and which segment.  False: it is no such name. */
+static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
+{
+	char expected[PX_SHM_NAME_MAX];
+
+	if (sscanf(name, "log.%u.%u", index, generation) != 2 || *index > FAR_INDEX)
+		return false;
+	px_registry_bequest_name(*index, *generation, expected);
+	return strcmp(name, expected) == 0;
+}
+
+static bool is_unsigned(const char *name)
+{
+	struct px_mapping mapping;
+	uint64_t magic = 0;
+
+	if (px_shm_attach(name, &mapping) != 0)
+		return true; /* not even a size; or it is gone */
+	if (mapping.size >= sizeof(magic))
+		magic = px_read_once((uint64_t *)mapping.base);
+	px_shm_unmap(&mapping);
+	return magic == 0;
+}
+
+/* A controller has published its slot, or made its memory, before; and it signs while it holds that. */
+static bool is_nobodys(const struct px_registry *registry, uint32_t index, uint32_t generation)
+{
+	if (index == FAR_INDEX)
+		return px_sysv_is_orphan(generation);
+	return !px_load_acquire(&registry->slot[index].active) ||
+	       px_read_once(&registry->slot[index].generation) != generation;
+}
+
+static void remove_segment(uint32_t index, uint32_t generation)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	if (index == FAR_INDEX) {
+		px_sysv_withdraw(generation);
+		return;
+	}
+	px_registry_segment_name(index, generation, name);
+	px_shm_unlink(name);
+}
+
+/* The bequest goes last: without it nobody would look for the segment. */
+void px_bequest_remove_unsigned(const char *name)
+{
+	struct px_registry *registry = px_registry_get();
+	uint32_t index, generation;
+	int fd;
+
+	if (!registry || !parse_name(name, &index, &generation) || px_registry_lock(&fd) != 0)
+		return;
+	if (is_nobodys(registry, index, generation) && is_unsigned(name)) {
+		remove_segment(index, generation);
+		PX_TESTPOINT("bequest.segment.removed");
+		px_shm_unlink(name);
+	}
+	px_registry_unlock(fd);
+}

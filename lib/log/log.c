@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/log_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAGE_ENTRIES 4096
+#define DESCRIPTOR_HIGH 1000 /* below the limit that is usual */
+
+int px_log_check(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat status;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+		return EBADF;
+	if (fstat(fd, &status) != 0)
+		return EBADF;
+	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
+	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
+}
+
+/*
+ * The descriptor.  Programs close all that they find, and open files of their own; so a number is taken that no file of
+ * theirs comes to by itself, and each write looks first whether the log is still behind it.
+ */
+
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_HIGH);
+
+	return moved < 0 && errno == EINVAL ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : moved;
+}
+
+static bool is_behind(const struct px_log *log, int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_dev == log->device &&
+	       status.st_ino == log->inode;
+}
+
+int px_log_take_descriptor(struct px_log *log, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return errno;
+	log->device = status.st_dev;
+	log->inode = status.st_ino;
+	log->access = fcntl(fd, F_GETFL) & O_ACCMODE;
+	log->fd = move_up(fd);
+	return log->fd < 0 ? errno : 0;
+}
+
+int px_log_hold(struct px_log *log)
+{
+	int fd, found;
+
+	if (is_behind(log, log->fd))
+		return 0;
+	found = log->bequest ?
+			open(log->bequest->file->path, log->access | O_CLOEXEC | O_NOFOLLOW) :
+			-1;
+	if (found < 0)
+		return EBADF;
+	fd = is_behind(log, found) ? move_up(found) : -1;
+	close(found);
+	if (fd < 0)
+		return EBADF;
+	log->fd = fd;
+	return 0;
+}
+
+void px_log_let_go(struct px_log *log)
+{
+	if (is_behind(log, log->fd))
+		close(log->fd);
+	log->fd = -1;
+}
+
+static void fill_header(struct px_log *log, const struct px_log_setup *setup)
+{
+	struct px_log_header *header = &log->header;
+
+	header->magic = PX_LOG_MAGIC;
+	header->version = PX_LOG_VERSION;
+	header->machine = px_log_machine();
+	header->policy = setup->attr->log_policy;
+	header->target_pid = setup->target_pid;
+	header->writer_pid = setup->writer.pid;
+	header->writer_start = setup->writer.start;
+	header->registry_device = px_registry_file().device;
+	header->registry_inode = px_registry_file().inode;
+	header->tick_ns = PX_LOG_TICK_NS;
+	px_log_boot_id(header->boot_id);
+	gethostname(header->host, sizeof(header->host) - 1);
+	if (getrandom(header->uuid, sizeof(header->uuid), GRND_NONBLOCK) < 0)
+		memcpy(header->uuid, &setup->attr->create_time, sizeof(setup->attr->create_time));
+	px_log_geometry(setup->attr->log_size, setup->attr->max_data_size,
+			header->policy == PX_POLICY_APPEND, &header->nr_entries,
+			&header->nr_volumes);
+	log->layout = px_log_layout(header->nr_entries);
+	log->loops = header->policy == PX_POLICY_LOOP;
+	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
+	if (log->capacity != 0) /* APPEND keeps what it was asked for, and ignores it */
+		setup->attr->log_size = log->capacity * PX_SLOT_BYTES;
+	header->attr = *setup->attr;
+}
+
+/* Enough for many events at a time, but no more than a part of what a LOOP log holds. */
+static uint32_t choose_stage(const struct px_log *log)
+{
+	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
+			 PX_LOG_START_FILLERS;
+	uint32_t size = log->header.nr_entries / 4;
+
+	size = size < STAGE_ENTRIES ? size : STAGE_ENTRIES;
+	return size < least ? least : size;
+}
+
+int px_log_allocate(struct px_log *log)
+{
+	log->stage_size = choose_stage(log);
+	/* One more for the last STOP. */
+	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
+	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
+	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
+	if (log->loops)
+		log->heads = calloc(log->capacity / 64 + 1, sizeof(*log->heads));
+	if (!log->entries || !log->slots || !log->volumes || (log->loops && !log->heads))
+		return ENOMEM;
+	px_log_reset_volume(&log->volumes[0]);
+	return 0;
+}
+
+static int begin(struct px_log *log)
+{
+	int error = px_log_begin_volume(log, 0);
+
+	log->nr_begun = 1;
+	/* Another process may become another program only now. */
+	if (!error && !log->far_pid)
+		error = px_log_write_modules(log);
+	return error ? error : px_log_write_commit(log, PX_LOG_NEXT);
+}
+
+int px_log_create(const struct px_log_setup *setup, struct px_log **log)
+{
+	struct px_log *made;
+	int error = px_log_check(setup->fd);
+
+	if (error)
+		return error;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	made->threads = setup->threads;
+	made->view = setup->view;
+	made->bequest = setup->bequest;
+	made->types = setup->types;
+	made->far_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
+	error = px_log_take_descriptor(made, setup->fd);
+	if (error) {
+		free(made);
+		return error;
+	}
+	fill_header(made, setup);
+	error = px_log_allocate(made);
+	if (!error)
+		error = begin(made);
+	if (error) {
+		px_log_free(made);
+		return error;
+	}
+	if (made->bequest)
+		px_bequest_sign(made->bequest, made->header.uuid);
+	*log = made;
+	return 0;
+}
+
+void px_log_free(struct px_log *log)
+{
+	px_log_let_go(log);
+	free(log->entries);
+	free(log->slots);
+	free(log->volumes);
+	free(log->heads);
+	px_translator_free(log->translator);
+	free(log);
+}
+
+void px_log_clear(struct px_log *log, const struct px_log_state *state)
+{
+	uint64_t used = log->written.end > log->spoiled ? log->written.end : log->spoiled;
+
+	if (log->nr_begun > 1 || used > log->header.nr_entries)
+		used = log->header.nr_entries;
+	if (log->to_clear < used)
+		log->to_clear = used;
+	log->is_cleared = true;
+	memset(&log->staged, 0, sizeof(log->staged));
+	memset(&log->written, 0, sizeof(log->written));
+	log->nr_staged = 0;
+	log->stage_position = 0;
+	log->nr_begun = 1;
+	log->spoiled = 0;
+	log->has_hole = log->is_full = log->wants_stop = false;
+	log->has_translation = log->is_idle = false;
+	log->open = 0;
+	log->nr_lost = 0;
+	log->first_error = 0;
+	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)
+		if (i == 0 || log->volumes[i].context[0].handle)
+			px_log_reset_volume(&log->volumes[i]);
+	if (log->loops)
+		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
+	px_log_fill_commit(log, state);
+	px_log_keep_checkpoint(log); /* whatever is committed from now on is of an empty log */
+}
+
+int px_log_empty(struct px_log *log)
+{
+	int error = px_log_hold(log);
+
+	return error ? error : px_log_empty_file(log);
+}
+
+/* Behind the last slot that is used. */
+static uint64_t file_length(const struct px_log *log)
+{
+	uint64_t last = log->nr_begun - 1;
+	uint64_t used = log->header.nr_entries;
+	bool is_round = log->loops && log->written.end >= log->capacity;
+
+	if (!is_round && log->written.end / log->header.nr_entries == last)
+		used = px_log_slot_in_volume(&log->header, log->written.end);
+	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
+}
+
+/* A viewer finds nobody to show in an image without an event. */
+static void stage_something(struct px_log *log)
+{
+	const struct timespec *time = &log->header.attr.create_time;
+
+	if (log->staged.end == 0)
+		px_log_begin_stamps(log,
+				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+}
+
+/* What a write would bring into the file, besides names and a commit. */
+static bool has_news(const struct px_log *log)
+{
+	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
+	       log->is_cleared || log->has_hole || log->stage_position < log->spoiled;
+}
+
+static int write_rest(struct px_log *log, const struct px_log_state *state)
+{
+	int error;
+
+	stage_something(log);
+	if (has_news(log))
+		return px_log_write(log, state);
+	error = px_log_write_names(log);
+	if (!error)
+		px_log_fill_commit(log, state);
+	return error;
+}
+
+/* The length first: a complete log that is shorter than it should be would be taken for one that was cut. */
+static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
+{
+	int error;
+
+	PX_TESTPOINT("log.write.before");
+	error = px_log_hold(log);
+	if (error)
+		return error;
+	if (ftruncate(log->fd, (off_t)file_length(log)) != 0)
+		return errno;
+	/* Some may have been loaded meanwhile; a list that cannot be written is none. */
+	if (end == PX_LOG_COMPLETE)
+		px_log_write_modules(log);
+	px_log_write_wrappers(log, state->tick_ns);
+	log->commit.is_complete = end;
+	return px_log_write_commit(log, PX_LOG_NEXT);
+}
+
+int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
+{
+	int error = px_log_hold(log);
+	int first_error = error;
+
+	if (!error)
+		error = first_error = write_rest(log, state);
+	/* What was laid out is lost; the rest of the file may be right all the same. */
+	if (error && end == PX_LOG_COMPLETE && px_log_hold(log) == 0)
+		error = write_rest(log, state);
+	if (!error)
+		error = end_file(log, state, end);
+	px_log_free(log);
+	return first_error ? first_error : error;
+}
+
+void px_log_set_namer(struct px_log *log, const struct px_namer *namer)
+{
+	log->namer = namer;
+	if (log->translator)
+		px_things_set_namer(px_translator_things(log->translator), namer);
+}
+
+int px_log_descriptor(const struct px_log *log)
+{
+	return log->fd;
+}
+
+bool px_log_refuses(const struct px_log *log)
+{
+	return log->is_full && !log->loops;
+}
+
+bool px_log_is_full(const struct px_log *log)
+{
+	return log->is_full;
+}
+
+uint64_t px_log_nr_lost(const struct px_log *log)
+{
+	return log->nr_lost + log->staged.nr_overwritten;
+}

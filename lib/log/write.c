@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/log_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/modules.h"
+#include "base/modules_remote.h"
+
+#define ZERO_CHUNK 65536
+#define WRAPPERS_ROUND 64 /* commits */
+
+/* Files. */
+
+/* The program may put a file of its own in the log's place at any time: it is looked for ahead of each step. */
+static int write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
+{
+	const char *from = data;
+
+	while (size > 0) {
+		ssize_t written;
+		int error;
+
+		PX_TESTPOINT("log.write.before");
+		error = px_log_hold(log);
+		if (error)
+			return error;
+		written = pwrite(log->fd, from, size, (off_t)offset);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno;
+		if (written == 0)
+			return EIO;
+		from += written;
+		offset += (uint64_t)written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+/* Make a part of the file zeros that may have held something else; its space stays allocated. */
+static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
+{
+	static const char zeros[ZERO_CHUNK];
+	int error;
+
+	PX_TESTPOINT("log.write.before");
+	error = px_log_hold(log);
+	if (error || size == 0 ||
+	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+		      (off_t)size) == 0)
+		return error;
+	while (!error && size > 0) {
+		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
+
+		error = write_all(log, zeros, chunk, offset);
+		offset += chunk;
+		size -= chunk;
+	}
+	return error;
+}
+
+/* The slots behind are written before they are committed, so what they hold does not matter. */
+static int clean_volume(struct px_log *log, uint64_t offset)
+{
+	uint64_t end = offset + log->layout.slots;
+	uint64_t size;
+	struct stat status;
+	int error = px_log_hold(log);
+
+	if (error)
+		return error;
+	if (fstat(log->fd, &status) != 0)
+		return errno;
+	size = (uint64_t)status.st_size;
+	if (size > offset) {
+		error = make_zeros(log, offset, (size < end ? size : end) - offset);
+		if (error)
+			return error;
+	}
+	PX_TESTPOINT("log.write.before");
+	error = px_log_hold(log);
+	if (error)
+		return error;
+	return size >= end || ftruncate(log->fd, (off_t)end) == 0 ? 0 : errno;
+}
+
+/* Registry slots. */
+
+static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
+			const struct px_log_object *exact)
+{
+	const struct px_object *object = &exact->object;
+	struct px_txtb_object shown;
+	int error;
+
+	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
+			    object->priority, object->name);
+	error = write_all(log, exact, sizeof(*exact),
+			  offset + log->layout.objects + slot * sizeof(*exact));
+	return error ? error :
+		       write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
+}
+
+static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
+{
+	static const struct px_txtb_object unused;
+	int error = 0;
+
+	/* A thread may have left one slot for another: it must not stand in both. */
+	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
+		if (!volume->context[i].is_stale)
+			continue;
+		error = write_all(log, &unused, sizeof(unused), offset + px_txtb_entries_offset(i));
+		volume->context[i].is_stale = error != 0;
+	}
+	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
+		struct px_log_context *context = &volume->context[i];
+		const struct px_log_object object = {.object = context->object,
+						     .address = context->address,
+						     .site = context->site};
+
+		if (!context->is_dirty)
+			continue;
+		error = write_object(log, offset, i, &object);
+		context->is_dirty = error != 0;
+	}
+	return error;
+}
+
+static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
+{
+	int error = 0;
+
+	while (!error && volume->types_written < volume->nr_types) {
+		unsigned int id = volume->type[volume->types_written];
+		struct px_log_object type = {
+			.object = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+				   .type = PX_TXTB_EVENT_TYPE}};
+		char *name = type.object.name;
+
+		if (px_typelist_name(log->types, id, name) != 0)
+			snprintf(name, sizeof(type.object.name), "event type %u", id);
+		error = write_object(log, offset, PX_LOG_TYPES_FIRST + volume->types_written,
+				     &type);
+		volume->types_written += !error;
+	}
+	return error;
+}
+
+/*
+ * The event types that were opened since the last time.  One that is not ready may become so, with others behind
+ * it; all ahead of it are written.
+ */
+int px_log_write_names(struct px_log *log)
+{
+	struct px_log_name name;
+	bool has_passed = false;
+	int error;
+
+	for (uint32_t i = log->types_done; px_typelist_get(log->types, i, &name.id, name.text);
+	     i++) {
+		has_passed |= name.id == PX_EVENT_NONE;
+		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id)) {
+			error = write_all(log, &name, sizeof(name),
+					  log->layout.names + log->commit.nr_names * sizeof(name));
+			if (error)
+				return error;
+			px_eventset_add(&log->named, name.id);
+			log->commit.nr_names++;
+		}
+		if (!has_passed)
+			log->types_done = i + 1;
+	}
+	return 0;
+}
+
+static size_t list_modules(const struct px_log *log, char *text)
+{
+	return log->far_pid ? px_farmodules_list(log->far_pid, text, PX_LOG_MODULES_BYTES) :
+			      px_modules_list(text, PX_LOG_MODULES_BYTES);
+}
+
+/*
+ * A list that is in the file only in part is worse than none; and of a process that is gone, the one that was seen
+ * last is better.
+ */
+int px_log_write_modules(struct px_log *log)
+{
+	char *text = malloc(PX_LOG_MODULES_BYTES);
+	size_t length;
+	int error;
+
+	if (!text)
+		return ENOMEM;
+	length = list_modules(log, text);
+	if (length == 0 && log->far_pid) {
+		free(text);
+		return 0;
+	}
+	error = write_all(log, text, length, log->layout.modules);
+	log->commit.modules_bytes = error ? 0 : (uint32_t)length;
+	free(text);
+	return error;
+}
+
+/* Rows that do not change, and sums that do: what a reader finds is of one instant, but for a writer that dies here. */
+int px_log_write_wrappers(struct px_log *log, double tick_ns)
+{
+	struct px_wrapper_sum wrapper;
+	uint32_t i = 0;
+	int error = 0;
+
+	while (log->view && !error && px_view_wrapper(log->view, i, tick_ns, &wrapper)) {
+		error = write_all(log, &wrapper, sizeof(wrapper),
+				  log->layout.wrappers + i * sizeof(wrapper));
+		i += !error;
+	}
+	if (i > log->commit.nr_wrappers)
+		log->commit.nr_wrappers = i;
+	return error;
+}
+
+/* Volumes. */
+
+static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
+{
+	struct px_txtb_header header;
+
+	px_txtb_header_init(&header, PX_LOG_OBJECTS, log->header.nr_entries);
+	header.current += current * (uint32_t)sizeof(struct px_txtb_entry);
+	return write_all(log, &header, sizeof(header), offset);
+}
+
+/* The image's header last: with it the volume is there. */
+int px_log_begin_volume(struct px_log *log, uint64_t position)
+{
+	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
+	struct px_log_header header = log->header;
+	int error = clean_volume(log, offset);
+
+	header.volume = (uint32_t)px_log_volume_number(&log->header, position);
+	if (!error)
+		error = write_all(log, &header, sizeof(header), offset + log->layout.header);
+	if (!error)
+		error = write_contexts(log, px_log_volume_of(log, position), offset);
+	if (!error)
+		error = write_header(log, offset, 0);
+	return error;
+}
+
+/* Writing. */
+
+/* What the log's writer itself puts into a checkpoint: how it will stand when all that is staged is written. */
+static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
+{
+	const struct px_log_cursor *staged = &log->staged;
+
+	*to = (struct px_checkpoint_log){
+		.last_ns = staged->last_ns,
+		.nr_lost = log->nr_lost,
+		.nr_begun = log->nr_begun,
+		.volume = px_log_volume_number(&log->header, log->stage_position),
+		.base_ns = staged->stamps.base_ns,
+		.ticks = staged->stamps.ticks,
+		.real = staged->stamps.real,
+		.has_stamps = staged->stamps.begun,
+		.has_stop = staged->has_stop,
+		.wants_stop = log->wants_stop,
+		.serial = log->translator ?
+				  px_things_serial(px_translator_things(log->translator)) :
+				  log->serial,
+	};
+}
+
+void px_log_keep_checkpoint(struct px_log *log)
+{
+	if (!log->bequest)
+		return;
+	fill_checkpoint(log, &log->bequest->next->log);
+	px_bequest_keep_next(log->bequest);
+}
+
+/* What can fail stands ahead of it.  The serial counts commits that are in the file: each has its checkpoint. */
+int px_log_write_commit(struct px_log *log, enum px_log_checkpoint which)
+{
+	struct px_bequest *bequest = log->bequest;
+	int error;
+
+	if (bequest && which == PX_LOG_NEXT)
+		fill_checkpoint(log, &bequest->next->log);
+	if (bequest)
+		px_bequest_publish(bequest, which == PX_LOG_NEXT ? bequest->next : bequest->base,
+				   log->commit.serial + 1);
+	log->commit.serial++;
+	error = write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
+	if (error)
+		log->commit.serial--;
+	else if (bequest && which == PX_LOG_NEXT)
+		px_bequest_keep_next(bequest);
+	return error;
+}
+
+/* The oldest record that is left when all up to end is written. */
+static uint64_t first_left(const struct px_log *log, uint64_t end)
+{
+	uint64_t first = log->staged.first;
+
+	if (!log->loops || end <= log->capacity)
+		return first;
+	if (first < end - log->capacity)
+		first = end - log->capacity;
+	for (; first < log->stage_position; first++) {
+		uint64_t i = first % log->capacity;
+
+		if (log->heads[i / 64] >> i % 64 & 1)
+			break;
+	}
+	return first;
+}
+
+/* The oldest events are given up in the section, before anything of theirs is overwritten. */
+static int give_up_oldest(struct px_log *log)
+{
+	uint64_t end = log->staged.end > log->spoiled ? log->staged.end : log->spoiled;
+	struct px_log_commit before = log->commit;
+	int error;
+
+	log->staged.first = first_left(log, end);
+	if (log->staged.first == before.first)
+		return 0;
+	log->is_full = true;
+	log->commit.first = log->staged.first;
+	if (log->commit.end < log->commit.first)
+		log->commit.end = log->commit.first; /* nothing is left */
+	error = px_log_write_commit(log, PX_LOG_SAME);
+	if (error)
+		log->commit = before;
+	return error;
+}
+
+/* For who comes after us: what the file may hold besides what is committed. */
+
+static void note_spoiled(struct px_log *log, uint64_t end)
+{
+	if (log->bequest)
+		px_write_once(&log->bequest->file->spoiled, end);
+}
+
+static void note_clear(struct px_log *log, uint64_t nr_entries)
+{
+	if (log->bequest)
+		px_write_once(&log->bequest->file->to_clear, nr_entries);
+}
+
+static uint64_t entry_offset(const struct px_log *log, uint64_t position)
+{
+	return px_log_volume_offset(&log->header, &log->layout, position) + log->layout.entries +
+	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
+}
+
+/* The viewer stops there. */
+static int hide_entries(struct px_log *log, uint64_t position)
+{
+	static const uint32_t no_context = 0;
+
+	return write_all(log, &no_context, sizeof(no_context), entry_offset(log, position));
+}
+
+/*
+ * A volume ends early: for our reader, and for the viewer, where older entries would follow, also when the
+ * next round has passed the place.
+ */
+static int write_hole(struct px_log *log)
+{
+	static const uint64_t nothing; /* PX_LOG_NOTHING */
+	uint32_t slot = px_log_slot_in_volume(&log->header, log->hole);
+	uint64_t left = log->header.nr_entries - slot;
+	int error;
+
+	error = write_all(log, &nothing, sizeof(nothing),
+			  px_log_volume_offset(&log->header, &log->layout, log->hole) +
+				  log->layout.slots + slot * sizeof(struct px_log_slot));
+	if (!error)
+		error = hide_entries(log, log->hole);
+	if (!error)
+		error = make_zeros(log, entry_offset(log, log->hole),
+				   left * sizeof(struct px_txtb_entry));
+	log->has_hole = error != 0;
+	return error;
+}
+
+/*
+ * After clear: the viewer finds nothing, then the section, then all is made clean.  Further volumes are when
+ * they are begun again.
+ */
+int px_log_empty_file(struct px_log *log)
+{
+	int error;
+
+	note_clear(log, log->to_clear);
+	error = hide_entries(log, 0);
+	if (!error)
+		error = write_header(log, 0, 0);
+	if (!error)
+		error = px_log_write_commit(log, PX_LOG_SAME);
+	if (!error)
+		error = make_zeros(log, log->layout.entries,
+				   log->to_clear * sizeof(struct px_txtb_entry));
+	if (!error)
+		error = make_zeros(log, sizeof(struct px_txtb_header),
+				   log->layout.entries - sizeof(struct px_txtb_header));
+	if (!error)
+		error = make_zeros(log, log->layout.objects,
+				   PX_LOG_OBJECTS * sizeof(struct px_log_object));
+	if (!error)
+		error = write_contexts(log, &log->volumes[0], 0);
+	if (error)
+		return error;
+	log->is_cleared = false;
+	log->to_clear = 0;
+	note_spoiled(log, 0);
+	note_clear(log, 0);
+	return 0;
+}
+
+/* It is a filler of the beginning, in any round; and the oldest entry may be another one. */
+int px_log_show_first(struct px_log *log)
+{
+	const uint32_t no_thread = PX_NO_THREAD;
+	bool is_round = log->loops && log->staged.end > log->capacity &&
+			px_log_volume_number(&log->header, log->staged.end) == 0;
+	int error;
+
+	error = write_header(log, 0,
+			     is_round ? px_log_slot_in_volume(&log->header, log->staged.end) : 0);
+	return error ? error : write_all(log, &no_thread, sizeof(no_thread), entry_offset(log, 0));
+}
+
+/*
+ * What is staged stands in one volume.  What the viewer sees there now, of the round before or of a write that
+ * failed, is hidden until all is written.
+ */
+static int write_entries(struct px_log *log)
+{
+	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, log->stage_position);
+	uint32_t slot = px_log_slot_in_volume(&log->header, log->stage_position);
+	uint64_t first = entry_offset(log, log->stage_position);
+	bool overwrites = log->loops && log->stage_position >= log->capacity;
+	bool hides = overwrites || log->stage_position < log->spoiled;
+	uint32_t behind = (slot + log->nr_staged) % log->header.nr_entries;
+	int error = 0;
+
+	if (hides)
+		error = hide_entries(log, log->stage_position);
+	if (!error && overwrites)
+		error = write_header(log, offset, behind);
+	if (!error && log->staged.end < log->spoiled)
+		error = hide_entries(log, log->staged.end);
+	if (!error)
+		error = write_contexts(log, px_log_volume_of(log, log->stage_position), offset);
+	if (!error)
+		error = write_types(log, px_log_volume_of(log, log->stage_position), offset);
+	if (!error)
+		error = write_all(log, log->slots, log->nr_staged * sizeof(*log->slots),
+				  offset + log->layout.slots + slot * sizeof(*log->slots));
+	if (!error)
+		error = write_all(log, log->entries + hides,
+				  (log->nr_staged - hides) * sizeof(*log->entries),
+				  first + hides * sizeof(*log->entries));
+	if (!error && hides)
+		error = write_all(log, log->entries, sizeof(*log->entries), first);
+	return error;
+}
+
+static bool begins_volume(const struct px_log *log)
+{
+	return px_log_volume_number(&log->header, log->stage_position) >= log->nr_begun;
+}
+
+/* Another process may end unseen: it is looked at while it runs, with the 1st, 2nd, 4th, 8th ... write. */
+static void write_far_modules(struct px_log *log)
+{
+	uint64_t serial = log->commit.serial;
+
+	if (log->far_pid && (serial & (serial - 1)) == 0)
+		px_log_write_modules(log);
+}
+
+static int write_staged(struct px_log *log)
+{
+	int error = 0;
+
+	if (log->is_cleared)
+		error = px_log_empty_file(log);
+	write_far_modules(log);
+	if (!error)
+		error = give_up_oldest(log);
+	if (!error && log->has_hole)
+		error = write_hole(log);
+	if (error)
+		return error;
+	if (log->nr_staged == 0) {
+		/* What could not be written need not be there, so this may fail too. */
+		if (log->stage_position < log->spoiled && !begins_volume(log))
+			hide_entries(log, log->stage_position);
+		return 0;
+	}
+	if (begins_volume(log)) {
+		error = px_log_begin_volume(log, log->stage_position);
+		log->nr_begun += !error;
+	}
+	return error ? error : write_entries(log);
+}
+
+void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
+{
+	struct px_log_commit *commit = &log->commit;
+
+	commit->first = log->staged.first;
+	commit->end = log->staged.end;
+	commit->nr_events = log->staged.nr_events;
+	commit->nr_shortened = log->staged.nr_shortened;
+	commit->shortened_ns = log->staged.shortened_ns;
+	commit->overwritten = state->loss.overwritten;
+	commit->dropped = state->loss.dropped;
+	commit->abandoned = state->loss.abandoned;
+	commit->nr_lost = px_log_nr_lost(log);
+	commit->stream_full = state->is_full;
+	commit->stream_overrun = state->is_overrun;
+	commit->log_full = log->is_full;
+	commit->log_overrun = commit->nr_lost != 0;
+	commit->flush_error = log->first_error;
+}
+
+/* Behind what was staged, in the volume where that stands, or at the beginning of the next. */
+static void move_on(struct px_log *log)
+{
+	px_log_volume_of(log, log->stage_position)->stamps = log->staged.stamps;
+	log->written = log->staged;
+	log->stage_position = log->staged.end;
+	if (log->nr_staged > 0 && px_log_slot_in_volume(&log->header, log->staged.end) == 0)
+		px_log_next_volume(log);
+	log->nr_staged = 0;
+	if (log->spoiled <= log->stage_position)
+		log->spoiled = 0;
+}
+
+/* What was staged is lost.  A volume that was left stays left: its registry is not known any more. */
+static void move_back(struct px_log *log)
+{
+	log->nr_lost += log->staged.nr_events - log->written.nr_events;
+	if (log->staged.has_stop && !log->written.has_stop)
+		log->nr_lost--; /* it comes with the next */
+	/* Contexts may have changed hands, even if no entry was written. */
+	if (log->staged.end > log->spoiled)
+		log->spoiled = log->staged.end;
+	if (log->loops) /* these are counted already */
+		px_log_take_heads(log, log->stage_position, log->staged.end);
+	log->written.first = log->commit.first;
+	log->written.nr_overwritten = log->staged.nr_overwritten;
+	log->staged = log->written;
+	log->staged.end = log->stage_position;
+	log->staged.stamps = px_log_volume_of(log, log->stage_position)->stamps;
+	log->nr_staged = 0;
+}
+
+static int write_and_commit(struct px_log *log, const struct px_log_state *state)
+{
+	int error = write_staged(log);
+	/* Not before: what give_up_oldest() has committed is in the file. */
+	struct px_log_commit in_file = log->commit;
+	uint32_t nr_names, nr_wrappers;
+
+	if (!error)
+		error = px_log_write_names(log);
+	if (!error && log->commit.serial % WRAPPERS_ROUND == 0)
+		error = px_log_write_wrappers(log, state->tick_ns);
+	if (!error) {
+		px_log_fill_commit(log, state);
+		error = px_log_write_commit(log, PX_LOG_NEXT);
+	}
+	if (error) {
+		nr_names = log->commit.nr_names; /* those are in the file, and come with the next */
+		nr_wrappers = log->commit.nr_wrappers;
+		log->commit = in_file;
+		log->commit.nr_names = nr_names;
+		log->commit.nr_wrappers = nr_wrappers;
+	}
+	return error;
+}
+
+int px_log_write(struct px_log *log, const struct px_log_state *state)
+{
+	int error;
+
+	PX_TESTPOINT("log.write.begin");
+	px_log_stage_stop(log);
+	note_spoiled(log, log->staged.end > log->spoiled ? log->staged.end : log->spoiled);
+	error = px_log_hold(log);
+	if (!error)
+		error = write_and_commit(log, state);
+	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
+	log->open = 0;
+	if (error)
+		move_back(log);
+	else
+		move_on(log);
+	note_spoiled(log, log->spoiled);
+	if (error && !log->first_error)
+		log->first_error = error;
+	return error;
+}

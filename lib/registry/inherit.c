@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/inherit.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "base/procfs.h"
+
+#define ANCESTORS_MAX 64
+
+static uint64_t word_of(const struct px_process_id *id)
+{
+	return px_life_word(id->pid, id->start);
+}
+
+static bool holds(const uint64_t member[PX_SEGMENT_MEMBERS], uint64_t word)
+{
+	for (int i = 0; i < PX_SEGMENT_MEMBERS; i++)
+		if (px_read_once(&member[i]) == word)
+			return word != 0;
+	return false;
+}
+
+/* A process on the way up. */
+struct ancestor {
+	uint32_t pid;
+	uint32_t parent; /* 0: none */
+	uint64_t start;
+};
+
+static bool look_at(uint32_t pid, struct ancestor *ancestor)
+{
+	ancestor->pid = pid;
+	return pid != 0 && px_life_parent(pid, &ancestor->parent, &ancestor->start);
+}
+
+static bool descends(const struct px_registry_slot *slot, const uint64_t member[],
+		     const struct px_process_id *us)
+{
+	struct ancestor at;
+
+	if (us->start == 0 || !look_at(us->pid, &at))
+		return false;
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		/* It lived before the stream: so it, and we, are none of its future (FORK-3). */
+		if (at.start < slot->create_start || !look_at(at.parent, &at))
+			return false;
+		if (at.pid == slot->target.pid && at.start == slot->target.start)
+			return true;
+		if (holds(member, px_life_word(at.pid, at.start)))
+			return true;
+	}
+	return false;
+}
+
+bool px_kin_is_born_into(const struct px_registry_slot *slot, uint32_t index,
+			 const struct px_process_id *us)
+{
+	const size_t size = PX_SEGMENT_MEMBERS * sizeof(uint64_t);
+	uint64_t *member;
+	bool is_born;
+
+	/* Not on the stack: it may be a handler's, which is small. */
+	member = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (member == MAP_FAILED)
+		return false;
+	/* Not kept mapped: most who ask have nothing to do with it. */
+	is_born = px_registry_read_segment(index, slot, offsetof(struct px_segment, member), member,
+					   size) == 0 &&
+		  px_kin_is_among(slot, member, us);
+	munmap(member, size);
+	return is_born;
+}
+
+bool px_kin_is_among(const struct px_registry_slot *slot, const uint64_t member[PX_SEGMENT_MEMBERS],
+		     const struct px_process_id *us)
+{
+	return slot->target.pid_namespace == us->pid_namespace &&
+	       (holds(member, word_of(us)) || descends(slot, member, us));
+}
+
+bool px_kin_has_member(const struct px_view *view, uint64_t word)
+{
+	return holds(view->segment->member, word);
+}
+
+static bool take_place(uint64_t member[], uint64_t word, bool of_the_dead)
+{
+	for (int i = 0; i < PX_SEGMENT_MEMBERS; i++) {
+		uint64_t now = px_read_once(&member[i]);
+
+		if (now != 0 && !(of_the_dead && !px_life_has_word(now)))
+			continue;
+		if (px_compare_exchange(&member[i], now, word))
+			return true;
+	}
+	return false;
+}
+
+void px_kin_add_member(const struct px_view *view, const struct px_process_id *us)
+{
+	uint64_t *member = view->segment->member;
+	uint64_t word = word_of(us);
+
+	if (word != 0 && !holds(member, word) && !take_place(member, word, false))
+		take_place(member, word, true);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/decimal.h"
+#include "base/procfs.h"
+#include "base/sysv.h"
+
+/* Where the registry is, and which file; set once. */
+static struct px_registry *registry;
+static struct px_registry_file registry_file;
+
+/* Protects nothing but the file lock, which all threads of a process share.  Taken before it. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The child of a thread that held the lock does not hold it: record locks are not inherited. */
+static void after_fork(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+}
+
+int px_registry_open(int *fd)
+{
+	return px_shm_open_or_create(PX_REGISTRY_NAME, sizeof(struct px_registry), fd);
+}
+
+int px_registry_map(int fd)
+{
+	struct px_mapping mapping;
+	struct px_registry *mapped;
+	struct stat status;
+	int error = px_shm_map(fd, &mapping);
+
+	if (error)
+		return error;
+	if (fstat(fd, &status) == 0)
+		registry_file = (struct px_registry_file){status.st_dev, status.st_ino};
+	mapped = mapping.base;
+	if (mapping.size != sizeof(*mapped)) {
+		px_shm_unmap(&mapping);
+		return EACCES;
+	}
+	/* Whoever is first makes it; the values are the same for all. */
+	px_compare_exchange(&mapped->gate.magic, UINT64_C(0), PX_REGISTRY_MAGIC);
+	px_compare_exchange(&mapped->gate.generation, 0, 1);
+	if (px_read_once(&mapped->gate.magic) != PX_REGISTRY_MAGIC) {
+		px_shm_unmap(&mapping);
+		return EACCES;
+	}
+	pthread_atfork(NULL, NULL, after_fork);
+	px_store_release(&registry, mapped);
+	return 0;
+}
+
+struct px_registry *px_registry_get(void)
+{
+	return px_load_acquire(&registry);
+}
+
+struct px_registry_file px_registry_file(void)
+{
+	return px_registry_get() ? registry_file : (struct px_registry_file){0, 0};
+}
+
+bool px_registry_has(const struct px_process_id *controller)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_registry_slot *slot = &registry->slot[i];
+
+		if (px_load_acquire(&slot->active) &&
+		    px_read_once(&slot->controller.pid) == controller->pid &&
+		    px_read_once(&slot->controller.start) == controller->start)
+			return true;
+	}
+	return false;
+}
+
+int px_registry_lock_for(int *fd, uint64_t wait_ns)
+{
+	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);
+	int error;
+
+	/* A handler that calls exit() may have interrupted the holder. */
+	error = pthread_mutex_timedlock(&mutex, &deadline);
+	if (error)
+		return error;
+	error = px_registry_open(fd);
+	if (!error) {
+		error = px_shm_lock(*fd, F_SETLK, wait_ns);
+		if (error)
+			close(*fd);
+	}
+	if (error)
+		pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+int px_registry_lock(int *fd)
+{
+	return px_registry_lock_for(fd, PX_REGISTRY_WAIT_NS);
+}
+
+void px_registry_unlock(int fd)
+{
+	close(fd); /* which unlocks */
+	pthread_mutex_unlock(&mutex);
+}
+
+static void name_file(const char *prefix, uint32_t index, uint32_t generation,
+		      char name[PX_SHM_NAME_MAX])
+{
+	size_t length = strlen(prefix);
+	char *end;
+
+	memcpy(name, prefix, length);
+	end = px_decimal_put(name + length, index);
+	*end++ = '.';
+	*px_decimal_put(end, generation) = '\0';
+}
+
+void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	name_file("stream.", index, generation, name);
+}
+
+void px_registry_bequest_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	name_file("log.", index, generation, name);
+}
+
+bool px_registry_clean(uint32_t index, uint32_t generation)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	px_registry_bequest_name(index, generation, name);
+	if (px_shm_has(name))
+		return false;
+	px_registry_segment_name(index, generation, name);
+	px_shm_unlink(name);
+	return true;
+}
+
+static void tell_trace_points(void)
+{
+	/* The generation is never 0: that is the private copy of a process that has yet to look. */
+	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
+		px_fetch_add(&registry->gate.generation, 1);
+	PX_TESTPOINT("registry.told");
+}
+
+static void write_id(struct px_process_id *to, const struct px_process_id *id)
+{
+	px_write_once(&to->pid, id->pid);
+	px_write_once(&to->pid_namespace, id->pid_namespace);
+	px_write_once(&to->start, id->start);
+}
+
+static void read_id(const struct px_process_id *from, struct px_process_id *id)
+{
+	id->pid = px_read_once(&from->pid);
+	id->pid_namespace = px_read_once(&from->pid_namespace);
+	id->start = px_read_once(&from->start);
+}
+
+/* The slot may become another's meanwhile: then the generation, which is written first, is another one. */
+bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
+{
+	const struct px_registry_slot *from = &registry->slot[index];
+
+	do {
+		slot->generation = px_load_acquire(&from->generation);
+		slot->active = px_load_acquire(&from->active);
+		read_id(&from->controller, &slot->controller);
+		read_id(&from->target, &slot->target);
+		slot->create_ns = px_read_once(&from->create_ns);
+		slot->create_start = px_read_once(&from->create_start);
+		slot->is_inherited = px_read_once(&from->is_inherited);
+		slot->family = px_read_once(&from->family);
+		slot->segment = px_read_once(&from->segment);
+		slot->has_log = px_read_once(&from->has_log);
+		PX_TESTPOINT("registry.slot.read");
+		px_read_fence(); /* pairs with the fence in px_registry_publish() */
+	} while (px_read_once(&from->generation) != slot->generation);
+	return slot->active == 1;
+}
+
+/* Trace points may be looking at the slot, as one that is not active. */
+void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot *to = &registry->slot[index];
+
+	px_write_once(&to->generation, slot->generation);
+	px_write_fence(); /* who sees anything of what follows sees this too: px_registry_read() */
+	write_id(&to->controller, &slot->controller);
+	write_id(&to->target, &slot->target);
+	px_write_once(&to->create_ns, slot->create_ns);
+	px_write_once(&to->create_start, slot->create_start);
+	px_write_once(&to->is_inherited, slot->is_inherited);
+	px_write_once(&to->family, slot->family);
+	px_write_once(&to->segment, slot->segment);
+	px_write_once(&to->has_log, slot->has_log);
+	px_store_release(&to->active, 1);
+	tell_trace_points();
+}
+
+/* Without the lock: the slot is ours alone. */
+void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot *to = &registry->slot[index];
+
+	if (px_read_once(&to->generation) == slot->generation)
+		px_write_once(&to->has_log, slot->has_log);
+}
+
+void px_registry_withdraw(uint32_t index, uint32_t generation)
+{
+	if (registry->slot[index].generation != generation)
+		return;
+	px_store_release(&registry->slot[index].active, 0);
+	tell_trace_points();
+}
+
+int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
+		       struct px_mapping *mapping)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	if (slot->segment != 0)
+		return px_sysv_attach(slot->segment, mapping);
+	px_registry_segment_name(index, slot->generation, name);
+	return px_shm_attach(name, mapping);
+}
+
+int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,
+			     void *to, size_t size)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	if (slot->segment != 0)
+		return px_sysv_read(slot->segment, geteuid(), offset, to, size);
+	px_registry_segment_name(index, slot->generation, name);
+	return px_shm_read(name, offset, to, size);
+}
+
+/* A log that is yet to be completed from memory of root's keeps it; where it is a file: px_registry_clean(). */
+static void remove_stream(uint32_t index)
+{
+	const struct px_registry_slot *slot = &registry->slot[index];
+
+	if (slot->segment == 0)
+		px_registry_clean(index, slot->generation);
+	else if (!slot->has_log)
+		px_sysv_remove(slot->segment, geteuid());
+	px_registry_withdraw(index, slot->generation);
+}
+
+/* A slot that is free, or the highest number that is none. */
+static uint32_t first_free(void)
+{
+	uint32_t i = 0;
+
+	while (i < PX_STREAMS_MAX && registry->slot[i].active)
+		i++;
+	return i;
+}
+
+bool px_registry_is_forsaken(uint32_t index, const struct px_registry_slot *slot, bool look_closer)
+{
+	const struct px_process_id *id = &slot->controller;
+	char name[PX_SHM_NAME_MAX];
+
+	if (id->pid_namespace != px_life_pid_namespace())
+		return false;
+	if (!px_life_is_same(id->pid, id->start))
+		return true;
+	if (!look_closer)
+		return false;
+	if (slot->segment != 0)
+		return !px_life_has_segment(id->pid, slot->segment - 1);
+	px_registry_segment_name(index, slot->generation, name);
+	strcat(name, "\n"); /* as the line ends */
+	return !px_life_maps(id->pid, name);
+}
+
+/*
+ * Dead controllers first.  A process may also have become another program, without this library;
+ * whether it still maps the segment is dearer to find out, so only when slots are short.
+ */
+uint32_t px_registry_find_free(void)
+{
+	uint32_t found = PX_STREAMS_MAX;
+
+	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
+		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+			if (registry->slot[i].active &&
+			    px_registry_is_forsaken(i, &registry->slot[i], look_closer))
+				remove_stream(i);
+		found = first_free();
+	}
+	return found;
+}
+
+void px_registry_forget(const struct px_process_id *controller)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_registry_slot *slot = &registry->slot[i];
+
+		if (slot->active && px_process_id_is(&slot->controller, controller))
+			remove_stream(i);
+	}
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/registry_remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/sysv.h"
+
+#define BASE "/dev/shm"
+
+#define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
+
+/*
+ * Nothing that a user can put there makes this wait, or leads elsewhere: a file system of its own, which it may
+ * mount on its directory, is not asked at all.
+ */
+static int open_below(int directory, const char *name, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+	int fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+
+	if (fd < 0 && errno == ENOSYS) /* before Linux 5.6 */
+		fd = openat(directory, name, (int)how.flags);
+	return fd;
+}
+
+/* What an error of open() means here. */
+static int refusal(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return EPERM;
+	case ELOOP:
+	case ENOTDIR:
+	case EISDIR:
+	case ENXIO:
+	case ENODEV:
+	case EXDEV:
+		return EACCES;
+	case ENOSPC:
+	case EDQUOT:
+		return ENOMEM;
+	default:
+		return error;
+	}
+}
+
+static bool is_private(int fd, mode_t type, uid_t owner, struct stat *status)
+{
+	return fstat(fd, status) == 0 && (status->st_mode & S_IFMT) == type &&
+	       status->st_uid == owner && (status->st_mode & 077) == 0;
+}
+
+static bool write_all(int fd, const void *from, size_t size, size_t offset)
+{
+	return pwrite(fd, from, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool read_all(int fd, void *to, size_t size, size_t offset)
+{
+	return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Making. */
+
+/* A registry without streams. */
+static int fill(int fd, uid_t owner)
+{
+	const uint64_t magic = PX_REGISTRY_MAGIC;
+	const uint32_t generation = 1;
+	int error = px_shm_allocate(fd, sizeof(struct px_registry));
+
+	if (error)
+		return error;
+	if (!write_all(fd, &magic, sizeof(magic), offsetof(struct px_registry_gate, magic)) ||
+	    !write_all(fd, &generation, sizeof(generation), GENERATION_OFFSET) ||
+	    fchmod(fd, 0600) != 0 || fchown(fd, owner, (gid_t)-1) != 0)
+		return refusal(errno);
+	return 0;
+}
+
+/* The file has no name before it is whole, and takes none that is in use. */
+static int make_file(int directory, uid_t owner)
+{
+	int fd = open_below(directory, ".", O_TMPFILE | O_RDWR);
+	char path[48];
+	int error;
+
+	if (fd < 0)
+		return refusal(errno);
+	error = fill(fd, owner);
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
+	if (!error && linkat(AT_FDCWD, path, directory, PX_REGISTRY_NAME, AT_SYMLINK_FOLLOW) != 0 &&
+	    errno != EEXIST)
+		error = refusal(errno);
+	close(fd);
+	return error;
+}
+
+/* From its temporary name to its own, unless somebody was quicker.  What happens to it is checked later. */
+static int make_directory(int base, const char *name, uid_t owner)
+{
+	char temporary[64];
+	int fd, error;
+
+	snprintf(temporary, sizeof(temporary), "posixtrace-new.%ld.%llu", syscall(SYS_gettid),
+		 (unsigned long long)px_clock_monotonic_ns());
+	if (mkdirat(base, temporary, 0700) != 0)
+		return refusal(errno);
+	fd = open_below(base, temporary, O_RDONLY | O_DIRECTORY);
+	error = fd < 0 ? refusal(errno) : make_file(fd, owner);
+	if (!error && (fchmod(fd, 0700) != 0 || fchown(fd, owner, (gid_t)-1) != 0))
+		error = refusal(errno);
+	if (!error && syscall(SYS_renameat2, base, temporary, base, name, RENAME_NOREPLACE) != 0)
+		error = errno;
+	if (error) {
+		if (fd >= 0)
+			unlinkat(fd, PX_REGISTRY_NAME, 0);
+		unlinkat(base, temporary, AT_REMOVEDIR);
+	}
+	if (fd >= 0)
+		close(fd);
+	return error == EEXIST ? 0 : refusal(error);
+}
+
+/* Opening. */
+
+static int open_directory(struct px_farregistry *far, bool make)
+{
+	int base = open(BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+	char name[32];
+	int error = 0;
+
+	if (base < 0)
+		return errno;
+	snprintf(name, sizeof(name), "posixtrace-%u", (unsigned int)far->owner);
+	far->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
+	if (far->directory < 0 && errno == ENOENT && make) {
+		error = make_directory(base, name, far->owner);
+		if (!error)
+			far->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
+	}
+	if (!error && far->directory < 0)
+		error = refusal(errno);
+	close(base);
+	if (!error && !is_private(far->directory, S_IFDIR, far->owner, &status)) {
+		close(far->directory);
+		error = EACCES;
+	}
+	return error;
+}
+
+/* One that is shorter is just being made, or was not to be had whole: as px_shm_open_or_create(). */
+static int complete(int fd, uid_t owner)
+{
+	const off_t size = sizeof(struct px_registry);
+	struct stat status;
+
+	if (!is_private(fd, S_IFREG, owner, &status) || status.st_size > size)
+		return EACCES;
+	return status.st_size < size ? px_shm_allocate(fd, (size_t)size) : 0;
+}
+
+static int open_file(struct px_farregistry *far, bool make)
+{
+	int error = 0;
+
+	far->file = open_below(far->directory, PX_REGISTRY_NAME, O_RDWR);
+	if (far->file < 0 && errno == ENOENT && make) {
+		error = make_file(far->directory, far->owner);
+		if (!error)
+			far->file = open_below(far->directory, PX_REGISTRY_NAME, O_RDWR);
+	}
+	if (!error && far->file < 0)
+		error = refusal(errno);
+	if (error)
+		return error;
+	error = complete(far->file, far->owner);
+	if (error)
+		close(far->file);
+	return error;
+}
+
+static int open_both(struct px_farregistry *far, uid_t owner, bool make)
+{
+	int error;
+
+	far->owner = owner;
+	error = open_directory(far, make);
+	if (error)
+		return error;
+	error = open_file(far, make);
+	if (error)
+		close(far->directory);
+	return error;
+}
+
+static void close_both(const struct px_farregistry *far)
+{
+	close(far->file);
+	close(far->directory);
+}
+
+/*
+ * A lock of the open file: closing it, or dying, gives it back; but a child that another thread makes meanwhile has the
+ * open file too, so not by closing alone.
+ */
+static void give_lock_back(int fd)
+{
+	struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+	fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+/* Whoever is first fills in the words of the gate; their values are the same for all. */
+static int read_slots(struct px_farregistry *far)
+{
+	const uint64_t right_magic = PX_REGISTRY_MAGIC;
+	const uint32_t first = 1;
+	uint32_t generation;
+	uint64_t magic;
+
+	if (!read_all(far->file, &magic, sizeof(magic), offsetof(struct px_registry_gate, magic)) ||
+	    !read_all(far->file, &generation, sizeof(generation), GENERATION_OFFSET) ||
+	    !read_all(far->file, far->slot, sizeof(far->slot), offsetof(struct px_registry, slot)))
+		return EACCES; /* it has been cut */
+	if (magic != 0 && magic != PX_REGISTRY_MAGIC)
+		return EACCES;
+	if ((magic == 0 && !write_all(far->file, &right_magic, sizeof(right_magic),
+				      offsetof(struct px_registry_gate, magic))) ||
+	    (generation == 0 && !write_all(far->file, &first, sizeof(first), GENERATION_OFFSET)))
+		return ENOMEM;
+	return 0;
+}
+
+int px_farregistry_lock(struct px_farregistry *far, uid_t owner)
+{
+	int error;
+
+	px_signals_hold(&far->signals);
+	error = open_both(far, owner, true);
+	if (!error) {
+		error = px_shm_lock(far->file, F_OFD_SETLK, PX_REGISTRY_WAIT_NS);
+		if (!error)
+			error = read_slots(far);
+		if (error)
+			close_both(far);
+	}
+	if (error)
+		px_signals_release(&far->signals);
+	return error;
+}
+
+void px_farregistry_unlock(struct px_farregistry *far)
+{
+	give_lock_back(far->file);
+	close_both(far);
+	px_signals_release(&far->signals);
+}
+
+/* Slots. */
+
+static size_t offset_of(uint32_t index)
+{
+	return offsetof(struct px_registry, slot) + index * sizeof(struct px_registry_slot);
+}
+
+static bool write_word(const struct px_farregistry *far, uint32_t value, size_t offset)
+{
+	return write_all(far->file, &value, sizeof(value), offset);
+}
+
+static bool tell_trace_points(const struct px_farregistry *far)
+{
+	uint32_t generation;
+
+	if (!read_all(far->file, &generation, sizeof(generation), GENERATION_OFFSET))
+		return false;
+	generation++;
+	return write_word(far, generation != 0 ? generation : 1, GENERATION_OFFSET);
+}
+
+/* The slot still is this stream. */
+static bool is_still(const struct px_farregistry *far, uint32_t index,
+		     const struct px_registry_slot *slot)
+{
+	struct px_registry_slot now;
+
+	return read_all(far->file, &now, sizeof(now), offset_of(index)) && now.active &&
+	       now.generation == slot->generation &&
+	       px_process_id_is(&now.controller, &slot->controller);
+}
+
+/* The slot is free, if it still is that stream; then trace points are told. */
+static void withdraw(struct px_farregistry *far, uint32_t index,
+		     const struct px_registry_slot *slot)
+{
+	if (!is_still(far, index, slot))
+		return;
+	if (write_word(far, 0, offset_of(index) + offsetof(struct px_registry_slot, active)))
+		tell_trace_points(far);
+	far->slot[index].active = 0;
+}
+
+/* Each write ends before the next begins, also for those who have the file mapped. */
+int px_farregistry_publish(struct px_farregistry *far, uint32_t index,
+			   const struct px_registry_slot *slot)
+{
+	const size_t begin = offsetof(struct px_registry_slot, controller);
+	const size_t at = offset_of(index);
+
+	if (write_word(far, slot->generation, at + offsetof(struct px_registry_slot, generation)) &&
+	    write_all(far->file, (const char *)slot + begin, sizeof(*slot) - begin, at + begin) &&
+	    write_word(far, 1, at + offsetof(struct px_registry_slot, active)) &&
+	    tell_trace_points(far))
+		return 0;
+	withdraw(far, index, slot);
+	return ENOMEM;
+}
+
+/* Remove the file of a stream, if there is one. */
+static void unlink_segment(const struct px_farregistry *far, uint32_t index, uint32_t generation)
+{
+	char name[PX_SHM_NAME_MAX];
+	struct stat status;
+
+	/* That user's log may be yet to be completed from it. */
+	px_registry_bequest_name(index, generation, name);
+	if (fstatat(far->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		return;
+	px_registry_segment_name(index, generation, name);
+	unlinkat(far->directory, name, 0);
+}
+
+static void remove_stream(struct px_farregistry *far, uint32_t index)
+{
+	const struct px_registry_slot slot = far->slot[index];
+
+	if (slot.segment == 0)
+		unlink_segment(far, index, slot.generation);
+	else if (!slot.has_log) /* or it is recovered from there: recover.h */
+		px_sysv_remove(slot.segment, far->owner);
+	withdraw(far, index, &slot);
+}
+
+/* The mappings of a controller of another user only root can see: so it looks always. */
+static bool is_forsaken(const struct px_farregistry *far, uint32_t index, bool look_closer)
+{
+	const struct px_registry_slot *slot = &far->slot[index];
+
+	return slot->active &&
+	       px_registry_is_forsaken(index, slot, look_closer || slot->segment != 0);
+}
+
+uint32_t px_farregistry_find_free(struct px_farregistry *far)
+{
+	uint32_t i = PX_STREAMS_MAX;
+
+	for (int look_closer = 0; look_closer < 2 && i == PX_STREAMS_MAX; look_closer++) {
+		for (i = 0; i < PX_STREAMS_MAX; i++)
+			if (is_forsaken(far, i, look_closer))
+				remove_stream(far, i);
+		for (i = 0; i < PX_STREAMS_MAX && far->slot[i].active;)
+			i++;
+	}
+	return i;
+}
+
+int px_farregistry_read_segment(const struct px_farregistry *far, uint32_t index, size_t offset,
+				void *to, size_t size)
+{
+	const struct px_registry_slot *slot = &far->slot[index];
+	char name[PX_SHM_NAME_MAX];
+	struct stat status;
+	int fd, error = 0;
+
+	if (slot->segment != 0)
+		return px_sysv_read(slot->segment, far->owner, offset, to, size);
+	px_registry_segment_name(index, slot->generation, name);
+	fd = open_below(far->directory, name, O_RDONLY);
+	if (fd < 0)
+		return refusal(errno);
+	if (!is_private(fd, S_IFREG, far->owner, &status) || !read_all(fd, to, size, offset))
+		error = EACCES;
+	close(fd);
+	return error;
+}
+
+void px_farregistry_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_farregistry far;
+
+	if (open_both(&far, owner, false) != 0)
+		return;
+	px_signals_hold(&far.signals);
+	px_shm_lock(far.file, F_OFD_SETLK, PX_REGISTRY_END_WAIT_NS);
+	withdraw(&far, index, slot);
+	px_farregistry_unlock(&far);
+}
+
+/* Without the lock: the slot is ours alone. */
+void px_farregistry_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_farregistry far;
+
+	if (open_both(&far, owner, false) != 0)
+		return;
+	px_signals_hold(&far.signals);
+	if (is_still(&far, index, slot))
+		write_word(&far, slot->has_log,
+			   offset_of(index) + offsetof(struct px_registry_slot, has_log));
+	close_both(&far);
+	px_signals_release(&far.signals);
+}

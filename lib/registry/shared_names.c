@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/shared_names.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+
+#define FAMILY_MAGIC UINT64_C(0x3279646d61667870)
+#define TAKEN UINT64_C(1)	     /* no pid: nobody else may use the place just now */
+#define PRIVATE UINT32_C(0x80000000) /* in a number, as no segment has it; the rest is a pid */
+#define SEGMENTS_MAX 1024	     /* of a process that uses such memory for itself */
+
+int px_family_make_private(struct px_family_ref *ref)
+{
+	void *memory = mmap(NULL, sizeof(struct px_family), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return ENOMEM;
+	ref->family = memory;
+	ref->number = PRIVATE | (uint32_t)getpid();
+	return 0;
+}
+
+static void *attach(int id)
+{
+	void *memory = shmat(id, NULL, 0);
+
+	if (memory != (void *)-1)
+		madvise(memory, sizeof(struct px_family), MADV_DONTFORK);
+	return memory;
+}
+
+void px_family_keep(const struct px_family_ref *ref)
+{
+	madvise(ref->family, sizeof(struct px_family), MADV_DOFORK);
+}
+
+static bool give_to(int id, uid_t owner)
+{
+	struct shmid_ds status;
+
+	if (owner == geteuid())
+		return true;
+	if (shmctl(id, IPC_STAT, &status) != 0)
+		return false;
+	status.shm_perm.uid = owner;
+	return shmctl(id, IPC_SET, &status) == 0;
+}
+
+int px_family_make(uid_t owner, struct px_family_ref *ref)
+{
+	int id = shmget(IPC_PRIVATE, sizeof(struct px_family), IPC_CREAT | 0600);
+	void *memory;
+	bool given;
+
+	ref->number = (uint32_t)id + 1;
+	memory = id < 0 ? (void *)-1 : attach(id);
+	given = id >= 0 && give_to(id, owner);
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL); /* from now on it lives as long as somebody has it */
+	if (memory == (void *)-1)
+		return ENOMEM;
+	if (!given) {
+		shmdt(memory);
+		return EPERM;
+	}
+	ref->family = memory;
+	px_store_release(&ref->family->magic, FAMILY_MAGIC);
+	return 0;
+}
+
+/* Anybody can give a segment away, so its maker counts too; root makes some for others. */
+static bool is_ours(uint32_t number, uid_t owner)
+{
+	struct shmid_ds status;
+
+	return shmctl((int)(number - 1), IPC_STAT, &status) == 0 && status.shm_perm.uid == owner &&
+	       (status.shm_perm.cuid == owner || status.shm_perm.cuid == 0) &&
+	       (status.shm_perm.mode & 077) == 0 && status.shm_segsz == sizeof(struct px_family);
+}
+
+int px_family_attach(uint32_t number, uid_t owner, struct px_family_ref *ref)
+{
+	int saved_errno = errno;
+	int error = EACCES;
+	void *memory;
+
+	if (number == 0 || (number & PRIVATE))
+		return ENOENT;
+	/* Not touched if it is another's; and only when it is attached the number cannot become another's any more. */
+	if (is_ours(number, owner)) {
+		PX_TESTPOINT("family.attach.checked");
+		memory = attach((int)(number - 1));
+		error = memory != (void *)-1 ? 0 : errno;
+		if (!error && !is_ours(number, owner)) {
+			shmdt(memory);
+			error = EACCES;
+		}
+	}
+	errno = saved_errno;
+	if (error)
+		return error;
+	ref->family = memory;
+	ref->number = number;
+	if (px_load_acquire(&ref->family->magic) == FAMILY_MAGIC)
+		return 0;
+	px_family_detach(ref);
+	return EACCES;
+}
+
+void px_family_detach(struct px_family_ref *ref)
+{
+	if (ref->family && (ref->number & PRIVATE))
+		munmap(ref->family, sizeof(struct px_family));
+	else if (ref->family)
+		shmdt(ref->family);
+	*ref = (struct px_family_ref){NULL, 0};
+}
+
+/* When the process came into this table, as a number that rises; 0: not as far as it says. */
+static uint64_t joined(struct px_family *family, uint64_t word)
+{
+	struct px_family_member *member = px_family_find(family, word);
+
+	return member ? px_read_once(&member->incarnation) : 0;
+}
+
+bool px_family_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered)
+{
+	uint64_t word = px_life_word(pid, px_life_start(pid));
+	uint32_t id[SEGMENTS_MAX];
+	int nr = px_life_segments(pid, id, SEGMENTS_MAX);
+	uint64_t last = 0;
+
+	*number = 0;
+	for (int i = 0; i < nr; i++) {
+		struct px_family_ref ref;
+		uint64_t when;
+
+		if (px_family_attach(id[i] + 1, owner, &ref) != 0)
+			continue;
+		when = joined(ref.family, word);
+		if (*number == 0 || when > last) {
+			*number = ref.number;
+			last = when;
+		}
+		px_family_detach(&ref);
+	}
+	*has_entered = last != 0;
+	return nr >= 0;
+}
+
+struct px_family_member *px_family_find(struct px_family *family, uint64_t word)
+{
+	for (int i = 0; word != 0 && i < PX_FAMILY_MEMBERS; i++)
+		if (px_load_acquire(&family->member[i].word) == word)
+			return &family->member[i];
+	return NULL;
+}
+
+static bool is_dead(uint64_t word)
+{
+	return word != 0 && word != TAKEN && !px_life_has_word(word);
+}
+
+/* From this word, whoever's it is, to free.  False if it has changed. */
+static bool free_place(struct px_family_member *member, uint64_t word)
+{
+	/* A process that ends in between leaves it taken: there are others. */
+	if (!px_compare_exchange(&member->word, word, TAKEN))
+		return false;
+	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)
+		px_write_once(&member->opened.bits[i], 0);
+	px_write_once(&member->incarnation, 0);
+	px_store_release(&member->word, UINT64_C(0));
+	return true;
+}
+
+static bool free_places_of_the_dead(struct px_family *family)
+{
+	bool found = false;
+
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+		struct px_family_member *member = &family->member[i];
+		uint64_t word = px_load_acquire(&member->word);
+
+		found |= is_dead(word) && free_place(member, word);
+	}
+	return found;
+}
+
+static struct px_family_member *take_place(struct px_family *family, uint64_t word)
+{
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+		struct px_family_member *member = &family->member[i];
+		struct px_family_member *first;
+
+		if (px_read_once(&member->word) != 0 ||
+		    !px_compare_exchange(&member->word, UINT64_C(0), word))
+			continue;
+		PX_TESTPOINT("family.place.taken");
+		first = px_family_find(family, word);
+		if (!first || first == member)
+			return member;
+		free_place(member, word);
+		return first;
+	}
+	return NULL;
+}
+
+struct px_family_member *px_family_enter(struct px_family *family, uint64_t word)
+{
+	struct px_family_member *member = px_family_find(family, word);
+
+	if (!member && word != 0)
+		member = take_place(family, word);
+	if (!member && word != 0 && free_places_of_the_dead(family))
+		member = take_place(family, word);
+	return member;
+}
+
+/* key id perms size creator last nr_attached uid gid cuid, of /proc/sysvipc/shm */
+static bool is_left_over(const char *line, int *id)
+{
+	unsigned int perms, nr_attached, maker;
+	size_t size;
+	int creator;
+
+	return sscanf(line, "%*d %d %o %zu %d %*d %u %*u %*u %u", id, &perms, &size, &creator,
+		      &nr_attached, &maker) == 6 &&
+	       size == sizeof(struct px_family) && (perms & 0777) == 0600 && nr_attached == 0 &&
+	       maker == geteuid() && creator > 0 && kill(creator, 0) != 0 && errno == ESRCH;
+}
+
+void px_family_sweep(void)
+{
+	FILE *file = fopen("/proc/sysvipc/shm", "re");
+	char line[512];
+	int id;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (is_left_over(line, &id))
+			shmctl(id, IPC_RMID, NULL);
+	if (file)
+		fclose(file);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+
+#define ATTEMPTS 10
+
+/* What /proc/<pid>/status says, ahead of the groups: these may be many. */
+struct status {
+	int leader;   /* of the thread group */
+	uid_t uid[3]; /* real, effective, saved */
+};
+
+static int read_status(pid_t pid, struct status *status)
+{
+	char path[48], text[4096];
+	const char *at;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? ESRCH : errno;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return ESRCH; /* it went meanwhile */
+	text[got] = '\0';
+	at = strstr(text, "\nTgid:");
+	if (!at || sscanf(at, "\nTgid: %d", &status->leader) != 1)
+		return ESRCH;
+	at = strstr(text, "\nUid:");
+	if (!at ||
+	    sscanf(at, "\nUid: %u %u %u", &status->uid[0], &status->uid[1], &status->uid[2]) != 3)
+		return ESRCH;
+	return 0;
+}
+
+static bool has_capability(unsigned int number)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       data[number / 32].effective >> number % 32 & 1;
+}
+
+static bool is_of_same_user(const struct status *status)
+{
+	for (int i = 0; i < 3; i++)
+		if (status->uid[i] != geteuid())
+			return false;
+	return true;
+}
+
+/* Whose numbers mean the same as ours. */
+static bool is_in_our_space(uint32_t tid, const char *space)
+{
+	char path[64], ours[64], theirs[64];
+	ssize_t our_length, their_length;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/%s", tid, space);
+	their_length = readlink(path, theirs, sizeof(theirs));
+	snprintf(path, sizeof(path), "/proc/thread-self/ns/%s", space);
+	our_length = readlink(path, ours, sizeof(ours));
+	if (our_length < 0)
+		return true; /* a kernel without such spaces */
+	return our_length == their_length && memcmp(ours, theirs, (size_t)our_length) == 0;
+}
+
+/* As the kernel told it when it began its program; of a program of our own word size. */
+static bool is_secure(uint32_t tid)
+{
+	unsigned long entry[64][2];
+	char path[32];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/auxv", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	got = read(fd, entry, sizeof(entry));
+	close(fd);
+	for (ssize_t i = 0; (i + 1) * (ssize_t)sizeof(entry[0]) <= got; i++)
+		if (entry[i][0] == AT_SECURE)
+			return entry[i][1] != 0;
+	return false;
+}
+
+/* What we make for another user it has to believe. */
+static bool believes_us(uint32_t tid, const struct status *status)
+{
+	return status->uid[1] == geteuid() ||
+	       (geteuid() == 0 && is_in_our_space(tid, "user") && !is_secure(tid));
+}
+
+static bool is_within_reach(uint32_t tid, const struct status *status)
+{
+	return is_in_our_space(tid, "pid") && is_in_our_space(tid, "time") &&
+	       is_in_our_space(tid, "ipc") && believes_us(tid, status);
+}
+
+static int check_rights(pid_t pid, const struct status *status)
+{
+	uint32_t tid, asked = 0;
+
+	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
+		return EPERM;
+	/* A thread that ends meanwhile says no to everything; then another one is asked, if there is one. */
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		tid = px_life_thread((uint32_t)pid);
+		if (tid == 0)
+			return ESRCH;
+		if (tid == asked)
+			break;
+		if (is_within_reach(tid, status))
+			return 0;
+		asked = tid;
+	}
+	return EPERM;
+}
+
+int px_target_refusal(const struct px_process_id *id)
+{
+	return px_life_thread(id->pid) != 0 ? EPERM : ESRCH;
+}
+
+int px_target_find(pid_t pid, struct px_target *target)
+{
+	struct status status;
+	uint32_t segment;
+	int error;
+
+	if (kill(pid, 0) != 0 && errno != EPERM)
+		return ESRCH;
+	error = read_status(pid, &status);
+	if (error)
+		return error;
+	/* The first thread may have ended, and in an exec by another one it does. */
+	if (!px_life_is_same((uint32_t)pid, 0) || status.leader != pid)
+		return ESRCH;
+	error = check_rights(pid, &status);
+	if (error)
+		return error;
+	target->uid = status.uid[1];
+	target->id.pid = (uint32_t)pid;
+	target->id.pid_namespace = px_life_pid_namespace();
+	target->id.start = px_life_start((uint32_t)pid);
+	if (target->id.start == 0)
+		return ESRCH;
+	if (px_life_segments((uint32_t)pid, &segment, 1) < 0) /* are its mappings ours to see? */
+		return px_target_refusal(&target->id);
+	return 0;
+}

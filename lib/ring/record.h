@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One event <-> slots of a ring.
+ *
+ * The first 16 bytes of the data are the info words of the entry, so that the viewer shows them;
+ * each further slot holds 56 bytes: 16 in its entry and 40 in its slot.  What POSIX wants and TXTB
+ * has no room for (the whole counter, address, pthread_t, pid, lengths) stands in the slot.
+ */
+#ifndef PX_RECORD_H
+#define PX_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "event/eventset.h"
+#include "event/threads.h"
+#include "ring/ring.h"
+
+#define PX_RECORD_FIRST_BYTES 16
+#define PX_RECORD_MORE_BYTES 56
+#define PX_SLOT_BYTES (sizeof(struct px_slot) + sizeof(struct px_txtb_entry))
+
+enum px_record_flags {
+	PX_RECORD_TRUNCATED = 1, /* the data was cut when it was recorded */
+	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
+	PX_RECORD_SILENT = 4,	 /* only its marks are reported */
+	PX_RECORD_CALL = 8,	 /* of a wrapper: the id is that of a call, the data are laid out as calls.h says */
+	PX_RECORD_BEGINS = 16,	 /* the call begins to wait, */
+	PX_RECORD_ENDS = 32	 /* and has done so */
+};
+
+/* What a reader reports ahead of the START that ends an automatic stop, or of a FLUSH_START during one. */
+struct px_marks {
+	uint64_t first_dropped; /* counter of the first event lost meanwhile; 0: none was */
+	uint32_t stopped;	/* the run whose automatic STOP is to be reported; 0: of none */
+	uint32_t gap;		/* 1: report OVERFLOW and RESUME (when first_dropped is not 0) */
+};
+
+/* An event on its way into a ring. */
+struct px_event {
+	uint32_t id;
+	uint32_t flags; /* enum px_record_flags */
+	const void *data;
+	size_t length;
+	uint64_t address;
+	uint64_t thread; /* pthread_t */
+	uint32_t pid;
+	uint32_t tid;	   /* for the claim */
+	uint32_t handle;   /* TXTB context */
+	uint32_t priority; /* TXTB priority word */
+};
+
+/* An event out of a ring. */
+struct px_record {
+	uint64_t counter;
+	uint64_t address;
+	uint64_t thread;
+	uint32_t pid;
+	uint32_t id;
+	uint32_t flags;
+	uint32_t length; /* bytes of data recorded, marks included */
+	uint32_t extra;	 /* low 32 bits of the control's extra before this record */
+	uint32_t nr_slots;
+	uint32_t context;  /* TXTB: handle of the thread; 0: the reader made the event */
+	uint32_t priority; /* TXTB priority word */
+	uint32_t cpu;
+};
+
+/* Slots for a record with so much data. */
+PX_INLINE uint32_t px_record_slots(size_t length)
+{
+	if (px_likely(length <= PX_RECORD_FIRST_BYTES))
+		return 1;
+	return 1 + (uint32_t)((length - PX_RECORD_FIRST_BYTES + PX_RECORD_MORE_BYTES - 1) /
+			      PX_RECORD_MORE_BYTES);
+}
+
+/* Bytes that such a record takes in a ring. */
+PX_INLINE uint64_t px_record_size(uint64_t length)
+{
+	return (uint64_t)px_record_slots((size_t)length) * PX_SLOT_BYTES;
+}
+
+/* The largest system event: FILTER with the old and the new set. */
+#define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
+
+/*
+ * Write the event into n claimed slots.  cpu goes into the entry.  n is
+ * px_record_slots(event->length).
+ */
+PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
+			       uint32_t n, const struct px_event *event, uint32_t shift,
+			       uint32_t cpu);
+
+/* The part beyond the first 16 bytes. */
+void px_record_write_more(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
+			  const struct px_event *event, uint32_t stamp, uint32_t cpu);
+
+/*
+ * Copy the record that a look found at position under this word, and at most capacity bytes of its
+ * data. False if it was overwritten meanwhile, or is not a record at all (the memory is hostile
+ * input).
+ */
+bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
+		    struct px_record *record, void *data, size_t capacity);
+
+/* True if all of its slots still hold the record that was found at position under this word. */
+bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
+
+/* The counter alone; to be checked with px_ring_unchanged(). */
+PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t position)
+{
+	return px_read_once(&ring->slots[position & ring->mask].counter);
+}
+
+/* Likewise its flags (enum px_record_flags) alone. */
+PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)
+{
+	return px_read_once(&ring->slots[position & ring->mask].body[3]) >> 16 & 0xFFFF;
+}
+
+/* Entries are written in pairs of words. */
+typedef uint64_t px_pair __attribute__((may_alias));
+
+PX_INLINE px_pair px_pair_of(uint32_t first, uint32_t second)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint64_t)second << 32 | first;
+#else
+	return (uint64_t)first << 32 | second;
+#endif
+}
+
+PX_INLINE uint32_t px_pair_first(uint64_t pair)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t)pair;
+#else
+	return (uint32_t)(pair >> 32);
+#endif
+}
+
+PX_INLINE uint32_t px_pair_second(uint64_t pair)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t)(pair >> 32);
+#else
+	return (uint32_t)pair;
+#endif
+}
+
+PX_INLINE uint64_t px_bytes_8(const unsigned char *p)
+{
+	uint64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+/* The first 16 bytes of the data, zeros behind a shorter one; without a call of memcpy. */
+PX_INLINE void px_first_bytes(const void *data, size_t length, uint64_t bytes[2])
+{
+	const unsigned char *p = data;
+
+	bytes[0] = bytes[1] = 0;
+	if (px_likely(length >= 16)) {
+		bytes[0] = px_bytes_8(p);
+		bytes[1] = px_bytes_8(p + 8);
+		return;
+	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (length >= 8) {
+		bytes[0] = px_bytes_8(p);
+		if (length > 8)
+			bytes[1] = px_bytes_8(p + length - 8) >> 8 * (16 - length);
+	} else if (length >= 4) {
+		uint32_t low, high;
+
+		memcpy(&low, p, 4);
+		memcpy(&high, p + length - 4, 4);
+		bytes[0] = low | (uint64_t)high << 8 * (length - 4);
+	} else if (length > 0) {
+		bytes[0] = p[0] | (uint64_t)p[length / 2] << 8 * (length / 2) |
+			   (uint64_t)p[length - 1] << 8 * (length - 1);
+	}
+#else
+	if (length > 0)
+		memcpy(bytes, p, length);
+#endif
+}
+
+PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
+			       uint32_t n, const struct px_event *event, uint32_t shift,
+			       uint32_t cpu)
+{
+	struct px_slot *slot = &ring->slots[at->position & ring->mask];
+	px_pair *entry = (px_pair *)&ring->entries[at->position & ring->mask];
+	uint32_t stamp = (uint32_t)(at->counter >> shift);
+	uint64_t bytes[2];
+
+	px_first_bytes(event->data, event->length, bytes);
+	px_write_once(entry, px_pair_of(event->handle, event->priority));
+	px_write_once(entry + 1,
+		      px_pair_of((cpu & 0xFF) << 24 | (PX_TXTB_USER_EVENT + event->id), stamp));
+	px_write_once(entry + 2, bytes[0]);
+	px_write_once(entry + 3, bytes[1]);
+	px_write_once(&slot->counter, at->counter);
+	px_write_once(&slot->body[0], event->address);
+	px_write_once(&slot->body[1], event->thread);
+	px_write_once(&slot->body[2], (uint64_t)event->length << 32 | event->pid);
+	px_write_once(&slot->body[3], at->extra << 32 | event->flags << 16 | event->id);
+	PX_TESTPOINT("record.write.first");
+	if (px_unlikely(n > 1))
+		px_record_write_more(ring, at, n, event, stamp, cpu);
+}
+
+#endif

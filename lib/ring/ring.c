@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring/ring.h"
+
+#define ASKED_MAX 1024 /* threads; only in hostile memory there are more with claims in a ring */
+
+#ifdef PX_TESTPOINTS
+void (*px_testpoint_hook)(const char *name);
+#endif
+
+void px_ring_init(const struct px_ring *ring)
+{
+	px_txtb_header_init(px_ring_image(ring), PX_TXTB_LIVE_OBJECTS, ring->mask + 1);
+}
+
+/*
+ * The slot at tail may be void; then the first record behind it is the first that is lost.  Only
+ * what can be overwritten soon is looked at: later records have their own moment, and a counter
+ * that is too late by a few voids is still the counter of the first record lost.
+ */
+void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
+{
+	for (uint64_t p = tail; p != tail + 64 && p != tail + ring->mask + 1; p++) {
+		const struct px_slot *slot = &ring->slots[p & ring->mask];
+		uint64_t word = px_load_acquire(&slot->word);
+
+		if (px_word_ahead_of(word, p) != 0 || px_word_state(word) == PX_SLOT_FREE ||
+		    px_word_state(word) == PX_SLOT_CLAIMED)
+			return; /* overwritten, and kept by who did it; or not written yet */
+		if (px_word_state(word) != PX_SLOT_HEAD)
+			continue;
+		px_raise_to(&ring->control->first_lost, px_read_once(&slot->counter));
+		PX_TESTPOINT("ring.lost.saved"); /* EDGE lost release: the exchange above */
+		return;
+	}
+}
+
+/* What could be claimed must not stay claimed: later laps would stumble over it. */
+bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (px_unlikely(!px_ring_claim_one(ring, position + i, tid)))
+			break;
+	if (px_likely(i == n))
+		return true;
+	px_ring_void(ring, position, i);
+	for (; i < n; i++) {
+		if (px_ring_claim_one(ring, position + i, tid))
+			px_ring_void(ring, position + i, 1);
+		else
+			px_ring_skip(ring, position + i);
+	}
+	return false;
+}
+
+/*
+ * The slot is not ours to write, so the note is kept apart.  Two sleepers whose slots share a place
+ * there can hide each other's notes; then the reader waits until it loses patience.
+ */
+void px_ring_skip(const struct px_ring *ring, uint64_t position)
+{
+	px_write_once(&ring->control->skipped[position % PX_RING_SKIPS], position + 1);
+	PX_TESTPOINT("ring.skip.done");
+}
+
+/* R7, and then the slots, so that who sees these void sees that. */
+void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
+{
+	px_fetch_add(&ring->control->extra, UINT64_C(1));
+	px_ring_void(ring, position, nr_claimed);
+}
+
+void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		px_store_release(&ring->slots[(position + i) & ring->mask].word,
+				 px_word(position + i, 0, PX_SLOT_VOID));
+		PX_TESTPOINT("ring.void.done");
+	}
+}
+
+void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		PX_TESTPOINT("ring.commit.more");
+		px_store_release(&ring->slots[(position + i) & ring->mask].word,
+				 px_word(position + i, tid, PX_SLOT_MORE));
+	}
+}
+
+enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
+			  uint64_t *word)
+{
+	int64_t ahead;
+
+	if (position == head)
+		return PX_LOOK_EMPTY;
+	/* EDGE commit acquire */
+	*word = px_load_acquire(&ring->slots[position & ring->mask].word);
+	ahead = px_word_state(*word) == PX_SLOT_FREE ? -1 : px_word_ahead_of(*word, position);
+	if (ahead > 0)
+		return PX_LOOK_LAPPED;
+	if (ahead < 0)
+		return px_read_once(&ring->control->skipped[position % PX_RING_SKIPS]) ==
+				       position + 1 ?
+			       PX_LOOK_NOTHING :
+			       PX_LOOK_UNCLAIMED;
+	switch (px_word_state(*word)) {
+	case PX_SLOT_HEAD:
+		return PX_LOOK_RECORD;
+	case PX_SLOT_CLAIMED:
+		return PX_LOOK_CLAIMED;
+	default:
+		return PX_LOOK_NOTHING;
+	}
+}
+
+uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin)
+{
+	uint64_t position = head - (ring->mask + 1) + margin;
+	uint64_t word;
+
+	while (position != head && px_ring_look(ring, position, head, &word) != PX_LOOK_RECORD)
+		position++;
+	return position;
+}
+
+uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head)
+{
+	uint64_t *word = &ring->slots[position & ring->mask].word;
+	uint64_t seen = px_read_once(word);
+	uint32_t tid = px_word_tid(seen);
+
+	/* A record has one owner, and its slots are claimed in order: stop where that changes. */
+	while (position != head && px_word_state(seen) == PX_SLOT_CLAIMED &&
+	       px_word_tid(seen) == tid && px_word_ahead_of(seen, position) == 0) {
+		px_compare_exchange(word, seen, px_word(position, 0, PX_SLOT_VOID));
+		position++;
+		word = &ring->slots[position & ring->mask].word;
+		seen = px_read_once(word);
+	}
+	return position;
+}
+
+uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive)
+{
+	uint32_t nr_freed = 0, asked = 0, tid = 0;
+	bool is_alive = false;
+
+	for (uint32_t i = 0; i <= ring->mask && asked <= ASKED_MAX; i++) {
+		uint64_t *word = &ring->slots[i].word;
+		uint64_t head = px_load_acquire(&ring->control->head);
+		uint64_t seen = px_read_once(word);
+
+		/* What is not below head may be claimed again for this position, even by this tid (C2 in cpuring.h). */
+		if (px_word_state(seen) != PX_SLOT_CLAIMED || px_word_ahead_of(seen, head) >= 0)
+			continue;
+		asked += asked == 0 || px_word_tid(seen) != tid;
+		/* "dead" is no answer for the next slot: the tid may have come again meanwhile (R6) */
+		if (!is_alive || px_word_tid(seen) != tid)
+			is_alive = alive(px_word_tid(seen));
+		tid = px_word_tid(seen);
+		if (is_alive)
+			continue;
+		/* The claim's own position, void: no reader takes that for a record. */
+		if (px_compare_exchange(word, seen, (seen & ~(uint64_t)7) | PX_SLOT_VOID))
+			nr_freed++;
+	}
+	return nr_freed;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring of event slots in shared memory, written by any number of threads, processes and signal
+ * handlers without a lock, read by one reader.
+ *
+ * Memory of a ring, from a page boundary:
+ *
+ *	control		px_ring_control, one page
+ *	image		TXTB header, object registry, one 32-byte entry a slot (txtb.h)
+ *	slots		px_slot, 48 bytes a slot: who has it, and what TXTB has no room for
+ *
+ * A *position* is a free-running 64-bit count of slots; slot index = position mod nr_slots, and
+ * nr_slots is a power of two.  [tail, head) are the positions reserved and not yet consumed; in a
+ * looping ring head may be more than nr_slots beyond tail, and then the ring is *lapped*.
+ * Positions and counters are compared by difference only.
+ *
+ * The way of a record of n slots:
+ *
+ *	reserve		head: h -> h + n by compare-exchange, with a counter read between the load of
+ *			head and the exchange.  So counters never fall along the ring.
+ *	claim		each slot word -> {position, CLAIMED, tid}, from any state but CLAIMED, and never
+ *			from a newer position.  If one cannot be had the others become VOID, that one is
+ *			noted in `skipped`, and the writer tries elsewhere.
+ *	write		entries and slots, plain stores
+ *	commit		slot words -> {position, MORE}, the first one last -> {position, HEAD}
+ *
+ * This is how rings are written that any CPU may write.  Where a ring belongs to one CPU, reserve and claim are another
+ * way to the same: cpuring.h, which tells what is different.
+ *
+ * Who may do what at the same time:
+ *
+ *			reserve..commit	 look/copy  consume  step over	reclaim
+ *	reserve..commit	    yes		   yes	      yes      yes	  yes
+ *	look, copy			   yes	      one reader, serialised by the caller
+ *	reclaim						  with the reader: same lock
+ *
+ * Progress: reserve is lock-free (an exchange fails only because another one succeeded); claim,
+ * write, commit, void and look are wait-free in the number of slots.  Nothing here makes a system
+ * call.  A writer that dies or sleeps anywhere keeps at most its own slots; it stops nobody.
+ *
+ * Who writes what (each group has its own cache lines):
+ *
+ *	head, extra, given_up,
+ *	dropped			writers
+ *	tail			the reader
+ *	first_lost		the writer that overwrites the record at tail, and the reader in its
+ *				place (it is only ever raised)
+ *	skipped			writers
+ *	slot, entry		the thread whose tid is in the CLAIMED word; word: claim, reclaim
+ *
+ * Invariants:
+ *
+ *	R1  Only the owner of a claim writes the slot, until it commits or voids.  (claim exchange)
+ *	R2  Along a ring counters do not fall.  (head is loaded before the counter is read, and
+ *	    exchanged after it)
+ *	R3  A copy whose word was {p, HEAD} before and is the same after is whole.  (commit, claim)
+ *	R4  A bounded ring never overwrites [tail, head).  (edge free)
+ *	R5  When position tail is overwritten, first_lost already is its counter or later.
+ *	R6  A claim of a living thread is never taken away.
+ *	R7  head - extra is the number of records, less what is in flight: a reservation adds its
+ *	    further slots to extra after the exchange, and the first one if it is given up.
+ *
+ * Edges (release end -> acquire end; the tags stand at both ends in the code):
+ *
+ *	commit	writer's store of HEAD		-> reader's first load of the word
+ *	claim	writer's fence after the claim	-> reader's fence before its second look at the word
+ *	free	reader's store of tail		-> writer's load of tail before it reserves
+ *	lost	writer's store of first_lost	-> reader's load of it after it saw the lap
+ *	window	controller's store of the state	-> writer's load of the state (segment.h)
+ *	stop	controller's exchange of the state, writer's exchange of head, each followed by a
+ *		load of the other's: one of the two sees the other (segment.h)
+ *	attach	registry's generation store	-> trace point's load of it (registry.h)
+ *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
+ *	name	name entry's READY store	-> load of the entry's word (names.h)
+ *	object	store of the place's word	-> load of it (threads.h)
+ *	type	list entry's READY store	-> load of the entry's word (typelist.h)
+ *
+ * Fork does nothing to a ring: it is shared memory, and the parent's half-done records are finished
+ * by the parent.  Signal handlers may reserve inside a record of the thread they interrupt; if a
+ * small ring laps onto that record, the handler's event is tried elsewhere and then given up.
+ */
+#ifndef PX_RING_H
+#define PX_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/procfs.h"
+#include "txtb/txtb.h"
+
+#define PX_RING_PAGE 4096
+#define PX_RING_SKIPS 64
+#define PX_WRAPPERS_MAX 384
+#define PX_RING_SLOTS_MAX (1u << 22) /* TraceX reads no more entries than 4,194,303 */
+
+enum px_slot_state {
+	PX_SLOT_FREE = 0, /* never used: memory of zeros */
+	PX_SLOT_CLAIMED = 1,
+	PX_SLOT_HEAD = 2, /* committed: first slot of a record */
+	PX_SLOT_MORE = 3, /* committed: a further slot */
+	PX_SLOT_VOID = 4  /* reserved, and given up without a record */
+};
+
+/* A slot word: state in bits 0-2, tid of the owner in 3-24, low 39 bits of the position above. */
+#define PX_WORD_TID_SHIFT 3
+#define PX_WORD_TID_MASK 0x3FFFFFu
+#define PX_WORD_POSITION_SHIFT 25
+
+PX_INLINE uint64_t px_word(uint64_t position, uint32_t tid, enum px_slot_state state)
+{
+	return position << PX_WORD_POSITION_SHIFT | (uint64_t)tid << PX_WORD_TID_SHIFT | state;
+}
+
+PX_INLINE enum px_slot_state px_word_state(uint64_t word)
+{
+	return (enum px_slot_state)(word & 7);
+}
+
+PX_INLINE uint32_t px_word_tid(uint64_t word)
+{
+	return word >> PX_WORD_TID_SHIFT & PX_WORD_TID_MASK;
+}
+
+/* How far the word is beyond the position, in slots, as far as 39 bits tell; negative: behind. */
+PX_INLINE int64_t px_word_ahead_of(uint64_t word, uint64_t position)
+{
+	uint64_t tag = position << PX_WORD_POSITION_SHIFT;
+
+	return (int64_t)((word & ~((UINT64_C(1) << PX_WORD_POSITION_SHIFT) - 1)) - tag) >>
+	       PX_WORD_POSITION_SHIFT;
+}
+
+/* What a slot holds beside its word.  In further slots of a record, counter and body are data. */
+struct px_slot {
+	uint64_t word;
+	uint64_t counter;
+	uint64_t body[4];
+};
+
+_Static_assert(sizeof(struct px_slot) == 48, "slot");
+
+struct px_ring_control {
+	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t extra;	   /* slots that begin no record: head - extra counts records */
+	uint64_t given_up; /* events that found no slot to claim, however often they tried */
+	uint64_t dropped;  /* events that found no room in the stream */
+	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
+	/* by position: 1 + a position whose writer went elsewhere */
+	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
+	/*
+	 * By wrapper (wrapper_stats.h): calls made here, also those that were lost or not wanted.  Exact but for what a
+	 * migration in between takes.
+	 */
+	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
+};
+
+_Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
+
+/* Where the parts of one ring are in this process. */
+struct px_ring {
+	struct px_ring_control *control;
+	struct px_txtb_entry *entries;
+	struct px_slot *slots;
+	uint32_t mask; /* nr_slots - 1 */
+};
+
+#define PX_RING_IMAGE_OFFSET PX_RING_PAGE
+#define PX_RING_ENTRIES_OFFSET                                                                     \
+	(PX_RING_IMAGE_OFFSET + sizeof(struct px_txtb_header) +                                    \
+	 PX_TXTB_LIVE_OBJECTS * sizeof(struct px_txtb_object))
+
+/* Bytes from the start of one ring to the start of the next. */
+PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
+{
+	size_t size = PX_RING_ENTRIES_OFFSET +
+		      (size_t)nr_slots * (sizeof(struct px_txtb_entry) + sizeof(struct px_slot));
+
+	return (size + PX_RING_PAGE - 1) & ~(size_t)(PX_RING_PAGE - 1);
+}
+
+/*
+ * The ring at this address.  nr_slots, a power of two, must be the caller's own, checked copy: the
+ * memory is not asked.
+ */
+PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
+{
+	char *base = memory;
+
+	return (struct px_ring){
+		.control = (struct px_ring_control *)base,
+		.entries = (struct px_txtb_entry *)(base + PX_RING_ENTRIES_OFFSET),
+		.slots = (struct px_slot *)(base + PX_RING_ENTRIES_OFFSET +
+					    (size_t)nr_slots * sizeof(struct px_txtb_entry)),
+		.mask = nr_slots - 1,
+	};
+}
+
+PX_INLINE void *px_ring_image(const struct px_ring *ring)
+{
+	return (char *)ring->control + PX_RING_IMAGE_OFFSET;
+}
+
+/* Make a ring of zeroed memory: a valid, empty image. */
+void px_ring_init(const struct px_ring *ring);
+
+/* Writers. */
+
+struct px_reservation {
+	uint64_t position;
+	uint64_t counter;
+	uint64_t extra; /* the control's extra just before */
+};
+
+/*
+ * Reserve n slots.  limit != 0 bounds the ring: at most limit slots may be reserved and not
+ * consumed, and false says that there is no room.  limit == 0 loops.
+ */
+PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
+			       enum px_clock_source source, struct px_reservation *reservation);
+
+/* Claim all slots for tid.  False: one of them was not to be had, and those that were are VOID. */
+PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
+			     uint32_t tid);
+
+/* A reservation leads to no record: its claimed slots, all or none, become void. */
+PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
+
+/* Make claimed slots void. */
+void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n);
+
+/* Publish a record in claimed slots. */
+PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uint32_t n,
+			      uint32_t tid);
+
+/* The reader. */
+
+enum px_look {
+	PX_LOOK_EMPTY,	   /* at head */
+	PX_LOOK_RECORD,	   /* a committed record begins here */
+	PX_LOOK_NOTHING,   /* no record begins here, and none will: pass */
+	PX_LOOK_CLAIMED,   /* its writer is at work: the tid is in the word */
+	PX_LOOK_UNCLAIMED, /* reserved; its writer has yet to claim it */
+	PX_LOOK_LAPPED	   /* overwritten */
+};
+
+/* What is at the position, below this head; *word is the word that says so. */
+enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
+			  uint64_t *word);
+
+/* True if the word is still the same, so that what was copied since the look is whole (R3). */
+PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, uint64_t word)
+{
+	/* EDGE claim acquire: a byte of the next owner is seen only with its claim */
+	px_read_fence();
+	return px_read_once(&ring->slots[position & ring->mask].word) == word;
+}
+
+/* All below position is consumed: its slots are free. */
+PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
+{
+	px_store_release(&ring->control->tail, position); /* EDGE free release */
+}
+
+/*
+ * The oldest position that can still be there, behind a lap: the first record at or after head -
+ * nr_slots + margin, or head if there is none.  Passes over slots in flight.
+ */
+uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
+
+/*
+ * Free the slots in [position, head) that a dead thread claimed for one record, from the given one
+ * on. Returns the position behind it.
+ */
+uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
+
+/* Free all slots whose owners are dead, wherever they are.  Returns how many there were. */
+uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive);
+
+/* Cold parts of the writers' side. */
+
+/*
+ * The record at tail is about to be overwritten: keep its counter (R5).  For the writer that does
+ * it, and for a reader that cannot know whether that writer has come so far.
+ */
+void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail);
+
+/* Claim more than one slot. */
+bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
+
+/* Tell the reader that nobody will claim this position any more. */
+void px_ring_skip(const struct px_ring *ring, uint64_t position);
+
+void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
+
+PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
+			       enum px_clock_source source, struct px_reservation *reservation)
+{
+	struct px_ring_control *control = ring->control;
+	uint64_t tail, head, next;
+
+	do {
+		/* EDGE free acquire: tail before head, so that the difference is never negative */
+		tail = px_load_acquire(&control->tail);
+		head = px_read_once(&control->head);
+		if (limit != 0 && head + n - tail > limit)
+			return false;
+		reservation->extra = px_read_once(&control->extra);
+		PX_TESTPOINT("ring.reserve.loaded");
+		reservation->counter = px_clock_read(source);
+		PX_TESTPOINT("ring.reserve.stamped");
+		/* Its top bit is 0; adding it makes the exchange wait for the counter (R2). */
+		next = head + n + (reservation->counter >> 63);
+	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
+	PX_TESTPOINT("ring.reserve.done");
+	reservation->position = head;
+	if (px_unlikely(n > 1))
+		px_fetch_add(&control->extra, (uint64_t)(n - 1));
+	if (limit == 0) {
+		tail = px_read_once(&control->tail);
+		if (px_unlikely(tail + ring->mask + 1 - head < n))
+			px_ring_save_first_lost(ring, tail);
+	}
+	return true;
+}
+
+PX_INLINE bool px_ring_claim_one(const struct px_ring *ring, uint64_t position, uint32_t tid)
+{
+	uint64_t *word = &ring->slots[position & ring->mask].word;
+	uint64_t seen;
+
+	do {
+		seen = px_read_once(word);
+		if (px_unlikely(px_word_state(seen) == PX_SLOT_CLAIMED))
+			return false;
+		if (px_unlikely(px_word_ahead_of(seen, position) > 0 &&
+				px_word_state(seen) != PX_SLOT_FREE))
+			return false; /* we slept, and were lapped */
+		PX_TESTPOINT("ring.claim.loaded");
+	} while (!px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_CLAIMED)));
+	PX_TESTPOINT("ring.claim.done");
+	return true;
+}
+
+PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
+			     uint32_t tid)
+{
+	bool claimed;
+
+	if (px_unlikely(n > 1)) {
+		claimed = px_ring_claim_many(ring, position, n, tid);
+	} else {
+		claimed = px_ring_claim_one(ring, position, tid);
+		if (px_unlikely(!claimed))
+			px_ring_skip(ring, position);
+	}
+	px_write_fence(); /* EDGE claim release */
+	return claimed;
+}
+
+PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uint32_t n,
+			      uint32_t tid)
+{
+	if (px_unlikely(n > 1))
+		px_ring_commit_more(ring, position, n, tid);
+	PX_TESTPOINT("ring.commit.ready");
+	px_store_release(&ring->slots[position & ring->mask].word,
+			 px_word(position, tid, PX_SLOT_HEAD)); /* EDGE commit release */
+	PX_TESTPOINT("ring.commit.done");
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring/segment.h"
+
+#include <string.h>
+
+/* A START and the marks it may carry, a FILTER, and the pair that brackets a flush. */
+#define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
+
+bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
+		      uint32_t nr_rings)
+{
+	uint32_t event_slots = px_record_slots((size_t)max_data);
+	uint64_t needed = (min_bytes + PX_SLOT_BYTES - 1) / PX_SLOT_BYTES;
+	uint32_t nr_slots = 64;
+
+	if (min_bytes > PX_RING_SLOTS_MAX * PX_SLOT_BYTES)
+		return false;
+	if (needed < PX_GEOMETRY_LEAST_SLOTS(event_slots))
+		needed = PX_GEOMETRY_LEAST_SLOTS(event_slots);
+	needed += CONTROL_SLOTS + event_slots;
+	while (nr_slots < needed)
+		nr_slots *= 2;
+	if (nr_slots > PX_RING_SLOTS_MAX)
+		return false;
+	geometry->nr_rings = geometry->nr_shared = nr_rings;
+	geometry->nr_slots = nr_slots;
+	geometry->event_slots = event_slots;
+	geometry->user_limit = nr_slots - CONTROL_SLOTS;
+	return true;
+}
+
+uint64_t px_geometry_guarantee(const struct px_geometry *geometry)
+{
+	return (uint64_t)(geometry->user_limit - geometry->event_slots) * PX_SLOT_BYTES;
+}
+
+static void fill_view(const struct px_mapping *mapping, struct px_view *view)
+{
+	view->segment = mapping->base;
+	view->mapping = *mapping;
+	view->rings.base = (char *)mapping->base + PX_SEGMENT_RINGS_OFFSET;
+	view->rings.stride = px_ring_stride(view->geometry.nr_slots);
+	view->rings.nr_rings = view->geometry.nr_rings;
+	view->rings.nr_shared = view->geometry.nr_shared;
+	view->rings.nr_slots = view->geometry.nr_slots;
+}
+
+void px_segment_init(const struct px_mapping *mapping, const struct px_geometry *geometry,
+		     bool bounded, uint64_t max_data, uint32_t source, uint32_t shift,
+		     struct px_view *view)
+{
+	struct px_segment *segment = mapping->base;
+
+	segment->magic = PX_SEGMENT_MAGIC;
+	segment->size = mapping->size;
+	segment->geometry = *geometry;
+	segment->bounded = bounded;
+	segment->source = source;
+	segment->shift = shift;
+	segment->max_data = max_data;
+	segment->state = px_state_next(0, PX_STATE_STOPPED, false);
+	px_segment_view(mapping, view);
+	for (uint32_t i = 0; i < geometry->nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+
+		px_ring_init(&ring);
+	}
+}
+
+static bool geometry_is_sound(const struct px_geometry *geometry, uint64_t max_data)
+{
+	return geometry->nr_rings > 0 && geometry->nr_rings <= 65536 && geometry->nr_shared > 0 &&
+	       geometry->nr_shared <= geometry->nr_rings && geometry->nr_slots >= 64 &&
+	       geometry->nr_slots <= PX_RING_SLOTS_MAX &&
+	       (geometry->nr_slots & (geometry->nr_slots - 1)) == 0 &&
+	       max_data <= PX_ATTR_DATA_SIZE_MAX &&
+	       geometry->event_slots == px_record_slots((size_t)max_data) &&
+	       geometry->user_limit == geometry->nr_slots - CONTROL_SLOTS &&
+	       geometry->event_slots < geometry->user_limit;
+}
+
+bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
+{
+	const struct px_segment *segment = mapping->base;
+	uint32_t bounded, source, shift;
+
+	if (mapping->size < sizeof(*segment) || px_read_once(&segment->magic) != PX_SEGMENT_MAGIC)
+		return false;
+	view->geometry.nr_rings = px_read_once(&segment->geometry.nr_rings);
+	view->geometry.nr_shared = px_read_once(&segment->geometry.nr_shared);
+	view->geometry.nr_slots = px_read_once(&segment->geometry.nr_slots);
+	view->geometry.event_slots = px_read_once(&segment->geometry.event_slots);
+	view->geometry.user_limit = px_read_once(&segment->geometry.user_limit);
+	view->max_data = px_read_once(&segment->max_data);
+	bounded = px_read_once(&segment->bounded);
+	source = px_read_once(&segment->source);
+	shift = px_read_once(&segment->shift);
+	if (!geometry_is_sound(&view->geometry, view->max_data) || source > PX_CLOCK_HARDWARE ||
+	    shift > 32 || px_segment_size(&view->geometry) > mapping->size)
+		return false;
+	view->limit = bounded ? view->geometry.user_limit : 0;
+	view->nr_own = 0;
+	view->rings.source = source;
+	view->rings.shift = shift;
+	fill_view(mapping, view);
+	return true;
+}
+
+bool px_view_is_full(const struct px_view *view)
+{
+	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+		uint64_t tail = px_load_acquire(&ring.control->tail);
+
+		if (px_read_once(&ring.control->head) - tail + view->geometry.event_slots > limit)
+			return true;
+	}
+	return false;
+}
+
+bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring)
+{
+	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
+	uint64_t tail;
+
+	if (ring) {
+		tail = px_load_acquire(&ring->control->tail);
+		return px_read_once(&ring->control->head) - tail > limit / 2;
+	}
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring any = px_rings_get(&view->rings, i);
+
+		if (px_view_is_half_full(view, &any))
+			return true;
+	}
+	return false;
+}
+
+uint64_t px_view_heads(const struct px_view *view)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		sum += px_read_once(&px_rings_get(&view->rings, i).control->head);
+	return sum;
+}
+
+uint64_t px_view_dropped(const struct px_view *view)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		sum += px_read_once(&px_rings_get(&view->rings, i).control->dropped);
+	return sum;
+}
+
+bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
+		     struct px_wrapper_sum *sum)
+{
+	struct px_wrapper_cost cost;
+	struct px_wrapper_row row;
+
+	if (!px_coverage_read(&view->segment->coverage, i, &row, &cost))
+		return false;
+	*sum = (struct px_wrapper_sum){.call = row.call,
+				       .state = row.state,
+				       .samples = cost.samples,
+				       .overhead_ns = (uint64_t)((double)cost.ticks * tick_ns)};
+	memcpy(sum->symbol, row.symbol, sizeof(sum->symbol));
+	memcpy(sum->version, row.version, sizeof(sum->version));
+	for (uint32_t k = 0; k < view->rings.nr_rings; k++)
+		sum->calls += px_read_once(&px_rings_get(&view->rings, k).control->calls[i]);
+	return true;
+}
+
+/* The filter may change meanwhile; the window that was filled is the same then. */
+void px_view_auto_stop(const struct px_view *view, uint64_t state)
+{
+	uint64_t now = state;
+
+	while (px_state_of(now) == PX_STATE_RUNNING && px_state_is_same_window(now, state)) {
+		uint64_t stopped = (now & ~UINT64_C(15)) | PX_STATE_ARMED | PX_STATE_AUTO_FULL;
+
+		if (px_compare_exchange(&view->segment->state, now, stopped))
+			return;
+		now = px_load_acquire(&view->segment->state);
+	}
+}
+
+/* A reader of the bytes passes a slot over as long as its type, in the first word, is 0. */
+static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_object *object)
+{
+	uint32_t words[sizeof(*object) / sizeof(uint32_t)];
+	uint32_t *to = (uint32_t *)((char *)image + px_txtb_entries_offset((uint32_t)slot));
+
+	memcpy(words, object, sizeof(words));
+	for (size_t i = 1; i < PX_ARRAY_SIZE(words); i++)
+		px_write_once(to + i, words[i]);
+	px_store_release(to, words[0]);
+}
+
+/* In the image's registry of each ring; threads in the first half of it, types in the second. */
+static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_object_type type,
+		    uint32_t handle, uint32_t priority, const char *name)
+{
+	struct px_txtb_object shown;
+
+	if (slot >= PX_TXTB_LIVE_OBJECTS / 2)
+		return;
+	if (type == PX_TXTB_EVENT_TYPE)
+		slot += PX_TXTB_LIVE_OBJECTS / 2;
+	px_txtb_object_init(&shown, type, handle, priority, name);
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+
+		publish_in_image(px_ring_image(&ring), slot, &shown);
+	}
+}
+
+void px_view_add_thread(const struct px_view *view, const struct px_object *object)
+{
+	publish(view, px_objects_add(&view->segment->threads, object), PX_TXTB_THREAD,
+		object->handle, object->priority, object->name);
+}
+
+/* A type has a slot of its own, so all who make it known write the same there. */
+void px_view_add_type(const struct px_view *view, unsigned int id, const char *name)
+{
+	struct px_typelist *types = &view->segment->types;
+
+	if (!px_eventset_has(&types->listed, id))
+		publish(view, px_typelist_add(types, id, name), PX_TXTB_EVENT_TYPE,
+			px_txtb_handle(PX_TXTB_EVENT_TYPE, id), 0, name);
+}

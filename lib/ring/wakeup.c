@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring/wakeup.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/membarrier.h"
+
+#define ROUND_NS 50000000
+
+/* The barrier has failed once: a writer may overlook the flag. */
+static uint32_t in_rounds;
+
+void px_wait_prepare(uint32_t *flag, enum px_waiting what)
+{
+	(void)px_exchange(flag, (uint32_t)what);
+	/* The constructor has registered the process; once more costs little, and is sure. */
+	if (!px_fence_register() || !px_fence_all()) {
+		px_write_once(&in_rounds, 1);
+		px_full_fence();
+	}
+	/* EDGE wake release: the barrier above stands for the one the writers do without */
+}
+
+/*
+ * futex_waitv is the one wait with a time limit that the kernel restarts after a handler with
+ * SA_RESTART: its limit is absolute, so the same call can simply be made again.
+ */
+static long wait_on(uint32_t *flag, const struct timespec *until)
+{
+	struct futex_waitv waiter = {
+		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
+	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
+
+	/* Old kernels do not know the call, and filters of system calls refuse it as they like. */
+	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);
+	return result;
+}
+
+/*
+ * A cancellation in here takes effect at once: nothing is held, and no event is taken while we
+ * wait.  One that was pending before is acted on first.
+ */
+static int cancellable(long (*call)(uint32_t *, const struct timespec *), uint32_t *flag,
+		       const struct timespec *until)
+{
+	int saved_errno = errno;
+	int error, type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	error = call(flag, until) == -1 ? errno : 0;
+	pthread_setcanceltype(type, &type);
+	errno = saved_errno;
+	return error;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+int px_wait_sleep(uint32_t *flag, const struct timespec *deadline)
+{
+	uint64_t now = px_clock_realtime_ns();
+	struct timespec now_timespec = px_clock_timespec(now);
+	struct timespec round = px_clock_timespec(now + ROUND_NS);
+	const struct timespec *until = deadline;
+	int error;
+
+	if (deadline && !is_before(&now_timespec, deadline))
+		return ETIMEDOUT;
+	if (px_read_once(&in_rounds) && (!deadline || is_before(&round, deadline)))
+		until = &round;
+	PX_TESTPOINT("wait.sleep.begin");
+	error = cancellable(wait_on, flag, until);
+	return error == EINTR ? EINTR : 0;
+}
+
+static long pause_until(uint32_t *unused, const struct timespec *length)
+{
+	(void)unused;
+	return syscall(SYS_nanosleep, length, NULL);
+}
+
+void px_wait_pause(uint64_t ns)
+{
+	struct timespec length = px_clock_timespec(ns);
+
+	cancellable(pause_until, NULL, &length);
+}
+
+void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
+{
+	struct timespec length = px_clock_timespec(ns);
+	int saved_errno = errno;
+
+	syscall(SYS_futex, flag, FUTEX_WAIT, what, &length, NULL, 0);
+	errno = saved_errno;
+}
+
+void px_wait_wake(uint32_t *flag)
+{
+	int saved_errno = errno;
+
+	/* The operation, flag = 0, and the wake are one: wakeup.h. */
+	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
+		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {
+		px_exchange(flag, 0);
+		syscall(SYS_futex, flag, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	}
+	errno = saved_errno;
+}

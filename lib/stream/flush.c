@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream/flush.h"
+
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "base/sigxfsz.h"
+#include "ring/wakeup.h"
+#include "stream/handle.h"
+
+#define AGE_NS 1000000000     /* the longest that something waits for a flush */
+#define ROUND_NS (AGE_NS / 4) /* of the thread's sleep: for the age; all else wakes it */
+#define PENDING_NS 50000
+#define PAUSES_MAX 40000      /* some seconds */
+#define STACK_BYTES (1 << 20) /* a namer may use it, which may read debugging information */
+#define CREATE_ATTEMPTS 20
+#define NAP_NS 1000000
+
+/* One flush. */
+struct flush {
+	unsigned long id;
+	struct px_stream *stream;
+	bool is_last;	/* the identifier is closed, or never was: there is no lock */
+	bool gives_up;	/* at the first error */
+	bool has_bound; /* stop behind this counter */
+	uint64_t bound;
+	int error; /* the first */
+};
+
+static void take_note(struct px_stream *stream, int error)
+{
+	struct px_logging *logging = &stream->logging;
+
+	logging->log_is_full = px_log_is_full(logging->log);
+	logging->nr_lost = px_log_nr_lost(logging->log);
+	if (error && !logging->flush_error)
+		logging->flush_error = error;
+}
+
+/* Give the lock up, for what may take long. */
+static void leave(const struct flush *flush)
+{
+	if (!flush->is_last)
+		px_handle_leave(flush->id);
+}
+
+/* False: the identifier was closed meanwhile. */
+static bool return_to(const struct flush *flush)
+{
+	return flush->is_last || px_handle_return(flush->id);
+}
+
+/* Write, and lay out the event that found no room before; in this order, without the lock. */
+static enum px_log_room write_then_append(struct flush *flush, const struct px_report *report,
+					  const struct px_log_state *state, int *error)
+{
+	struct px_log *log = flush->stream->logging.log;
+	enum px_log_room room;
+
+	do {
+		int failed = px_log_write(log, state);
+
+		if (failed && !*error)
+			*error = failed;
+		if (failed && flush->gives_up)
+			return PX_LOG_TAKEN;
+		room = report ? px_log_append(log, report, flush->stream->logging.data) :
+				PX_LOG_TAKEN;
+	} while (room == PX_LOG_WRITE_FIRST);
+	return room;
+}
+
+/*
+ * False: the identifier was closed meanwhile; whoever did that goes on where we are, so nothing may be left in
+ * our hands.  Or it is given up.
+ */
+static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
+		      enum px_log_room *room)
+{
+	struct px_stream *stream = flush->stream;
+	struct px_log_state state;
+	int error = 0;
+
+	px_stream_log_state(stream, report != NULL, &state);
+	leave(flush);
+	*room = write_then_append(flush, report, &state, &error);
+	if (*room == PX_LOG_FULL)
+		px_log_count_lost(stream->logging.log);
+	if (error && !flush->error)
+		flush->error = error;
+	if (!return_to(flush) || (error && flush->gives_up))
+		return false;
+	take_note(stream, error);
+	px_stream_release(stream, is_empty);
+	return true;
+}
+
+static bool pause_for(struct flush *flush)
+{
+	leave(flush);
+	px_wait_pause(PENDING_NS);
+	return return_to(flush);
+}
+
+/* A full log ends with STOP, and what comes behind it is discarded (LOGP-2, LOGP-3). */
+static void end_full_log(struct px_stream *stream)
+{
+	if (px_log_refuses(stream->logging.log) && !stream->logging.is_suspended &&
+	    px_stream_suspend(stream))
+		px_log_append_stop(stream->logging.log);
+}
+
+static bool append(struct flush *flush, const struct px_report *report)
+{
+	struct px_log *log = flush->stream->logging.log;
+	enum px_log_room room = px_log_append(log, report, flush->stream->logging.data);
+
+	if (room == PX_LOG_FULL)
+		px_log_count_lost(log);
+	if (room == PX_LOG_WRITE_FIRST && !write_out(flush, report, false, &room))
+		return false;
+	if (room == PX_LOG_FULL)
+		end_full_log(flush->stream);
+	return true;
+}
+
+static bool is_behind_bound(const struct flush *flush, const struct px_report *report)
+{
+	/* What the reader makes has no slots, and its time may be that of an event long before. */
+	return flush->has_bound && report->record.nr_slots != 0 &&
+	       (int64_t)(report->record.counter - flush->bound) >= 0;
+}
+
+/*
+ * More than the rings hold can only come from a writer that does not go by the rules: what it records has counters
+ * of before the flush, or is stopped before and goes on.
+ */
+static uint64_t most_events(const struct px_stream *stream)
+{
+	return 2 * (uint64_t)stream->view.geometry.nr_rings * stream->view.geometry.nr_slots +
+	       PAUSES_MAX;
+}
+
+/* False: the identifier was closed meanwhile, and the lock is not held. */
+static bool pump(struct flush *flush)
+{
+	struct px_stream *stream = flush->stream;
+
+	/* What is longer is no writer's of ours, and has no place in a log. */
+	size_t capacity = stream->view.max_data > PX_SYSTEM_EVENT_BYTES ?
+				  (size_t)stream->view.max_data :
+				  PX_SYSTEM_EVENT_BYTES;
+
+	for (uint64_t left = most_events(stream);; left--) {
+		enum px_log_room room;
+		struct px_report report;
+		enum px_next next = PX_NEXT_NONE;
+
+		if (left > 0)
+			next = px_stream_next(stream, stream->logging.data, capacity, &report);
+		if (next == PX_NEXT_NONE)
+			return write_out(flush, NULL, left > 0, &room);
+		if (next == PX_NEXT_PENDING) {
+			if (!pause_for(flush))
+				return false;
+			continue;
+		}
+		if (!append(flush, &report))
+			return false;
+		if (is_behind_bound(flush, &report))
+			return write_out(flush, NULL, false, &room);
+		/* What is read keeps its room until it is written: a small ring must not stand full for that. */
+		if (px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
+			return false;
+	}
+}
+
+static bool run(struct flush *flush)
+{
+	struct px_signals signals;
+	bool is_open;
+
+	px_signals_hold(&signals);
+	is_open = pump(flush);
+	px_signals_release(&signals);
+	return is_open;
+}
+
+/* Wait, with the lock held, until nobody has the log.  False (unlocked): closed meanwhile. */
+static bool wait_for_log(unsigned long id, struct px_stream *stream)
+{
+	while (stream->logging.is_flushing)
+		if (!px_handle_wait(id))
+			return false;
+	return true;
+}
+
+int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller)
+{
+	struct px_logging *logging = &stream->logging;
+	struct flush flush = {.id = id, .stream = stream, .has_bound = true};
+	uint64_t counter, heads;
+
+	if (!wait_for_log(id, stream))
+		return EINVAL;
+	logging->is_flushing = true;
+	if (px_log_hold(logging->log) == 0)
+		px_bequest_note_path(logging->bequest, px_log_descriptor(logging->log));
+	heads = px_view_heads(&stream->view);
+	if (px_stream_mark_flush(stream, PX_EVENT_FLUSH_START, caller, &flush.bound))
+		heads++;
+	else
+		flush.bound = px_clock_read((enum px_clock_source)stream->view.rings.source);
+	if (!run(&flush)) /* whoever closed it does the rest */
+		return flush.error ? flush.error : EINVAL;
+	if (flush.error && !caller)
+		px_stream_mark_error(stream, flush.error);
+	heads += px_stream_mark_flush(stream, PX_EVENT_FLUSH_STOP, caller, &counter);
+	logging->heads = heads; /* what is beyond them now came meanwhile, and is due in its time */
+	logging->waiting_ns = 0;
+	logging->is_flushing = false; /* FLOP-9: behind FLUSH_STOP */
+	px_handle_wake(id);
+	px_handle_unlock(id);
+	return flush.error;
+}
+
+int px_flush_clear(unsigned long id, struct px_stream *stream)
+{
+	struct px_logging *logging = &stream->logging;
+	struct px_signals signals;
+	int error;
+
+	if (!wait_for_log(id, stream))
+		return EINVAL;
+	px_stream_clear(stream);
+	if (!logging->log) {
+		px_handle_unlock(id);
+		return 0;
+	}
+	logging->is_flushing = true;
+	px_handle_leave(id);
+	px_signals_hold(&signals);
+	error = px_log_empty(logging->log);
+	px_signals_release(&signals);
+	if (!px_handle_return(id))
+		return error; /* whoever closed it goes on with an empty log */
+	logging->is_flushing = false;
+	px_handle_wake(id);
+	px_handle_unlock(id);
+	return error;
+}
+
+int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer)
+{
+	struct px_logging *logging = &stream->logging;
+	bool has_log;
+
+	if (!wait_for_log(id, stream))
+		return EINVAL;
+	logging->namer = *namer;
+	has_log = logging->log != NULL;
+	if (has_log)
+		px_log_set_namer(logging->log, namer->function ? &logging->namer : NULL);
+	px_handle_unlock(id);
+	return has_log ? 0 : EINVAL;
+}
+
+/* Nobody but us has the log any more.  0, or the first error of writing. */
+static int complete(struct flush *flush, enum px_log_end end)
+{
+	struct px_stream *stream = flush->stream;
+	struct px_log *log = stream->logging.log;
+	struct px_log_state state;
+	struct px_signals signals;
+	int error;
+
+	px_stream_log_state(stream, false, &state);
+	px_signals_hold(&signals);
+	px_write_once(&stream->logging.log,
+		      NULL); /* ahead of its end: a child lets go of what it finds there */
+	error = px_log_complete(log, &state, end);
+	px_signals_release(&signals);
+	return flush->error ? flush->error : error;
+}
+
+int px_flush_end(struct px_stream *stream, const struct px_caller *caller)
+{
+	struct flush flush = {.stream = stream, .is_last = true};
+
+	end_full_log(stream); /* a flush that was interrupted may have found it so */
+	px_stream_stop(stream, caller);
+	run(&flush);
+	return complete(&flush, PX_LOG_COMPLETE);
+}
+
+/* All else is written, so there is room for it, unless the log is full. */
+static void append_last_stop(struct px_stream *stream)
+{
+	struct px_report stop;
+
+	if (px_stream_last_stop(stream, &stop) &&
+	    px_log_append(stream->logging.log, &stop, stream->logging.data) == PX_LOG_FULL) {
+		px_log_count_lost(stream->logging.log);
+		end_full_log(stream);
+	}
+}
+
+/* A failed write would be final for what was in it: rather leave it to who comes next. */
+int px_flush_recover(struct px_stream *stream)
+{
+	struct flush flush = {.stream = stream, .is_last = true, .gives_up = true};
+
+	end_full_log(stream);
+	px_stream_stop_dead(stream);
+	run(&flush);
+	if (!flush.error) {
+		append_last_stop(stream);
+		return complete(&flush, PX_LOG_RECOVERED);
+	}
+	px_log_free(stream->logging.log);
+	stream->logging.log = NULL;
+	return flush.error;
+}
+
+/* The thread. */
+
+/* FLUSHP-1: what was recorded since the last flush is not left waiting for ever. */
+static bool has_aged(struct px_stream *stream)
+{
+	struct px_logging *logging = &stream->logging;
+	uint64_t now;
+
+	if (px_view_heads(&stream->view) == logging->heads)
+		return false;
+	now = px_clock_monotonic_ns();
+	if (logging->waiting_ns == 0)
+		logging->waiting_ns = now;
+	return now - logging->waiting_ns >= AGE_NS;
+}
+
+/* FLUSHP-5, and regularly. */
+static bool is_due(struct px_stream *stream)
+{
+	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==
+		       PX_STATE_AUTO_FULL;
+
+	if (is_full || px_view_is_half_full(&stream->view, NULL))
+		return true;
+	return has_aged(stream);
+}
+
+static struct px_stream *sleep_on(unsigned long id, struct px_stream *stream)
+{
+	uint32_t *waiting = px_stream_waiting(stream);
+
+	/* As long as the flag is up there is nothing to announce: that would cost all CPUs a barrier. */
+	if (px_read_once(waiting) != PX_WAITING_HALF) {
+		px_stream_prepare_wait(stream, PX_WAITING_HALF);
+		if (is_due(stream))
+			return stream;
+	}
+	px_handle_leave(id);
+	px_wait_doze(waiting, PX_WAITING_HALF, ROUND_NS);
+	return px_handle_return(id);
+}
+
+bool (*px_flush_is_alone)(void);
+
+static void *flush_regularly(void *argument)
+{
+	unsigned long id = (unsigned long)(uintptr_t)argument;
+	struct px_stream *stream;
+
+	prctl(PR_SET_NAME, "posixtrace");
+	for (stream = px_handle_lock(id); stream;) {
+		/* Somebody else flushes just now.  With the flag up, each event that is dropped would wake us for nothing. */
+		if (!wait_for_log(id, stream))
+			break;
+		if (px_unlikely(px_flush_is_alone && px_flush_is_alone())) {
+			px_handle_unlock(id);
+			exit(0); /* as the last thread does */
+		}
+		if (!is_due(stream)) {
+			stream = sleep_on(id, stream);
+			continue;
+		}
+		px_flush(id, stream, NULL);
+		stream = px_handle_lock(id);
+	}
+	return NULL;
+}
+
+static int add_tls(struct dl_phdr_info *info, size_t size, void *sum)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			*(size_t *)sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+	return 0;
+}
+
+/* The C library takes it from a thread's stack; programs have been seen with more than we need. */
+static size_t static_tls_bytes(void)
+{
+	size_t sum = 0;
+
+	dl_iterate_phdr(add_tls, &sum);
+	return sum;
+}
+
+/* While another thread is on its way into exec, which may fail, the kernel makes no thread, and says EAGAIN. */
+static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *argument)
+{
+	static const struct timespec nap = {0, NAP_NS};
+	int error = EAGAIN;
+
+	for (int i = 0; error == EAGAIN && i < CREATE_ATTEMPTS; i++) {
+		if (i > 0)
+			nanosleep(&nap, NULL);
+		error = pthread_create(thread, attr, flush_regularly, argument);
+	}
+	return error;
+}
+
+int px_flush_start_thread(unsigned long id, struct px_stream *stream)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int error;
+
+	if (pthread_attr_init(&attr) != 0)
+		return ENOMEM;
+	pthread_attr_setstacksize(&attr, STACK_BYTES + static_tls_bytes());
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = create_thread(&stream->logging.flusher, &attr, (void *)(uintptr_t)id);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	stream->logging.has_flusher = error == 0;
+	return error ? ENOMEM : 0;
+}
+
+void px_flush_join_thread(struct px_stream *stream)
+{
+	if (stream->logging.has_flusher)
+		pthread_join(stream->logging.flusher, NULL);
+}

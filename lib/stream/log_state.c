@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What a stream with log has besides: flushes, a log that is full, the state of the log. */
+#include "stream/stream_private.h"
+
+bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
+			  uint64_t *counter)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+	struct px_marks marks = {0};
+
+	if (px_state_of(state) != PX_STATE_RUNNING &&
+	    !(px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED)))
+		return false;
+	if (px_eventset_has(px_stream_filter_of(stream, state), id))
+		return false;
+	/* The automatic STOP stands directly behind the last event, and so ahead of this one (UFULL-2). */
+	if (px_state_of(state) == PX_STATE_AUTO_FULL)
+		marks.stopped = px_stream_run_stopped(stream, state);
+	if (!marks.stopped)
+		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
+	return px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller,
+				counter);
+}
+
+void px_stream_mark_error(struct px_stream *stream, int error)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+	uint64_t counter;
+
+	if (px_state_of(state) == PX_STATE_RUNNING &&
+	    !px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_ERROR))
+		px_stream_record(stream, PX_EVENT_ERROR, 0, &error, sizeof(error), NULL, &counter);
+}
+
+bool px_stream_suspend(struct px_stream *stream)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state;
+
+	stream->logging.is_suspended = true;
+	do
+		state = px_load_acquire(&segment->state);
+	while (!px_compare_exchange(&segment->state, state,
+				    px_state_next(state, PX_STATE_STOPPED, false)));
+	return !px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_STOP);
+}
+
+void px_stream_clear_log(struct px_stream *stream)
+{
+	struct px_logging *logging = &stream->logging;
+	struct px_log_state state;
+
+	logging->is_suspended = logging->log_is_full = false;
+	logging->nr_lost = logging->nr_lost_told = 0;
+	logging->flush_error = 0;
+	logging->heads = px_view_heads(&stream->view);
+	logging->waiting_ns = 0;
+	if (!logging->log)
+		return;
+	px_stream_log_state(stream, false, &state);
+	px_log_clear(logging->log, &state);
+}
+
+void px_stream_tell_log_status(struct px_logging *logging, struct px_status *status)
+{
+	status->is_flushing = logging->is_flushing;
+	status->log_is_full = logging->log_is_full;
+	status->log_is_overrun = logging->nr_lost != logging->nr_lost_told;
+	status->flush_error = logging->flush_error;
+	logging->nr_lost_told = logging->nr_lost;
+	logging->flush_error = 0;
+}
+
+double px_stream_tick_ns(const struct px_stream *stream)
+{
+	return (double)px_timeline_scale(&stream->reader.timeline) / (double)(UINT64_C(1) << 48);
+}
+
+static void fill_checkpoint(const struct px_stream *stream, bool in_hand,
+			    struct px_checkpoint *checkpoint)
+{
+	px_reader_checkpoint(&stream->reader, in_hand, checkpoint);
+	checkpoint->dropped_base = stream->dropped_base;
+	checkpoint->given_up_base = stream->given_up_base;
+	checkpoint->was_overrun = stream->was_overrun;
+	checkpoint->is_suspended = stream->logging.is_suspended;
+	checkpoint->has_last_stop = stream->logging.has_last_stop;
+}
+
+void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state)
+{
+	px_stream_loss(stream, &state->loss);
+	/* Nothing is told here, so that get_status still does. */
+	state->is_overrun = stream->was_overrun || state->loss.overwritten != 0 ||
+			    state->loss.dropped != 0 || state->loss.abandoned != 0;
+	state->is_full = px_view_is_full(&stream->view);
+	state->tick_ns = px_stream_tick_ns(stream);
+	fill_checkpoint(stream, in_hand, stream->logging.bequest->next);
+}

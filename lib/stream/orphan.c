@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* A stream without its controller, for as long as its log takes to be completed. */
+#include "stream/stream_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sysv.h"
+
+#define STOP_IS_DUE 1 /* as stop_counter: since when is not known yet */
+
+static int attach(const struct px_bequest_file *file, struct px_view *view)
+{
+	char name[PX_SHM_NAME_MAX];
+	struct px_mapping mapping;
+	int error;
+
+	px_registry_segment_name(file->index, file->generation, name);
+	error = file->segment != 0 ? px_sysv_attach_own(file->segment, &mapping) :
+				     px_shm_attach(name, &mapping);
+	if (error)
+		return error;
+	if (px_segment_view(&mapping, view) && view->rings.nr_rings == file->nr_rings)
+		return 0;
+	px_shm_unmap(&mapping);
+	return EINVAL;
+}
+
+static int resume(struct px_stream *stream, struct px_bequest *bequest)
+{
+	const struct px_checkpoint *base = bequest->base;
+	int error;
+
+	stream->index = bequest->file->index;
+	stream->view.generation = bequest->file->generation;
+	stream->target = bequest->file->target;
+	stream->dropped_base = base->dropped_base;
+	stream->given_up_base = base->given_up_base;
+	stream->was_overrun = base->was_overrun != 0;
+	stream->logging.bequest = bequest;
+	stream->logging.is_suspended = base->is_suspended != 0;
+	stream->logging.has_last_stop = base->has_last_stop != 0;
+	error = px_reader_init(&stream->reader, &stream->view, stream->target.pid, &base->timeline);
+	if (error)
+		return error;
+	stream->reader.keeps_slots = stream->view.limit != 0;
+	stream->logging.data = malloc(stream->reader.held_capacity);
+	if (!stream->logging.data)
+		return ENOMEM;
+	return px_reader_resume(&stream->reader, base) ? 0 : EINVAL;
+}
+
+int px_stream_resume(struct px_bequest *bequest, struct px_stream **stream)
+{
+	struct px_stream *made = calloc(1, sizeof(*made));
+	int error;
+
+	if (!made)
+		return ENOMEM;
+	error = attach(bequest->file, &made->view);
+	if (error) {
+		free(made);
+		return error;
+	}
+	error = resume(made, bequest);
+	if (error) {
+		px_stream_free(made);
+		return error;
+	}
+	*stream = made;
+	return 0;
+}
+
+/*
+ * STOP is not recorded but made, behind everything else: a record could be there a second time when we die too.
+ * That it is due is noted ahead of the exchange, and since when after it.
+ */
+void px_stream_stop_dead(struct px_stream *stream)
+{
+	struct px_segment *segment = stream->view.segment;
+	struct px_bequest_file *file = stream->logging.bequest->file;
+	enum px_clock_source source = (enum px_clock_source)stream->view.rings.source;
+	uint64_t state = px_load_acquire(&segment->state);
+
+	/* The writer that filled it may have had no time to. */
+	if (stream->view.limit != 0 && px_view_is_full(&stream->view))
+		px_view_auto_stop(&stream->view, state);
+	state = px_load_acquire(&segment->state);
+	if (px_state_of(state) == PX_STATE_RUNNING) {
+		bool is_filtered = px_eventset_has(px_stream_filter_of(stream, state),
+						   PX_EVENT_STOP);
+
+		px_write_once(&file->stop_counter, is_filtered ? 0 : STOP_IS_DUE);
+	}
+	PX_TESTPOINT("recover.stop.noted");
+	px_stream_leave_running(stream);
+	PX_TESTPOINT("recover.stop.stored");
+	state = px_load_acquire(&segment->state);
+	if (px_state_of(state) == PX_STATE_AUTO_FULL) {
+		px_exchange(&segment->state, state & ~PX_STATE_ARMED);
+		px_write_once(&file->stop_counter, 0);
+	} else if (px_read_once(&file->stop_counter) == STOP_IS_DUE) {
+		px_write_once(&file->stop_counter, px_clock_read_later(source));
+	}
+}
+
+bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
+{
+	static const int manual = 0;
+	uint64_t counter = px_read_once(&stream->logging.bequest->file->stop_counter);
+
+	if (counter == 0 || stream->logging.has_last_stop || px_log_refuses(stream->logging.log))
+		return false;
+	memset(report, 0, sizeof(*report));
+	report->record.id = PX_EVENT_STOP;
+	report->record.counter = counter;
+	report->record.pid = stream->target.pid;
+	report->time_ns = px_timeline_convert(&stream->reader.timeline, counter);
+	report->length = report->copied = sizeof(manual);
+	memcpy(stream->logging.data, &manual, sizeof(manual));
+	stream->logging.has_last_stop = true;
+	return true;
+}
+
+void px_stream_end_dead(struct px_stream *stream)
+{
+	px_exchange(&stream->view.segment->state, (uint64_t)PX_STATE_ENDED);
+	px_wait_wake(&stream->view.segment->waiting);
+}

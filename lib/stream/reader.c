@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/procfs.h"
+
+#define GRACE_NS 1000000     /* before the kernel is asked about an owner */
+#define PATIENCE_NS 50000000 /* for one that may just wait for its CPU */
+#define LAP_ATTEMPTS 8
+#define STEPS_MAX 4096 /* of one call; the next goes on from there */
+
+enum settled {
+	SETTLED_EMPTY, /* nothing below the snapshot */
+	SETTLED_READY, /* a record, or a reservation that is not committed yet */
+	SETTLED_LAPPED
+};
+
+int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
+		   const struct px_timeline *timeline)
+{
+	uint32_t nr_rings = view->rings.nr_rings;
+
+	memset(reader, 0, sizeof(*reader));
+	reader->held_capacity = view->max_data > PX_SYSTEM_EVENT_BYTES + sizeof(struct px_marks) ?
+					view->max_data :
+					PX_SYSTEM_EVENT_BYTES + sizeof(struct px_marks);
+	reader->cursor = calloc(nr_rings, sizeof(*reader->cursor));
+	reader->heap = calloc(nr_rings, sizeof(*reader->heap));
+	reader->held_data = malloc(reader->held_capacity);
+	if (!reader->cursor || !reader->heap || !reader->held_data) {
+		px_reader_destroy(reader);
+		return ENOMEM;
+	}
+	reader->view = view;
+	reader->target_pid = target_pid;
+	reader->timeline = *timeline;
+	reader->taken.is_lapped = true; /* nothing was taken yet */
+	reader->reported_counter = timeline->origin.counter;
+	reader->cut = timeline->origin.counter;
+	for (uint32_t i = 0; i < nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+
+		reader->cursor[i].position = px_read_once(&ring.control->tail);
+		reader->cursor[i].released = reader->cursor[i].position;
+		reader->cursor[i].extra = px_read_once(&ring.control->extra);
+		reader->cursor[i].last_counter = timeline->origin.counter;
+	}
+	return 0;
+}
+
+void px_reader_destroy(struct px_reader *reader)
+{
+	free(reader->cursor);
+	free(reader->heap);
+	free(reader->held_data);
+	memset(reader, 0, sizeof(*reader));
+}
+
+/* The heap. */
+
+static bool is_earlier(const struct px_reader *reader, uint32_t a, uint32_t b)
+{
+	return (int64_t)(reader->cursor[a].counter - reader->cursor[b].counter) < 0;
+}
+
+static void sift_down(struct px_reader *reader, uint32_t at)
+{
+	uint32_t *heap = reader->heap;
+	uint32_t moving = heap[at];
+	uint32_t child;
+
+	while ((child = 2 * at + 1) < reader->nr_heap) {
+		if (child + 1 < reader->nr_heap && is_earlier(reader, heap[child + 1], heap[child]))
+			child++;
+		if (!is_earlier(reader, heap[child], moving))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moving;
+}
+
+static void pop(struct px_reader *reader)
+{
+	reader->heap[0] = reader->heap[--reader->nr_heap];
+	if (reader->nr_heap > 1)
+		sift_down(reader, 0);
+}
+
+/* Cursors. */
+
+static struct px_ring ring_of(const struct px_reader *reader, uint32_t i)
+{
+	return px_rings_get(&reader->view->rings, i);
+}
+
+/*
+ * Move the cursor to its next record or reservation below the snapshot.  Bounded by the ring's
+ * size, whatever the memory says.
+ */
+static enum settled settle(struct px_reader *reader, uint32_t i)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+
+	/* What was known of the next record stays known: first_lost(). */
+	if (cursor->head - cursor->position > ring.mask + 1)
+		return SETTLED_LAPPED;
+	cursor->is_record = false;
+	for (;;) {
+		switch (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word)) {
+		case PX_LOOK_EMPTY:
+			return SETTLED_EMPTY;
+		case PX_LOOK_NOTHING:
+			cursor->position++;
+			cursor->extra++;
+			continue;
+		case PX_LOOK_LAPPED:
+			return SETTLED_LAPPED;
+		case PX_LOOK_CLAIMED:
+		case PX_LOOK_UNCLAIMED:
+			cursor->counter = cursor->last_counter;
+			return SETTLED_READY;
+		case PX_LOOK_RECORD:
+			break;
+		}
+		cursor->counter = px_record_counter(&ring, cursor->position);
+		if (!px_ring_unchanged(&ring, cursor->position, cursor->word))
+			return SETTLED_LAPPED;
+		if ((int64_t)(cursor->counter - reader->horizon) >= 0) {
+			cursor->head = cursor->position; /* for the next snapshot */
+			return SETTLED_EMPTY;
+		}
+		cursor->is_record = true;
+		return SETTLED_READY;
+	}
+}
+
+/* The record at the cursor is taken. */
+static void advance(struct px_cursor *cursor, const struct px_record *record)
+{
+	cursor->position += record->nr_slots;
+	cursor->is_record = false;
+	cursor->last_counter = record->counter;
+	cursor->extra += record->nr_slots - 1;
+}
+
+/* All that the cursor has passed is free for writers. */
+static void consume(struct px_reader *reader, uint32_t i)
+{
+	struct px_ring ring;
+
+	if (px_unlikely(reader->keeps_slots))
+		return;
+	ring = ring_of(reader, i);
+	px_ring_consume(&ring, reader->cursor[i].position);
+}
+
+/* Put the rings that have something into the heap.  False: one of them was lapped. */
+static bool build_heap(struct px_reader *reader)
+{
+	reader->nr_heap = 0;
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		enum settled settled = settle(reader, i);
+
+		if (settled == SETTLED_LAPPED)
+			return false;
+		consume(reader, i);
+		if (settled == SETTLED_READY)
+			reader->heap[reader->nr_heap++] = i;
+	}
+	for (uint32_t at = reader->nr_heap / 2; at-- > 0;)
+		sift_down(reader, at);
+	return true;
+}
+
+/* Laps. */
+
+/* True if writers have overwritten unread events of this ring that were not told as overrun yet. */
+static bool has_untold_lap(const struct px_cursor *cursor, const struct px_ring *ring,
+			   uint64_t head)
+{
+	uint64_t frontier = head - (ring->mask + 1);
+
+	return (int64_t)(frontier - cursor->position) > 0 && (int64_t)(frontier - cursor->told) > 0;
+}
+
+/* The earliest of the events that the writers of this ring took away. */
+static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring *ring)
+{
+	uint64_t saved;
+
+	if (cursor->is_record)
+		return cursor->counter;
+	/* Its overwriter has reserved, and may be asleep before it keeps the counter: do it for it. */
+	px_ring_save_first_lost(ring, cursor->position);
+	saved = px_load_acquire(&ring->control->first_lost); /* EDGE lost acquire */
+	if ((int64_t)(saved - cursor->last_counter) > 0)
+		return saved;
+	/*
+	 * It was written, and overwritten, while we were about to publish that all before it is
+	 * consumed, so its counter was not kept.  It is not older than this.
+	 */
+	return cursor->last_counter;
+}
+
+/*
+ * Pass all slots to the oldest survivor, before which the ring had this extra.  Returns the number
+ * of records that are lost with them, more or less by what was miscounted before.
+ */
+static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
+			  uint64_t extra)
+{
+	int64_t slots = (int64_t)(oldest - cursor->position);
+	int64_t passed = (int64_t)(extra - cursor->extra);
+
+	if (passed > slots)
+		passed = slots; /* the rest makes up for later ones */
+	if (passed < -(int64_t)ring->mask)
+		passed = 0; /* no writer of ours */
+	cursor->position = oldest;
+	cursor->extra += (uint64_t)passed;
+	return (uint64_t)(slots - passed);
+}
+
+/*
+ * Where a lap is only beginning (C3 in cpuring.h) the cursor is not behind what can still be there, and its own slot is gone.
+ * The way leads on from there, at most to head: else what was passed would be the oldest again.
+ */
+static uint32_t beyond(const struct px_cursor *cursor, const struct px_ring *ring, uint32_t margin)
+{
+	uint64_t left = cursor->head - cursor->position;
+	uint32_t least;
+
+	if (left == 0 || left > ring->mask + 1)
+		return margin;
+	least = ring->mask + 2 - (uint32_t)left;
+	return margin > least ? margin : least;
+}
+
+/*
+ * Set the cursor of a lapped ring to its oldest survivor.  Returns that one's counter, or the
+ * horizon where nothing survived.
+ */
+static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+	uint64_t head = cursor->head;
+	uint64_t oldest = px_ring_oldest(&ring, head, beyond(cursor, &ring, margin));
+	uint64_t extra = px_read_once(&ring.control->extra);
+	uint64_t counter = reader->horizon;
+	struct px_record record;
+	uint64_t word;
+
+	cursor->is_guessed = true;
+	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
+	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
+		cursor->is_guessed = false;
+		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */
+		if ((int64_t)(record.counter - counter) < 0)
+			counter = record.counter;
+	}
+	reader->loss.overwritten += pass_lost(cursor, &ring, oldest, extra);
+	return counter;
+}
+
+/*
+ * The record at the cursor.  One that goes on behind head is none: whoever passed it would be ahead of the ring, which looks like
+ * a lap, and be led back through all of it, for ever.
+ */
+static bool read_record(const struct px_cursor *cursor, const struct px_ring *ring,
+			struct px_record *record, void *data, size_t capacity)
+{
+	return px_record_read(ring, cursor->position, cursor->word, record, data, capacity) &&
+	       record->nr_slots <= cursor->head - cursor->position;
+}
+
+/* Take what is older than the cut away from a ring that was not lapped. */
+static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+	struct px_record record;
+
+	while (settle(reader, i) == SETTLED_READY && cursor->is_record &&
+	       (int64_t)(cursor->counter - reader->cut) < 0 &&
+	       read_record(cursor, &ring, &record, NULL, 0)) {
+		if ((int64_t)(record.counter - *first) < 0)
+			*first = record.counter;
+		advance(cursor, &record);
+		reader->loss.overwritten++;
+	}
+}
+
+static void note_gap(struct px_reader *reader, uint64_t counter)
+{
+	if (!reader->in_gap || (int64_t)(counter - reader->gap_counter) < 0)
+		reader->gap_counter = counter;
+	reader->in_gap = true;
+}
+
+/*
+ * A counter, and then the heads of all rings: the order is what the merge stands on.  The anchor is
+ * taken with fenced reads of the counter, the last of them behind T.
+ */
+static void look_at_heads(struct px_reader *reader)
+{
+	struct px_anchor anchor = px_clock_anchor(reader->timeline.source);
+
+	px_timeline_extend(&reader->timeline, anchor);
+	reader->horizon = anchor.counter;
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_ring ring = ring_of(reader, i);
+
+		reader->cursor[i].head = px_load_acquire(&ring.control->head);
+	}
+	PX_TESTPOINT("reader.snapshot.taken");
+}
+
+/*
+ * Lapped, though head was not beyond it: what a sequence left over is there (C3 in cpuring.h), a claim, or void,
+ * where a slot behind it was held or the owner of the claim is dead.  Or somebody has taken the slot since; then he
+ * has moved head before, so that is looked at once more.
+ */
+static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
+{
+	uint64_t word;
+
+	if (px_ring_look(ring, cursor->position, cursor->head, &word) != PX_LOOK_LAPPED)
+		return false;
+	cursor->head = px_load_acquire(&ring->control->head);
+	return true;
+}
+
+/* One pass over all rings: jump the lapped ones, cut the others.  False if nothing was lapped. */
+static bool pass_lap(struct px_reader *reader, uint32_t margin)
+{
+	uint32_t nr_rings = reader->view->rings.nr_rings;
+	bool lapped = false;
+	uint64_t first;
+
+	look_at_heads(reader);
+	first = reader->horizon;
+	for (uint32_t i = 0; i < nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = ring_of(reader, i);
+		uint64_t lost, oldest;
+
+		if (cursor->head - cursor->position <= ring.mask + 1) {
+			if (!is_being_lapped(cursor, &ring))
+				continue;
+			reader->is_overrun = true;
+		}
+		lapped = true;
+		reader->is_overrun |= has_untold_lap(cursor, &ring, cursor->head);
+		cursor->told = cursor->head - (ring.mask + 1);
+		lost = first_lost(cursor, &ring);
+		if ((int64_t)(lost - first) < 0)
+			first = lost;
+		oldest = jump(reader, i, margin);
+		cursor->last_counter = lost; /* a lower bound, should the survivor go too */
+		if ((int64_t)(oldest - reader->cut) > 0)
+			reader->cut = oldest; /* never back, though a later lap is of other rings */
+	}
+	if (!lapped)
+		return false;
+	reader->taken.is_lapped = true;
+	PX_TESTPOINT("reader.lap.jumped");
+	for (uint32_t i = 0; i < nr_rings; i++)
+		cut_ring(reader, i, &first);
+	note_gap(reader, first);
+	return true;
+}
+
+/*
+ * Writers overtook the reader.  While they go on writing, the oldest survivor may be gone before it
+ * is read; so each further attempt keeps a greater distance from them.
+ */
+static void follow_laps(struct px_reader *reader)
+{
+	uint32_t nr_slots = reader->view->rings.nr_slots;
+
+	for (uint32_t attempt = 0; attempt < LAP_ATTEMPTS; attempt++) {
+		if (!pass_lap(reader, nr_slots / LAP_ATTEMPTS * attempt))
+			break;
+		if (build_heap(reader))
+			return;
+	}
+	/* Words that are ahead of the head are not a ring's: pass them, or the stream would stand still. */
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
+		if (settle(reader, i) == SETTLED_LAPPED)
+			reader->cursor[i].position++;
+	if (!build_heap(reader))
+		reader->nr_heap = 0;
+}
+
+/* Slots that dead threads hold, when writers complain that they find none. */
+static void free_slots_of_the_dead(struct px_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_ring ring = ring_of(reader, i);
+		uint64_t given_up = px_read_once(&ring.control->given_up);
+
+		if (given_up == reader->cursor[i].given_up)
+			continue;
+		reader->cursor[i].given_up = given_up;
+		px_ring_reclaim_all(&ring, px_life_has);
+	}
+}
+
+static void take_snapshot(struct px_reader *reader)
+{
+	free_slots_of_the_dead(reader);
+	look_at_heads(reader);
+	if (!build_heap(reader))
+		follow_laps(reader);
+}
+
+/* Reservations that are not committed. */
+
+static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+	uint32_t tid = px_word_state(cursor->word) == PX_SLOT_CLAIMED ? px_word_tid(cursor->word) :
+									0;
+
+	/* Slots in a row are taken for one record, unless their owners are known to differ. */
+	cursor->extra -= cursor->position;
+	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid)) {
+		reader->loss.abandoned++;
+		cursor->extra--; /* one of the slots passed was to begin a record */
+	}
+	if (is_gone)
+		cursor->position = px_ring_reclaim(&ring, cursor->position, cursor->head);
+	else
+		cursor->position++;
+	cursor->extra += cursor->position;
+	cursor->passed_until = cursor->position;
+	cursor->passed_tid = tid;
+}
+
+/* True if the reservation at the top of the heap is still to be waited for. */
+static bool is_pending(struct px_reader *reader, uint32_t i)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+	enum px_look look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
+	enum px_life life = PX_LIFE_RUNNING;
+	uint64_t now, waited;
+
+	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
+		return false;
+	now = px_clock_monotonic_ns();
+	/* All that was reserved when the wait began has waited as long. */
+	if ((int64_t)(cursor->pending_until - cursor->position) <= 0) {
+		cursor->pending_until = cursor->head;
+		cursor->pending_since_ns = now;
+	}
+	waited = now - cursor->pending_since_ns;
+	if (waited < GRACE_NS)
+		return true;
+	if (look == PX_LOOK_CLAIMED)
+		life = px_life_of(px_word_tid(cursor->word));
+	if (life == PX_LIFE_RUNNING && waited < PATIENCE_NS)
+		return true;
+	PX_TESTPOINT("reader.pending.passed");
+	pass_reservation(reader, i, life == PX_LIFE_GONE);
+	return false;
+}
+
+/* The cursor at the top of the heap has moved, or may. */
+static void resettle_top(struct px_reader *reader)
+{
+	uint32_t i = reader->heap[0];
+
+	switch (settle(reader, i)) {
+	case SETTLED_LAPPED:
+		follow_laps(reader);
+		return;
+	case SETTLED_EMPTY:
+		pop(reader);
+		break;
+	case SETTLED_READY:
+		sift_down(reader, 0);
+		break;
+	}
+	consume(reader, i);
+}
+
+/* Events that the reader makes. */
+
+static void make(struct px_reader *reader, uint32_t id, uint64_t counter, struct px_report *report)
+{
+	memset(report, 0, sizeof(*report));
+	report->record.id = id;
+	report->record.counter = counter;
+	report->record.pid = reader->target_pid; /* INFO-3, INFO-9: no thread, no address */
+}
+
+static void copy_out(const void *from, size_t length, void *to, size_t capacity,
+		     struct px_report *report)
+{
+	report->length = length;
+	report->copied = length < capacity ? length : capacity;
+	if (report->copied > 0)
+		memcpy(to, from, report->copied);
+}
+
+bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
+			 struct px_report *report)
+{
+	static const int automatic = 1;
+
+	if (reader->stop_made == run)
+		return false;
+	reader->stop_made_before = reader->stop_made;
+	reader->stop_made = run;
+	reader->reported = PX_REPORTED_STOP;
+	/* It happened with the last event that was recorded (UFULL-2). */
+	make(reader, PX_EVENT_STOP, reader->reported_counter, report);
+	copy_out(&automatic, sizeof(automatic), data, capacity, report);
+	return true;
+}
+
+/* True if there is a made event, or the record behind it. */
+static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
+			 struct px_report *report)
+{
+	if (reader->stop_waits) {
+		reader->stop_waits = false;
+		px_reader_make_stop(reader, reader->stop_run, data, capacity, report);
+		reader->reported = PX_REPORTED_MARKED_STOP;
+	} else if (reader->overflow_waits) {
+		reader->overflow_waits = false;
+		reader->reported = PX_REPORTED_OVERFLOW;
+		make(reader, PX_EVENT_OVERFLOW, reader->overflow_counter, report);
+	} else if (reader->resume_waits) {
+		reader->resume_waits = false;
+		reader->reported = PX_REPORTED_RESUME;
+		make(reader, PX_EVENT_RESUME, reader->held.counter, report);
+	} else if (reader->held_waits) {
+		reader->held_waits = false;
+		reader->reported = PX_REPORTED_HELD;
+		reader->reported_counter = reader->held.counter;
+		report->record = reader->held;
+		copy_out(reader->held_data, reader->held.length, data, capacity, report);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* What the marks of the held record ask for.  They come from shared memory, but only as three values. */
+static void read_marks(struct px_reader *reader)
+{
+	struct px_record *held = &reader->held;
+	struct px_marks marks;
+
+	if (held->length < sizeof(marks))
+		return;
+	held->length -= sizeof(marks);
+	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
+	reader->stop_run = marks.stopped;
+	reader->stop_waits = marks.stopped && marks.stopped != reader->stop_made;
+	/* What was dropped was so before this was recorded; else time would go on from there. */
+	if ((int64_t)(marks.first_dropped - held->counter) > 0)
+		marks.first_dropped = held->counter;
+	if (marks.gap && marks.first_dropped)
+		note_gap(reader, marks.first_dropped);
+}
+
+/* The record is in held_data: find out what stands before it. */
+static void hold(struct px_reader *reader, const struct px_record *record,
+		 const struct px_eventset *filter)
+{
+	reader->held = *record;
+	if (reader->held.length > reader->held_capacity)
+		reader->held.length = (uint32_t)reader->held_capacity; /* no writer of ours */
+	if (record->flags & PX_RECORD_MARKS)
+		read_marks(reader);
+	if (record->flags & PX_RECORD_SILENT)
+		return; /* a gap then stands before the next one */
+	reader->held_waits = true;
+	if (reader->in_gap) {
+		reader->in_gap = false;
+		reader->overflow_counter = reader->gap_counter;
+		reader->overflow_waits = !reader->skips_overflow &&
+					 !px_eventset_has(filter, PX_EVENT_OVERFLOW);
+		reader->resume_waits = !reader->skips_resume &&
+				       !px_eventset_has(filter, PX_EVENT_RESUME);
+	}
+	reader->skips_overflow = reader->skips_resume = false;
+}
+
+static bool has_marks(const struct px_reader *reader, uint32_t i)
+{
+	struct px_ring ring = ring_of(reader, i);
+
+	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
+}
+
+/* For px_reader_checkpoint().  An overtaking writer that is met from here on counts this record as lost. */
+PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
+{
+	const struct px_cursor *cursor = &reader->cursor[i];
+
+	reader->reported = PX_REPORTED_RECORD;
+	reader->taken = (struct px_taken){.ring = i,
+					  .position = cursor->position,
+					  .extra = cursor->extra,
+					  .last_counter = cursor->last_counter,
+					  .reported_counter = reader->reported_counter};
+}
+
+/* Take the record at the top of the heap.  False: it is held, or gone. */
+static bool take(struct px_reader *reader, const struct px_eventset *filter, void *data,
+		 size_t capacity, struct px_report *report)
+{
+	uint32_t i = reader->heap[0];
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = ring_of(reader, i);
+	bool holding = px_unlikely(reader->in_gap || has_marks(reader, i));
+
+	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
+			 holding ? reader->held_capacity : capacity)) {
+		/* Its first slot is the same: so it is no whole record, and never will be. */
+		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
+			note_gap(reader, cursor->counter);
+			pass_reservation(reader, i, false);
+		}
+		resettle_top(reader);
+		return false;
+	}
+	PX_TESTPOINT("reader.take.copied");
+	note_taken(reader, i);
+	advance(cursor, &report->record);
+	/* A lap that is met from here on leaves its gap behind this record, not ahead of it. */
+	if (holding)
+		hold(reader, &report->record, filter);
+	resettle_top(reader);
+	if (holding)
+		return false;
+	reader->reported_counter = report->record.counter;
+	report->length = report->record.length;
+	report->copied = report->length < capacity ? report->length : capacity;
+	return true;
+}
+
+/* The next record is older than the last cut; a reservation stood before it then. */
+static bool is_cut(const struct px_reader *reader)
+{
+	return (int64_t)(reader->cursor[reader->heap[0]].counter - reader->cut) < 0;
+}
+
+static void cut_top(struct px_reader *reader)
+{
+	uint32_t i = reader->heap[0];
+	uint64_t first = reader->cursor[i].counter;
+
+	cut_ring(reader, i, &first);
+	note_gap(reader, first);
+	/* What is no whole record is passed like one that was never finished. */
+	if (reader->cursor[i].is_record && is_cut(reader))
+		pass_reservation(reader, i, false);
+	resettle_top(reader);
+}
+
+enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
+			    size_t capacity, struct px_report *report)
+{
+	bool fresh = false;
+
+	for (int steps = 0; steps < STEPS_MAX; steps++) {
+		if (px_unlikely(next_waiting(reader, data, capacity, report)))
+			return PX_NEXT_EVENT;
+		if (reader->nr_heap == 0) {
+			if (fresh)
+				return PX_NEXT_NONE;
+			take_snapshot(reader);
+			fresh = true;
+			continue;
+		}
+		if (px_unlikely(!reader->cursor[reader->heap[0]].is_record)) {
+			if (is_pending(reader, reader->heap[0]))
+				return PX_NEXT_PENDING;
+			resettle_top(reader);
+			continue;
+		}
+		if (px_unlikely(is_cut(reader))) {
+			cut_top(reader);
+			continue;
+		}
+		if (px_likely(take(reader, filter, data, capacity, report)))
+			return PX_NEXT_EVENT;
+	}
+	return PX_NEXT_PENDING; /* a hostile writer can have us pass over things for ever */
+}
+
+void px_reader_clear(struct px_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = ring_of(reader, i);
+
+		cursor->last_counter = px_clock_read(reader->timeline.source);
+		cursor->extra = px_read_once(&ring.control->extra);
+		cursor->position = px_load_acquire(&ring.control->head);
+		cursor->head = cursor->position;
+		cursor->is_record = false;
+		cursor->released = cursor->position;
+		px_ring_consume(&ring, cursor->position);
+	}
+	reader->nr_heap = 0;
+	reader->taken.is_lapped = true;
+	reader->in_gap = reader->skips_overflow = reader->skips_resume = false;
+	reader->stop_waits = reader->overflow_waits = reader->resume_waits = false;
+	reader->held_waits = false;
+	reader->loss = (struct px_loss){0};
+	px_reader_tell_overrun(reader);
+}
+
+void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
+{
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = ring_of(reader, i);
+		/* In this order: all of this extra is of reservations below head. */
+		uint64_t extra = px_load_acquire(&ring.control->extra);
+		int64_t late = (int64_t)(extra - cursor->extra);
+
+		/* Negative where no lap is the reason: a writer died before it had added its own. */
+		if (px_read_once(&ring.control->head) != cursor->position ||
+		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
+			continue;
+		cursor->is_guessed = false;
+		if (late > 0 && (uint64_t)late > reader->loss.overwritten)
+			late = (int64_t)reader->loss.overwritten;
+		reader->loss.overwritten -= (uint64_t)late;
+		cursor->extra += (uint64_t)late;
+	}
+	*loss = reader->loss;
+}
+
+bool px_reader_tell_overrun(struct px_reader *reader)
+{
+	uint64_t others = reader->loss.abandoned;
+	bool is_overrun = reader->is_overrun;
+
+	free_slots_of_the_dead(reader);
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = ring_of(reader, i);
+		uint64_t head = px_load_acquire(&ring.control->head);
+
+		if (has_untold_lap(cursor, &ring, head)) {
+			is_overrun = true;
+			cursor->told = head - (ring.mask + 1);
+		}
+		others += px_read_once(&ring.control->given_up);
+	}
+	is_overrun |= others != reader->told_others;
+	reader->told_others = others;
+	reader->is_overrun = false;
+	return is_overrun;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream/recover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+#include "base/sigxfsz.h"
+#include "log/archive_log.h"
+#include "log/checkpoint.h"
+#include "registry/registry_of.h"
+#include "registry/shared_names.h"
+#include "stream/flush.h"
+#include "stream/stream.h"
+#include "trace/process.h"
+
+#define PREFIX "log." /* of the names of bequests */
+#define OPEN_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* A log as it is in the file. */
+struct log {
+	int fd;
+	struct px_log_header header;
+	struct px_log_layout layout;
+	struct px_log_commit commit;
+};
+
+/* Who it was. */
+
+static bool is_of_this_boot(const struct px_bequest_file *file)
+{
+	char boot_id[40];
+
+	px_log_boot_id(boot_id);
+	return memcmp(boot_id, file->boot_id, sizeof(boot_id)) == 0;
+}
+
+static struct px_registry_slot slot_of(const struct px_bequest_file *file)
+{
+	return (struct px_registry_slot){.generation = file->generation,
+					 .controller = file->controller,
+					 .segment = file->segment};
+}
+
+static bool is_dead(const struct px_bequest_file *file)
+{
+	const struct px_registry_slot slot = slot_of(file);
+
+	return !is_of_this_boot(file) || px_registry_is_forsaken(file->index, &slot, true);
+}
+
+/* Which log. */
+
+static bool is_file_of(const struct stat *status, const struct px_bequest_file *file)
+{
+	return S_ISREG(status->st_mode) && status->st_dev == file->device &&
+	       status->st_ino == file->inode && status->st_uid == file->owner;
+}
+
+/* 0; EINVAL: no log of ours. */
+static int look_at(struct log *log, int fd)
+{
+	log->fd = fd;
+	return px_log_find(fd, &log->header, &log->layout) && px_log_header_is_ours(&log->header) &&
+			       px_log_read_commit(fd, &log->header, &log->layout, &log->commit) ?
+		       0 :
+		       EINVAL;
+}
+
+static bool is_log_of(const struct log *log, const struct px_bequest_file *file)
+{
+	return memcmp(log->header.uuid, file->uuid, sizeof(file->uuid)) == 0;
+}
+
+/* Recovery. */
+
+/* The slot may have been freed, and used again, long ago. */
+static void withdraw_slot(const struct px_bequest_file *file)
+{
+	const struct px_registry_slot slot = slot_of(file);
+	int fd;
+
+	if (file->segment != 0 && !is_of_this_boot(file))
+		return; /* the number is another's by now */
+	if (file->segment != 0) {
+		px_registrar_end(file->user, file->index, &slot, false);
+		return;
+	}
+	if (px_registry_lock(&fd) != 0)
+		return; /* the next create finds that the controller is dead */
+	px_registry_withdraw(file->index, file->generation);
+	px_registry_unlock(fd);
+}
+
+/* Nothing is to be done any more.  The bequest goes last: without it nobody would look for the segment. */
+static void clean_up(struct px_bequest *bequest)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	withdraw_slot(bequest->file);
+	px_registry_segment_name(bequest->file->index, bequest->file->generation, name);
+	if (bequest->file->segment == 0)
+		px_shm_unlink(name);
+	PX_TESTPOINT("recover.segment.removed");
+	px_bequest_remove(bequest);
+}
+
+/* 0; ENOENT or EINVAL: there is nothing to recover from; or what may be otherwise next time. */
+static int go_on(struct px_bequest *bequest, const struct log *log)
+{
+	struct px_log_left left = {.fd = log->fd,
+				   .header = &log->header,
+				   .layout = &log->layout,
+				   .commit = &log->commit,
+				   .bequest = bequest};
+	struct px_stream *stream;
+	int error;
+
+	if (!px_bequest_find(bequest, log->commit.serial))
+		return EINVAL;
+	error = px_stream_resume(bequest, &stream);
+	if (error)
+		return error;
+	if (stream->view.max_data != log->header.attr.max_data_size) {
+		px_stream_free(stream);
+		return EINVAL;
+	}
+	left.threads = &stream->view.segment->threads;
+	left.types = &stream->view.segment->types;
+	left.view = &stream->view;
+	error = px_log_resume(&left, &stream->logging.log);
+	if (!error)
+		error = px_flush_recover(stream);
+	if (!error)
+		px_stream_end_dead(stream);
+	px_stream_free(stream);
+	return error;
+}
+
+/* The bequest is ours alone, and is given back. */
+static int recover_taken(struct px_bequest *bequest, const struct log *log)
+{
+	struct px_signals signals;
+	int error = 0;
+
+	if (!is_dead(bequest->file)) {
+		px_bequest_free(bequest);
+		return EBUSY;
+	}
+	px_signals_hold(&signals);
+	if (!is_log_of(log, bequest->file) || !is_of_this_boot(bequest->file))
+		error = ENOENT;
+	else if (log->commit.is_complete == PX_LOG_OPEN)
+		error = go_on(bequest, log);
+	PX_TESTPOINT("recover.log.done");
+	if (error == 0 || error == ENOENT || error == EINVAL)
+		clean_up(bequest);
+	else
+		px_bequest_free(bequest);
+	px_signals_release(&signals);
+	return error == EINVAL ? ENOENT : error;
+}
+
+/* The log may have been recovered between a look at it and the lock. */
+static int recover(const char *name, int fd, bool waits)
+{
+	struct px_bequest *bequest;
+	struct stat status;
+	struct log log;
+	int error = px_bequest_take(name, waits, &bequest);
+
+	if (error)
+		return error;
+	error = fstat(fd, &status) != 0		    ? errno :
+		!is_file_of(&status, bequest->file) ? ENOENT :
+						      look_at(&log, fd);
+	if (!error)
+		return recover_taken(bequest, &log);
+	px_bequest_free(bequest);
+	return error;
+}
+
+/* One log, by its descriptor. */
+
+struct search {
+	const struct log *log;
+	struct stat status;
+	char name[PX_SHM_NAME_MAX];
+};
+
+static void compare(const char *name, void *argument)
+{
+	struct search *search = argument;
+	struct px_bequest_file file;
+
+	if (!search->name[0] && px_bequest_read(name, true, &file) == 0 &&
+	    is_file_of(&search->status, &file) && is_log_of(search->log, &file))
+		strcpy(search->name, name);
+}
+
+/* An independent description, since the caller's may be for reading only, or for appending. */
+static int reopen(int fd, int *again)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
+	*again = open(link, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return *again < 0 ? errno : 0;
+}
+
+/* fd_error: why there is no descriptor for writing. */
+static int recover_found(struct log *log, int fd_error)
+{
+	struct search search = {.log = log};
+	bool is_complete = log->commit.is_complete != PX_LOG_OPEN;
+
+	if (fstat(log->fd, &search.status) != 0)
+		return errno;
+	px_shm_for_each(PREFIX, compare, &search);
+	if (search.name[0] && is_complete)
+		recover(search.name, log->fd, true); /* its recoverer had no time to clean up */
+	if (is_complete)
+		return 0;
+	if (!search.name[0])
+		return px_logreader_is_written(&log->header) ? EBUSY : ENOENT;
+	return fd_error ? fd_error : recover(search.name, log->fd, true);
+}
+
+/* Somebody else may be quicker at any step. */
+static int recover_open(struct log *log, int fd_error)
+{
+	int error = recover_found(log, fd_error);
+
+	if (error == ENOENT && look_at(log, log->fd) == 0 && log->commit.is_complete != PX_LOG_OPEN)
+		error = 0;
+	return error;
+}
+
+int px_recover_file(int fd)
+{
+	struct stat status;
+	struct log log;
+	int error, again, fd_error;
+
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return EINVAL;
+	fd_error = reopen(fd, &again);
+	error = look_at(&log, fd_error ? fd : again);
+	if (!error)
+		error = recover_open(&log, fd_error);
+	if (!fd_error)
+		close(again);
+	return error;
+}
+
+/* All logs, by their paths. */
+
+/* The directory that held the log when its path was noted; not one that has its path here and now. */
+static int open_directory(const struct px_bequest_file *file)
+{
+	char path[PX_BEQUEST_PATH_MAX];
+	struct stat status;
+	int fd = -1;
+
+	memcpy(path, file->path, sizeof(path));
+	if (path[0] == '/' && file->directory_inode != 0)
+		fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != file->directory_device ||
+			status.st_ino != file->directory_inode)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* By another name in its directory: its descriptor, or -1. */
+static int find_in(DIR *directory, const struct px_bequest_file *file)
+{
+	const struct dirent *entry;
+	struct stat status;
+
+	while ((entry = readdir(directory)))
+		if (entry->d_ino == file->inode &&
+		    fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    is_file_of(&status, file))
+			return openat(dirfd(directory), entry->d_name, OPEN_FLAGS);
+	return -1;
+}
+
+/*
+ * The file is not there under its path.  Where its directory is, it has another name, or counts as removed (ENOENT);
+ * else it is out of reach: in a file system that is not mounted just now, or in another name space or root.
+ */
+static int find_again(const struct px_bequest_file *file, int *fd)
+{
+	static const char deleted[] = " (deleted)"; /* as the kernel says it */
+	size_t length = strlen(file->path);
+	DIR *directory = NULL;
+	int at;
+
+	if (length >= sizeof(deleted) &&
+	    strcmp(file->path + length - (sizeof(deleted) - 1), deleted) == 0)
+		return ENOENT;
+	at = open_directory(file);
+	if (at >= 0)
+		directory = fdopendir(at);
+	if (!directory) {
+		if (at >= 0)
+			close(at);
+		return EACCES;
+	}
+	errno = ENOENT;
+	*fd = find_in(directory, file);
+	at = *fd < 0 ? errno : 0;
+	closedir(directory);
+	return at;
+}
+
+/* 0; ENOENT: there is no such log any more; else why it cannot be had now. */
+static int open_log(const struct px_bequest_file *file, int *fd)
+{
+	struct stat status;
+	int error = 0;
+
+	*fd = open(file->path, OPEN_FLAGS);
+	if (*fd < 0 && errno != ENOENT)
+		return errno;
+	if (*fd >= 0 && fstat(*fd, &status) == 0 && !is_file_of(&status, file)) {
+		close(*fd);
+		*fd = -1;
+	}
+	if (*fd < 0)
+		error = find_again(file, fd);
+	if (error)
+		return error;
+	if (fstat(*fd, &status) != 0)
+		error = errno;
+	else if (!is_file_of(&status, file) || status.st_uid != geteuid())
+		error = EACCES;
+	if (error)
+		close(*fd);
+	return error;
+}
+
+/* Nothing to complete, and nobody will. */
+static void forget(const char *name)
+{
+	struct px_bequest *bequest;
+
+	if (px_bequest_take(name, false, &bequest) == 0)
+		clean_up(bequest);
+}
+
+struct totals {
+	unsigned int nr_recovered, nr_left;
+	const struct px_process_id *self; /* whose own logs are left, or only those recovered */
+	bool only_own;
+	px_recover_tell *tell; /* or NULL */
+	void *argument;
+};
+
+static void recover_by_path(const char *name, const struct px_bequest_file *file,
+			    struct totals *totals)
+{
+	int fd, error = open_log(file, &fd);
+
+	if (!error) {
+		error = recover(name, fd, false);
+		close(fd);
+		totals->nr_recovered += error == 0;
+	}
+	if (error == ENOENT || error == EINVAL)
+		forget(name);
+	else if (error && error != EBUSY)
+		totals->nr_left++;
+	if (totals->tell && error != EBUSY)
+		totals->tell(file->path, error, totals->argument);
+}
+
+static void recover_each(const char *name, void *argument)
+{
+	struct totals *totals = argument;
+	struct px_bequest_file file;
+	int error = px_bequest_read(name, false, &file);
+
+	if (error == EINVAL || error == EACCES)
+		px_bequest_remove_unsigned(name);
+	else if (!error && px_process_id_is(&file.controller, totals->self) == totals->only_own &&
+		 is_dead(&file))
+		recover_by_path(name, &file, totals);
+}
+
+/* Our own logs are in use, or those of the image before an exec: that was seen to at the start. */
+void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
+{
+	struct px_process_id self = px_process_id();
+	struct totals totals = {.self = &self};
+
+	px_family_sweep();
+	if (px_registry_get())
+		px_shm_for_each(PREFIX, recover_each, &totals);
+	*nr_recovered = totals.nr_recovered;
+	*nr_left = totals.nr_left;
+}
+
+void px_recover_each(px_recover_tell *tell, void *argument)
+{
+	struct px_process_id self = px_process_id();
+	struct totals totals = {.self = &self, .tell = tell, .argument = argument};
+
+	if (px_registry_get())
+		px_shm_for_each(PREFIX, recover_each, &totals);
+}
+
+/*
+ * EXEC-4: the image before an exec was the controller of these.  Behind the constructor that frees its registry slots
+ * (process.c), so that no thread of ours writes to them.
+ */
+__attribute__((constructor(102))) static void begin(void)
+{
+	struct px_process_id self = px_process_id();
+	struct totals totals = {.self = &self, .only_own = true};
+	int saved_errno = errno;
+
+	if (px_registry_get())
+		px_shm_for_each(PREFIX, recover_each, &totals);
+	errno = saved_errno;
+}

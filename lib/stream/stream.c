@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream/stream_private.h"
+
+#include "base/membarrier.h"
+#include "base/procfs.h"
+#include "registry/inherit.h"
+#include "trace/process.h"
+#include "trace/tracepoint.h"
+#include "trace/types.h"
+
+#define STATUS_ATTEMPTS 100
+
+/* Events that writers gave up because no slot was to be had. */
+static uint64_t count_given_up(const struct px_view *view)
+{
+	uint64_t given_up = 0;
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+
+		given_up += px_read_once(&ring.control->given_up);
+	}
+	return given_up;
+}
+
+/* Control events. */
+
+bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, const void *data,
+		      size_t length, const struct px_caller *caller, uint64_t *counter)
+{
+	struct px_event event = {.id = id, .flags = flags, .data = data, .length = length};
+
+	event.pid = stream->target.pid;
+	if (stream->is_self) {
+		px_process_ensure();
+		event.tid = px_thread.tid;
+		event.handle = px_thread.handle;
+		event.priority = px_thread.priority;
+	} else {
+		event.tid = px_thread_tid(); /* whose slots these are, all the same */
+		event.handle = PX_NO_THREAD;
+		event.priority = px_txtb_priority_word(1023);
+	}
+	if (caller && stream->is_self) {
+		event.address = (uint64_t)(uintptr_t)caller->address;
+		event.thread = px_thread.id;
+	}
+	return px_point_control(&stream->view, &event, counter);
+}
+
+/* A looping stream is never full in the sense of start and stop (AMB-1). */
+static bool is_blocked(const struct px_stream *stream)
+{
+	return stream->view.limit != 0 && px_view_is_full(&stream->view);
+}
+
+/* FILT-1: the automatic stop happened under the filter of that time. */
+uint32_t px_stream_run_stopped(const struct px_stream *stream, uint64_t state)
+{
+	const struct px_run *run = &stream->view.segment->run;
+	uint32_t serial = px_read_once(&run->serial);
+	bool is_filtered = px_read_once(&run->judged) == serial ?
+				   px_read_once(&run->is_filtered) != 0 :
+				   px_eventset_has(px_stream_filter_of(stream, state),
+						   PX_EVENT_STOP);
+
+	return is_filtered || px_read_once(&run->settled) == serial ? 0 : serial;
+}
+
+/* A writer that slept on its way to the drop may tell of an older window: not before START then. */
+static uint64_t first_dropped(struct px_stream *stream)
+{
+	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));
+
+	return (int64_t)(counter - stream->start_counter) < 0 ? stream->start_counter : counter;
+}
+
+/*
+ * Behind a change of the state: whoever found the stream running has a reservation that is seen from now on (C5 in
+ * cpuring.h).
+ */
+static void settle_writers(const struct px_view *view)
+{
+	if (view->rings.nr_rings > view->rings.nr_shared)
+		px_fence_settle();
+}
+
+/*
+ * Start: START is recorded first, so that it is the first of its window (START-7), and carries what
+ * is to be reported before it when it ends an automatic stop (UFULL-8).
+ */
+static void run(struct px_stream *stream, uint64_t state, const struct px_caller *caller)
+{
+	struct px_segment *segment = stream->view.segment;
+	const struct px_eventset *filter = px_stream_filter_of(stream, state);
+	uint64_t dropped = px_view_dropped(&stream->view);
+	bool was_full = px_state_of(state) == PX_STATE_AUTO_FULL;
+	struct {
+		struct px_eventset filter;
+		struct px_marks marks;
+	} data = {.filter = *filter};
+	uint32_t flags = px_eventset_has(filter, PX_EVENT_START) ? PX_RECORD_SILENT : 0;
+	size_t length = sizeof(data.filter);
+
+	if (was_full) {
+		settle_writers(
+			&stream->view); /* what is of the window before is older than START */
+		data.marks.stopped = px_stream_run_stopped(stream, state);
+		data.marks.gap = dropped != stream->dropped_started;
+		data.marks.first_dropped = first_dropped(stream);
+		flags |= PX_RECORD_MARKS;
+		length += sizeof(data.marks);
+	}
+	stream->dropped_started = dropped;
+	if (was_full || !(flags & PX_RECORD_SILENT))
+		px_stream_record(stream, PX_EVENT_START, flags, &data, length, caller,
+				 &stream->start_counter);
+	/* On a coarse counter: no event of the window may have START's own counter. */
+	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
+	PX_TESTPOINT("stream.start.recorded");
+	if (px_fetch_add(&segment->run.serial, 1) + 1 == 0) /* 0 is no run */
+		px_write_once(&segment->run.serial, 1);
+	/* EDGE window release */
+	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
+	/* START itself may have been the last that fits. */
+	if (is_blocked(stream))
+		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
+}
+
+void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state = px_load_acquire(&segment->state);
+
+	if (px_state_of(state) == PX_STATE_RUNNING || stream->logging.is_suspended)
+		return;
+	if (is_blocked(stream)) {
+		/*
+		 * START-3: no effect but that the stream will go on when there is room.  It does not run, so
+		 * it does not stop either.
+		 */
+		if (px_state_of(state) == PX_STATE_STOPPED)
+			px_write_once(&segment->run.settled, px_read_once(&segment->run.serial));
+		px_exchange(&segment->state, px_state_next(state, PX_STATE_AUTO_FULL, true));
+		return;
+	}
+	run(stream, state, caller);
+}
+
+/* Leave RUNNING for STOPPED, unless a writer has left it for AUTO_FULL: true if it was we. */
+static bool leave_running(const struct px_view *view, uint64_t *state)
+{
+	struct px_segment *segment = view->segment;
+
+	while (px_state_of(*state) == PX_STATE_RUNNING) {
+		uint64_t stopped = px_state_next(*state, PX_STATE_STOPPED, false);
+
+		/* EDGE stop release */
+		if (px_compare_exchange(&segment->state, *state, stopped)) {
+			settle_writers(view);
+			return true;
+		}
+		*state = px_load_acquire(&segment->state);
+	}
+	return false;
+}
+
+void px_stream_leave_running(struct px_stream *stream)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+
+	leave_running(&stream->view, &state);
+}
+
+void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state = px_load_acquire(&segment->state);
+	uint64_t counter;
+	int manual = 0;
+
+	if (is_blocked(stream))
+		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer is about to do it */
+	state = px_load_acquire(&segment->state);
+	if (!leave_running(&stream->view, &state)) {
+		if (px_state_of(state) == PX_STATE_AUTO_FULL)
+			px_exchange(&segment->state, state & ~PX_STATE_ARMED);
+		return;
+	}
+	PX_TESTPOINT("stream.stop.stored");
+	/* STOP's counter is read behind the exchange, and is above all read before it. */
+	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
+	if (!px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_STOP))
+		px_stream_record(stream, PX_EVENT_STOP, 0, &manual, sizeof(manual), caller,
+				 &counter);
+}
+
+/* Where no writer looks yet; the state word will point to it. */
+static void write_filter(struct px_segment *segment, unsigned int index,
+			 const struct px_eventset *set)
+{
+	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)
+		px_write_once(&segment->filter[index].bits[i], set->bits[i]);
+}
+
+void px_stream_clear(struct px_stream *stream)
+{
+	struct px_segment *segment = stream->view.segment;
+	unsigned int next = (px_state_filter(px_read_once(&segment->state)) + 1) %
+			    PX_SEGMENT_FILTERS;
+	uint64_t state, cleared;
+	enum px_state kept;
+
+	write_filter(segment, next, &(struct px_eventset){{0}}); /* CLEAR-5, AMB-2 */
+	settle_writers(&stream->view); /* one that has stopped by itself begins empty */
+	px_reader_clear(&stream->reader);
+	PX_TESTPOINT("stream.clear.cut");
+	do {
+		state = px_load_acquire(&segment->state);
+		kept = px_state_of(state) == PX_STATE_RUNNING ? PX_STATE_RUNNING : PX_STATE_STOPPED;
+		cleared = px_state_next_filter(px_state_next(state, kept, false));
+	} while (!px_compare_exchange(&segment->state, state, cleared)); /* EDGE window release */
+	px_write_once(&segment->first_dropped, 0);
+	stream->dropped_base = px_view_dropped(&stream->view);
+	stream->dropped_told = stream->dropped_started = stream->dropped_base;
+	stream->given_up_base = count_given_up(&stream->view);
+	stream->next_type = 0; /* CLEAR-9 */
+	stream->was_overrun = false;
+	px_stream_clear_log(stream);
+}
+
+/* Filters. */
+
+void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *set)
+{
+	*set = *px_stream_filter_of(stream, px_load_acquire(&stream->view.segment->state));
+}
+
+/* FILT-1: the filter that an automatic stop met is changed. */
+static void judge_stop(struct px_segment *segment, bool is_filtered)
+{
+	uint32_t serial = px_read_once(&segment->run.serial);
+
+	if (px_read_once(&segment->run.judged) == serial)
+		return;
+	px_write_once(&segment->run.is_filtered, is_filtered);
+	px_store_release(&segment->run.judged, serial);
+}
+
+/*
+ * The new set is written where no writer looks yet.  One that still looks at a set three changes
+ * old finds that the word has moved, and begins anew.
+ */
+void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
+			  const struct px_caller *caller)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state = px_load_acquire(&segment->state);
+	unsigned int next = (px_state_filter(state) + 1) % PX_SEGMENT_FILTERS;
+	uint64_t counter;
+	struct {
+		struct px_eventset old_set, new_set;
+	} data = {*px_stream_filter_of(stream, state), *set};
+
+	write_filter(segment, next, set);
+	PX_TESTPOINT("stream.filter.written");
+	while (!px_compare_exchange(&segment->state, state,
+				    px_state_next_filter(state))) /* EDGE window release */
+		state = px_load_acquire(&segment->state);
+	settle_writers(&stream->view); /* what met the old set is read ahead of FILTER */
+	if (px_state_of(state) == PX_STATE_AUTO_FULL)
+		judge_stop(segment, px_eventset_has(&data.old_set, PX_EVENT_STOP));
+	if (px_state_of(state) != PX_STATE_RUNNING)
+		return;
+	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
+	if (!px_eventset_has(&data.old_set, PX_EVENT_FILTER) ||
+	    !px_eventset_has(&data.new_set, PX_EVENT_FILTER))
+		px_stream_record(stream, PX_EVENT_FILTER, 0, &data, sizeof(data), caller, &counter);
+	if (is_blocked(stream))
+		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
+}
+
+/* Status. */
+
+void px_stream_status(struct px_stream *stream, struct px_status *status)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t dropped = 0, state = 0;
+
+	status->is_overrun = false;
+	/* Nobody changes it that often, but for who wants to keep us here. */
+	for (int attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
+		state = px_load_acquire(&segment->state);
+		status->is_full = px_view_is_full(&stream->view);
+		/* COMB-2: the writer that filled the stream may not have said so yet */
+		if (status->is_full && stream->view.limit != 0)
+			px_view_auto_stop(&stream->view, state);
+		dropped = px_view_dropped(&stream->view);
+		status->is_overrun |= px_reader_tell_overrun(&stream->reader);
+		PX_TESTPOINT("stream.status.looked");
+		if (px_load_acquire(&segment->state) == state)
+			break;
+	}
+	status->is_running = px_state_of(state) == PX_STATE_RUNNING;
+	status->is_overrun |= dropped != stream->dropped_told;
+	stream->dropped_told = dropped;
+	stream->was_overrun |= status->is_overrun;
+	px_stream_tell_log_status(&stream->logging, status);
+}
+
+void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
+{
+	px_reader_loss(&stream->reader, loss);
+	loss->dropped = px_view_dropped(&stream->view) - stream->dropped_base +
+			count_given_up(&stream->view) - stream->given_up_base;
+}
+
+/* Reading. */
+
+/*
+ * Half of every ring is free, and room enough that START does not fill the stream by itself; at the
+ * latest when it is empty (UFULL-5, UFULL-7).
+ */
+static bool is_half_free(const struct px_view *view)
+{
+	uint64_t margin = PX_GEOMETRY_LEAST_SLOTS(view->geometry.event_slots);
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+		uint64_t tail = px_load_acquire(&ring.control->tail);
+		uint64_t used = px_read_once(&ring.control->head) - tail;
+
+		if (used > view->limit / 2 || (used > 0 && used + margin > view->limit))
+			return false;
+	}
+	return true;
+}
+
+/* UFULL-7: half of the space is free again. */
+static void restart_if_free(struct px_stream *stream, uint64_t state)
+{
+	if (px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED) &&
+	    is_half_free(&stream->view))
+		run(stream, state, NULL);
+}
+
+/*
+ * Stopped by call while it was full, and emptied since: now it is like any stream that was stopped, and
+ * takes no note of events (AMB-8).
+ */
+static void settle_stop(struct px_stream *stream, uint64_t state)
+{
+	if (!(state & PX_STATE_ARMED))
+		px_compare_exchange(&stream->view.segment->state, state,
+				    px_state_next(state, PX_STATE_STOPPED, false));
+}
+
+/* UFULL-2: the automatic STOP stands behind the last event, also while nothing follows it. */
+static bool report_stop(struct px_stream *stream, uint64_t state, void *data, size_t capacity,
+			struct px_report *report)
+{
+	uint32_t run = px_stream_run_stopped(stream, state);
+
+	return run != 0 && px_reader_make_stop(&stream->reader, run, data, capacity, report);
+}
+
+/*
+ * A stream that stopped by itself: its STOP, and whether it can go on.  With a log that waits until STOP is
+ * written: whoever completes the log of a dead controller makes STOP as the state says.
+ */
+static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum px_next next,
+				 void *data, size_t capacity, struct px_report *report)
+{
+	bool is_empty;
+
+	/* A writer that did not fill it may be on its way. */
+	if (next == PX_NEXT_NONE && stream->settled_state != state) {
+		settle_writers(&stream->view);
+		stream->settled_state = state;
+		next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data,
+				      capacity, report);
+	}
+	is_empty = next == PX_NEXT_NONE;
+	if (is_empty && report_stop(stream, state, data, capacity, report))
+		next = PX_NEXT_EVENT;
+	if (stream->logging.log)
+		return next;
+	if (is_empty)
+		settle_stop(stream, state);
+	restart_if_free(stream, px_load_acquire(&stream->view.segment->state));
+	return next;
+}
+
+void px_stream_release(struct px_stream *stream, bool is_empty)
+{
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+
+	px_reader_release(&stream->reader, stream->logging.bequest->next);
+	if (stream->view.limit == 0 || px_state_of(state) != PX_STATE_AUTO_FULL)
+		return;
+	if (is_empty)
+		settle_stop(stream, state);
+	restart_if_free(stream, px_load_acquire(&stream->view.segment->state));
+}
+
+/*
+ * Nothing was recorded before the stream was made.  What says so is no writer's of ours, and its time might be below 0: then
+ * all later events of a log would come to stand at the end of time.
+ */
+static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
+{
+	if (px_unlikely((int64_t)(counter - timeline->origin.counter) < 0))
+		counter = timeline->origin.counter;
+	return px_timeline_convert(timeline, counter);
+}
+
+/*
+ * The state is read before the rings: what a stream recorded before it stopped by itself is then seen, and
+ * STOP does not come ahead of it.
+ */
+enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
+			    struct px_report *report)
+{
+	struct px_segment *segment = stream->view.segment;
+	uint64_t state = px_load_acquire(&segment->state);
+	enum px_next next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state),
+					   data, capacity, report);
+
+	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
+		next = next_of_full(stream, state, next, data, capacity, report);
+	if (px_likely(next == PX_NEXT_EVENT))
+		report->time_ns = time_of(&stream->reader.timeline, report->record.counter);
+	return next;
+}
+uint32_t *px_stream_waiting(const struct px_stream *stream)
+{
+	return &stream->view.segment->waiting;
+}
+
+void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what)
+{
+	px_wait_prepare(&stream->view.segment->waiting, what);
+	/* What was committed before must be below the next snapshot, also on a coarse counter. */
+	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
+}
+
+/* Event types. */
+
+/* The place of the target in the table of its family; NULL: there are too many processes. */
+static struct px_family_member *member_of_target(const struct px_stream *stream)
+{
+	uint64_t word = px_life_word(stream->target.pid, stream->target.start);
+
+	return word ? px_family_enter(stream->family.family, word) : NULL;
+}
+
+/* The next place, from number *i on, of one who was born into the stream. */
+static struct px_family_member *next_member(const struct px_stream *stream, int *i)
+{
+	while (*i < PX_FAMILY_MEMBERS) {
+		struct px_family_member *member = &stream->family.family->member[(*i)++];
+		uint64_t word = px_load_acquire(&member->word);
+
+		if (word && px_kin_has_member(&stream->view, word))
+			return member;
+	}
+	return NULL;
+}
+
+static void add_opened(struct px_eventset *set, const struct px_family_member *member)
+{
+	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)
+		set->bits[i] |= px_read_once(&member->opened.bits[i]);
+}
+
+/* All at once: where the list is nonsense, each type takes a look at all of it. */
+void px_stream_list_types(const struct px_stream *stream)
+{
+	struct px_family_member *member = member_of_target(stream);
+	struct px_eventset opened = {{0}};
+
+	if (member)
+		add_opened(&opened, member);
+	for (int i = 0; (member = next_member(stream, &i));)
+		add_opened(&opened, member);
+	px_types_list(stream->family.family, &opened, &stream->view);
+}
+
+/*
+ * Number n of the list.  Before it says no it looks for more, once, and lets what a kill left half done be
+ * finished.
+ */
+static bool type_at(const struct px_stream *stream, uint32_t n, bool *has_looked, unsigned int *id)
+{
+	const struct px_typelist *types = &stream->view.segment->types;
+	char name[PX_NAME_MAX + 1];
+
+	if (px_typelist_get(types, n, id, name) && *id != PX_EVENT_NONE)
+		return true;
+	if (!*has_looked)
+		px_stream_list_types(stream);
+	*has_looked = true;
+	return px_typelist_get(types, n, id, name);
+}
+
+unsigned int px_stream_type(const struct px_stream *stream, uint32_t *i)
+{
+	bool has_looked = false;
+	unsigned int id, next;
+
+	if (*i < PX_EVENT_SYSTEM_LAST)
+		return PX_EVENT_ERROR + *i;
+	if (*i == PX_EVENT_SYSTEM_LAST)
+		return PX_EVENT_UNNAMED;
+	while (type_at(stream, *i - PX_EVENT_SYSTEM_LAST - 1, &has_looked, &id)) {
+		if (id != PX_EVENT_NONE)
+			return id;
+		if (!type_at(stream, *i - PX_EVENT_SYSTEM_LAST, &has_looked, &next))
+			break;
+		(*i)++;
+	}
+	return PX_EVENT_NONE;
+}
+
+bool px_stream_next_type(struct px_stream *stream, unsigned int *id)
+{
+	unsigned int next = px_stream_type(stream, &stream->next_type);
+
+	if (next == PX_EVENT_NONE)
+		return false; /* stay: types opened later come then */
+	stream->next_type++;
+	*id = next;
+	return true;
+}
+
+/* Who was born into the stream may use the type too. */
+static void grant_to_members(const struct px_stream *stream, unsigned int id)
+{
+	struct px_family_member *member;
+
+	for (int i = 0; (member = next_member(stream, &i));)
+		px_types_grant(member, id);
+}
+
+int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int *id)
+{
+	char text[PX_NAME_MAX + 1];
+	int error;
+
+	if (stream->is_self)
+		error = px_process_open_type(name, id);
+	else
+		error = px_types_open_for(stream->family.family, member_of_target(stream), name,
+					  id);
+	if (error || *id < PX_EVENT_USER_FIRST)
+		return error;
+	grant_to_members(stream, *id);
+	if (px_names_get(&stream->family.family->names, *id, text) == 0)
+		px_view_add_type(&stream->view, *id, text);
+	return 0;
+}
+
+int px_stream_type_name(const struct px_stream *stream, unsigned int id, char name[PX_NAME_MAX + 1])
+{
+	const struct px_typelist *types = &stream->view.segment->types;
+
+	if (px_typelist_name(types, id, name) == 0)
+		return 0;
+	px_stream_list_types(stream);
+	return px_typelist_name(types, id, name);
+}
+
+void px_stream_rewind_types(struct px_stream *stream)
+{
+	stream->next_type = 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "trace/callpoint.h"
+
+#include <errno.h>
+
+#include "trace/emit.h"
+
+const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
+
+/* The first call by a wrapper on this CPU: the stream learns its name, and what other wrappers there are. */
+static PX_COLD void introduce(const struct px_view *view, uint32_t id)
+{
+	const struct px_wrapper_row *rows;
+	int saved_errno = errno;
+	uint32_t nr_rows;
+
+	if (!px_eventset_has(&view->segment->types.listed, id))
+		px_view_add_type(view, id, px_call_name((enum px_call)(id - PX_EVENT_CALL_FIRST)));
+	if (px_callpoint_rows && px_load_acquire(&view->segment->coverage.nr_rows) == 0) {
+		rows = px_callpoint_rows(&nr_rows);
+		px_coverage_write(&view->segment->coverage, rows, nr_rows);
+	}
+	errno = saved_errno;
+}
+
+/*
+ * Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch.  So where
+ * CPUs have rings of their own the page of that ring is taken, also by who may not write events there.
+ */
+PX_INLINE uint64_t count(uint64_t *counter)
+{
+	uint64_t before = px_read_once(counter);
+
+#if defined(__x86_64__)
+	__asm__("incq %0" : "+m"(*counter));
+#else
+	px_fetch_add(counter, UINT64_C(1));
+#endif
+	return before;
+}
+
+/* A call that ends was counted, and introduced, when it began. */
+PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct px_event *event,
+		     struct px_cpu cpu)
+{
+	const struct px_rings *rings = &view->rings;
+	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
+	struct px_ring ring = own_or_shared(rings, has_own, cpu.number);
+
+	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
+	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))
+		introduce(view, event->id);
+}
+
+static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
+			       void *address)
+{
+	struct px_self *self = &px_gate.self;
+	uint32_t flags = call_at >> 16 | PX_RECORD_CALL;
+	struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)),
+				 .data = data};
+	struct px_cpu cpu = current_cpu();
+
+	sign(&event, address);
+	for (uint64_t attached = px_load_acquire(&self->attached); attached;
+	     attached &= attached - 1) {
+		const struct px_view *view =
+			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
+
+		if (px_unlikely(!view))
+			continue;
+		if (px_unlikely(px_read_once(&self->pid) != event.pid))
+			return; /* as in px_point_event() */
+		event.flags = flags;
+		event.length = length;
+		if (px_unlikely(length > view->max_data)) {
+			event.length = view->max_data;
+			event.flags |= PX_RECORD_TRUNCATED;
+		}
+		enter(view, wrapper, &event, cpu);
+		emit(view, &event, cpu);
+	}
+}
+
+/*
+ * As record(), for one stream and 16 bytes that are not cut: what nearly every call is.  Here the compiler knows that
+ * it is one slot, and keeps the event in registers.
+ */
+void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
+		  void *address)
+{
+	struct px_self *self = &px_gate.self;
+	uint64_t data[2] = {first, second};
+	const struct px_view *view;
+	struct px_event event;
+	uint64_t attached;
+	struct px_cpu cpu;
+
+	px_process_ensure();
+	attached = px_load_acquire(&self->attached);
+	if (px_unlikely(!attached))
+		return;
+	/* Of a constant address, as a rule, the view is loaded while `attached` still is. */
+	if (px_likely(attached == 1))
+		view = px_load_acquire(&self->view[0]);
+	else
+		view = (attached & (attached - 1)) == 0 ?
+			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
+			       NULL;
+	if (px_unlikely(!view || view->max_data < sizeof(data))) {
+		const uint64_t kept[2] = {first, second}; /* so that `data` itself stays in registers */
+
+		record(wrapper, call_at, kept, sizeof(kept), address);
+		return;
+	}
+	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
+	event.flags = call_at >> 16 | PX_RECORD_CALL;
+	event.data = data;
+	event.length = sizeof(data);
+	sign(&event, address);
+	cpu = current_cpu();
+	enter(view, wrapper, &event, cpu);
+	emit(view, &event, cpu);
+}
+
+void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
+		       void *address)
+{
+	px_process_ensure();
+	record(wrapper, call_at, data, length, address);
+}
+
+/* Streams of one machine use the same counter, as long as the kernel trusts it. */
+uint64_t px_callpoint_clock(void)
+{
+	struct px_self *self = &px_gate.self;
+	uint64_t attached = px_load_acquire(&self->attached);
+	const struct px_view *view =
+		attached ? px_load_acquire(&self->view[__builtin_ctzll(attached)]) : NULL;
+
+	return view ? px_clock_read((enum px_clock_source)view->rings.source) : 0;
+}
+
+void px_callpoint_cost(uint32_t wrapper, uint64_t ticks)
+{
+	struct px_self *self = &px_gate.self;
+
+	for (uint64_t attached = px_load_acquire(&self->attached); attached;
+	     attached &= attached - 1) {
+		const struct px_view *view =
+			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
+
+		if (view)
+			px_coverage_add(&view->segment->coverage, wrapper, ticks);
+	}
+}

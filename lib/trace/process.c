@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/membarrier.h"
+#include "base/procfs.h"
+#include "base/sysv.h"
+#include "registry/inherit.h"
+#include "trace/types.h"
+
+#define VIEWS_IN_CHUNK 64
+
+#ifdef PX_GATE_AT_FIRST
+struct px_gate px_gate = {.self = {.quiet = PX_GATE_AT_FIRST}};
+#else
+struct px_gate px_gate;
+#endif
+_Static_assert(sizeof(struct px_gate) == 2 * PX_GATE_BLOCK, "two pages, the words side by side");
+_Static_assert(offsetof(struct px_gate, self.quiet) ==
+		       offsetof(struct px_gate, shared.generation) + sizeof(uint32_t),
+	       "the words of the gate are neighbours");
+
+/* Several threads may come here at once; they all write the same; so does a child of vfork. */
+static void identify(struct px_self *self)
+{
+	uint32_t pid = px_read_once(&self->forked_pid);
+
+	if (pid == 0)
+		pid = (uint32_t)syscall(SYS_getpid);
+	px_write_once(&self->start, px_life_start(pid));
+	px_write_once(&self->pid_namespace, px_life_pid_namespace());
+	px_store_release(&self->pid, pid);
+}
+
+struct px_process_id px_process_id(void)
+{
+	struct px_self *self = &px_gate.self;
+
+	if (px_load_acquire(&self->pid) == 0)
+		identify(self);
+	return (struct px_process_id){.pid = px_load_acquire(&self->pid),
+				      .pid_namespace = px_read_once(&self->pid_namespace),
+				      .start = px_read_once(&self->start)};
+}
+
+uint64_t px_process_find_incarnation(void)
+{
+	struct px_registry *registry = px_registry_get();
+	uint64_t *incarnation = &px_gate.self.incarnation;
+
+	if (registry && px_read_once(incarnation) == 0)
+		px_compare_exchange(incarnation, UINT64_C(0),
+				    px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
+	return px_read_once(incarnation);
+}
+
+/*
+ * Views are never freed, so they come from chunks that only grow.  A handler may interrupt this
+ * function and call it.
+ */
+struct view_chunk {
+	uint32_t used;
+	struct px_view view[VIEWS_IN_CHUNK];
+};
+
+static struct px_view *allocate_view(void)
+{
+	static struct view_chunk *current;
+	struct view_chunk *chunk, *fresh;
+
+	for (;;) {
+		chunk = px_load_acquire(&current);
+		if (chunk) {
+			uint32_t i = px_fetch_add(&chunk->used, 1);
+
+			if (i < VIEWS_IN_CHUNK)
+				return &chunk->view[i];
+		}
+		fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (fresh == MAP_FAILED)
+			return NULL;
+		if (!px_compare_exchange(&current, chunk, fresh))
+			munmap(fresh, sizeof(*fresh));
+	}
+}
+
+/* What a child finds here is its parent's (inherit.h). */
+static struct px_lineage lineage;
+
+/* Put a view into its place.  False: another thread, or a handler, was quicker. */
+static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
+{
+	/* A writer of a ring of a CPU does without the barrier that who stops the stream asks for (C5). */
+	if (view->rings.nr_rings > view->rings.nr_shared && px_fence_register())
+		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
+	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
+	if (!px_compare_exchange(&self->view[index], NULL, view))
+		return false;
+	px_store_release(&lineage.view[index], view);
+	PX_TESTPOINT("process.attach.swapped");
+	px_exchange(&self->quiet, 0); /* P4 */
+	return true;
+}
+
+/* Our place in our table, by which others know that it is ours (shared_names.h). */
+static void enter_family(void)
+{
+	const struct px_process_id us = px_process_id();
+
+	px_types_enter(px_life_word(us.pid, us.start), px_process_incarnation());
+}
+
+/* This table is ours, unless there is one. */
+static void use_family(struct px_family_ref *ref)
+{
+	px_family_keep(ref); /* first: fork may come at once */
+	if (px_types_use(ref))
+		enter_family();
+	else
+		px_family_detach(ref);
+}
+
+static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot now;
+
+	return px_registry_read(index, &now) && now.generation == slot->generation;
+}
+
+/*
+ * What we record has to mean in the stream what it means here: so its table of names is ours, or
+ * becomes ours.
+ *
+ * That is done without the registry's lock, so whoever makes a further stream for us at the same time has to come to
+ * the same table: he looks at the streams that there are, and then at what we have attached.  We attach, and then look
+ * whether the stream is still there: if not, he may have seen neither, and chosen another one.
+ */
+static int share_family(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_family_ref ref;
+	uint32_t own;
+	int error;
+
+	if (!px_types_family(&own) && slot->family != 0) {
+		PX_TESTPOINT("process.family.found");
+		error = px_family_attach(slot->family, geteuid(), &ref);
+		if (error)
+			return error;
+		PX_TESTPOINT("process.family.attached");
+		if (!is_still_there(index, slot)) {
+			px_family_detach(&ref);
+			return ENOENT;
+		}
+		use_family(&ref);
+	}
+	return px_types_family(&own) && own == slot->family ? 0 : EACCES;
+}
+
+/* 0, also if somebody else was quicker: then look again.  Else why the stream cannot be had. */
+static int attach(struct px_self *self, uint32_t index, const struct px_registry_slot *slot)
+{
+	const struct px_process_id us = px_process_id();
+	struct px_mapping mapping;
+	struct px_view *view;
+	uint32_t nr_named;
+	int error;
+
+	error = share_family(index, slot);
+	if (error)
+		return error;
+	error = px_registry_attach(index, slot, &mapping);
+	if (error)
+		return error;
+	view = allocate_view();
+	error = !view ? ENOMEM : !px_segment_view(&mapping, view) ? EACCES : 0;
+	if (error)
+		goto unmap;
+	view->generation = slot->generation;
+	nr_named = px_types_add_from(view, 0);
+	if (!px_process_id_is(&slot->target, &us))
+		px_kin_add_member(view, &us);
+	PX_TESTPOINT("process.attach.mapped");
+	if (!put_view(self, index, view))
+		goto unmap;
+	/* Whoever opened a type meanwhile looked at the table of views before we were there. */
+	px_types_add_from(view, nr_named);
+	return 0;
+
+unmap:
+	px_shm_unmap(&mapping);
+	return error;
+}
+
+static void detach(struct px_self *self, uint32_t index, struct px_view *view)
+{
+	if (!px_compare_exchange(&self->view[index], view, NULL))
+		return; /* whoever was quicker does the rest */
+	px_compare_exchange(&lineage.view[index], view, NULL);
+	PX_TESTPOINT("process.detach.taken");
+	px_shm_retire(&view->mapping);
+}
+
+/* True if the stream in the slot traces us. */
+static bool traces_us(const struct px_self *self, uint32_t index, struct px_registry_slot *slot,
+		      const struct px_process_id *us)
+{
+	return px_registry_read(index, slot) &&
+	       (px_process_id_is(&slot->target, us) ||
+		px_read_once(&self->born_into[index]) == slot->generation);
+}
+
+/*
+ * Make one view agree with its slot.  True if anything changed.  Each turn but the last is there
+ * because the slot or the view has just changed: lock-free.
+ */
+static bool follow_slot(struct px_self *self, uint32_t index)
+{
+	const struct px_process_id us = px_process_id();
+	bool changed = false;
+
+	for (;;) {
+		/* The view before the slot (P1). */
+		struct px_view *view = px_load_acquire(&self->view[index]);
+		struct px_registry_slot slot;
+		bool wanted = traces_us(self, index, &slot, &us);
+
+		if (view ? wanted && view->generation == slot.generation : !wanted)
+			return changed;
+		if (view)
+			detach(self, index, view);
+		else if (attach(self, index, &slot) != 0 && !px_load_acquire(&self->view[index]))
+			return changed;
+		changed = true;
+	}
+}
+
+static bool has_views(const struct px_self *self)
+{
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		if (px_load_acquire(&self->view[i]))
+			return true;
+	return false;
+}
+
+/* With the registry as of this generation: the gate is open while there is a view (P4). */
+static void set_gate(struct px_self *self, uint32_t generation)
+{
+	bool open = has_views(self);
+
+	PX_TESTPOINT("process.gate.decided");
+	px_exchange(&self->quiet, open ? 0 : generation);
+	if (!open && has_views(self))
+		px_exchange(&self->quiet, 0);
+}
+
+/* Make what is attached agree with the registry.  True if anything changed. */
+static bool follow_registry(struct px_self *self)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		changed |= follow_slot(self, i);
+	return changed;
+}
+
+/* A view of the parent's as one of ours. */
+static void take_over(struct px_self *self, uint32_t index, const struct px_view *parents)
+{
+	const struct px_process_id us = px_process_id();
+	struct px_mapping mapping;
+	struct px_view *view;
+
+	if (px_shm_duplicate(&parents->mapping, &mapping) != 0)
+		return; /* then it is attached by its name */
+	view = allocate_view();
+	if (!view || !px_segment_view(&mapping, view)) {
+		px_shm_unmap(&mapping);
+		return;
+	}
+	view->generation = parents->generation;
+	px_kin_add_member(view, &us);
+	if (!put_view(self, index, view))
+		px_shm_unmap(&mapping);
+}
+
+/*
+ * A child by fork.  False: the parent was not attached, or to a former stream of this slot, since no handler has run
+ * and it had not looked.  What stands in the lineage may already be a view of our own, of a thread that was quicker.
+ */
+static bool inherit(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
+		    bool is_inherited)
+{
+	struct px_view *view = px_load_acquire(&lineage.view[index]);
+	bool is_current;
+
+	if (!view || view == px_load_acquire(&self->view[index]))
+		return view != NULL;
+	is_current = view->generation == slot->generation;
+	if (is_inherited && is_current) {
+		px_write_once(&self->born_into[index], slot->generation);
+		take_over(self, index, view);
+	}
+	px_compare_exchange(&lineage.view[index], view, NULL);
+	px_shm_retire(&view->mapping);
+	return is_current;
+}
+
+/*
+ * Find out which streams this process was born into.  Several threads, and handlers, may be at it; they come to
+ * the same result.
+ */
+static void be_born(struct px_self *self)
+{
+	const struct px_process_id us = px_process_id();
+	const struct px_process_id former = lineage.id;
+	bool is_child = former.pid != 0;
+	/* Without /proc, as in a chroot, a child is taken to be where its parent is. */
+	bool is_lost = is_child && us.pid_namespace == 0;
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX && !px_process_id_is(&former, &us); i++) {
+		struct px_registry_slot slot;
+		bool is_inherited = px_registry_read(i, &slot) && slot.is_inherited &&
+				    !px_process_id_is(&slot.target, &us) &&
+				    (us.pid_namespace == slot.target.pid_namespace || is_lost);
+
+		if (is_child && inherit(self, i, &slot, is_inherited))
+			continue;
+		if (is_inherited && px_kin_is_born_into(&slot, i, &us))
+			px_write_once(&self->born_into[i], slot.generation);
+	}
+	PX_TESTPOINT("process.born.known");
+	if (is_child) /* perhaps by _Fork(), where no handler has run */
+		enter_family();
+	px_write_once(&lineage.id.pid_namespace, us.pid_namespace);
+	px_write_once(&lineage.id.start, us.start);
+	px_write_once(&lineage.id.pid, us.pid);
+	px_store_release(&self->is_born, 1);
+}
+
+/*
+ * When it was born without a free descriptor a process does not know when it was: so as soon as it can, or nobody else
+ * would find it.  Where there is no /proc it can never; then it has no name space either.
+ */
+static void identify_late(struct px_self *self)
+{
+	uint64_t start;
+
+	if (px_likely(px_read_once(&self->start) != 0) || px_read_once(&self->pid_namespace) == 0)
+		return;
+	start = px_life_start(px_read_once(&self->pid));
+	if (start == 0)
+		return;
+	px_write_once(&self->start, start);
+	px_write_once(&lineage.id.start, start);
+	enter_family();
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_process_id us = px_process_id();
+		const struct px_view *view = px_load_acquire(&self->view[i]);
+
+		if (view && px_read_once(&self->born_into[i]) == view->generation)
+			px_kin_add_member(view, &us);
+	}
+}
+
+void px_process_refresh(void)
+{
+	struct px_registry *registry = px_registry_get();
+	struct px_self *self = &px_gate.self;
+	uint32_t generation;
+	int saved_errno = errno;
+
+	if (!registry)
+		return;
+	/* EDGE attach acquire: slots are as they were when the generation was raised, or newer */
+	generation = px_load_acquire(&px_gate.shared.generation);
+	if (px_load_acquire(&self->pid) == 0)
+		identify(self);
+	if (px_load_acquire(&self->is_born) == 0)
+		be_born(self);
+	if (generation != px_load_acquire(&self->generation) || px_read_once(&self->epoch) == 0) {
+		identify_late(self);
+		if (follow_registry(self) || px_read_once(&self->epoch) == 0)
+			px_store_release(&self->epoch,
+					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
+		PX_TESTPOINT("process.refresh.followed");
+		/* In this order: a sleeper's late 0 in quiet goes with an old generation. */
+		set_gate(self, generation);
+		px_store_release(&self->generation, generation); /* P2 */
+	}
+	if (px_load_acquire(&self->attached) && px_thread.epoch != px_read_once(&self->epoch))
+		px_thread_introduce(self, registry);
+	errno = saved_errno;
+}
+
+int px_process_join(uint32_t index, uint32_t generation)
+{
+	struct px_self *self = &px_gate.self;
+
+	/* Another thread may have looked first, and failed where we do not: so once more. */
+	for (int attempt = 0; attempt < 2; attempt++) {
+		const struct px_view *view;
+
+		px_process_refresh();
+		view = px_load_acquire(&self->view[index]);
+		if (view && view->generation == generation)
+			return 0;
+		px_write_once(&self->generation, 0);
+	}
+	return ENOMEM;
+}
+
+/* Put the registry's first page and a page of our own in the place of px_gate. */
+static int map_gate(int fd)
+{
+	void *own = &px_gate.self;
+
+	/* Without MADV_WIPEONFORK (Linux before 4.14) a child could not be told from its parent. */
+	if (mmap(own, PX_GATE_BLOCK, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	    madvise(own, PX_GATE_BLOCK, MADV_WIPEONFORK) != 0)
+		return errno;
+	if (mmap(&px_gate.shared, PX_GATE_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 0) == MAP_FAILED)
+		return errno;
+	return 0;
+}
+
+void px_process_take_granted(void)
+{
+	const struct px_process_id us = px_process_id();
+	uint64_t word = px_life_word(us.pid, us.start);
+	unsigned int id;
+
+	while ((id = px_types_find_granted(word)) != PX_EVENT_NONE) {
+		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+			struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+			if (view)
+				px_types_add(view, id);
+		}
+		px_types_accept(id); /* last: a handler that uses it would not make it known */
+	}
+}
+
+/* Protects initialisation.  The registry's is taken under it. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* What is inherited is decided at this moment: streams, and types (FORK-7). */
+static void before_fork(void)
+{
+	if (!px_registry_get())
+		return;
+	if (px_gate_is_open())
+		px_process_refresh();
+	px_process_take_granted();
+}
+
+/* At once, also if nothing is recorded before exec: then there is no memory of the parent any more. */
+static void after_fork(void)
+{
+	bool was_traced = false;
+	uint32_t number;
+
+	pthread_mutex_init(&mutex, NULL);
+	if (px_registry_get()) /* else this is no page of our own */
+		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		was_traced |= lineage.view[i] != NULL;
+	if (was_traced)
+		px_process_refresh();
+	if (px_types_family(&number))
+		enter_family();
+}
+
+static int init_locked(void)
+{
+	int error, fd;
+
+	if (px_registry_get())
+		return 0;
+	error = px_shm_init();
+	if (error)
+		return error;
+	error = px_registry_open(&fd);
+	if (error)
+		return error;
+	error = map_gate(fd);
+	if (!error)
+		error = px_registry_map(fd);
+	close(fd);
+	return error;
+}
+
+int px_process_init(void)
+{
+	int error;
+
+	pthread_mutex_lock(&mutex);
+	PX_TESTPOINT("process.init.locked");
+	error = init_locked();
+	if (!error && px_load_acquire(&px_gate.self.is_born))
+		identify_late(&px_gate.self); /* its streams are to have its whole name */
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+/* The image before an exec may have been a controller; its streams end with it (EXEC-4). */
+static void forget_former_image(void)
+{
+	struct px_process_id self = px_process_id();
+	struct px_registry *registry = px_registry_get();
+	bool found = false;
+	int fd;
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		found |= px_load_acquire(&registry->slot[i].active) &&
+			 px_process_id_is(&registry->slot[i].controller, &self);
+	if (found && px_registry_lock(&fd) == 0) {
+		px_registry_forget(&self);
+		px_registry_unlock(fd);
+	}
+}
+
+/* Errors are silent here: a program that is not traced must not notice us. */
+__attribute__((constructor(101))) static void begin(void)
+{
+	int saved_errno = errno;
+
+	pthread_atfork(before_fork, NULL, after_fork); /* also if all the rest fails */
+	px_sysv_init();
+	px_fence_register();
+	if (px_process_init() == 0) {
+		forget_former_image();
+		px_process_refresh();
+		px_types_forget(px_life_word(px_gate.self.pid, px_gate.self.start));
+	} else {
+		px_write_once(&px_gate.self.quiet, px_read_once(&px_gate.shared.generation));
+	}
+	errno = saved_errno;
+}
+
+/* A stream of which we are, or are about to be, a part has a table that is to be ours. */
+static bool find_family(uint32_t *number)
+{
+	const struct px_process_id us = px_process_id();
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		struct px_registry_slot slot;
+
+		if (!traces_us(&px_gate.self, i, &slot, &us) || slot.family == 0)
+			continue;
+		*number = slot.family;
+		return true;
+	}
+	return false;
+}
+
+int px_process_choose_family(uint32_t *number)
+{
+	struct px_family_ref ref;
+	int error;
+
+	px_process_refresh(); /* which may attach, and so have the table */
+	if (px_types_family(number))
+		return 0;
+	if (!px_registry_get() || !find_family(number) ||
+	    px_family_attach(*number, geteuid(), &ref) != 0) {
+		error = px_family_make(geteuid(), &ref);
+		if (error)
+			error = px_family_make_private(&ref);
+		if (error)
+			return error;
+	}
+	use_family(&ref);
+	px_types_family(number);
+	return 0;
+}
+
+/* Also where there is no registry, or no lock to be had: then nobody else looks for the table. */
+static int need_family(void)
+{
+	int error, fd, locked, state;
+	uint32_t number;
+
+	if (px_types_family(&number))
+		return 0;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	locked = px_registry_get() ? px_registry_lock(&fd) : ENOENT;
+	error = px_process_choose_family(&number);
+	if (!locked)
+		px_registry_unlock(fd);
+	pthread_setcancelstate(state, &state);
+	return error;
+}
+
+/* A stream that traces us may be as new as this. */
+int px_process_open_type(const char *name, unsigned int *id)
+{
+	int saved_errno = errno;
+	struct px_process_id us;
+	uint32_t first;
+	int error;
+
+	error = need_family();
+	if (error)
+		return error;
+	px_process_ensure();
+	us = px_process_id();
+	error = px_types_open(name, px_life_word(us.pid, us.start), id, &first);
+	/* A controller that has just made a stream lists types after that: so look after opening. */
+	px_process_ensure();
+	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
+		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+		if (view)
+			px_types_add_from(view, first);
+	}
+	errno = saved_errno;
+	return error;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "trace/thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+#include "ring/cpuring.h"
+#include "trace/process.h"
+
+__thread struct px_thread px_thread PX_TLS; /* once more: the model of a declaration is lost here */
+
+/* The kernel's own scale: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
+static uint32_t priority_of_thread(void)
+{
+	struct sched_param parameter = {0};
+	long policy = syscall(SYS_sched_getscheduler, 0);
+
+	if ((policy == SCHED_FIFO || policy == SCHED_RR) &&
+	    syscall(SYS_sched_getparam, 0, &parameter) == 0)
+		return (uint32_t)(99 - parameter.sched_priority);
+	/* The system call gives 20 - nice, so that it is never negative. */
+	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
+}
+
+static void name_thread(struct px_object *object)
+{
+	char *end;
+
+	if (prctl(PR_GET_NAME, object->name) != 0)
+		object->name[0] = '\0';
+	end = object->name + strnlen(object->name, 16);
+	*end++ = ' ';
+	*px_decimal_put(end, object->tid) = '\0';
+}
+
+/* The child of vfork has the storage of a thread that waits for it, and goes on with it. */
+static bool is_lent(const struct px_self *self)
+{
+	return (uint32_t)syscall(SYS_getpid) != px_read_once(&self->pid);
+}
+
+static bool is_of_process(const struct px_self *self, uint32_t tid)
+{
+	return tid != 0 && syscall(SYS_tgkill, (pid_t)px_read_once(&self->pid), tid, 0) == 0;
+}
+
+/*
+ * The thread that waits has had no name, and its child has given it its own.  That must not stay: who has the name of
+ * the dead does not keep its slots.
+ */
+static bool is_named_for_now(const struct px_self *self)
+{
+	return is_lent(self) && px_thread.tid == (uint32_t)syscall(SYS_gettid);
+}
+
+static uint32_t next_handle(struct px_registry *registry)
+{
+	uint64_t serial = px_fetch_add(&registry->gate.threads, UINT64_C(1));
+
+	return px_txtb_handle(PX_TXTB_THREAD, 1 + (uint32_t)(serial % 0xFFFFFD));
+}
+
+uint32_t px_thread_reserve_handle(void)
+{
+	struct px_registry *registry = px_registry_get();
+
+	return registry ? next_handle(registry) : 0;
+}
+
+/* A thread of a child has its parent's storage: the tid tells. */
+static void identify_thread(const struct px_self *self, struct px_registry *registry)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	if (px_thread.tid == tid || (is_lent(self) && is_of_process(self, px_thread.tid)))
+		return;
+	px_thread.handle = px_thread.given ? px_thread.given : next_handle(registry);
+	px_thread.given = 0; /* a child's thread has another one */
+	px_thread.id = (uint64_t)(uintptr_t)pthread_self();
+	px_thread.tid = tid;
+}
+
+static void introduce_thread(struct px_self *self, struct px_registry *registry)
+{
+	uint64_t epoch = px_load_acquire(&self->epoch);
+	struct px_object object = {.type = PX_TXTB_THREAD, .pid = self->pid};
+
+	identify_thread(self, registry);
+	object.priority = priority_of_thread();
+	object.handle = px_thread.handle;
+	object.tid = px_thread.tid;
+	object.thread = px_thread.id;
+	name_thread(&object);
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		struct px_view *view = px_load_acquire(&self->view[i]);
+		struct px_object known;
+
+		if (view && !px_objects_find(&view->segment->threads, object.handle, &known))
+			px_view_add_thread(view, &object);
+	}
+	px_thread.priority = px_txtb_priority_word(object.priority);
+	px_thread_doubt_area(); /* we may be a child */
+	px_thread.epoch = is_named_for_now(self) ? 0 : epoch;
+}
+
+/* A handler in between would introduce the thread too, and it would be listed twice. */
+void px_thread_introduce(struct px_self *self, struct px_registry *registry)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (px_thread.epoch != px_load_acquire(&self->epoch))
+		introduce_thread(self, registry);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct rseq *px_thread_find_area(void)
+{
+	px_thread.area = px_thread.is_shared ? NULL : px_cpu_area_ensure();
+	return px_thread.area;
+}
+
+uint32_t px_thread_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}

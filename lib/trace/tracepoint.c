@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "trace/tracepoint.h"
+
+#include "trace/emit.h"
+#include "trace/types.h"
+
+/* EVENT-13, TRIDOPEN-1: a controller may have opened it for us; nobody opens system events. */
+static PX_COLD bool is_granted(uint32_t id)
+{
+	if (id < PX_EVENT_USER_FIRST)
+		return false;
+	px_process_take_granted();
+	return px_eventset_has(&px_types_opened, id);
+}
+
+void px_point_event(uint32_t id, const void *data, size_t length, void *address)
+{
+	struct px_self *self = &px_gate.self;
+	struct px_event event;
+	uint64_t attached;
+	struct px_cpu cpu;
+
+	px_process_ensure();
+	attached = px_load_acquire(&self->attached);
+	if (!attached || id >= PX_EVENT_IDS)
+		return;
+	if (px_unlikely(!px_eventset_has(&px_types_opened, id)) && !is_granted(id))
+		return;
+	if (px_unlikely(!data))
+		length = 0; /* EVENT-15 */
+	event.id = id;
+	event.data = data;
+	sign(&event, address);
+	cpu = current_cpu();
+	for (; attached; attached &= attached - 1) {
+		const struct px_view *view =
+			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
+
+		if (px_unlikely(!view))
+			continue; /* detached meanwhile */
+		/* A child of a handler that came in between: the event is its parent's, who goes on too. */
+		if (px_unlikely(px_read_once(&self->pid) != event.pid))
+			return;
+		event.flags = 0;
+		event.length = length;
+		if (px_unlikely(length > view->max_data)) {
+			event.length = view->max_data; /* EVENT-4: decided per stream */
+			event.flags = PX_RECORD_TRUNCATED;
+		}
+		emit(view, &event, cpu);
+	}
+}
+
+bool px_point_control(const struct px_view *view, const struct px_event *event, uint64_t *counter)
+{
+	struct px_ring ring = px_rings_get(&view->rings, 0);
+	uint32_t n = px_record_slots(event->length);
+	uint64_t limit = view->limit ? view->geometry.nr_slots : 0;
+	struct px_reservation at;
+
+	for (int attempts = 0; attempts < CLAIM_ATTEMPTS; attempts++) {
+		if (!px_ring_reserve(&ring, n, limit, (enum px_clock_source)view->rings.source,
+				     &at))
+			break;
+		if (!px_ring_claim(&ring, at.position, n, event->tid)) {
+			px_ring_give_up(&ring, at.position, 0);
+			continue;
+		}
+		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu().number);
+		px_ring_commit(&ring, at.position, n, event->tid);
+		notify(view, &ring);
+		*counter = at.counter;
+		return true;
+	}
+	px_fetch_add(&ring.control->given_up, UINT64_C(1));
+	return false;
+}

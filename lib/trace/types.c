@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/types.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+
+struct px_eventset px_types_opened = {
+	.bits = {[PX_EVENT_UNNAMED / 64] = UINT64_C(1) << PX_EVENT_UNNAMED % 64}};
+
+/* Named types in the order in which they were opened, and as a set.  The count follows the entry. */
+static uint16_t opened_order[PX_TYPES_MAX];
+static uint32_t nr_opened;
+static struct px_eventset listed;
+
+/* NULL until there is one.  The number is written before. */
+static struct px_family *own_family;
+static uint32_t own_number;
+
+/* Protects what was opened against others that open.  No lock is taken under it. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+struct px_family *px_types_family(uint32_t *number)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+
+	*number = family ? px_read_once(&own_number) : 0;
+	return family;
+}
+
+/* Numbers of families that are in use together are of one kind: either there is such memory or not. */
+bool px_types_use(const struct px_family_ref *ref)
+{
+	uint32_t none = 0;
+
+	if (px_load_acquire(&own_family))
+		return false;
+	px_compare_exchange(&own_number, none, ref->number);
+	if (px_read_once(&own_number) != ref->number)
+		return false;
+	return px_compare_exchange(&own_family, NULL, ref->family);
+}
+
+static void add_to(struct px_eventset *set, unsigned int id)
+{
+	px_fetch_or(&set->bits[id / 64], UINT64_C(1) << id % 64);
+}
+
+/* In this order: fork may come between, and then the child finishes it. */
+static void note_opened(unsigned int id)
+{
+	opened_order[nr_opened] = (uint16_t)id;
+	px_store_release(&nr_opened, nr_opened + 1);
+	PX_TESTPOINT("types.note.listed");
+	add_to(&listed, id);
+	add_to(&px_types_opened, id);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_init(&mutex, NULL);
+	if (nr_opened == 0)
+		return;
+	add_to(&listed, opened_order[nr_opened - 1]);
+	add_to(&px_types_opened, opened_order[nr_opened - 1]);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}
+
+void px_types_enter(uint64_t word, uint64_t incarnation)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+	struct px_family_member *member = family ? px_family_enter(family, word) : NULL;
+
+	for (size_t i = 0; member && i < PX_EVENTSET_WORDS; i++)
+		px_fetch_or(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
+	if (member)
+		px_write_once(&member->incarnation, incarnation);
+}
+
+void px_types_forget(uint64_t word)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+	struct px_family_member *member = family ? px_family_find(family, word) : NULL;
+
+	for (size_t i = 0; member && i < PX_EVENTSET_WORDS; i++)
+		px_write_once(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
+}
+
+unsigned int px_types_find_granted(uint64_t word)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+	struct px_family_member *member = family ? px_family_find(family, word) : NULL;
+
+	for (unsigned int i = 0; member && i < PX_EVENTSET_WORDS; i++) {
+		uint64_t granted = px_read_once(&member->opened.bits[i]) &
+				   ~px_read_once(&px_types_opened.bits[i]);
+
+		if (i == 0)
+			granted &= ~UINT64_C(0) << PX_EVENT_USER_FIRST;
+		if (granted != 0)
+			return i * 64 + (unsigned int)__builtin_ctzll(granted);
+	}
+	return PX_EVENT_NONE;
+}
+
+void px_types_accept(unsigned int id)
+{
+	add_to(&px_types_opened, id);
+}
+
+/* What a controller has opened for us. */
+static void list_granted(const struct px_family_member *member)
+{
+	for (unsigned int word = 0; word < PX_EVENTSET_WORDS; word++) {
+		uint64_t granted = px_read_once(&member->opened.bits[word]) & ~listed.bits[word];
+
+		for (; granted != 0 && nr_opened < PX_TYPES_MAX - 1; granted &= granted - 1) {
+			unsigned int id = word * 64 + (unsigned int)__builtin_ctzll(granted);
+
+			if (id >= PX_EVENT_USER_FIRST)
+				note_opened(id);
+		}
+	}
+}
+
+static void open_locked(struct px_family *family, struct px_family_member *member, const char *name,
+			unsigned int *id)
+{
+	struct px_names *names = &family->names;
+
+	if (member)
+		list_granted(member);
+	px_names_find(names, name, id);
+	if (*id != PX_EVENT_NONE &&
+	    (*id < PX_EVENT_USER_FIRST || px_eventset_has(&px_types_opened, *id)))
+		return;
+	if (nr_opened >= PX_TYPES_MAX - 1 ||
+	    (*id == PX_EVENT_NONE &&
+	     px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_life_has, id) != 0)) {
+		*id = PX_EVENT_UNNAMED; /* EVOPEN-4: success */
+		return;
+	}
+	note_opened(*id);
+	if (member)
+		add_to(&member->opened, *id);
+}
+
+int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+	unsigned int found = PX_EVENT_NONE;
+	int saved_errno = errno;
+	int state;
+
+	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
+		return ENAMETOOLONG; /* also where there is no room for a further type */
+	if (!family)
+		return ENOMEM;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
+	pthread_mutex_lock(&mutex);
+	*first = nr_opened;
+	open_locked(family, px_family_enter(family, word), name, &found);
+	pthread_mutex_unlock(&mutex);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	*id = found;
+	return 0;
+}
+
+/* With the unnamed one. */
+static int count(const struct px_eventset *set)
+{
+	int sum = 1;
+
+	for (unsigned int id = PX_EVENT_USER_FIRST; id < PX_EVENT_IDS; id++)
+		sum += px_eventset_has(set, id);
+	return sum;
+}
+
+int px_types_open_for(struct px_family *family, struct px_family_member *member, const char *name,
+		      unsigned int *id)
+{
+	struct px_names *names = &family->names;
+	int saved_errno = errno;
+	unsigned int found;
+
+	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
+		return ENAMETOOLONG;
+	px_names_find(names, name, &found);
+	if (found == PX_EVENT_NONE || (found >= PX_EVENT_USER_FIRST &&
+				       !(member && px_eventset_has(&member->opened, found)))) {
+		if ((member && count(&member->opened) >= PX_TYPES_MAX) ||
+		    px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_life_has,
+				  &found) != 0)
+			found = PX_EVENT_UNNAMED; /* TRIDOPEN-4 */
+		else if (member)
+			add_to(&member->opened, found);
+	}
+	errno = saved_errno;
+	*id = found;
+	return 0;
+}
+
+void px_types_grant(struct px_family_member *member, unsigned int id)
+{
+	add_to(&member->opened, id);
+}
+
+void px_types_list(struct px_family *family, const struct px_eventset *opened,
+		   const struct px_view *view)
+{
+	char name[PX_NAME_MAX + 1];
+
+	for (unsigned int id = PX_EVENT_USER_FIRST; id < PX_EVENT_IDS; id++)
+		if (px_eventset_has(opened, id) && px_names_get(&family->names, id, name) == 0)
+			px_view_add_type(view, id, name);
+}
+
+void px_types_add(const struct px_view *view, unsigned int id)
+{
+	struct px_family *family = px_load_acquire(&own_family);
+	char name[PX_NAME_MAX + 1];
+
+	if (family && px_names_get(&family->names, id, name) == 0)
+		px_view_add_type(view, id, name);
+}
+
+uint32_t px_types_add_from(const struct px_view *view, uint32_t first)
+{
+	uint32_t i;
+
+	for (i = first; i < px_load_acquire(&nr_opened); i++)
+		px_types_add(view, opened_order[i]);
+	return i;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "txtb/txtb.h"
+
+#include <string.h>
+
+void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries)
+{
+	memset(header, 0, sizeof(*header));
+	header->id = PX_TXTB_ID;
+	header->time_mask = UINT32_MAX;
+	header->base = PX_TXTB_BASE;
+	header->registry_start = PX_TXTB_BASE + (uint32_t)sizeof(*header);
+	header->name_size = PX_TXTB_NAME_SIZE;
+	header->registry_end = PX_TXTB_BASE + (uint32_t)px_txtb_entries_offset(nr_objects);
+	header->buffer_start = header->registry_end;
+	header->buffer_end = PX_TXTB_BASE + (uint32_t)px_txtb_image_size(nr_objects, nr_entries);
+	header->current = header->buffer_start;
+	header->reserved2[0] = 0xAAAAAAAA; /* as the kernel of ThreadX fills them */
+	header->reserved2[1] = 0xBBBBBBBB;
+	header->reserved2[2] = 0xCCCCCCCC;
+}
+
+/* The viewer takes a name with a parenthesis apart at it and swallows underscores as menu keys. */
+static char shown(char byte)
+{
+	switch (byte) {
+	case '(':
+		return '[';
+	case ')':
+		return ']';
+	case '_':
+		return '-';
+	default:
+		return byte < 0x20 || byte > 0x7E ? '?' : byte;
+	}
+}
+
+void px_txtb_object_init(struct px_txtb_object *object, enum px_txtb_object_type type,
+			 uint32_t handle, uint32_t priority, const char *name)
+{
+	memset(object, 0, sizeof(*object));
+	object->type = (uint8_t)type;
+	object->handle = handle;
+	if (type == PX_TXTB_THREAD) {
+		object->priority_high = (uint8_t)(0x80 | (priority >> 8 & 3));
+		object->priority_low = (uint8_t)priority;
+	}
+	for (size_t i = 0; i < sizeof(object->name) && name[i]; i++)
+		object->name[i] = shown(name[i]);
+	if (!object->name[0])
+		object->name[0] = '?'; /* an empty name reads as "Non-ASCII Name" */
+}
