@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "completion.h"
-#include "say.h"
-#include "terminal.h"
+#include "base/message.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "cmd/completion.h"
 
 const struct command *const commands[] = {
 	&cmd_record, &cmd_follow, &cmd_list,	&cmd_doctor, &cmd_recover, &cmd_print, &cmd_info,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The size of a ring in which all calls of a program are recorded, if nobody says: for the object by itself, and for
- * record --preload (bin/control.c).  With less, a program that calls much loses events: with 1M a sort loses half of
+ * record --preload (bin/live/session.c).  With less, a program that calls much loses events: with 1M a sort loses half of
  * its own.  But a machine with many CPUs has many rings.
  */
 #ifndef PX_RINGSIZE_H

@@ -18,6 +18,7 @@ esac
 # A tree, and its folders in order; "." is the root of the tree.
 orders='
 lib base txtb event ring registry calls trace log stream api
+bin base cli trace trx waits report diff check live export cmd
 '
 
 failed=0
@@ -34,7 +35,7 @@ check()
 			level[folders[i]] = i
 		level["main.c"] = n + 1
 		# Seen by all: what configure and the build make, and the public headers.
-		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]
+		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["export/perfetto.pb-c.h"]
 	}
 
 	function complain(text)

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfetto.pb-c.h"
+#include "export/perfetto.pb-c.h"
 
 #define TEXTS_MAX 65536
 #define TRACKS_MAX 65536

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_NS 1000000000ULL
+#define STEP_NS 100000000ULL
+#define TEXT_STEP_NS 250000000ULL
+
+static struct {
+	bool is_known, is_terminal, is_shown;
+	unsigned long long begin_ns, shown_ns;
+} line;
+
+/* Names of files and processes may have anything in them, and a terminal shall not take it for orders. */
+static void hide_controls(char *text)
+{
+	unsigned char *at = (unsigned char *)text;
+
+	for (; *at; at++) {
+		if (*at < ' ' || *at == 0x7F)
+			*at = '?';
+		else if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
+			at[0] = at[1] = '?'; /* U+0080 to U+009F, in UTF-8 */
+	}
+}
+
+static void say_list(const char *format, va_list list)
+{
+	char *text;
+
+	progress_end();
+	fputs("txtrace: ", stderr);
+	if (vasprintf(&text, format, list) < 0)
+		return;
+	hide_controls(text);
+	fputs(text, stderr);
+	free(text);
+}
+
+void say(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	say_list(format, list);
+	va_end(list);
+	fputc('\n', stderr);
+}
+
+void say_error(int error, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	say_list(format, list);
+	va_end(list);
+	fprintf(stderr, ": %s\n", strerror(error));
+}
+
+static unsigned long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
+}
+
+static void look_at_terminal(unsigned long long now)
+{
+	if (line.is_known)
+		return;
+	line.is_known = true;
+	line.is_terminal = isatty(STDERR_FILENO);
+	line.begin_ns = now;
+}
+
+void progress(const char *what, unsigned long long done, unsigned long long total)
+{
+	unsigned long long now = now_ns();
+
+	look_at_terminal(now);
+	if (!line.is_terminal || now - line.begin_ns < PATIENCE_NS || now - line.shown_ns < STEP_NS)
+		return;
+	line.is_shown = true;
+	line.shown_ns = now;
+	if (total > 0)
+		fprintf(stderr, "\r%s: %3llu %% \033[K", what, done * 100 / total);
+	else
+		fprintf(stderr, "\r%s: %llu \033[K", what, done);
+	fflush(stderr);
+}
+
+/* The cursor goes back to the beginning, so that what another program prints there is not appended. */
+void progress_text(const char *format, ...)
+{
+	unsigned long long now = now_ns();
+	va_list list;
+
+	look_at_terminal(now);
+	if (!line.is_terminal || now - line.shown_ns < TEXT_STEP_NS)
+		return;
+	line.is_shown = true;
+	line.shown_ns = now;
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputs("\033[K\r", stderr);
+	fflush(stderr);
+}
+
+void progress_end(void)
+{
+	if (line.is_shown)
+		fputs("\r\033[K", stderr);
+	memset(&line, 0, sizeof(line));
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/message.h"
+
+/* -1: the file system has no such files, or they could not be given a name. */
+static int open_unnamed(const char *path)
+{
+	char *directory = directory_of(path);
+	int fd = directory ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+	free(directory);
+	if (fd >= 0 && access("/proc/self/fd", X_OK) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool open_file(struct text *text)
+{
+	struct stat status;
+
+	if (!text->overwrites && lstat(text->path, &status) == 0) {
+		say("%s exists; --force overwrites it", text->path);
+		return false;
+	}
+	/* A device, or a pipe, is written to as it is. */
+	if (stat(text->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		text->fd = open(text->path, O_WRONLY | O_CLOEXEC);
+	} else if ((text->fd = open_unnamed(text->path)) >= 0) {
+		text->is_unnamed = true;
+	} else if (asprintf(&text->part, "%s.XXXXXX", text->path) >= 0) {
+		text->fd = mkostemp(text->part, O_CLOEXEC);
+		if (text->fd >= 0) {
+			mode_t mask = umask(0);
+
+			umask(mask);
+			fchmod(text->fd, 0666 & ~mask);
+		}
+	}
+	if (text->fd < 0)
+		say_error(errno, "%s", text->path);
+	return text->fd >= 0;
+}
+
+bool text_open(struct text *text, const char *path, bool overwrites)
+{
+	text->fd = STDOUT_FILENO;
+	text->error = 0;
+	text->path = text->part = NULL;
+	text->is_unnamed = false;
+	text->overwrites = overwrites;
+	text->written = 0;
+	text->used = 0;
+	if (!path || strcmp(path, "-") == 0)
+		return true;
+	text->fd = -1;
+	text->path = strdup(path);
+	if (text->path && open_file(text))
+		return true;
+	free(text->path);
+	free(text->part);
+	return false;
+}
+
+static void write_out(struct text *text, const char *bytes, size_t size)
+{
+	if (!text->error)
+		text->error = write_all(text->fd, bytes, size);
+	if (!text->error)
+		text->written += size;
+}
+
+void text_flush(struct text *text)
+{
+	write_out(text, text->bytes, text->used);
+	text->used = 0;
+}
+
+void text_put_large(struct text *text, const void *bytes, size_t size)
+{
+	text_flush(text);
+	if (size > TEXT_BYTES) {
+		write_out(text, bytes, size);
+		return;
+	}
+	memcpy(text->bytes, bytes, size);
+	text->used = size;
+}
+
+void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t size)
+{
+	text_flush(text);
+	if (!text->error && pwrite(text->fd, bytes, size, (off_t)offset) != (ssize_t)size)
+		text->error = errno != ESPIPE ? errno : 0;
+}
+
+/* link() does not overwrite; where there are no links the file is renamed, as with --force. */
+static int give_name(const struct text *text)
+{
+	if (!text->overwrites && link(text->part, text->path) == 0)
+		return unlink(text->part);
+	if (!text->overwrites && errno == EEXIST)
+		return -1;
+	return rename(text->part, text->path);
+}
+
+/* A name beside the other one, to be replaced. */
+static char *name_part(const char *path)
+{
+	char *part = NULL;
+	int fd = asprintf(&part, "%s.XXXXXX", path) < 0 ? -1 : mkostemp(part, O_CLOEXEC);
+
+	if (fd < 0) {
+		free(part);
+		return NULL;
+	}
+	close(fd);
+	unlink(part);
+	return part;
+}
+
+static int give_first_name(struct text *text)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", text->fd);
+	if (linkat(AT_FDCWD, own, AT_FDCWD, text->path, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (!text->overwrites || errno != EEXIST)
+		return -1;
+	text->part = name_part(text->path);
+	return text->part ? linkat(AT_FDCWD, own, AT_FDCWD, text->part, AT_SYMLINK_FOLLOW) : -1;
+}
+
+bool text_close(struct text *text, bool keep)
+{
+	text_flush(text);
+	if (text->is_unnamed && keep && !text->error && give_first_name(text) != 0)
+		text->error = errno;
+	if (text->path && close(text->fd) != 0 && !text->error)
+		text->error = errno;
+	if (text->part && keep && !text->error && give_name(text) != 0)
+		text->error = errno;
+	if (text->part && (!keep || text->error))
+		unlink(text->part);
+	if (keep && text->error && text->error != EPIPE) /* whoever read it has seen enough */
+		say_error(text->error, "%s", text->path ? text->path : "standard output");
+	free(text->path);
+	free(text->part);
+	text->path = text->part = NULL;
+	return !text->error || text->error == EPIPE;
+}
+
+void text_unsigned(struct text *text, uint64_t number, int width, char fill)
+{
+	char digits[24];
+	int i = sizeof(digits);
+
+	do
+		digits[--i] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	for (width -= (int)sizeof(digits) - i; width > 0; width--)
+		text_char(text, fill);
+	text_put(text, digits + i, sizeof(digits) - (size_t)i);
+}
+
+void text_signed(struct text *text, int64_t number)
+{
+	if (number < 0)
+		text_char(text, '-');
+	text_unsigned(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, 0, ' ');
+}
+
+void text_hex(struct text *text, uint64_t number, int width)
+{
+	char digits[16];
+	int i = sizeof(digits);
+
+	do
+		digits[--i] = "0123456789abcdef"[number & 15];
+	while ((number >>= 4) > 0);
+	for (width -= (int)sizeof(digits) - i; width > 0; width--)
+		text_char(text, '0');
+	text_put(text, digits + i, sizeof(digits) - (size_t)i);
+}
+
+void text_bytes(struct text *text, const void *bytes, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < size; i++) {
+		char pair[2] = {digits[at[i] >> 4], digits[at[i] & 15]};
+
+		text_put(text, pair, sizeof(pair));
+	}
+}
+
+void text_seconds(struct text *text, int64_t ns, int width)
+{
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	if (ns < 0) {
+		text_char(text, '-');
+		width--;
+	}
+	text_unsigned(text, size / 1000000000, width - 10, ' ');
+	text_char(text, '.');
+	text_unsigned(text, size % 1000000000, 9, '0');
+}
+
+void text_plain(struct text *text, const char *string, size_t width)
+{
+	size_t i;
+
+	for (i = 0; string[i]; i++)
+		text_char(text, string[i] >= ' ' && string[i] <= '~' ? string[i] : '?');
+	for (; i < width; i++)
+		text_char(text, ' ');
+}
+
+/* Bytes of the UTF-8 sequence at this place, or 0: it is none. */
+static size_t sequence(const unsigned char *at)
+{
+	size_t length = at[0] < 0x80		       ? 1 :
+			at[0] >= 0xC2 && at[0] <= 0xDF ? 2 :
+			at[0] >= 0xE0 && at[0] <= 0xEF ? 3 :
+			at[0] >= 0xF0 && at[0] <= 0xF4 ? 4 :
+							 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((at[i] & 0xC0) != 0x80)
+			return 0;
+	if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) ||
+	    (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F))
+		return 0;
+	return length;
+}
+
+/* Bytes from here on that JSON takes as they are, all ASCII. */
+static size_t plain_length(const unsigned char *at)
+{
+	size_t length = 0;
+
+	while (at[length] >= 0x20 && at[length] < 0x7F && at[length] != '"' && at[length] != '\\' &&
+	       at[length] != '<')
+		length++;
+	return length;
+}
+
+void text_json(struct text *text, const char *string)
+{
+	const unsigned char *at = (const unsigned char *)string;
+
+	text_char(text, '"');
+	for (;;) {
+		size_t length = plain_length(at);
+
+		text_put(text, at, length);
+		at += length;
+		if (!*at)
+			break;
+		length = sequence(at);
+		if (length == 0)
+			text_string(text, "\\ufffd");
+		else if (*at == '"' || *at == '\\')
+			text_printf(text, "\\%c", *at);
+		else if (*at < 0x20 || *at == 0x7F || *at == '<') /* "</script" would end a page */
+			text_printf(text, "\\u%04x", *at);
+		else if (at[0] == 0xC2 && at[1] < 0xA0)
+			text_printf(text, "\\u%04x", at[1]); /* which is a control, too */
+		else
+			text_put(text, at, length);
+		at += length > 0 ? length : 1;
+	}
+	text_char(text, '"');
+}
+
+void text_utf8(char *copy, size_t size, const char *string)
+{
+	size_t used = 0;
+
+	while (*string) {
+		size_t length = sequence((const unsigned char *)string);
+		size_t taken = length > 0 ? length : 1;
+
+		if (used + taken >= size)
+			break;
+		memcpy(copy + used, length > 0 ? string : "?", taken);
+		used += taken;
+		string += taken;
+	}
+	copy[used] = '\0';
+}
+
+void text_csv(struct text *text, const char *string)
+{
+	if (!strpbrk(string, "\",\r\n")) {
+		text_string(text, string);
+		return;
+	}
+	text_char(text, '"');
+	for (; *string; string++) {
+		if (*string == '"')
+			text_char(text, '"');
+		text_char(text, *string);
+	}
+	text_char(text, '"');
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length = vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	if (length > 0)
+		text_put(text, line,
+			 (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+}

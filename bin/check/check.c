@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "check/checktime.h"
+#include "check/handles.h"
+#include "trace/native.h"
+#include "trace/source.h"
+
+#define BUFFER_BYTES_MAX 0x07FFFFFFu
+#define MANY_EVENTS 200000
+#define MANY_THREADS 200
+#define MANY_RESUMES 10000
+#define KERNEL_NAME_SIZE                                                                           \
+	32 /* whose last byte is always null, so that a longer name ends before it */
+
+struct check {
+	const struct raw_file *file;
+	struct findings *findings;
+	struct raw_header header;
+	uint64_t at; /* offset of the header */
+	uint64_t events_at;
+	uint32_t nr_object_slots, nr_event_slots;
+	uint32_t nr_events, oldest;
+	uint64_t nr_objects, nr_threads;
+	uint64_t nr_resumes; /* in an interrupt, of nobody that runs next */
+	struct handles handles;
+	struct map names; /* offset of the first object with this one */
+	struct raw_window window;
+	unsigned char is_known[NATIVE_USER]; /* ids below: said already */
+};
+
+#define FOUND(check, rule, offset, ...)                                                            \
+	findings_add((check)->findings, RULE_##rule, (offset), __VA_ARGS__)
+
+/* The header. */
+
+static void check_addresses(struct check *check)
+{
+	const struct raw_header *header = &check->header;
+	uint32_t distance = header->current - header->buffer_start;
+
+	if (header->registry_start - header->base != RAW_HEADER_BYTES)
+		FOUND(check, registry_gap, check->at + 12,
+		      "the registry is said to begin %d bytes behind the base, but the header has "
+		      "48: "
+		      "TraceX reads on without a gap",
+		      (int)(header->registry_start - header->base));
+	if (header->buffer_start != header->registry_end)
+		FOUND(check, buffer_gap, check->at + 24,
+		      "the buffer is said to begin %d bytes behind the registry: TraceX reads on "
+		      "without a gap",
+		      (int)(header->buffer_start - header->registry_end));
+	if (distance % RAW_EVENT_BYTES || distance / RAW_EVENT_BYTES >= check->nr_event_slots)
+		FOUND(check, current, check->at + 32,
+		      "the oldest event is said to be at 0x%x, where no slot begins: TraceX takes "
+		      "the order of the file",
+		      header->current);
+	else
+		check->oldest = distance / RAW_EVENT_BYTES;
+}
+
+/* Sizes without which nothing behind them can be found. */
+static bool check_sizes(struct check *check)
+{
+	const struct raw_header *header = &check->header;
+	uint32_t registry = header->registry_end - header->registry_start;
+	uint32_t buffer = header->buffer_end - header->buffer_start;
+	uint32_t object = RAW_OBJECT_BYTES + header->name_size;
+	bool is_fine = true;
+
+	if (header->registry_end <= header->registry_start) {
+		FOUND(check, registry_size, check->at + 20,
+		      "the registry ends at 0x%x and begins at 0x%x: it has no slot, so TraceX "
+		      "refuses the file",
+		      header->registry_end, header->registry_start);
+		is_fine = false;
+	} else if (registry % object != 0) {
+		FOUND(check, registry_slack, check->at + 20,
+		      "the registry has %u bytes behind its last slot of %u bytes: TraceX reads "
+		      "all events %u bytes off",
+		      registry % object, object, registry % object);
+	}
+	if (header->buffer_end <= header->buffer_start || buffer > BUFFER_BYTES_MAX) {
+		FOUND(check, buffer_size, check->at + 28,
+		      "the buffer ends at 0x%x and begins at 0x%x: TraceX takes 1 to 4194303 "
+		      "events",
+		      header->buffer_end, header->buffer_start);
+		is_fine = false;
+	} else if (buffer % RAW_EVENT_BYTES != 0) {
+		FOUND(check, buffer_slack, check->at + 28,
+		      "the buffer has %u bytes behind its last slot, which TraceX passes over",
+		      buffer % RAW_EVENT_BYTES);
+	}
+	check->nr_object_slots = registry / object;
+	check->nr_event_slots = buffer / RAW_EVENT_BYTES;
+	check->events_at = check->at + RAW_HEADER_BYTES + (uint64_t)check->nr_object_slots * object;
+	return is_fine;
+}
+
+static bool check_header(struct check *check)
+{
+	struct raw_header *header = &check->header;
+
+	if (!raw_header(check->file, check->at, header)) {
+		FOUND(check, header_cut, check->file->size,
+		      "the file ends within the header of 48 bytes: TraceX refuses it");
+		return false;
+	}
+	if (header->name_size > RAW_NAME_MAX) {
+		FOUND(check, name_size, check->at + 18,
+		      "names have %u bytes: TraceX refuses more than 63", header->name_size);
+		return false;
+	}
+	if (header->name_size % 4 != 0)
+		FOUND(check, name_padding, check->at + 18,
+		      "names have %u bytes, no multiple of 4: the kernel pads its slots, but says "
+		      "the size without that",
+		      header->name_size);
+	if (header->time_mask & (header->time_mask + 1))
+		FOUND(check, mask, check->at + 4,
+		      "the time mask 0x%08x is not 2^n - 1: TraceX cuts bits out of the stamps",
+		      header->time_mask);
+	if (!check_sizes(check))
+		return false;
+	check_addresses(check);
+	return true;
+}
+
+/* The registry. */
+
+static void check_name(struct check *check, const struct raw_object *object, uint64_t offset)
+{
+	const char *name = object->name;
+	size_t length = strlen(name);
+	uint64_t *first = map_get(&check->names, map_hash(name));
+	const char *at = name;
+
+	if (*first == 0)
+		*first = offset;
+	else
+		FOUND(check, name_twice, offset + RAW_OBJECT_BYTES,
+		      "the name \"%s\" is that of the object at 0x%llx too: TraceX's menu "
+		      "leaves one out",
+		      name, (unsigned long long)*first);
+	if (name[0] < 0x20 || name[0] > 0x7E) {
+		FOUND(check, name_lost, offset + RAW_OBJECT_BYTES,
+		      "the name of object 0x%x begins with byte 0x%02x: TraceX shows \"Non-ASCII "
+		      "Name\"",
+		      object->handle, (unsigned char)name[0]);
+		return;
+	}
+	while (*at >= 0x20 && *at <= 0x7E && !strchr("()_", *at))
+		at++;
+	if (*at)
+		FOUND(check, name_character, offset + RAW_OBJECT_BYTES + (uint64_t)(at - name),
+		      strchr("()", *at) ?
+			      "the name \"%s\" has a parenthesis, at which TraceX takes "
+			      "it apart: picking it in a menu fails" :
+		      *at == '_' ? "the name \"%s\" has an underscore, which TraceX's menus "
+				   "swallow" :
+				   "the name \"%s\" has bytes that are not ASCII, of which "
+				   "TraceX makes others",
+		      name);
+	if (object->is_full ||
+	    (check->header.name_size == KERNEL_NAME_SIZE && length == KERNEL_NAME_SIZE - 1))
+		FOUND(check, name_cut, offset + RAW_OBJECT_BYTES,
+		      "the name \"%s\" fills its %u bytes: it may have been cut", name,
+		      check->header.name_size);
+}
+
+static void check_object(struct check *check, const struct raw_object *object, uint64_t offset)
+{
+	struct handle *first = handles_get(&check->handles, object->handle);
+
+	check->nr_objects++;
+	check->nr_threads += object->type == OBJECT_THREAD;
+	if (object->type == OBJECT_THREAD &&
+	    (object->handle == 0 || object->handle >= CONTEXT_INITIALIZE))
+		FOUND(check, handle_reserved, offset + 4,
+		      "the thread \"%s\" has the handle 0x%x, which TraceX takes for idle, "
+		      "initialization or an interrupt",
+		      object->name, object->handle);
+	if (first->is_registered)
+		findings_add(check->findings,
+			     object->type == OBJECT_THREAD ? RULE_thread_twice : RULE_handle_twice,
+			     offset + 4,
+			     "the handle 0x%x of \"%s\" is that of the object at 0x%llx too: %s",
+			     object->handle, object->name, (unsigned long long)first->offset,
+			     object->type == OBJECT_THREAD ? "its execution time counts twice" :
+						      "TraceX never finds this one");
+	if (!first->is_registered) {
+		first->is_registered = true;
+		first->is_thread = object->type == OBJECT_THREAD;
+		first->offset = offset;
+	}
+	check_name(check, object, offset);
+}
+
+/* False: it is not all there. */
+static bool check_registry(struct check *check)
+{
+	uint32_t size = RAW_OBJECT_BYTES + check->header.name_size;
+	struct raw_object object;
+
+	for (uint32_t slot = 0; slot < check->nr_object_slots; slot++) {
+		uint64_t offset = check->at + RAW_HEADER_BYTES + (uint64_t)slot * size;
+
+		if (!raw_object(check->file, offset, check->header.name_size, &object)) {
+			FOUND(check, registry_cut, check->file->size,
+			      "the file ends within slot %u of %u of the registry: TraceX refuses "
+			      "it",
+			      slot + 1, check->nr_object_slots);
+			return false;
+		}
+		if (object.type == 0)
+			continue;
+		if (check->nr_objects == HANDLES_MAX / 2) {
+			FOUND(check, many_objects, offset,
+			      "there are more than %u objects: TraceX is too slow for them, and "
+			      "nothing is said of those from here on",
+			      HANDLES_MAX / 2);
+			break;
+		}
+		check_object(check, &object, offset);
+	}
+	if (check->nr_threads == 0)
+		FOUND(check, no_thread, check->at + RAW_HEADER_BYTES,
+		      "no thread is registered: all have to go by their addresses, and TraceX's "
+		      "raw dump may end the program");
+	return true;
+}
+
+/* Events. */
+
+static uint64_t event_offset(const struct check *check, uint32_t slot)
+{
+	return check->events_at + (uint64_t)slot * RAW_EVENT_BYTES;
+}
+
+/* What stands behind the first unused slot, which TraceX never sees. */
+static void check_hole(struct check *check)
+{
+	uint64_t first = 0, nr_lost = 0;
+	struct raw_event event;
+
+	for (uint32_t slot = check->nr_events; slot < check->nr_event_slots; slot++) {
+		if (!raw_event(check->file, &check->window, event_offset(check, slot), &event))
+			break;
+		if (event.context != 0 && nr_lost++ == 0)
+			first = event_offset(check, slot);
+	}
+	if (nr_lost > 0)
+		FOUND(check, hole, event_offset(check, check->nr_events),
+		      "an unused slot is followed by %llu events, from 0x%llx on: TraceX stops "
+		      "here and does not show them",
+		      (unsigned long long)nr_lost, (unsigned long long)first);
+}
+
+/* Where the events end.  False: the file ends before. */
+static bool find_end(struct check *check)
+{
+	struct raw_event event;
+	uint32_t slot;
+
+	for (slot = 0; slot < check->nr_event_slots; slot++) {
+		if (!raw_event(check->file, &check->window, event_offset(check, slot), &event)) {
+			FOUND(check, buffer_cut, check->file->size,
+			      "the file ends within slot %u of %u, and none before it is unused: "
+			      "TraceX refuses it",
+			      slot + 1, check->nr_event_slots);
+			return false;
+		}
+		if (event.context == 0)
+			break;
+	}
+	check->nr_events = slot;
+	if (slot < check->nr_event_slots)
+		check_hole(check);
+	if (check->oldest > check->nr_events)
+		FOUND(check, current, check->at + 32,
+		      "the oldest event is said to be at 0x%x, an unused slot: TraceX takes the "
+		      "order of the file",
+		      check->header.current);
+	if (check->oldest >= check->nr_events)
+		check->oldest = 0;
+	return true;
+}
+
+static void check_context(struct check *check, uint32_t context, uint64_t offset)
+{
+	struct handle *handle;
+
+	if (context == CONTEXT_INTERRUPT || context == CONTEXT_INITIALIZE)
+		return;
+	handle = handles_get(&check->handles, context);
+	if (handle->is_registered && !handle->is_thread)
+		FOUND(check, context_no_thread, offset,
+		      "an event of 0x%x, which is the object at 0x%llx and no thread: TraceX makes "
+		      "up a new thread for each such event",
+		      context, (unsigned long long)handle->offset);
+	if (handle->is_context)
+		return;
+	handle->is_context = true;
+	if (context > CONTEXT_INITIALIZE)
+		FOUND(check, context_reserved, offset,
+		      "an event of thread 0x%x: TraceX leaves threads above 0xf0f0f0f0 out of most "
+		      "views",
+		      context);
+	if (!handle->is_registered) {
+		check->nr_threads++;
+		handle->offset = offset;
+		FOUND(check, context_unnamed, offset,
+		      "an event of thread 0x%x, which is not registered: TraceX calls it Un-named "
+		      "Thread",
+		      context);
+	}
+}
+
+static void check_id(struct check *check, uint32_t id, uint64_t offset)
+{
+	if (id >= NATIVE_USER || native_title(id) || check->is_known[id])
+		return;
+	check->is_known[id] = 1;
+	FOUND(check, id_unknown, offset,
+	      "an event with the id %u, which ThreadX does not have; those of applications are "
+	      "4096 to 65535",
+	      id);
+}
+
+/* A handle in a word that TraceX looks up; said once for each. */
+static void check_reference(struct check *check, uint32_t value, uint64_t offset, bool is_mutex,
+			    const char *what)
+{
+	struct handle *handle;
+
+	if (value == 0 || value == CONTEXT_INTERRUPT || value == CONTEXT_INITIALIZE)
+		return;
+	handle = handles_get(&check->handles, value);
+	if (handle->is_registered || handle->is_referred)
+		return;
+	handle->is_referred = true;
+	findings_add(check->findings, is_mutex ? RULE_mutex_unnamed : RULE_next_unnamed, offset,
+		     is_mutex ? "the %s 0x%x is not registered: TraceX counts priority inversions "
+				"that never were" :
+				"the %s 0x%x is not registered: TraceX charges time to a thread "
+				"without a name",
+		     what, value);
+}
+
+static bool is_state(uint32_t state)
+{
+	return (state >= 1 && state <= 9) || state == 12 || state == 13;
+}
+
+/* SUSPEND and RESUME make the status lines and the profile. */
+static void check_status(struct check *check, const struct raw_event *event, uint64_t offset)
+{
+	struct handle *thread = handles_get(&check->handles, event->info[0]);
+
+	thread->nr_changes++;
+	if (!is_state(event->info[1]))
+		FOUND(check, state, offset + 20,
+		      "the state %u of thread 0x%x is none that TraceX knows: its status line ends "
+		      "here",
+		      event->info[1], event->info[0]);
+	check_reference(check, event->info[3], offset + 28, false, "thread that runs next");
+	if ((event->id & 0xFFFF) == NATIVE_THREAD_RESUME && event->context == CONTEXT_INTERRUPT &&
+	    event->info[3] == 0)
+		check->nr_resumes++;
+}
+
+static void check_event(struct check *check, const struct raw_event *event, uint64_t offset)
+{
+	uint32_t id = event->id & 0xFFFF;
+
+	check_context(check, event->context, offset);
+	check_id(check, id, offset + 8);
+	if (id == NATIVE_THREAD_RESUME || id == NATIVE_THREAD_SUSPEND)
+		check_status(check, event, offset);
+	if (id == NATIVE_MUTEX_GET || id == NATIVE_MUTEX_PUT)
+		check_reference(check, event->info[0], offset + 16, true, "mutex");
+	if (id == NATIVE_MUTEX_GET)
+		check_reference(check, event->info[2], offset + 24, true, "owner of a mutex");
+}
+
+/* In the order of time. */
+static void check_events(struct check *check)
+{
+	struct check_time time = {.findings = check->findings, .mask = check->header.time_mask};
+	struct raw_event event;
+	uint32_t n = check->nr_events, oldest = check->oldest;
+
+	for (uint32_t slot = 0; slot < n; slot++) {
+		if (!raw_event(check->file, &check->window, event_offset(check, slot), &event))
+			return; /* it was cut meanwhile */
+		/* A part of the file has no say with its first step. */
+		check_time_vote(&time, event.stamp, slot < oldest ? slot : slot - oldest);
+	}
+	check_time_decide(&time, check->events_at + 12);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = i < n - oldest ? oldest + i : i - (n - oldest);
+		uint64_t offset = event_offset(check, slot);
+
+		if (!raw_event(check->file, &check->window, offset, &event))
+			return;
+		check_time_step(&time, event.stamp, offset + 12);
+		check_event(check, &event, offset);
+		if (i % 65536 == 0)
+			progress("checking", i, n);
+	}
+	check_time_end(&time, check->at + 4);
+	progress_end();
+}
+
+/* What only all events together tell. */
+static void check_numbers(struct check *check)
+{
+	if (check->nr_events == 0)
+		FOUND(check, no_event, check->events_at, "there is no event: TraceX shows nothing");
+	if (check->nr_events == 1)
+		FOUND(check, one_event, check->events_at,
+		      "there is one event only: TraceX complains, and drops the trace");
+	if (check->nr_events > 1 && check->nr_threads == 0 && check->nr_objects == 0)
+		FOUND(check, no_object, check->at + RAW_HEADER_BYTES,
+		      "there is no object, and no event of a thread: TraceX writes over its own "
+		      "memory");
+	if (check->nr_events > MANY_EVENTS)
+		FOUND(check, many_events, check->events_at,
+		      "there are %u events: TraceX is slow from %u on", check->nr_events,
+		      MANY_EVENTS);
+	if (check->nr_threads > MANY_THREADS)
+		FOUND(check, many_threads, check->at + RAW_HEADER_BYTES,
+		      "there are %llu threads: TraceX is slow from %u on",
+		      (unsigned long long)check->nr_threads, MANY_THREADS);
+	if (check->nr_resumes > MANY_RESUMES)
+		FOUND(check, many_resumes, check->events_at,
+		      "%llu times an interrupt resumes a thread and no next one is told: TraceX "
+		      "searches the whole file for each",
+		      (unsigned long long)check->nr_resumes);
+	for (size_t i = 0; i < check->handles.nr; i++) {
+		const struct handle *handle = &check->handles.handle[i];
+
+		if (check->nr_events > 1 && handle->nr_changes > check->nr_events / 2)
+			FOUND(check, status_overrun, handle->offset,
+			      "%u of %u events suspend or resume thread 0x%x: with more than half "
+			      "TraceX writes over its own memory",
+			      handle->nr_changes, check->nr_events, handle->handle);
+	}
+}
+
+void check_buffer(const struct raw_file *file, uint64_t offset, struct findings *findings,
+		  struct check_counts *counts)
+{
+	struct check *check = must(calloc(1, sizeof(*check)));
+
+	check->file = file;
+	check->findings = findings;
+	check->at = offset;
+	check->window.offset = UINT64_MAX;
+	if (check_header(check)) {
+		counts->end = event_offset(check, check->nr_event_slots);
+		if (check_registry(check) && find_end(check)) {
+			check_events(check);
+			check_numbers(check);
+		}
+	}
+	counts->nr_objects += check->nr_objects;
+	counts->nr_threads += check->nr_threads;
+	counts->nr_events += check->nr_events;
+	handles_free(&check->handles);
+	map_free(&check->names);
+	free(check);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/checktime.h"
+
+/* A step against the direction: so small a part of the range is an event out of order rather than a long pause. */
+#define SMALL_PART 16
+
+/* Votes for the other direction: from this part of the votes on, the result may be the wrong one. */
+#define DOUBTFUL_PART 4
+
+void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place)
+{
+	stamp &= time->mask;
+	if (place >= 2) {
+		time->nr_up += stamp > time->last;
+		time->nr_down += stamp < time->last;
+	}
+	if (time->nr_events++ == 0)
+		time->first = stamp;
+	if (stamp != time->first)
+		time->differs = true;
+	if (stamp > time->largest)
+		time->largest = stamp;
+	time->last = stamp;
+}
+
+void check_time_decide(struct check_time *time, uint64_t offset)
+{
+	unsigned long long up = time->nr_up, down = time->nr_down;
+
+	time->rises = up > down;
+	if (time->nr_events < 2)
+		return;
+	if (!time->differs) {
+		findings_add(time->findings, RULE_time_static, offset,
+			     "all events have the stamp 0x%x: TraceX finds that time stands still, "
+			     "and has no time view",
+			     time->first);
+		return;
+	}
+	time->is_decided = up != down;
+	if (!time->is_decided)
+		findings_add(
+			time->findings, RULE_time_direction, offset,
+			"%llu steps of the stamps go up and %llu go down: TraceX takes time to "
+			"fall where it cannot tell, and takes each step up for a wrap",
+			up, down);
+	else if ((up < down ? up : down) * DOUBTFUL_PART > up + down)
+		findings_add(
+			time->findings, RULE_time_doubtful, offset,
+			"%llu steps of the stamps go up and %llu go down: TraceX goes by the "
+			"majority, but either most pauses are longer than half the range of the "
+			"stamps, or events are out of order",
+			up, down);
+	else if (!time->rises)
+		findings_add(
+			time->findings, RULE_time_falls, offset,
+			"the stamps fall: right for a timer that counts down, and for no other");
+}
+
+static void tell_order(struct check_time *time, uint64_t offset, uint32_t back, uint64_t added)
+{
+	findings_add(time->findings, RULE_time_order, offset,
+		     "the event is %u ticks older than the one before it: TraceX takes that for a "
+		     "wrap, and shows it and all behind it %llu ticks later",
+		     back, (unsigned long long)added);
+}
+
+static void tell_gap(struct check_time *time, uint64_t offset, uint64_t step)
+{
+	findings_add(
+		time->findings, RULE_time_gap, offset,
+		"%llu ticks pass before this event, more than half the range of the stamps: the "
+		"pause may have been longer by a multiple of %llu",
+		(unsigned long long)step, (unsigned long long)time->mask + 1);
+}
+
+void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset)
+{
+	uint64_t range = (uint64_t)time->mask + 1;
+	uint32_t before = time->last;
+	uint32_t distance;
+
+	stamp &= time->mask;
+	time->last = stamp;
+	if (time->nr_steps++ == 0 || !time->is_decided || stamp == before)
+		return;
+	distance = stamp > before ? stamp - before : before - stamp;
+	if ((stamp > before) != time->rises) {
+		time->nr_wraps++;
+		if (distance <= range / SMALL_PART)
+			tell_order(time, offset, distance, range - distance);
+		else if (range - distance > range / 2)
+			tell_gap(time, offset, range - distance);
+	} else if (distance > range / 2) {
+		tell_gap(time, offset, distance);
+	}
+}
+
+void check_time_end(struct check_time *time, uint64_t offset)
+{
+	if (time->nr_wraps > 0 && time->largest <= time->mask / 2)
+		findings_add(
+			time->findings, RULE_clock_range, offset,
+			"the stamps go back %llu times, but none is above 0x%x of 0x%x: the "
+			"clock does not use the whole mask, so each time %u ticks too many are "
+			"shown",
+			(unsigned long long)time->nr_wraps, time->largest, time->mask,
+			time->mask - time->largest);
+}

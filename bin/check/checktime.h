@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The time of a trace buffer as TraceX makes it of 32-bit stamps: the neighbours in the file vote on whether stamps rise
+ * or fall, and a step against that is taken for a wrap.
+ */
+#ifndef TXTRACE_CHECKTIME_H
+#define TXTRACE_CHECKTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "check/findings.h"
+
+struct check_time {
+	struct findings *findings;
+	uint32_t mask;
+	uint64_t nr_events, nr_up, nr_down;
+	uint32_t first, last, largest;
+	bool differs; /* not all stamps are equal */
+	bool rises, is_decided;
+	uint64_t nr_steps, nr_wraps;
+};
+
+/* In the order of the file; place: of the event in its part, from 0 up. */
+void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place);
+
+/* offset: of the first stamp. */
+void check_time_decide(struct check_time *time, uint64_t offset);
+
+/* In the order of time. */
+void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset);
+
+/* offset: of the mask. */
+void check_time_end(struct check_time *time, uint64_t offset);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What `txtrace check` finds: by rule, with the place in the file; of each rule the first few, and how many. */
+#ifndef TXTRACE_FINDINGS_H
+#define TXTRACE_FINDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/output.h"
+
+enum rule {
+#define PX_RULE(name, severity) RULE_##name,
+#include "check/rules.def"
+#undef PX_RULE
+	NR_RULES
+};
+
+#define FINDINGS_OF_RULE 5
+#define NO_OFFSET UINT64_MAX
+
+struct finding {
+	enum rule rule;
+	unsigned int volume;
+	uint64_t offset; /* NO_OFFSET: of no place */
+	char *message;
+};
+
+struct findings {
+	unsigned int volume; /* that is looked at now, from 1 up */
+	uint64_t count[NR_RULES];
+	uint64_t last[NR_RULES]; /* offset of the last */
+	unsigned int nr_kept;
+	struct finding kept[NR_RULES * FINDINGS_OF_RULE];
+};
+
+void findings_add(struct findings *findings, enum rule rule, uint64_t offset, const char *format,
+		  ...) __attribute__((format(printf, 4, 5)));
+
+/* Without underscores: "registry-cut". */
+const char *rule_name(enum rule rule);
+
+uint64_t findings_errors(const struct findings *findings);
+uint64_t findings_warnings(const struct findings *findings);
+
+/* A line for each that was kept; volumes are told apart if there are several. */
+void findings_print(const struct findings *findings, struct text *text, unsigned int nr_volumes);
+
+/* The members of an array. */
+void findings_print_json(const struct findings *findings, struct text *text);
+
+void findings_free(struct findings *findings);
+
+#endif

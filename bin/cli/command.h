@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* All commands: a row in main.c for each. */
+#ifndef TXTRACE_COMMANDS_H
+#define TXTRACE_COMMANDS_H
+
+#include "cli/options.h"
+
+extern const struct command cmd_blocked;
+extern const struct command cmd_check;
+extern const struct command cmd_demo;
+extern const struct command cmd_diff;
+extern const struct command cmd_doctor;
+extern const struct command cmd_export;
+extern const struct command cmd_follow;
+extern const struct command cmd_help;
+extern const struct command cmd_info;
+extern const struct command cmd_list;
+extern const struct command cmd_locks;
+extern const struct command cmd_merge;
+extern const struct command cmd_print;
+extern const struct command cmd_record;
+extern const struct command cmd_recover;
+extern const struct command cmd_report;
+extern const struct command cmd_version;
+extern const struct command cmd_why;
+
+/* The table, ended by NULL. */
+extern const struct command *const commands[];
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+#define ROWS_MAX 32
+#define HELP_COLUMN 28
+
+enum { CODE_HELP = 'h' };
+
+/* "-o, --output=FILE", or as much of it as there is. */
+static int print_option(const struct option_row *row)
+{
+	int width = row->code < 256 ? printf("  -%c, ", row->code) : printf("      ");
+
+	width += printf("--%s", row->name);
+	if (row->argument)
+		width += printf("=%s", row->argument);
+	return width;
+}
+
+static void print_row(const struct option_row *row)
+{
+	int width = print_option(row);
+
+	if (width > HELP_COLUMN - 2) {
+		putchar('\n');
+		width = 0;
+	}
+	printf("%*s%s\n", HELP_COLUMN - width, "", row->help);
+}
+
+void options_help(const struct command *command)
+{
+	static const struct option_row help = {CODE_HELP, "help", NULL, "print this"};
+
+	printf("usage: txtrace %s%s%s%s\n\n%c%s.\n\n", command->name,
+	       command->options && command->options->name ? " [OPTION...]" : "",
+	       *command->arguments ? " " : "", command->arguments, toupper((unsigned char)command->summary[0]),
+	       command->summary + 1);
+	for (const struct option_row *row = command->options; row && row->name; row++)
+		print_row(row);
+	print_row(&help);
+	if (command->explain)
+		command->explain();
+	if (command != &cmd_help && command != &cmd_version)
+		printf("\nMore: man txtrace-%s\n", command->name);
+}
+
+/* The table as getopt_long() wants it. */
+struct getopt_tables {
+	struct option row[ROWS_MAX + 2];
+	char letters[2 * ROWS_MAX + 4];
+};
+
+static void add_row(struct getopt_tables *tables, int i, int code, const char *name, bool takes)
+{
+	size_t length = strlen(tables->letters);
+
+	tables->row[i] = (struct option){name, takes ? required_argument : no_argument, NULL, code};
+	if (code >= 256)
+		return;
+	tables->letters[length++] = (char)code;
+	if (takes)
+		tables->letters[length++] = ':';
+	tables->letters[length] = '\0';
+}
+
+/* '+': the first argument ends the options, so that those of a recorded command are left alone. */
+static void make_tables(const struct command *command, struct getopt_tables *tables)
+{
+	int i = 0;
+
+	memset(tables, 0, sizeof(*tables));
+	strcpy(tables->letters, command->arguments[0] == '(' ? "+:" : ":");
+	for (const struct option_row *row = command->options; row && row->name && i < ROWS_MAX;
+	     row++)
+		add_row(tables, i++, row->code, row->name, row->argument != NULL);
+	add_row(tables, i, CODE_HELP, "help", false);
+}
+
+int options_next(const struct command *command, int argc, char **argv)
+{
+	struct getopt_tables tables;
+	int code;
+
+	make_tables(command, &tables);
+	opterr = 0;
+	code = getopt_long(argc, argv, tables.letters, tables.row, NULL);
+	if (code == CODE_HELP) {
+		options_help(command);
+		exit(terminal_end(EXIT_FINE));
+	}
+	if (code != '?' && code != ':')
+		return code;
+	if (code == ':')
+		say("%s needs an argument; see txtrace %s --help", argv[optind - 1], command->name);
+	else if (optopt > 0 && optopt < 256)
+		say("unknown option -%c; see txtrace %s --help", optopt, command->name);
+	else
+		say("unknown option %s; see txtrace %s --help", argv[optind - 1], command->name);
+	return '?';
+}
+
+const char *options_file(const struct command *command, int argc, char **argv)
+{
+	if (optind + 1 == argc)
+		return argv[optind];
+	say("%s takes one file; see txtrace %s --help", command->name, command->name);
+	return NULL;
+}
+
+bool options_is_json(const char *argument, bool *is_json)
+{
+	*is_json = strcmp(argument, "json") == 0;
+	if (*is_json || strcmp(argument, "text") == 0)
+		return true;
+	say("--format is text or json, not %s", argument);
+	return false;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/terminal.h"
+
+#define FIRST_CELLS 64
+
+void table_open(struct table *table, struct text *text, enum format format)
+{
+	*table = (struct table){.text = text, .format = format};
+	if (format == FORMAT_JSON)
+		text_char(text, '{');
+	if (format == FORMAT_CSV)
+		text_string(text, "report,subject,item,statistic,value\r\n");
+}
+
+void table_close(struct table *table)
+{
+	if (table->format == FORMAT_JSON)
+		text_string(table->text, "\n}\n");
+	free(table->cell);
+}
+
+void table_begin(struct table *table, const char *title, const char *key,
+		 const struct column *columns, int nr_labels)
+{
+	table->title = title;
+	table->key = key;
+	table->columns = columns;
+	table->nr_labels = nr_labels;
+	table->nr_columns = table->nr_cells = 0;
+	while (columns[table->nr_columns].title)
+		table->nr_columns++;
+}
+
+/* Cells. */
+
+static void put_cell(struct table *table, char *string)
+{
+	if (table->nr_cells == table->room) {
+		table->room = table->room ? 2 * table->room : FIRST_CELLS;
+		table->cell = must(reallocarray(table->cell, table->room, sizeof(char *)));
+	}
+	table->cell[table->nr_cells++] = string;
+}
+
+void table_string(struct table *table, const char *string)
+{
+	put_cell(table, must(strdup(string)));
+}
+
+void table_number(struct table *table, uint64_t number)
+{
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+	table_string(table, digits);
+}
+
+void table_real(struct table *table, double number)
+{
+	char digits[48];
+
+	snprintf(digits, sizeof(digits), "%.12g", number);
+	table_string(table, digits);
+}
+
+void table_seconds(struct table *table, int64_t ns)
+{
+	char digits[48];
+
+	snprintf(digits, sizeof(digits), "%lld.%09lld", (long long)(ns / NS_PER_S),
+		 (long long)(ns % NS_PER_S));
+	table_string(table, digits);
+}
+
+void table_percent(struct table *table, double part, double whole)
+{
+	char digits[48];
+
+	snprintf(digits, sizeof(digits), "%.2f", whole > 0 ? 100 * part / whole : 0);
+	table_string(table, digits);
+}
+
+void table_unknown(struct table *table)
+{
+	put_cell(table, NULL);
+}
+
+/* Printing. */
+
+static size_t width_of(const struct table *table, int column)
+{
+	size_t width = strlen(table->columns[column].title);
+
+	for (size_t i = (size_t)column; i < table->nr_cells; i += (size_t)table->nr_columns)
+		if (table->cell[i] && strlen(table->cell[i]) > width)
+			width = strlen(table->cell[i]);
+	return width;
+}
+
+static void put_padded(struct text *text, const char *string, size_t width, bool is_number,
+		       bool is_last)
+{
+	size_t length = strlen(string);
+
+	for (size_t i = length; is_number && i < width; i++)
+		text_char(text, ' ');
+	text_plain(text, string, is_number || is_last ? 0 : width);
+}
+
+/* A group of rows has its name once. */
+static bool is_repeated(const struct table *table, size_t row, int column)
+{
+	size_t at = row * (size_t)table->nr_columns;
+
+	return column == 0 && table->nr_labels > 1 && row > 0 && table->cell[at] &&
+	       table->cell[at - (size_t)table->nr_columns] &&
+	       strcmp(table->cell[at], table->cell[at - (size_t)table->nr_columns]) == 0;
+}
+
+static void put_text_row(const struct table *table, size_t row, const size_t *widths)
+{
+	for (int i = 0; i < table->nr_columns; i++) {
+		const char *cell = table->cell[row * (size_t)table->nr_columns + (size_t)i];
+
+		text_string(table->text, "  ");
+		if (i == 0)
+			text_string(table->text, terminal_color(COLOR_NAME));
+		put_padded(table->text,
+			   is_repeated(table, row, i) ? "" :
+			   cell			      ? cell :
+							"-",
+			   widths[i], table->columns[i].is_number, i + 1 == table->nr_columns);
+		if (i == 0)
+			text_string(table->text, terminal_color(COLOR_PLAIN));
+	}
+	text_char(table->text, '\n');
+}
+
+static void print_text(const struct table *table)
+{
+	struct text *text = table->text;
+	size_t widths[TABLE_COLUMNS];
+
+	text_printf(text, "\n%s%s%s\n", terminal_color(COLOR_BOLD), table->title,
+		    terminal_color(COLOR_PLAIN));
+	if (table->nr_cells == 0) {
+		text_string(text, "  nothing in this trace\n");
+		return;
+	}
+	text_string(text, terminal_color(COLOR_DIM));
+	for (int i = 0; i < table->nr_columns; i++) {
+		widths[i] = width_of(table, i);
+		text_string(text, "  ");
+		put_padded(text, table->columns[i].title, widths[i], table->columns[i].is_number,
+			   i + 1 == table->nr_columns);
+	}
+	text_string(text, terminal_color(COLOR_PLAIN));
+	text_char(text, '\n');
+	for (size_t row = 0; row < table->nr_cells / (size_t)table->nr_columns; row++)
+		put_text_row(table, row, widths);
+}
+
+static void put_json_cell(const struct table *table, int column, const char *cell)
+{
+	struct text *text = table->text;
+
+	text_json(text, table->columns[column].key);
+	text_string(text, ": ");
+	if (!cell)
+		text_string(text, "null");
+	else if (table->columns[column].is_number)
+		text_string(text, cell);
+	else
+		text_json(text, cell);
+}
+
+static void print_json(struct table *table)
+{
+	struct text *text = table->text;
+
+	text_string(text, table->is_begun ? ",\n  " : "\n  ");
+	text_json(text, table->key);
+	text_string(text, ": [");
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		int column = (int)(i % (size_t)table->nr_columns);
+
+		text_string(text, column > 0 ? ", " : i > 0 ? "},\n    {" : "\n    {");
+		put_json_cell(table, column, table->cell[i]);
+	}
+	text_string(text, table->nr_cells > 0 ? "}\n  ]" : "]");
+	table->is_begun = true;
+}
+
+static void print_csv(const struct table *table)
+{
+	struct text *text = table->text;
+
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		int column = (int)(i % (size_t)table->nr_columns);
+		char *const *labels = &table->cell[i - (size_t)column];
+
+		if (column < table->nr_labels)
+			continue;
+		text_csv(text, table->title);
+		for (int label = 0; label < 2; label++) {
+			text_char(text, ',');
+			if (label < table->nr_labels && labels[label])
+				text_csv(text, labels[label]);
+		}
+		text_char(text, ',');
+		text_csv(text, table->columns[column].key);
+		text_char(text, ',');
+		text_csv(text, table->cell[i] ? table->cell[i] : "");
+		text_string(text, "\r\n");
+	}
+}
+
+void table_end(struct table *table)
+{
+	if (table->format == FORMAT_JSON)
+		print_json(table);
+	else if (table->format == FORMAT_CSV)
+		print_csv(table);
+	else
+		print_text(table);
+	for (size_t i = 0; i < table->nr_cells; i++)
+		free(table->cell[i]);
+	table->nr_cells = 0;
+}
+
+void table_note(struct table *table, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+
+	if (table->format != FORMAT_TEXT)
+		return;
+	va_start(list, format);
+	vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	text_plain(table->text, line, 0);
+	text_char(table->text, '\n');
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "cli/options.h"
+
+static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
+static bool pager_is_off;
+static pid_t pager;
+static bool was_terminal; /* what is paged now goes to one */
+
+static bool set_color(const char *when)
+{
+	if (strcmp(when, "auto") == 0)
+		color_mode = COLOR_AUTO;
+	else if (strcmp(when, "always") == 0)
+		color_mode = COLOR_ALWAYS;
+	else if (strcmp(when, "never") == 0)
+		color_mode = COLOR_NEVER;
+	else
+		say("--color is auto, always or never, not %s", when);
+	return strcmp(when, "auto") == 0 || color_mode != COLOR_AUTO;
+}
+
+bool terminal_option(int code, const char *argument)
+{
+	if (code == OPTION_COLOR)
+		return set_color(argument);
+	if (code == OPTION_NO_PAGER)
+		pager_is_off = true;
+	return code == OPTION_NO_PAGER;
+}
+
+static void become_pager(int from)
+{
+	const char *command = getenv("PAGER");
+
+	dup2(from, STDIN_FILENO);
+	close(from);
+	setenv("LESS", "FRX", 0); /* ends by itself if all fits, and leaves it on the screen */
+	execl("/bin/sh", "sh", "-c", command && *command ? command : "less || more", (char *)NULL);
+	_exit(127);
+}
+
+void terminal_page(void)
+{
+	const char *command = getenv("PAGER");
+	int ends[2];
+
+	if (pager_is_off || pager > 0 || !isatty(STDOUT_FILENO) ||
+	    (command && strcmp(command, "cat") == 0) || pipe(ends) != 0)
+		return;
+	was_terminal = true;
+	signal(SIGINT,
+	       SIG_IGN); /* it is the pager's, as the terminal is, from its first moment on */
+	pager = fork();
+	if (pager == 0) {
+		signal(SIGINT, SIG_DFL);
+		close(ends[1]);
+		become_pager(ends[0]);
+	}
+	close(ends[0]);
+	if (pager > 0)
+		dup2(ends[1], STDOUT_FILENO);
+	else
+		signal(SIGINT, SIG_DFL);
+	close(ends[1]);
+}
+
+int terminal_end(int code)
+{
+	bool is_fine;
+
+	errno = EIO; /* if an error is too old to tell which it was */
+	is_fine = fflush(stdout) == 0 && !ferror(stdout);
+	if (!is_fine && code == EXIT_FINE && errno != EPIPE) {
+		say_error(errno, "standard output");
+		code = EXIT_TROUBLE;
+	}
+	if (pager <= 0)
+		return code;
+	close(STDOUT_FILENO);
+	waitpid(pager, NULL, 0);
+	pager = 0;
+	return code;
+}
+
+static bool is_wanted(void)
+{
+	const char *none = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	return !(none && *none) && !(terminal && strcmp(terminal, "dumb") == 0) &&
+	       (was_terminal || isatty(STDOUT_FILENO));
+}
+
+/* Asked for each event, so it is found out once. */
+static bool has_color(void)
+{
+	if (color_mode == COLOR_AUTO)
+		color_mode = is_wanted() ? COLOR_ALWAYS : COLOR_NEVER;
+	return color_mode == COLOR_ALWAYS;
+}
+
+const char *terminal_color(enum color color)
+{
+	static const char *const sequences[] = {
+		[COLOR_PLAIN] = "\033[0m", [COLOR_DIM] = "\033[2m",   [COLOR_BOLD] = "\033[1m",
+		[COLOR_NAME] = "\033[36m", [COLOR_TIME] = "\033[33m", [COLOR_GOOD] = "\033[32m",
+		[COLOR_BAD] = "\033[31m"};
+
+	return has_color() ? sequences[color] : "";
+}
+
+int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return 100;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace check: would TraceX take the file, and show it right? */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/output.h"
+#include "check/check.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "trace/source.h"
+
+#define PAGE 4096 /* volumes of a log begin on pages */
+
+enum { OPTION_STRICT = OPTION_OWN };
+
+static const struct option_row options[] = {
+	{OPTION_STRICT, "strict", NULL, "exit with 1 for warnings too"},
+	OPTION_ROW_TEXT_OR_JSON,
+	OPTION_ROW_COLOR,
+	OPTION_ROW_NO_PAGER,
+	OPTIONS_END,
+};
+
+struct order {
+	bool is_strict, is_json;
+};
+
+struct result {
+	bool is_log;
+	unsigned int nr_volumes;
+	struct findings findings;
+	struct check_counts counts;
+};
+
+/* What the library makes of the file.  An error number. */
+static int ask_library(const char *path, struct txtrace_file_info *info)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	trace_id_t trace;
+	int error = fd < 0 ? EIO : posix_trace_open(fd, &trace);
+
+	if (fd >= 0)
+		close(fd);
+	if (error)
+		return error;
+	error = txtrace_get_file_info(trace, info);
+	posix_trace_close(trace);
+	return error;
+}
+
+/*
+ * All volumes of a log have the same size, which no image says; but the second begins as the first does.  0: it was not
+ * found.
+ */
+static uint64_t find_stride(const struct raw_file *file, uint64_t end)
+{
+	unsigned char first[RAW_HEADER_BYTES], page[RAW_HEADER_BYTES];
+
+	raw_read(file, 0, first, sizeof(first));
+	for (uint64_t at = (end + PAGE - 1) / PAGE * PAGE; at < file->size; at += PAGE) {
+		if (raw_read(file, at, page, sizeof(page)) < sizeof(page))
+			return 0;
+		/* Up to `current`, which is each volume's own. */
+		if (memcmp(first, page, 32) == 0)
+			return at;
+	}
+	return 0;
+}
+
+static bool is_begun(const struct raw_file *file, uint64_t offset)
+{
+	unsigned char id[4];
+
+	return raw_read(file, offset, id, sizeof(id)) == sizeof(id) &&
+	       (memcmp(id, "TXTB", 4) == 0 || memcmp(id, "BTXT", 4) == 0);
+}
+
+static void check_volumes(const struct raw_file *file, struct result *result)
+{
+	struct check_counts *counts = &result->counts;
+	uint64_t stride = 0;
+
+	result->findings.volume = 1;
+	check_buffer(file, 0, &result->findings, counts);
+	if (result->nr_volumes > 1 && counts->end > 0)
+		stride = find_stride(file, counts->end);
+	if (result->nr_volumes > 1 && stride == 0)
+		findings_add(&result->findings, RULE_posix, NO_OFFSET,
+			     "the log has %u volumes, but the second has no image that TraceX "
+			     "could open",
+			     result->nr_volumes);
+	for (unsigned int i = 1; stride > 0 && i < result->nr_volumes; i++) {
+		result->findings.volume = i + 1;
+		if (is_begun(file, i * stride))
+			check_buffer(file, i * stride, &result->findings, counts);
+		else
+			findings_add(&result->findings, RULE_posix, i * stride,
+				     "the volume has no image that TraceX could open");
+	}
+	result->findings.volume = 0;
+}
+
+static void check_path(const char *path, struct findings *findings)
+{
+	const char *at = path;
+
+	while (*at && (unsigned char)*at < 0x80)
+		at++;
+	if (*at)
+		findings_add(
+			findings, RULE_path, NO_OFFSET,
+			"the name of the file is not ASCII: TraceX may not be able to open it");
+}
+
+static void check_text(const struct raw_file *file, struct findings *findings)
+{
+	if (file->jump_line > 0)
+		findings_add(
+			findings, RULE_text_order, NO_OFFSET,
+			"line %lu of the text does not go on where the line before ended: TraceX "
+			"takes lines as they come",
+			file->jump_line);
+	if (file->damaged_line > 0)
+		findings_add(
+			findings, RULE_text_checksum, NO_OFFSET,
+			"line %lu of the text has a wrong checksum, at which TraceX does not look",
+			file->damaged_line);
+}
+
+static void check_file(const struct raw_file *file, const char *path, struct result *result)
+{
+	struct txtrace_file_info info = {.nr_volumes = 1};
+	int error = ask_library(path, &info);
+
+	check_path(path, &result->findings);
+	if (file->is_text)
+		check_text(file, &result->findings);
+	result->is_log = !error && !info.foreign;
+	result->nr_volumes = result->is_log && info.nr_volumes > 0 ? info.nr_volumes : 1;
+	check_volumes(file, result);
+	if (error && findings_errors(&result->findings) == 0)
+		findings_add(&result->findings, RULE_posix, NO_OFFSET,
+			     "posix_trace_open() refuses the file (%s): a log that is damaged, of "
+			     "another kind of machine, or still being written",
+			     strerror(error));
+}
+
+static void print_text(const struct result *result, const char *path, struct text *text)
+{
+	unsigned long long errors = findings_errors(&result->findings);
+	unsigned long long warnings = findings_warnings(&result->findings);
+
+	findings_print(&result->findings, text, result->nr_volumes);
+	text_plain(text, path, 0);
+	text_printf(text, ": %s, %llu events, %llu objects: ",
+		    result->is_log ? "posixtrace log" : "ThreadX trace buffer",
+		    (unsigned long long)result->counts.nr_events,
+		    (unsigned long long)result->counts.nr_objects);
+	if (errors + warnings == 0)
+		text_string(text, "TraceX shows it right\n");
+	else
+		text_printf(text, "%s%llu error%s, %llu warning%s\n",
+			    errors > 0 ? "" : "TraceX shows it; ", errors, errors == 1 ? "" : "s",
+			    warnings, warnings == 1 ? "" : "s");
+}
+
+static void print_json(const struct result *result, const char *path, struct text *text)
+{
+	text_string(text, "{\n  \"file\": ");
+	text_json(text, path);
+	text_printf(text,
+		    ",\n  \"kind\": \"%s\",\n  \"volumes\": %u,\n  \"events\": %llu,\n  "
+		    "\"objects\": %llu,\n"
+		    "  \"threads\": %llu,\n  \"errors\": %llu,\n  \"warnings\": %llu,\n  "
+		    "\"findings\": [",
+		    result->is_log ? "posixtrace log" : "ThreadX trace buffer", result->nr_volumes,
+		    (unsigned long long)result->counts.nr_events,
+		    (unsigned long long)result->counts.nr_objects,
+		    (unsigned long long)result->counts.nr_threads,
+		    (unsigned long long)findings_errors(&result->findings),
+		    (unsigned long long)findings_warnings(&result->findings));
+	findings_print_json(&result->findings, text);
+	text_printf(text, "%s]\n}\n", result->findings.nr_kept > 0 ? "\n  " : "");
+}
+
+static int tell(const struct order *order, const char *path)
+{
+	static struct text text;
+	static struct result result;
+	struct raw_file file;
+	int code = EXIT_FINE;
+
+	if (!raw_open(&file, path))
+		return EXIT_TROUBLE;
+	check_file(&file, path, &result);
+	raw_close(&file);
+	terminal_page();
+	text_open(&text, NULL, false);
+	if (order->is_json)
+		print_json(&result, path, &text);
+	else
+		print_text(&result, path, &text);
+	if (findings_errors(&result.findings) > 0 ||
+	    (order->is_strict && findings_warnings(&result.findings) > 0))
+		code = EXIT_FOUND;
+	findings_free(&result.findings);
+	return text_close(&text, true) ? code : EXIT_TROUBLE;
+}
+
+static bool read_option(struct order *order, int code)
+{
+	switch (code) {
+	case OPTION_STRICT:
+		return order->is_strict = true;
+	case OPTION_FORMAT:
+		return options_is_json(optarg, &order->is_json);
+	default:
+		return terminal_option(code, optarg);
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct order order = {0};
+	const char *path;
+	int code;
+
+	while ((code = options_next(&cmd_check, argc, argv)) != -1)
+		if (!read_option(&order, code))
+			return EXIT_TROUBLE;
+	path = options_file(&cmd_check, argc, argv);
+	if (!path)
+		return EXIT_TROUBLE;
+	return tell(&order, path);
+}
+
+const struct command cmd_check = {
+	.name = "check",
+	.arguments = "FILE",
+	.summary = "tell whether TraceX takes a file and shows it right",
+	.options = options,
+	.run = run,
+};

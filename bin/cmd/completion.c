@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/completion.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+/* The words of an A|B|C option, files, processes and commands; for anything else nothing is offered. */
+static const char functions[] =
+	"# bash completion of txtrace; made by: txtrace help --completion\n"
+	"_txtrace_offer()\n"
+	"{\n"
+	"\tlocal what=$1 cur=$2\n"
+	"\n"
+	"\tcase $what in\n"
+	"\t*'|'*) mapfile -t COMPREPLY < <(compgen -W \"${what//|/ }\" -- \"$cur\") ;;\n"
+	"\tFILE)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tDIR)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tCOMMAND)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\"; compgen -f -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tPID)\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$(txtrace list 2>/dev/null |\n"
+	"\t\t\tawk '$1 == \"pid\" { found = 1; next } found { print $1 }')\" -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tesac\n"
+	"}\n"
+	"\n"
+	"_txtrace()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	"\tlocal command=${COMP_WORDS[1]} options='' arguments='' what=''\n"
+	"\n"
+	"\tCOMPREPLY=()\n"
+	"\tif [[ $cur == = ]]; then\n"
+	"\t\tcur=''\n"
+	"\telif [[ $prev == = ]]; then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"\tfi\n";
+
+static const char end[] = "\tif [[ $what ]]; then\n"
+			  "\t\t_txtrace_offer \"$what\" \"$cur\"\n"
+			  "\telif [[ $cur == -* ]]; then\n"
+			  "\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+			  "\t\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o "
+			  "nospace 2>/dev/null\n"
+			  "\telse\n"
+			  "\t\t_txtrace_offer \"$arguments\" \"$cur\"\n"
+			  "\tfi\n"
+			  "\treturn 0\n"
+			  "}\n"
+			  "complete -F _txtrace txtrace\n";
+
+static void print_names(char separator)
+{
+	for (const struct command *const *at = commands; *at; at++)
+		printf("%s%c", (*at)->name, separator);
+}
+
+/* What an argument in capitals is completed as. */
+static const char *kind_of(const char *argument)
+{
+	static const char *const kinds[] = {"COMMAND", "FILE", "DIR", "PID"};
+
+	if (strchr(argument, '|') && argument[0] != '(')
+		return argument;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strstr(argument, kinds[i]))
+			return kinds[i];
+	return "TEXT";
+}
+
+static void print_command(const struct command *command)
+{
+	printf("\t%s)\n\t\toptions='--help", command->name);
+	for (const struct option_row *row = command->options; row && row->name; row++) {
+		printf(" --%s%s", row->name, row->argument ? "=" : "");
+		if (row->code < 256)
+			printf(" -%c", row->code);
+	}
+	printf("'\n\t\targuments='");
+	if (command == &cmd_help)
+		print_names('|');
+	else
+		fputs(kind_of(command->arguments), stdout);
+	puts("'\n\t\t;;");
+}
+
+static void print_values(const struct command *command)
+{
+	for (const struct option_row *row = command->options; row && row->name; row++) {
+		if (!row->argument)
+			continue;
+		printf("\t'%s --%s'", command->name, row->name);
+		if (row->code < 256)
+			printf(" | '%s -%c'", command->name, row->code);
+		printf(") what='%s' ;;\n", kind_of(row->argument));
+	}
+}
+
+void completion_print(void)
+{
+	fputs(functions, stdout);
+	fputs("\tif ((COMP_CWORD == 1)); then\n\t\t_txtrace_offer '", stdout);
+	print_names('|');
+	fputs("--help|--version' \"$cur\"\n\t\treturn\n\tfi\n\tcase $command in\n", stdout);
+	for (const struct command *const *at = commands; *at; at++)
+		print_command(*at);
+	fputs("\tesac\n\tcase \"$command $prev\" in\n", stdout);
+	for (const struct command *const *at = commands; *at; at++)
+		print_values(*at);
+	fputs("\tesac\n", stdout);
+	fputs(end, stdout);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace diff: two traces of the same program, and what has changed between them. */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "diff/tally.h"
+#include "diff/threshold.h"
+#include "trace/filter.h"
+
+enum { OPTION_FAIL_IF = OPTION_OWN };
+
+#define LIMITS_MAX 64
+#define NAME_WIDTH 36
+
+static const struct option_row options[] = {
+	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this holds; may be given again"},
+	OPTION_ROW_FILTER,
+	OPTION_ROW_FROM,
+	OPTION_ROW_UNTIL,
+	OPTION_ROW_TEXT_OR_JSON,
+	OPTION_ROW_TICK,
+	OPTION_ROW_COLOR,
+	OPTION_ROW_NO_PAGER,
+	OPTIONS_END,
+};
+
+struct order {
+	struct selection selection;
+	bool is_json;
+	struct limit limit[LIMITS_MAX];
+	int nr_limits;
+};
+
+/* The same type or thread of both traces; NULL: it has none. */
+struct pair {
+	const char *name;
+	const struct tally *old, *new;
+};
+
+struct pairs {
+	struct pair *pair;
+	size_t nr;
+};
+
+struct comparison {
+	const char *old_path, *new_path;
+	struct trace_tally old, new;
+	struct pairs types, threads;
+};
+
+/* Pairs: the most frequent first. */
+
+static uint64_t count_of(const struct pair *pair)
+{
+	return (pair->old ? pair->old->count : 0) + (pair->new ? pair->new->count : 0);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *one = a, *other = b;
+	uint64_t n = count_of(one), m = count_of(other);
+
+	return n != m ? (n < m ? 1 : -1) : strcmp(one->name, other->name);
+}
+
+static void make_pairs(struct pairs *pairs, const struct tallies *old, const struct tallies *new)
+{
+	pairs->pair = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*pairs->pair)));
+	for (size_t i = 0; i < old->nr; i++) {
+		const struct tally *tally = &old->tally[i];
+
+		pairs->pair[pairs->nr++] = (struct pair){tally->name, tally,
+							 tally_find(new, tally->name)};
+	}
+	for (size_t i = 0; i < new->nr; i++) {
+		const struct tally *tally = &new->tally[i];
+
+		if (!tally_find(old, tally->name))
+			pairs->pair[pairs->nr++] = (struct pair){tally->name, NULL, tally};
+	}
+	qsort(pairs->pair, pairs->nr, sizeof(*pairs->pair), compare_pairs);
+}
+
+/* Values in words. */
+
+static const char *words_of(enum metric metric, struct value value, char words[32])
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+
+	if (!value.is_known)
+		return strcpy(words, "-");
+	if (!metric_is_time(metric)) {
+		snprintf(words, 32, metric == METRIC_RATE ? "%.1f/s" : "%.0f", value.value);
+		return words;
+	}
+	while (i < 3 && value.value < units[i].ns)
+		i++;
+	snprintf(words, 32, i < 3 ? "%.3f %s" : "%.0f %s", value.value / units[i].ns,
+		 units[i].name);
+	return words;
+}
+
+static const char *change_in_words(enum metric metric, struct value old, struct value new,
+				   char words[32])
+{
+	double change = change_of(old.value, new.value);
+
+	if (!old.is_known || !new.is_known)
+		return strcpy(words, old.is_known == new.is_known ? "-" :
+				     new.is_known		  ? "new" :
+								    "gone");
+	if (change == 0)
+		return strcpy(words, "=");
+	if (isinf(change))
+		return strcpy(words, metric_is_time(metric) ? "from 0" : "new");
+	if (new.value == 0 && !metric_is_time(metric))
+		return strcpy(words, "gone");
+	snprintf(words, 32, "%+.1f %%", change);
+	return words;
+}
+
+/* Text. */
+
+static void put_row(struct text *text, const char *name, enum metric metric, struct value old,
+		    struct value new)
+{
+	char words[32];
+	bool is_same = old.is_known == new.is_known &&old.value == new.value;
+
+	text_plain(text, name, NAME_WIDTH);
+	text_printf(text, " %14s", words_of(metric, old, words));
+	text_printf(text, " %14s  ", words_of(metric, new, words));
+	text_string(text, terminal_color(is_same ? COLOR_DIM : COLOR_BOLD));
+	text_printf(text, "%12s", change_in_words(metric, old, new, words));
+	text_string(text, terminal_color(COLOR_PLAIN));
+	text_char(text, '\n');
+}
+
+static void put_head(struct text *text, const char *what)
+{
+	text_string(text, "\n");
+	text_string(text, terminal_color(COLOR_DIM));
+	text_plain(text, what, NAME_WIDTH);
+	text_printf(text, " %14s %14s  %12s\n", "old", "new", "change");
+	text_string(text, terminal_color(COLOR_PLAIN));
+}
+
+static void put_metric(struct text *text, const struct comparison *comparison, const char *name,
+		       enum metric metric, const struct pair *pair)
+{
+	put_row(text, name, metric, metric_value(metric, &comparison->old, pair ? pair->old : NULL),
+		metric_value(metric, &comparison->new, pair ? pair->new : NULL));
+}
+
+static void put_table(struct text *text, const struct comparison *comparison, const char *what,
+		      enum metric metric, const struct pairs *pairs)
+{
+	put_head(text, what);
+	for (size_t i = 0; i < pairs->nr; i++)
+		put_metric(text, comparison, pairs->pair[i].name, metric, &pairs->pair[i]);
+}
+
+/* A name, and the quantiles below it. */
+static void put_pauses(struct text *text, const struct comparison *comparison)
+{
+	put_head(text, "time between two events of a type");
+	for (size_t i = 0; i < comparison->types.nr; i++) {
+		const struct pair *pair = &comparison->types.pair[i];
+
+		if ((!pair->old || pair->old->pauses.n == 0) &&
+		    (!pair->new || pair->new->pauses.n == 0))
+			continue;
+		text_plain(text, pair->name, 0);
+		text_char(text, '\n');
+		put_metric(text, comparison, "    median", METRIC_MEDIAN, pair);
+		put_metric(text, comparison, "    99 of 100 at most", METRIC_P99, pair);
+		put_metric(text, comparison, "    longest", METRIC_MAX, pair);
+	}
+}
+
+static void print_text(struct text *text, const struct comparison *comparison)
+{
+	text_string(text, "old: ");
+	text_plain(text, comparison->old_path, 0);
+	text_string(text, "\nnew: ");
+	text_plain(text, comparison->new_path, 0);
+	text_char(text, '\n');
+	put_head(text, "trace");
+	put_metric(text, comparison, "duration", METRIC_DURATION, NULL);
+	put_metric(text, comparison, "events", METRIC_EVENTS, NULL);
+	put_metric(text, comparison, "events lost", METRIC_LOST, NULL);
+	put_table(text, comparison, "events of a type", METRIC_COUNT, &comparison->types);
+	put_table(text, comparison, "events of a type in a second", METRIC_RATE,
+		  &comparison->types);
+	put_pauses(text, comparison);
+	put_table(text, comparison, "events of a thread", METRIC_COUNT, &comparison->threads);
+}
+
+/* JSON. */
+
+static void put_json_value(struct text *text, enum metric metric, struct value value)
+{
+	if (!value.is_known)
+		text_string(text, "null");
+	else
+		text_printf(text, metric == METRIC_RATE ? "%.3f" : "%.0f", value.value);
+}
+
+/* "count": [old, new] */
+static void put_json_metric(struct text *text, const struct comparison *comparison,
+			    enum metric metric, const struct pair *pair)
+{
+	text_printf(text, "\"%s%s\": [", metric_name(metric), metric_is_time(metric) ? "_ns" : "");
+	put_json_value(text, metric,
+		       metric_value(metric, &comparison->old, pair ? pair->old : NULL));
+	text_string(text, ", ");
+	put_json_value(text, metric,
+		       metric_value(metric, &comparison->new, pair ? pair->new : NULL));
+	text_char(text, ']');
+}
+
+static void put_json_pairs(struct text *text, const struct comparison *comparison,
+			   const struct pairs *pairs, const char *label, const enum metric *shown)
+{
+	for (size_t i = 0; i < pairs->nr; i++) {
+		text_printf(text, "%s\n    {\"%s\": ", i > 0 ? "," : "", label);
+		text_json(text, pairs->pair[i].name);
+		for (const enum metric *metric = shown; *metric != NR_METRICS; metric++) {
+			text_string(text, ", ");
+			put_json_metric(text, comparison, *metric, &pairs->pair[i]);
+		}
+		text_char(text, '}');
+	}
+}
+
+static void print_json(struct text *text, const struct comparison *comparison)
+{
+	static const enum metric of_types[] = {METRIC_COUNT, METRIC_RATE, METRIC_MEDIAN,
+					       METRIC_P99,   METRIC_MAX,  NR_METRICS};
+	static const enum metric of_threads[] = {METRIC_COUNT, NR_METRICS};
+	static const enum metric of_all[] = {METRIC_DURATION, METRIC_EVENTS, METRIC_LOST};
+
+	text_string(text, "{\n  \"file\": [");
+	text_json(text, comparison->old_path);
+	text_string(text, ", ");
+	text_json(text, comparison->new_path);
+	text_char(text, ']');
+	for (size_t i = 0; i < 3; i++) {
+		text_string(text, ",\n  ");
+		put_json_metric(text, comparison, of_all[i], NULL);
+	}
+	text_string(text, ",\n  \"types\": [");
+	put_json_pairs(text, comparison, &comparison->types, "event", of_types);
+	text_string(text, "],\n  \"threads\": [");
+	put_json_pairs(text, comparison, &comparison->threads, "thread", of_threads);
+	text_string(text, "]\n}\n");
+}
+
+/* Limits. */
+
+static bool say_if_holds(const struct limit *limit, const char *name, struct value old,
+			 struct value new)
+{
+	char from[32], to[32], change[32];
+
+	if (!limit_holds(limit, old, new))
+		return false;
+	say("%s holds: %s%s%s was %s, is %s (%s)", limit->text, metric_name(limit->metric),
+	    name ? " of " : "", name ? name : "", words_of(limit->metric, old, from),
+	    words_of(limit->metric, new, to), change_in_words(limit->metric, old, new, change));
+	return true;
+}
+
+/* Of a name that neither trace has there are none. */
+static bool test_limit(const struct comparison *comparison, const struct limit *limit)
+{
+	const struct pairs *pairs = limit->metric == METRIC_THREAD ? &comparison->threads :
+								     &comparison->types;
+	bool holds = false, matches = !limit->glob;
+
+	for (size_t i = 0; limit->glob && i < pairs->nr; i++) {
+		const struct pair *pair = &pairs->pair[i];
+
+		if (fnmatch(limit->glob, pair->name, 0) != 0)
+			continue;
+		matches = true;
+		holds |= say_if_holds(limit, pair->name,
+				      metric_value(limit->metric, &comparison->old, pair->old),
+				      metric_value(limit->metric, &comparison->new, pair->new));
+	}
+	if (limit->glob && !matches)
+		say("%s: neither trace has such a name", limit->text);
+	if (!limit->glob || !matches)
+		holds = say_if_holds(limit, limit->glob,
+				     metric_value(limit->metric, &comparison->old, NULL),
+				     metric_value(limit->metric, &comparison->new, NULL));
+	return holds;
+}
+
+/* The command. */
+
+static int tell(const struct order *order, struct comparison *comparison)
+{
+	static struct text text;
+	int code = EXIT_FINE;
+
+	make_pairs(&comparison->types, &comparison->old.types, &comparison->new.types);
+	make_pairs(&comparison->threads, &comparison->old.threads, &comparison->new.threads);
+	terminal_page();
+	text_open(&text, NULL, false);
+	if (order->is_json)
+		print_json(&text, comparison);
+	else
+		print_text(&text, comparison);
+	if (!text_close(&text, true))
+		return EXIT_TROUBLE;
+	for (int i = 0; i < order->nr_limits; i++)
+		if (test_limit(comparison, &order->limit[i]))
+			code = EXIT_FOUND;
+	free(comparison->types.pair);
+	free(comparison->threads.pair);
+	return code;
+}
+
+static int compare_files(const struct order *order, const char *old_path, const char *new_path)
+{
+	static struct comparison comparison;
+	int code = EXIT_TROUBLE;
+
+	comparison.old_path = old_path;
+	comparison.new_path = new_path;
+	if (tally_trace(&comparison.old, old_path, &order->selection) &&
+	    tally_trace(&comparison.new, new_path, &order->selection))
+		code = tell(order, &comparison);
+	tally_free(&comparison.old);
+	tally_free(&comparison.new);
+	return code;
+}
+
+/* False: something is wrong, and that was said. */
+static bool read_option(struct order *order, int code)
+{
+	int taken = selection_option(&order->selection, code, optarg);
+
+	if (taken != 0)
+		return taken > 0;
+	switch (code) {
+	case OPTION_FAIL_IF:
+		if (order->nr_limits < LIMITS_MAX)
+			return limit_parse(optarg, &order->limit[order->nr_limits++]);
+		say("--fail-if can be given %d times", LIMITS_MAX);
+		return false;
+	case OPTION_FORMAT:
+		return options_is_json(optarg, &order->is_json);
+	default:
+		return terminal_option(code, optarg);
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	static struct order order;
+	int code;
+
+	while ((code = options_next(&cmd_diff, argc, argv)) != -1)
+		if (!read_option(&order, code))
+			return EXIT_TROUBLE;
+	if (optind + 2 != argc) {
+		say("diff takes two files; see txtrace diff --help");
+		return EXIT_TROUBLE;
+	}
+	code = compare_files(&order, argv[optind], argv[optind + 1]);
+	for (int i = 0; i < order.nr_limits; i++)
+		limit_free(&order.limit[i]);
+	selection_free(&order.selection);
+	return code;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.arguments = "OLD NEW",
+	.summary = "compare two traces",
+	.options = options,
+	.run = run,
+};

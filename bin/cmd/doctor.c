@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace doctor: whether a program can be traced, why not, and which of its calls would be seen. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/fields.h"
+#include "cli/terminal.h"
+#include "live/preload.h"
+#include "live/session.h"
+#include "live/target.h"
+#include "trace/wrappers.h"
+
+#define SENTENCES 16
+
+static const struct option_row options[] = {
+	OPTION_ROW_TEXT_OR_JSON,
+	OPTION_ROW_COLOR,
+	OPTION_ROW_NO_PAGER,
+	OPTIONS_END,
+};
+
+struct sentences {
+	char *text[SENTENCES];
+	size_t nr;
+};
+
+struct diagnosis {
+	struct facts facts;
+	struct sentences obstacles; /* why it cannot be traced; none: it can */
+	struct sentences notes;	    /* what to know otherwise */
+	struct imports imports;
+	char advice[PATH_MAX + 64]; /* how it is traced */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct sentences *sentences,
+						      const char *format, ...)
+{
+	va_list arguments;
+
+	if (sentences->nr == SENTENCES)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&sentences->text[sentences->nr], format, arguments) >= 0)
+		sentences->nr++;
+	va_end(arguments);
+}
+
+/* What the machine gives. */
+
+static void tell_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
+		       enum __rlimit_resource resource, rlim_t least)
+{
+	struct rlimit limit;
+
+	if (prlimit(pid, resource, NULL, &limit) != 0) {
+		facts_text(&diagnosis->facts, label, "not told");
+		return;
+	}
+	if (limit.rlim_cur == RLIM_INFINITY)
+		facts_text(&diagnosis->facts, label, "none");
+	else
+		facts_number(&diagnosis->facts, label, limit.rlim_cur);
+	if (limit.rlim_cur < least)
+		add(&diagnosis->notes, "the %s is %llu bytes, and all rings of a stream take %llu",
+		    label, (unsigned long long)limit.rlim_cur, (unsigned long long)least);
+}
+
+/* The directory is made when it is needed; its parent tells what room there is. */
+static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
+{
+	char *directory = must(directory_of(subject_registry(uid)));
+	struct statvfs status;
+	const char *there = directory;
+	unsigned long long room;
+
+	facts_text(&diagnosis->facts, "shared memory", directory);
+	if (access(there, F_OK) != 0)
+		there = "/dev/shm";
+	if (statvfs(there, &status) != 0) {
+		add(&diagnosis->obstacles, "there is no shared memory: %s: %s", there,
+		    strerror(errno));
+		free(directory);
+		return;
+	}
+	room = (unsigned long long)status.f_bavail * status.f_frsize;
+	facts_number(&diagnosis->facts, "shared memory size",
+		     (unsigned long long)status.f_blocks * status.f_frsize);
+	facts_number(&diagnosis->facts, "shared memory free", room);
+	facts_number(&diagnosis->facts, "rings take", needed);
+	if (room < CONTROL_STREAM_SIZE)
+		add(&diagnosis->obstacles, "there is no room for a ring in %s: see record --size",
+		    directory);
+	else if (room < needed)
+		add(&diagnosis->notes,
+		    "there is not room for a ring for each CPU in %s: there will be fewer",
+		    directory);
+	free(directory);
+}
+
+static void tell_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
+{
+	/* One for each CPU, and the shared one; who cannot have that takes one less. */
+	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
+	rlim_t needed = control_ring_size(pid == 0) * nr_rings;
+
+	tell_shared_memory(diagnosis, uid, needed);
+	tell_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
+	tell_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
+}
+
+/* What the program calls. */
+
+/* The libraries of a program as its loader finds them, in lines: NAME => PATH (ADDRESS), or PATH (ADDRESS). */
+static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
+{
+	static const char failure[] = "error while loading shared libraries: ";
+	char line[PATH_MAX + 256];
+
+	while (fgets(line, sizeof(line), lines)) {
+		char *path = strstr(line, " => "), *wrong = strstr(line, failure);
+
+		line[strcspn(line, "\n")] = '\0';
+		if (wrong) {
+			add(&diagnosis->obstacles, "a library is missing: %s",
+			    wrong + strlen(failure));
+			continue;
+		}
+		path = path ? path + strlen(" => ") : line + strspn(line, " \t");
+		path[strcspn(path, " ")] = '\0';
+		if (*path == '/')
+			imports_add(&diagnosis->imports, path);
+	}
+}
+
+/* Only the loader that this tool has too is run, and nothing of the program. */
+static bool is_own_loader(const char *loader)
+{
+	struct elf_file own;
+	bool is_own = elf_open(&own, "/proc/self/exe") && own.interpreter &&
+		      strcmp(own.interpreter, loader) == 0;
+
+	elf_close(&own);
+	return is_own;
+}
+
+static bool spawn_loader(const char *loader, const char *program, int output, pid_t *pid)
+{
+	char *const arguments[] = {(char *)(uintptr_t)loader, (char *)(uintptr_t) "--list",
+				   (char *)(uintptr_t)program, NULL};
+	posix_spawn_file_actions_t actions;
+	int error;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+	error = posix_spawn(pid, loader, &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error == 0;
+}
+
+static void list_libraries(struct diagnosis *diagnosis, const char *loader, const char *program)
+{
+	int ends[2];
+	FILE *lines;
+	pid_t pid;
+
+	if (!is_own_loader(loader) || pipe2(ends, O_CLOEXEC) != 0) {
+		add(&diagnosis->notes, "what libraries it needs cannot be told: %s is not run",
+		    loader);
+		return;
+	}
+	unsetenv("LD_PRELOAD");
+	lines = fdopen(ends[0], "re");
+	if (lines && spawn_loader(loader, program, ends[1], &pid)) {
+		close(ends[1]);
+		read_libraries(diagnosis, lines);
+		waitpid(pid, NULL, 0);
+	} else {
+		close(ends[1]);
+	}
+	if (lines)
+		fclose(lines);
+}
+
+/* Those that a process has loaded, each once: a file is mapped in several parts, one after the other. */
+static void list_mapped(struct diagnosis *diagnosis, pid_t pid)
+{
+	char path[64], line[PATH_MAX + 256], last[PATH_MAX] = "";
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	imports_add(&diagnosis->imports, path);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		char *name = strchr(line, '/');
+
+		if (!name || !strstr(line, " r-xp "))
+			continue;
+		name[strcspn(name, "\n")] = '\0';
+		if (strcmp(name, last) != 0)
+			imports_add(&diagnosis->imports, name);
+		snprintf(last, sizeof(last), "%s", name);
+	}
+	if (maps)
+		fclose(maps);
+}
+
+static void note_imports(struct diagnosis *diagnosis)
+{
+	const struct imports *imports = &diagnosis->imports;
+	unsigned int nr_locks = 0;
+
+	for (size_t i = 0; i < nr_wrappers; i++) {
+		nr_locks += wrapper_get(i).is_lock && imports_has_any(imports, i);
+		if (imports->nr_files > 0 && imports->defines[i])
+			add(&diagnosis->notes,
+			    "the program has its own %s: calls to that are not seen",
+			    wrapper_get(i).symbol);
+	}
+	if (imports->language)
+		add(&diagnosis->notes,
+		    "the program is written in %s: it uses futexes directly, and no lock of its "
+		    "own is seen",
+		    imports->language);
+	if (nr_locks == 0 && imports->nr_files > 0)
+		add(&diagnosis->notes,
+		    imports->calls_system ? "no lock of pthreads is called, but %s calls "
+					    "syscall(): it may use futexes directly" :
+					    "no lock of pthreads is called",
+		    imports->calls_system);
+	if (imports->opens_libraries)
+		add(&diagnosis->notes,
+		    "it opens libraries while it runs: those are not told here, and what is opened "
+		    "with RTLD_DEEPBIND is not seen");
+}
+
+/* The result. */
+
+static void put_sentences(struct facts *facts, const char *label, const struct sentences *sentences)
+{
+	if (!facts->is_json) {
+		for (size_t i = 0; i < sentences->nr; i++)
+			facts_text(facts, label, sentences->text[i]);
+		return;
+	}
+	facts_label(facts, label);
+	for (size_t i = 0; i < sentences->nr; i++) {
+		text_string(facts->text, i > 0 ? ", " : "[");
+		text_json(facts->text, sentences->text[i]);
+	}
+	text_string(facts->text, sentences->nr > 0 ? "]" : "[]");
+}
+
+/* Which files call it. */
+static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
+{
+	const struct imports *imports = &diagnosis->imports;
+	struct text *text = diagnosis->facts.text;
+	bool is_json = diagnosis->facts.is_json, is_first = true;
+
+	for (size_t i = 0; i < imports->nr_files; i++) {
+		if (!imports_has(imports, i, wrapper))
+			continue;
+		text_string(text, is_first ? "" : is_json ? ", " : " ");
+		if (is_json)
+			text_json(text, imports->file[i]);
+		else
+			text_plain(text, imports->file[i], 0);
+		is_first = false;
+	}
+}
+
+static void put_wrapper(const struct diagnosis *diagnosis, size_t i, bool is_first)
+{
+	struct text *text = diagnosis->facts.text;
+	struct wrapper wrapper = wrapper_get(i);
+
+	if (diagnosis->facts.is_json) {
+		text_printf(text,
+			    "%s\n    {\"symbol\": \"%s\", \"call\": \"%s\", \"group\": \"%s\", "
+			    "\"usual\": %s, \"by\": [",
+			    is_first ? "" : ",", wrapper.symbol, wrapper.call, wrapper.group,
+			    wrapper.is_usual ? "true" : "false");
+		put_callers(diagnosis, i);
+		text_string(text, "]}");
+		return;
+	}
+	if (is_first)
+		text_printf(text, "\n%-26s  %-26s  %-8s  %-5s  %s\n", "would be seen", "as",
+			    "group", "usual", "called by");
+	text_printf(text, "%-26s  %-26s  %-8s  %-5s  ", wrapper.symbol, wrapper.call, wrapper.group,
+		    wrapper.is_usual ? "yes" : "no");
+	put_callers(diagnosis, i);
+	text_char(text, '\n');
+}
+
+static void put_wrappers(struct diagnosis *diagnosis)
+{
+	bool is_first = true;
+
+	if (diagnosis->facts.is_json) {
+		facts_label(&diagnosis->facts, "wrappers");
+		text_char(diagnosis->facts.text, '[');
+	}
+	for (size_t i = 0; i < nr_wrappers; i++) {
+		if (!imports_has_any(&diagnosis->imports, i))
+			continue;
+		put_wrapper(diagnosis, i, is_first);
+		is_first = false;
+	}
+	if (diagnosis->facts.is_json)
+		text_char(diagnosis->facts.text, ']');
+}
+
+static void put_result(struct diagnosis *diagnosis)
+{
+	struct facts *facts = &diagnosis->facts;
+
+	put_sentences(facts, "note", &diagnosis->notes);
+	if (diagnosis->obstacles.nr == 0)
+		facts_text(facts, "trace it by", diagnosis->advice);
+	facts_text(facts, "can be traced", diagnosis->obstacles.nr == 0 ? "yes" : "no");
+	put_sentences(facts, "because", &diagnosis->obstacles);
+	put_wrappers(diagnosis);
+}
+
+/* A program. */
+
+static bool needs_library(const struct elf_file *elf)
+{
+	const char *needed;
+
+	for (size_t i = 0; (needed = elf_needed(elf, i)); i++)
+		if (strncmp(needed, "libposixtrace.so", strlen("libposixtrace.so")) == 0)
+			return true;
+	return false;
+}
+
+static void tell_environment(struct diagnosis *diagnosis)
+{
+	const char *others = getenv("LD_PRELOAD"), *disabled = getenv("TXTRACE_DISABLE");
+
+	facts_text(&diagnosis->facts, "LD_PRELOAD", others && *others ? others : "not set");
+	if (disabled && *disabled && strcmp(disabled, "0") != 0)
+		add(&diagnosis->notes, "TXTRACE_DISABLE is set: the object records nothing");
+}
+
+static void tell_program(struct diagnosis *diagnosis, const struct preload_program *program)
+{
+	struct facts *facts = &diagnosis->facts;
+	const struct elf_file *elf = &program->elf;
+
+	facts_text(facts, "program", program->file);
+	if (strcmp(program->file, program->program) != 0)
+		facts_text(facts, "is a script of", program->program);
+	if (!elf->bytes)
+		return;
+	facts_text(facts, "kind", elf_kind(elf));
+	facts_text(facts, "loader", elf->interpreter ? elf->interpreter : "none: it is static");
+	facts_text(facts, "rights from its file",
+		   subject_gives_rights(program->program) ? "yes" : "no");
+	if (program->sanitizer[0])
+		facts_text(facts, "needs to be first", program->sanitizer);
+}
+
+static void examine_program(struct diagnosis *diagnosis, struct preload_program *program,
+			    const char *command, const char *object)
+{
+	struct facts *facts = &diagnosis->facts;
+	bool has_library = needs_library(&program->elf);
+
+	tell_program(diagnosis, program);
+	facts_text(facts, "uses libposixtrace", has_library ? "yes" : "no");
+	facts_text(facts, "object to preload", *object ? object : "none");
+	tell_environment(diagnosis);
+	tell_machine(diagnosis, geteuid(), 0);
+	/* A program that has the library needs no object. */
+	if (program->why_not[0] && !has_library)
+		add(&diagnosis->obstacles, "%s", program->why_not);
+	if (access(program->file, X_OK) != 0)
+		add(&diagnosis->obstacles, "%s: %s", program->file, strerror(errno));
+	imports_add(&diagnosis->imports, program->program);
+	if (program->elf.interpreter && diagnosis->obstacles.nr == 0) {
+		list_libraries(diagnosis, program->elf.interpreter, program->program);
+		note_imports(diagnosis);
+	}
+	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record %s%s",
+		 has_library ? "" : "--preload ", command);
+}
+
+static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
+{
+	static struct preload_program program;
+	char object[PATH_MAX], why[PATH_MAX + 128] = "";
+
+	if (!preload_find(object, why, sizeof(why)))
+		object[0] = '\0';
+	preload_look(&program, command, *object ? object : "/proc/self/exe");
+	if (!program.file[0]) {
+		say("%s", program.why_not);
+		return false;
+	}
+	if (!*object && !program.why_not[0])
+		snprintf(program.why_not, sizeof(program.why_not), "%s", why);
+	facts_begin(&diagnosis->facts);
+	examine_program(diagnosis, &program, command, object);
+	preload_end(&program);
+	return true;
+}
+
+/* A process. */
+
+/* The environment that it was started with; what it has changed since then is not seen. */
+static void tell_preloads(struct diagnosis *diagnosis, pid_t pid)
+{
+	char path[64], *entry = NULL;
+	const char *found = "not set";
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	file = fopen(path, "re");
+	while (file && getdelim(&entry, &size, '\0', file) > 0) {
+		if (strncmp(entry, "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
+			continue;
+		found = entry + strlen("LD_PRELOAD=");
+		break;
+	}
+	facts_text(&diagnosis->facts, "LD_PRELOAD", file ? found : "not told");
+	free(entry);
+	if (file)
+		fclose(file);
+}
+
+static void tell_seccomp(struct diagnosis *diagnosis, pid_t pid)
+{
+	static const char *const modes[] = {"off", "strict", "filter"};
+	char path[64], line[256];
+	unsigned int mode = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "Seccomp: %u", &mode);
+	if (file)
+		fclose(file);
+	facts_text(&diagnosis->facts, "seccomp", mode < 3 ? modes[mode] : "?");
+	if (mode != 0)
+		add(&diagnosis->notes,
+		    "seccomp is on: a stream that it may not open is not found, and its calls are "
+		    "recorded only if it looked for streams ahead of that");
+}
+
+static void judge_process(struct diagnosis *diagnosis, const struct subject *subject)
+{
+	if (subject->uid != geteuid() && geteuid() != 0)
+		add(&diagnosis->obstacles,
+		    "it is another user's: only that user and root can trace it");
+	else if (subject->is_secure || subject->is_hidden)
+		add(&diagnosis->obstacles,
+		    "it has rights from its file, or lets nobody look into it");
+	else if (subject->has_other_registry)
+		add(&diagnosis->obstacles,
+		    "it was started with another TXTRACE_DIR, so it does not find a trace");
+	else if (!subject->has_library)
+		add(&diagnosis->obstacles,
+		    subject->is_static ? "it is linked statically, without libposixtrace" :
+					 "it does not use libposixtrace, and was not started "
+					 "with " PRELOAD_OBJECT
+					 ": txtrace record --preload does so");
+}
+
+static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
+{
+	struct facts *facts = &diagnosis->facts;
+	struct subject subject;
+	bool is_preloaded = false;
+
+	if (!subject_look(&subject, pid)) {
+		say("there is no process %d", (int)pid);
+		return false;
+	}
+	list_mapped(diagnosis, pid);
+	is_preloaded = subject_has_object(pid, PRELOAD_OBJECT);
+	facts_begin(facts);
+	facts_text(facts, "program", subject.program[0] ? subject.program : subject.name);
+	facts_number(facts, "process", (unsigned long long)pid);
+	facts_text(facts, "uses libposixtrace",
+		   is_preloaded	       ? "preloaded" :
+		   subject.has_library ? "yes" :
+					 "no");
+	facts_text(facts, "is traced", subject_has_stream(pid) ? "yes" : "no");
+	tell_seccomp(diagnosis, pid);
+	tell_preloads(diagnosis, pid);
+	tell_machine(diagnosis, subject.uid, pid);
+	judge_process(diagnosis, &subject);
+	note_imports(diagnosis);
+	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record -p %d", (int)pid);
+	return true;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct text text;
+	struct diagnosis diagnosis = {.facts = {.text = &text}};
+	const char *what;
+	bool is_done;
+	pid_t pid;
+	int code;
+
+	while ((code = options_next(&cmd_doctor, argc, argv)) != -1)
+		if (!(code == OPTION_FORMAT ? options_is_json(optarg, &diagnosis.facts.is_json) :
+					      terminal_option(code, optarg)))
+			return EXIT_TROUBLE;
+	if (optind + 1 != argc) {
+		say("doctor takes a program or a process; see txtrace doctor --help");
+		return EXIT_TROUBLE;
+	}
+	what = argv[optind];
+	terminal_page();
+	text_open(&text, NULL, false);
+	if (what[strspn(what, "0123456789")] == '\0')
+		is_done = control_parse_pid(what, &pid) && diagnose_process(&diagnosis, pid);
+	else
+		is_done = diagnose_program(&diagnosis, what);
+	if (is_done) {
+		put_result(&diagnosis);
+		facts_end(&diagnosis.facts);
+	}
+	imports_free(&diagnosis.imports);
+	if (!text_close(&text, true) || !is_done)
+		return EXIT_TROUBLE;
+	return diagnosis.obstacles.nr == 0 ? EXIT_FINE : EXIT_FOUND;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.arguments = "(COMMAND | PID)",
+	.summary = "tell whether a program can be traced, why not, and what would be seen",
+	.options = options,
+	.run = run,
+};

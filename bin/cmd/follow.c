@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace follow: the events of a process that runs, as they come. */
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "live/session.h"
+#include "live/target.h"
+#include "trace/columns.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+
+#define ROUND_MS 100	  /* between two looks at the process, */
+#define ROUND_EVENTS 4096 /* or so many events */
+
+static const struct option_row options[] = {
+	OPTION_ROW_FILTER,
+	CONTROL_ROW_INHERIT,
+	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "how it is printed"},
+	{OPTION_COLUMNS, "columns", "A,B,...", "what is printed of each event; see the manual"},
+	CONTROL_ROW_SIZE,
+	OPTION_ROW_COLOR,
+	OPTIONS_END,
+};
+
+struct order {
+	struct selection selection;
+	enum format format;
+	const char *columns;
+	struct control_order control;
+};
+
+struct following {
+	struct source *source;
+	struct listing listing;
+	const struct filter *filter;
+	int signals, process;
+	unsigned long long nr_told; /* lost events */
+};
+
+/* In its place among the events, as nearly as two streams of output can have one. */
+static void tell_losses(struct following *following)
+{
+	struct txtrace_loss loss;
+	unsigned long long sum;
+
+	if (txtrace_get_loss(following->source->trace, &loss) != 0)
+		return;
+	sum = loss.overwritten + loss.dropped + loss.abandoned;
+	if (sum > following->nr_told) {
+		text_flush(following->listing.text);
+		say("%llu events were lost here", sum - following->nr_told);
+	}
+	following->nr_told = sum;
+}
+
+/* So many events at most, as they are there; waits for the first one. */
+static void print_events(struct following *following, unsigned long long most)
+{
+	struct text *text = following->listing.text;
+	struct event event;
+	int wait_ms = ROUND_MS;
+
+	while (!text->error && most > 0 && source_wait(following->source, &event, wait_ms)) {
+		if (event.type == POSIX_TRACE_OVERFLOW)
+			tell_losses(following);
+		if (filter_takes(following->filter, following->source, &event))
+			listing_event(&following->listing, &event);
+		wait_ms = 0;
+		most--;
+	}
+	tell_losses(following);
+	text_flush(text);
+}
+
+static bool was_interrupted(const struct following *following)
+{
+	bool is_sent;
+	int number;
+
+	while ((number = control_next_signal(following->signals, &is_sent)) != 0)
+		if (number != SIGCHLD)
+			return true;
+	return false;
+}
+
+static bool has_ended(const struct following *following)
+{
+	struct pollfd process = {.fd = following->process, .events = POLLIN};
+
+	return poll(&process, 1, 0) != 0;
+}
+
+/* What was recorded before the end is printed, too. */
+static void follow(struct following *following)
+{
+	struct text *text = following->listing.text;
+
+	listing_begin(&following->listing);
+	text_flush(text);
+	while (!text->error && !was_interrupted(following) && !has_ended(following))
+		print_events(following, ROUND_EVENTS);
+	posix_trace_stop(following->source->trace);
+	print_events(following, ULLONG_MAX);
+	listing_end(&following->listing);
+}
+
+static int follow_process(struct order *order, int signals)
+{
+	static struct text text;
+	struct following following = {.signals = signals, .filter = order->selection.filter};
+	struct subject subject;
+	trace_id_t trace;
+
+	following.listing = (struct listing){.text = &text, .format = order->format};
+	if (!listing_choose(&following.listing, order->columns))
+		return EXIT_TROUBLE;
+	following.process = control_open_process(order->control.pid);
+	if (following.process < 0 || !control_create(&order->control, &trace))
+		return EXIT_TROUBLE;
+	if (subject_look(&subject, order->control.pid) && !subject_is_traceable(&subject))
+		subject_explain_waiting(&subject);
+	following.source = following.listing.source = source_attach(trace);
+	text_open(&text, NULL, false);
+	posix_trace_start(trace);
+	follow(&following);
+	close(following.process);
+	source_close(following.source);
+	return text_close(&text, true) ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+static bool read_option(struct order *order, int code)
+{
+	int taken = selection_option(&order->selection, code, optarg);
+
+	if (taken != 0)
+		return taken > 0;
+	switch (code) {
+	case OPTION_INHERIT:
+		return order->control.inherits = true;
+	case OPTION_FORMAT:
+		return format_parse(optarg, &order->format);
+	case OPTION_COLUMNS:
+		order->columns = optarg;
+		return true;
+	case OPTION_SIZE:
+		return control_parse_size("--size", optarg, &order->control.stream_size);
+	default:
+		return terminal_option(code, optarg);
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct order order = {.format = FORMAT_TEXT,
+			      .control = {.name = "follow",
+					  .stream_policy = POSIX_TRACE_LOOP,
+					  .log_policy = POSIX_TRACE_LOOP,
+					  .stream_size = CONTROL_STREAM_SIZE,
+					  .log = -1}};
+	int code, signals;
+
+	while ((code = options_next(&cmd_follow, argc, argv)) != -1)
+		if (!read_option(&order, code))
+			return EXIT_TROUBLE;
+	if (optind + 1 != argc) {
+		say("follow takes one process; see txtrace follow --help");
+		return EXIT_TROUBLE;
+	}
+	if (!control_parse_pid(argv[optind], &order.control.pid))
+		return EXIT_TROUBLE;
+	signal(SIGPIPE, SIG_IGN);
+	signals = control_signals();
+	if (signals < 0)
+		return EXIT_TROUBLE;
+	code = follow_process(&order, signals);
+	selection_free(&order.selection);
+	return code;
+}
+
+const struct command cmd_follow = {
+	.name = "follow",
+	.arguments = "PID",
+	.summary = "print the events of a process as they come",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands have in common that print something about the events of one file: their options, and what is opened
+ * and closed around the work.
+ */
+#ifndef TXTRACE_PRINTING_H
+#define TXTRACE_PRINTING_H
+
+#include <stdbool.h>
+
+#include "base/output.h"
+#include "cli/options.h"
+#include "cli/table.h"
+#include "trace/columns.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+
+/* Rows of the table of options, in two parts: --format stands between them. */
+#define PRINTING_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
+#define PRINTING_ROWS_OUTPUT                                                                       \
+	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
+#define PRINTING_ROW_TABLE                                                                         \
+	{                                                                                          \
+		OPTION_FORMAT, "format", "text|json|csv", "how it is printed"                      \
+	}
+
+struct printing {
+	struct selection selection;
+	enum format format; /* of tables, unless the command reads --format itself */
+	const char *output; /* NULL: standard output, paged */
+	bool overwrites;
+	struct source *source; /* both: between begin and end */
+	struct text *text;
+};
+
+/* One of the options above; its argument is in optarg.  False: it is none, or something is wrong, and that was said. */
+bool printing_option(struct printing *printing, int code);
+
+/*
+ * Open the file, by source_open() or source_open_mixed(), and the output.  False: that was said, and nothing is left to
+ * be closed.
+ */
+bool printing_begin(struct printing *printing, const char *path,
+		    struct source *(*open)(const char *path, double tick_ns));
+
+/* Close both.  The exit code. */
+int printing_end(struct printing *printing);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace recover: complete the logs of controllers that were killed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "cli/command.h"
+
+static const struct option_row options[] = {OPTIONS_END};
+
+/* The file's state, to tell whether anything was written to it. */
+static bool was_written(const struct stat *before, int fd)
+{
+	struct stat after;
+
+	return fstat(fd, &after) == 0 && (after.st_size != before->st_size ||
+					  after.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+					  after.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int tell_file(const char *path, int error, bool is_new)
+{
+	switch (error) {
+	case 0:
+		printf("%s: %s\n", path, is_new ? "completed" : "complete already");
+		return EXIT_FINE;
+	case EBUSY:
+		printf("%s: its writer lives\n", path);
+		return EXIT_FOUND;
+	case ENOENT:
+		printf("%s: nothing is left to complete it from; it can be read as far as it was "
+		       "written\n",
+		       path);
+		return EXIT_FOUND;
+	case EINVAL:
+		say("%s is no posixtrace log of this machine", path);
+		return EXIT_TROUBLE;
+	default:
+		say_error(error, "%s", path);
+		return EXIT_TROUBLE;
+	}
+}
+
+static int recover_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat before;
+	int error;
+
+	if (fd < 0 || fstat(fd, &before) != 0) {
+		say_error(errno, "%s", path);
+		return EXIT_TROUBLE;
+	}
+	if (S_ISDIR(before.st_mode)) {
+		say("%s is a directory", path);
+		close(fd);
+		return EXIT_TROUBLE;
+	}
+	error = txtrace_recover(fd);
+	error = tell_file(path, error, !error && was_written(&before, fd));
+	close(fd);
+	return error;
+}
+
+struct totals {
+	unsigned int nr;
+	int code;
+};
+
+static void tell(const char *path, int error, void *argument)
+{
+	struct totals *totals = argument;
+
+	totals->nr++;
+	if (error == ENOENT || error == EINVAL) {
+		printf("%s: it was removed, or nothing is left to complete it from\n", path);
+		totals->code = worse(totals->code, EXIT_FOUND);
+	} else {
+		totals->code = worse(totals->code, tell_file(path, error, true));
+	}
+}
+
+static int recover_all(void)
+{
+	struct totals totals = {0, EXIT_FINE};
+	int error = txtrace_recover_each(tell, &totals);
+
+	if (error) {
+		say_error(error, "the logs cannot be found");
+		return EXIT_TROUBLE;
+	}
+	if (totals.nr == 0)
+		puts("no log is to be completed");
+	return totals.code;
+}
+
+static int run(int argc, char **argv)
+{
+	int code = EXIT_FINE;
+
+	if (options_next(&cmd_recover, argc, argv) != -1)
+		return EXIT_TROUBLE;
+	if (optind == argc)
+		return recover_all();
+	for (int i = optind; i < argc; i++)
+		code = worse(code, recover_file(argv[i]));
+	return code;
+}
+
+const struct command cmd_recover = {
+	.name = "recover",
+	.arguments = "[FILE...]",
+	.summary = "complete the logs of programs that were killed",
+	.options = options,
+	.run = run,
+};

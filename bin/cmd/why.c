@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace why: why a thread waited. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+#include "waits/why.h"
+
+static const struct option_row options[] = {
+	OPTION_ROW_TICK,
+	OPTION_ROW_COLOR,
+	OPTION_ROW_NO_PAGER,
+	OPTIONS_END,
+};
+
+/* THREAD, or THREAD@TIME: a name may have an @ of its own, a time has none.  NULL: it is wrong, and that was said. */
+static char *read_question(const char *question, struct moment *at)
+{
+	const char *sign = strrchr(question, '@');
+
+	*at = (struct moment){.is_set = false};
+	if (!sign)
+		return must(strdup(question));
+	if (!moment_parse(sign + 1, at))
+		return NULL;
+	return must(strndup(question, (size_t)(sign - question)));
+}
+
+static int tell(const struct selection *selection, const char *path, const char *question)
+{
+	static struct text text;
+	struct source *source = NULL;
+	struct moment at;
+	char *thread = read_question(question, &at);
+	int code = EXIT_TROUBLE;
+	bool is_told;
+
+	if (thread)
+		source = source_open_mixed(path, selection->tick_ns);
+	if (!source) {
+		free(thread);
+		return EXIT_TROUBLE;
+	}
+	terminal_page();
+	if (text_open(&text, NULL, false)) {
+		source_tell_losses(source);
+		is_told = why_tell(source, thread, &at, &text);
+		if (text_close(&text, is_told) && is_told)
+			code = EXIT_FINE;
+	}
+	source_close(source);
+	free(thread);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct selection selection = {.tick_ns = 0};
+	int code;
+
+	while ((code = options_next(&cmd_why, argc, argv)) != -1) {
+		int taken = selection_option(&selection, code, optarg);
+
+		if (taken < 0 || (taken == 0 && !terminal_option(code, optarg)))
+			return EXIT_TROUBLE;
+	}
+	if (optind + 2 != argc) {
+		say("why takes a file and a thread; see txtrace why --help");
+		return EXIT_TROUBLE;
+	}
+	return tell(&selection, argv[optind], argv[optind + 1]);
+}
+
+static void explain(void)
+{
+	puts("\nTHREAD is a name, a handle in hex digits, or a tid; without a TIME it is its "
+	     "longest wait.");
+}
+
+const struct command cmd_why = {
+	.name = "why",
+	.arguments = "FILE THREAD[@TIME]",
+	.summary = "tell why a thread waited, and for whom",
+	.options = options,
+	.run = run,
+	.explain = explain,
+};

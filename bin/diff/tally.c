@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+const struct tally *tally_find(const struct tallies *tallies, const char *name)
+{
+	uint64_t place = map_find(&tallies->by_name, map_hash(name));
+
+	return place ? &tallies->tally[place - 1] : NULL;
+}
+
+static uint64_t add(struct tallies *tallies, const char *name)
+{
+	uint64_t *place = map_get(&tallies->by_name, map_hash(name));
+
+	if (*place)
+		return *place;
+	if (tallies->nr == tallies->room) {
+		tallies->room = tallies->room ? 2 * tallies->room : 64;
+		tallies->tally = must(reallocarray(tallies->tally, tallies->room,
+						   sizeof(*tallies->tally)));
+	}
+	tallies->tally[tallies->nr] = (struct tally){.name = must(strdup(name))};
+	*place = ++tallies->nr;
+	return *place;
+}
+
+/* The name is looked at once for each number. */
+static struct tally *tally_of(struct tallies *tallies, uint64_t number, const char *name)
+{
+	uint64_t *place = map_get(&tallies->by_number, number);
+
+	if (*place == 0)
+		*place = add(tallies, name);
+	return &tallies->tally[*place - 1];
+}
+
+/* Logs have the number of a thread in its name, which is another one in each run. */
+static const char *thread_name(const struct source *source, const struct event *event,
+			       char name[128])
+{
+	const struct source_object *object = source_object(source, event->context);
+	size_t length = strlen(event->thread);
+	char tid[16];
+
+	snprintf(name, 128, "%s", event->thread);
+	if (!object || object->is.tid == 0)
+		return name;
+	snprintf(tid, sizeof(tid), " %d", object->is.tid);
+	if (length > strlen(tid) && length < 128 && strcmp(name + length - strlen(tid), tid) == 0)
+		name[length - strlen(tid)] = '\0';
+	return name;
+}
+
+static void take(struct trace_tally *trace, const struct source *source, const struct event *event)
+{
+	struct tally *type = tally_of(&trace->types, event->type, event->name);
+	struct tally *thread;
+	char name[128];
+
+	if (type->count++ > 0)
+		histogram_add(&type->pauses, event->time_ns > type->last_ns ?
+						     (uint64_t)(event->time_ns - type->last_ns) :
+						     0);
+	type->last_ns = event->time_ns;
+	thread = tally_of(&trace->threads, event->context, thread_name(source, event, name));
+	thread->count++;
+	trace->nr_events++;
+}
+
+bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection)
+{
+	struct source *source = source_open_mixed(path, selection->tick_ns);
+	struct event event;
+	int64_t first_ns = 0, last_ns = 0;
+
+	memset(trace, 0, sizeof(*trace));
+	if (!source)
+		return false;
+	trace->is_foreign = source->file.foreign != 0;
+	while (selection_next(selection, source, &event)) {
+		if (trace->nr_events == 0)
+			first_ns = last_ns = event.time_ns;
+		last_ns = event.time_ns > last_ns ? event.time_ns : last_ns;
+		first_ns = event.time_ns < first_ns ? event.time_ns : first_ns;
+		take(trace, source, &event);
+		if (trace->nr_events % 65536 == 0)
+			progress("reading", source->nr_read, source->file.nr_entries);
+	}
+	progress_end();
+	trace->duration_ns = last_ns - first_ns;
+	/* overwritten is complete only now. */
+	txtrace_get_loss(source->trace, &source->loss);
+	trace->nr_lost = source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
+	source_close(source);
+	return true;
+}
+
+static void free_tallies(struct tallies *tallies)
+{
+	for (size_t i = 0; i < tallies->nr; i++) {
+		free(tallies->tally[i].name);
+		histogram_free(&tallies->tally[i].pauses);
+	}
+	free(tallies->tally);
+	map_free(&tallies->by_name);
+	map_free(&tallies->by_number);
+}
+
+void tally_free(struct trace_tally *trace)
+{
+	free_tallies(&trace->types);
+	free_tallies(&trace->threads);
+}

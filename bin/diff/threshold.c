@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff/threshold.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "trace/time_arg.h"
+
+/* Names, and which are durations, and which are of one type or thread. */
+static const struct {
+	const char *name;
+	bool is_time, has_glob;
+} metrics[NR_METRICS] = {
+	[METRIC_COUNT] = {"count", false, true},    [METRIC_RATE] = {"rate", false, true},
+	[METRIC_MEDIAN] = {"median", true, true},   [METRIC_P99] = {"p99", true, true},
+	[METRIC_MAX] = {"max", true, true},	    [METRIC_THREAD] = {"thread", false, true},
+	[METRIC_EVENTS] = {"events", false, false}, [METRIC_DURATION] = {"duration", true, false},
+	[METRIC_LOST] = {"lost", false, false},
+};
+
+const char *metric_name(enum metric metric)
+{
+	return metrics[metric].name;
+}
+
+bool metric_is_time(enum metric metric)
+{
+	return metrics[metric].is_time;
+}
+
+struct value metric_value(enum metric metric, const struct trace_tally *trace,
+			  const struct tally *tally)
+{
+	double count = tally ? (double)tally->count : 0;
+	bool has_pause = tally && tally->pauses.n > 0;
+
+	switch (metric) {
+	case METRIC_COUNT:
+	case METRIC_THREAD:
+		return (struct value){true, count};
+	case METRIC_RATE:
+		return (struct value){
+			trace->duration_ns > 0,
+			trace->duration_ns > 0 ? count * NS_PER_S / (double)trace->duration_ns : 0};
+	case METRIC_MEDIAN:
+		return (struct value){has_pause,
+				      has_pause ? (double)histogram_percentile(&tally->pauses, 50) :
+						  0};
+	case METRIC_P99:
+		return (struct value){has_pause,
+				      has_pause ? (double)histogram_percentile(&tally->pauses, 99) :
+						  0};
+	case METRIC_MAX:
+		return (struct value){has_pause, has_pause ? (double)tally->pauses.largest : 0};
+	case METRIC_EVENTS:
+		return (struct value){true, (double)trace->nr_events};
+	case METRIC_DURATION:
+		return (struct value){true, (double)trace->duration_ns};
+	default:
+		return (struct value){true, (double)trace->nr_lost};
+	}
+}
+
+double change_of(double old, double new)
+{
+	if (old == new)
+		return 0;
+	return old == 0 ? INFINITY : (new - old) / old * 100;
+}
+
+/* Parsing. */
+
+/* The metric, and behind a colon the names that it is about. */
+static bool take_metric(const char *text, size_t length, struct limit *limit)
+{
+	const char *colon = memchr(text, ':', length);
+	size_t size = colon ? (size_t)(colon - text) : length;
+	int metric = 0;
+
+	while (metric < NR_METRICS && (strlen(metrics[metric].name) != size ||
+				       strncmp(metrics[metric].name, text, size) != 0))
+		metric++;
+	if (metric == NR_METRICS) {
+		say("--fail-if %s: there is no %.*s; there are count, rate, median, p99, max, "
+		    "thread, "
+		    "events, duration, lost",
+		    limit->text, (int)size, text);
+		return false;
+	}
+	limit->metric = (enum metric)metric;
+	if (!metrics[metric].has_glob && colon) {
+		say("--fail-if %s: %s is of the whole trace, without a name", limit->text,
+		    metrics[metric].name);
+		return false;
+	}
+	if (metrics[metric].has_glob && (!colon || colon + 1 == text + length)) {
+		say("--fail-if %s: of which? %s:NAME, or %s:* for each", limit->text,
+		    metrics[metric].name, metrics[metric].name);
+		return false;
+	}
+	if (colon)
+		limit->glob = must(strndup(colon + 1, (size_t)(text + length - colon - 1)));
+	return true;
+}
+
+/* The last operator, since names may have such characters too.  Its length; 0: there is none. */
+static size_t find_operator(const char *text, size_t *at, struct limit *limit)
+{
+	static const struct {
+		const char *text;
+		int sign;
+		bool or_equal, is_inverted;
+	} operators[] = {{">=", 1, true, false}, {"<=", -1, true, false}, {"!=", 0, true, true},
+			 {">", 1, false, false}, {"<", -1, false, false}, {"=", 0, true, false}};
+
+	for (*at = strlen(text); (*at)-- > 0;)
+		for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+			size_t length = strlen(operators[i].text);
+			size_t begin = *at + 1 - length;
+
+			if (*at + 1 < length ||
+			    strncmp(text + begin, operators[i].text, length) != 0)
+				continue;
+			*at = begin;
+			limit->sign = operators[i].sign;
+			limit->or_equal = operators[i].or_equal;
+			limit->is_inverted = operators[i].is_inverted;
+			return length;
+		}
+	return 0;
+}
+
+static bool take_number(const char *text, struct limit *limit)
+{
+	bool is_time = metric_is_time(limit->metric);
+	char *end;
+
+	limit->number = strtod(text, &end);
+	if (end == text || !isfinite(limit->number)) {
+		say("--fail-if %s: there is no number behind the comparison", limit->text);
+		return false;
+	}
+	limit->is_percent = strcmp(end, "%") == 0;
+	if (limit->is_percent || (*end == '\0' && (!is_time || limit->number == 0)))
+		return true;
+	if (is_time && unit_ns(end) > 0) {
+		limit->number *= unit_ns(end);
+		return true;
+	}
+	say(is_time ? "--fail-if %s: the unit is %%, ns, us, ms, s, m or h" :
+		      "--fail-if %s: the unit is %%, or none",
+	    limit->text);
+	return false;
+}
+
+bool limit_parse(const char *text, struct limit *limit)
+{
+	size_t at, length;
+
+	*limit = (struct limit){.text = text};
+	length = find_operator(text, &at, limit);
+	if (length == 0) {
+		say("--fail-if %s: there is no comparison, such as count:NAME>10%% or lost>0",
+		    text);
+		return false;
+	}
+	if (take_metric(text, at, limit) && take_number(text + at + length, limit))
+		return true;
+	limit_free(limit);
+	return false;
+}
+
+void limit_free(struct limit *limit)
+{
+	free(limit->glob);
+	limit->glob = NULL;
+}
+
+bool limit_holds(const struct limit *limit, struct value old, struct value new)
+{
+	/* Without a division, so that 55 % of a whole number are not a little more. */
+	bool scales = limit->is_percent && old.value > 0;
+	double value = scales		 ? new.value * 100 :
+		       limit->is_percent ? change_of(old.value, new.value) :
+					   new.value;
+	double bound = scales ? old.value * (100 + limit->number) : limit->number;
+	int sign = (value > bound) - (value < bound);
+
+	if (!new.is_known || (limit->is_percent && !old.is_known))
+		return false;
+	return (sign == limit->sign || (sign == 0 && limit->or_equal)) != limit->is_inverted;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/annotations.h"
+
+#include <string.h>
+
+#include "trace/columns.h"
+
+static struct note labelled(enum note_kind kind, const char *label)
+{
+	return (struct note){.kind = kind, .label = label, .label_size = strlen(label)};
+}
+
+static struct note word_note(const struct source *source, const char *label, uint32_t word)
+{
+	struct note note = labelled(NOTE_NUMBER, label);
+	bool is_pointer = note.label_size > 4 &&
+			  memcmp(label + note.label_size - 4, "_ptr", 4) == 0;
+	const struct source_object *object = label_is_object(label) ? source_object(source, word) :
+								      NULL;
+
+	note.number = word;
+	if (object) {
+		note.kind = NOTE_NAME;
+		note.text = object->is.name;
+		if (is_pointer)
+			note.label_size -= 4; /* it is one to what the name says */
+	} else if (is_pointer) {
+		note.kind = NOTE_ADDRESS;
+	}
+	return note;
+}
+
+/* Data that are as long as a number are shown as one, too. */
+static int number_note(const struct event *event, struct note *note)
+{
+	int8_t small;
+	int16_t medium;
+	int32_t usual;
+	int64_t large;
+
+	*note = labelled(NOTE_SIGNED, "number");
+	switch (event->size) {
+	case sizeof(small):
+		memcpy(&small, event->data, sizeof(small));
+		note->number_signed = small;
+		return 1;
+	case sizeof(medium):
+		memcpy(&medium, event->data, sizeof(medium));
+		note->number_signed = medium;
+		return 1;
+	case sizeof(usual):
+		memcpy(&usual, event->data, sizeof(usual));
+		note->number_signed = usual;
+		return 1;
+	case sizeof(large):
+		memcpy(&large, event->data, sizeof(large));
+		note->number_signed = large;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int data_notes(const struct event *event, struct note *notes)
+{
+	bool is_text = data_is_text(event);
+	int nr_notes = 0;
+
+	if (event->size == 0)
+		return 0;
+	if (!is_text)
+		nr_notes = number_note(event, notes);
+	notes[nr_notes] = labelled(is_text ? NOTE_TEXT : NOTE_HEX, is_text ? "text" : "hex");
+	notes[nr_notes].text = (const char *)event->data;
+	notes[nr_notes].text_size = event->size - (is_text && event->data[event->size - 1] == '\0');
+	return nr_notes + 1;
+}
+
+int notes_of(struct source *source, const struct event *event, struct note notes[NOTES_MAX])
+{
+	unsigned int native = event_native(event);
+	int nr_notes = 0;
+
+	if (native != 0 && native_title(native)) {
+		for (int i = 0; i < 4; i++) {
+			const char *label = native_label(native, i);
+
+			if (label)
+				notes[nr_notes++] = word_note(source, label, event_word(event, i));
+		}
+	} else {
+		nr_notes = data_notes(event, notes);
+	}
+	if (!source->file.foreign || event->cpu > 0) {
+		notes[nr_notes] = labelled(NOTE_NUMBER, "cpu");
+		notes[nr_notes++].number = event->cpu;
+	}
+	if (event->is_truncated)
+		notes[nr_notes++] = labelled(NOTE_TRUE, "cut");
+	return nr_notes;
+}

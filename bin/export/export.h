@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Formats that a trace is exported to: a row in export.c for each, a file out_NAME.c for its callbacks.
+ *
+ * begin() may read the source, if it rewinds it; then event() is called for each event that was selected, in the order
+ * of the file, and end() last, also when the work was broken off.  One that takes the events itself has run() instead.
+ */
+#ifndef TXTRACE_EXPORT_H
+#define TXTRACE_EXPORT_H
+
+#include <stdbool.h>
+
+#include "base/output.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+
+#define EXPORT_LIMIT 2000000 /* events, if nothing else is asked for */
+
+struct export
+{
+	struct text text; /* the output; open, unless the exporter makes it */
+	struct source *source;
+	const struct selection *selection;
+	const char *output; /* its name; "-": standard output */
+	bool overwrites;
+	const char *columns;   /* NULL: as is usual */
+	bool splits, per_core; /* into several files */
+	uint64_t limit;	       /* events at most */
+	void *state;	       /* the exporter's own */
+};
+
+struct exporter {
+	const char *name;    /* behind --to */
+	const char *suffix;  /* of files, with its point */
+	const char *summary; /* without a full stop */
+	bool is_binary;	     /* nothing for a terminal */
+	bool makes_output;   /* a directory, or several files: text is not opened for it */
+	bool takes_stdout; /* makes_output, but can be asked for one file, also on standard output */
+	bool tells_output; /* says itself what it wrote */
+	bool shows_waits;  /* so those of a log are put in: source_expand() */
+	const int
+		*options; /* codes of options that not every exporter has, ended by 0; NULL: none */
+	bool (*begin)(
+		struct export
+			*export); /* false: it fails, and that was said; end() is not called */
+	void (*event)(struct export *export, const struct event *event);
+	bool (*end)(struct export *export, bool is_complete); /* false: as with begin() */
+	bool (*run)(struct export *export);
+};
+
+/* All of them.  The first is what is made if nothing else is asked for. */
+#if HAVE_PERFETTO
+#define EXPORTERS_PERFETTO(X) X(perfetto)
+#else
+#define EXPORTERS_PERFETTO(X)
+#endif
+#if HAVE_CTF
+#define EXPORTERS_CTF(X) X(ctf)
+#else
+#define EXPORTERS_CTF(X)
+#endif
+#define EXPORTERS(X)                                                                               \
+	EXPORTERS_PERFETTO(X)                                                                      \
+	X(chrome)                                                                                  \
+	X(csv)                                                                                     \
+	X(html)                                                                                    \
+	X(jsonl)                                                                                   \
+	EXPORTERS_CTF(X)                                                                           \
+	X(trx)                                                                                     \
+	X(trxc)
+
+#define EXPORTER_DECLARE(name) extern const struct exporter exporter_##name;
+EXPORTERS(EXPORTER_DECLARE)
+#undef EXPORTER_DECLARE
+
+#endif

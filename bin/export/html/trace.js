@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * The page of txtrace export --to html.
+ *
+ *	page.html	what stands where; txtrace puts the rest in
+ *	page.css	how it looks, on a light and on a dark screen
+ *	trace.js	the trace: read from the page, and asked by everything below
+ *	query.js	the language of the search box
+ *	draw.js		times and colours
+ *	timeline.js	the axis and the rows
+ *	overview.js	the whole trace above them
+ *	mouse.js	the mouse on both
+ *	panels.js	the table of events, the statistics, and what is known of a selection
+ *	page.js		the whole: selection, search, keys, and the place in the address
+ *
+ * Between the elements of the page, txtrace writes what it read:
+ *
+ *	script.events	blocks of records, one an event, in the order of the file
+ *	script.spans	the same of what lasts: waits, interrupts, locks held, events lost, who runs
+ *	#facts		JSON: the file, and the names that the records have by number
+ *
+ * Blocks are base64; their numbers are LEB128 (bin/export/pack.h).  An event is
+ *
+ *	time		ns after the event before, signed
+ *	number		in the file, likewise
+ *	who		of facts.whos: [context, pid, priority, thread]
+ *	site		of facts.sites: [type, address]; the first of a type has name and labels behind that
+ *	CPU
+ *	size		of the data << 2 | is text << 1 | was cut when it was recorded
+ *	data		the first 64 bytes, in groups of eight: a byte that tells which differ from the event before
+ *			with this site, and those that do
+ *
+ * and a span is
+ *
+ *	kind		see KIND
+ *	context		of the thread, or the lock's handle
+ *	pid		signed
+ *	begin		ns after that of the span before, signed
+ *	length		in ns
+ *	name, holder	of facts.names
+ *
+ * Times are ns after the first event of the file: a double has them exactly for the first hundred days.
+ */
+
+const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4};
+const KEPT_BYTES = 64;
+const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
+const INTERRUPT = 0xFFFFFFFF, INITIALIZE = 0xF0F0F0F0;
+
+/* Numbers of a block. */
+class Reader {
+	constructor(element) {
+		const text = element.textContent;
+		const binary = Uint8Array.fromBase64 ? null : atob(text);
+
+		this.bytes = binary === null ? Uint8Array.fromBase64(text) :
+			Uint8Array.from({length: binary.length}, (_, i) => binary.charCodeAt(i));
+		this.at = 0;
+		element.remove();
+	}
+	get isAtEnd() {
+		return this.at >= this.bytes.length;
+	}
+	byte() {
+		return this.bytes[this.at++];
+	}
+	number() {
+		let byte = this.bytes[this.at++];
+		let number = byte & 127;
+
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = this.bytes[this.at++];
+			number += (byte & 127) * scale;
+		}
+		return number;
+	}
+	signed() {
+		const number = this.number();
+
+		return number % 2 ? -(number + 1) / 2 : number / 2;
+	}
+}
+
+/* Numbers of which it is not known how many come. */
+class Growing {
+	constructor(type) {
+		this.array = new type(1024);
+		this.length = 0;
+	}
+	reserve(more) {
+		if (this.length + more <= this.array.length)
+			return;
+		const old = this.array;
+
+		this.array = new old.constructor(Math.max(2 * old.length, this.length + more));
+		this.array.set(old);
+	}
+	push(number) {
+		this.reserve(1);
+		this.array[this.length++] = number;
+	}
+	done() {
+		return this.array.subarray(0, this.length);
+	}
+}
+
+/* The first place in [from, to) where at(place) >= value, for numbers that do not fall. */
+function lowerBound(at, value, from, to) {
+	while (from < to) {
+		const middle = (from + to) >>> 1;
+
+		if (at(middle) < value)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* The same, near from: doubles its steps, so that it costs the logarithm of how far it gets. */
+function gallop(at, value, from, to) {
+	let step = 1;
+
+	while (from + step < to && at(from + step) < value)
+		step *= 2;
+	return lowerBound(at, value, from, Math.min(from + step, to));
+}
+
+/* Order by what is read: "thread 2" before "thread 10". */
+const byName = new Intl.Collator('en', {numeric: true}).compare;
+
+class Trace {
+	constructor(facts) {
+		this.facts = facts;
+		this.n = facts.events;
+		this.end = Math.max(facts.end, 0);
+		this.begin = 0;
+		this.time = new Float64Array(this.n);
+		this.number = new Float64Array(this.n);
+		this.who = new Uint32Array(this.n);
+		this.site = new Uint32Array(this.n);
+		this.cpu = new Uint16Array(this.n);
+		this.size = new Uint32Array(this.n);
+		this.flags = new Uint8Array(this.n);
+		this.dataAt = new Float64Array(this.n);
+		this.pool = new Growing(Uint8Array);
+		this.nrRead = 0;
+		this.gaps = [];
+		this.waits = [];
+		this.nameTypes();
+		this.objects = new Map(facts.objects.map(
+			([handle, name, type, pid, tid]) => [handle, {handle, name, type, pid, tid}]));
+	}
+
+	/* Types, from the sites: a name, and what is called how of the words. */
+	nameTypes() {
+		this.types = [];
+		const known = new Map();
+
+		this.siteType = this.facts.sites.map(([id, , name, labels]) => {
+			if (!known.has(id)) {
+				known.set(id, this.types.length);
+				this.types.push({id, name, words: labels && this.wordsOf(labels), events: []});
+			}
+			return known.get(id);
+		});
+		this.types.forEach(type => {
+			type.short = type.name.replace(/^(TX|FX|NX|NXD|UX)_TRACE_/, '');
+		});
+	}
+
+	/* Words that have a label; without _ptr, if they are handles of objects that are known. */
+	wordsOf(labels) {
+		return labels.map(([label, isObject], k) => ({label, short: label.replace(/_ptr$/, ''), isObject, offset: 4 * k}))
+			.filter(({label}) => label !== '');
+	}
+
+	/* Reading. */
+
+	/* Blocks of the page, one after the other; the browser draws between them. */
+	async read(told) {
+		const blocks = [...document.querySelectorAll('script.events')];
+		const spans = [...document.querySelectorAll('script.spans')];
+		const last = {time: 0, number: 0, data: this.facts.sites.map(() => new Uint8Array(KEPT_BYTES))};
+
+		for (const [i, block] of blocks.entries()) {
+			this.readEvents(new Reader(block), last);
+			if (i % 4 === 3) {
+				told(this.nrRead / this.n);
+				await new Promise(go => setTimeout(go));
+			}
+		}
+		this.view = new DataView(this.pool.array.buffer);
+		this.begin = this.n > 0 ? this.time.reduce((least, time) => Math.min(least, time)) : 0;
+		this.makeSeek();
+		this.makeRows();
+		const state = {begin: 0};
+
+		spans.forEach(block => this.readSpans(new Reader(block), state));
+		this.sortRows();
+	}
+
+	readEvents(reader, last) {
+		while (!reader.isAtEnd) {
+			const i = this.nrRead++;
+
+			this.time[i] = last.time += reader.signed();
+			this.number[i] = last.number += reader.number();
+			this.who[i] = reader.number();
+			this.site[i] = reader.number();
+			this.cpu[i] = reader.number();
+			const size = reader.number();
+
+			this.size[i] = Math.floor(size / 4);
+			this.flags[i] = size % 4;
+			this.readData(reader, i, last.data[this.site[i]]);
+		}
+	}
+
+	readData(reader, i, last) {
+		const size = this.keptSize(i);
+
+		for (let at = 0; at < size; at += 8) {
+			const differ = reader.byte();
+
+			for (let j = 0; differ >> j; j++)
+				if (differ >> j & 1)
+					last[at + j] = reader.byte();
+		}
+		this.pool.reserve(size);
+		this.dataAt[i] = this.pool.length;
+		for (let at = 0; at < size; at++)
+			this.pool.array[this.pool.length++] = last[at];
+	}
+
+	/* OVERFLOW may be older than what stands before it; what is searched must not fall. */
+	makeSeek() {
+		let most = -Infinity, falls = false;
+
+		for (let i = 0; i < this.n && !falls; i++) {
+			falls = this.time[i] < most;
+			most = this.time[i];
+		}
+		this.seek = falls ? this.time.slice() : this.time;
+		for (let i = 1; i < this.n && falls; i++)
+			this.seek[i] = Math.max(this.seek[i], this.seek[i - 1]);
+	}
+
+	/* Rows. */
+
+	row(kind, context, pid) {
+		const key = context === 0 ? `${kind}:0:${pid}` : `${kind}:${context}`;
+		let row = this.rowOf.get(key);
+
+		if (row)
+			return row;
+		const object = this.objects.get(context);
+
+		row = {key, kind, context, pid: object && object.pid ? object.pid : pid, tid: object ? object.tid : 0,
+			name: this.rowName(context, object), events: [], spans: [], waitTime: 0, runTime: 0, nrWaits: 0};
+		this.rowOf.set(key, row);
+		this.rows.push(row);
+		return row;
+	}
+
+	rowName(context, object) {
+		if (context === INTERRUPT)
+			return 'interrupt';
+		if (context === INITIALIZE)
+			return 'initialization';
+		if (context === 0)
+			return 'no thread';
+		return object ? object.name : hex(context, 8);
+	}
+
+	/* A row for each thread that has events; those of a row are found by counting. */
+	makeRows() {
+		this.rows = [];
+		this.rowOf = new Map();
+		this.whoRow = this.facts.whos.map(([context, pid]) => this.row('thread', context, pid));
+		const places = this.whoRow.map(row => this.rows.indexOf(row));
+
+		this.eventRow = new Uint32Array(this.n);
+		const counts = new Uint32Array(this.rows.length);
+
+		for (let i = 0; i < this.n; i++)
+			counts[this.eventRow[i] = places[this.who[i]]]++;
+		this.split(this.rows, counts, i => this.eventRow[i]);
+		const typeCounts = new Uint32Array(this.types.length);
+
+		for (let i = 0; i < this.n; i++)
+			typeCounts[this.type(i)]++;
+		this.split(this.types, typeCounts, i => this.type(i));
+	}
+
+	/* Rows that are threads, and not what a CPU does beside them. */
+	threads() {
+		return this.rows.filter(row => row.kind === 'thread' &&
+			row.context !== INTERRUPT && row.context !== INITIALIZE && row.context !== 0);
+	}
+
+	/* Give each of these the list of its events. */
+	split(list, counts, which) {
+		list.forEach((one, k) => {
+			one.events = new Uint32Array(counts[k]);
+			counts[k] = 0;
+		});
+		for (let i = 0; i < this.n; i++) {
+			const k = which(i);
+
+			list[k].events[counts[k]++] = i;
+		}
+	}
+
+	readSpans(reader, state) {
+		while (!reader.isAtEnd) {
+			const kind = reader.number(), context = reader.number(), pid = reader.signed();
+			const begin = state.begin += reader.signed();
+			const end = begin + reader.number();
+			const span = {kind, begin, end, name: this.facts.names[reader.number()],
+				holder: this.facts.names[reader.number()]};
+
+			if (kind === KIND.LOSS) {
+				this.gaps.push(span);
+				continue;
+			}
+			span.row = this.row(kind === KIND.LOCK ? 'lock' : 'thread', context, pid);
+			(span.row.spans[kind] ??= []).push(span);
+			if (kind === KIND.WAIT) {
+				span.row.waitTime += end - begin;
+				span.row.nrWaits++;
+				this.waits.push(span);
+			}
+			if (kind === KIND.RUN)
+				span.row.runTime += end - begin;
+		}
+	}
+
+	/* By process; there what is no thread, then threads, then locks. */
+	sortRows() {
+		const rank = row => row.kind === 'lock' ? 3 : row.context === INTERRUPT || row.context === INITIALIZE ? 0 :
+			row.context === 0 ? 2 : 1;
+		const isMain = row => row.tid !== 0 && row.tid === row.pid;
+		const old = this.rows.slice();
+
+		this.rows.sort((a, b) => a.pid - b.pid || rank(a) - rank(b) || isMain(b) - isMain(a) ||
+			byName(a.name, b.name) || a.context - b.context);
+		const place = old.map(row => this.rows.indexOf(row));
+
+		this.eventRow = this.eventRow.map(row => place[row]);
+		this.rows.forEach(row => row.spans.forEach(list => list.sort((a, b) => a.begin - b.begin)));
+		this.gaps.sort((a, b) => a.begin - b.begin);
+		this.waits.sort((a, b) => a.begin - b.begin);
+	}
+
+	/* What is known of an event. */
+
+	type(i) {
+		return this.siteType[this.site[i]];
+	}
+	typeOf(i) {
+		return this.types[this.type(i)];
+	}
+	rowOfEvent(i) {
+		return this.rows[this.eventRow[i]];
+	}
+	threadName(i) {
+		return this.facts.whos[this.who[i]][3];
+	}
+	keptSize(i) {
+		return Math.min(this.size[i], KEPT_BYTES);
+	}
+	isCut(i) {
+		return (this.flags[i] & 1) !== 0;
+	}
+	isText(i) {
+		return (this.flags[i] & 2) !== 0;
+	}
+	data(i) {
+		return this.pool.array.subarray(this.dataAt[i], this.dataAt[i] + this.keptSize(i));
+	}
+	/* Bytes of the data as a number, or null if there are not so many. */
+	value(i, bytes, offset, isSigned) {
+		if (offset + bytes > this.keptSize(i))
+			return null;
+		const {view} = this;
+		const at = this.dataAt[i] + offset, little = this.facts.little === 1;
+
+		switch (bytes) {
+		case 1:
+			return isSigned ? view.getInt8(at) : view.getUint8(at);
+		case 2:
+			return isSigned ? view.getInt16(at, little) : view.getUint16(at, little);
+		case 4:
+			return isSigned ? view.getInt32(at, little) : view.getUint32(at, little);
+		default:
+			return isSigned ? view.getBigInt64(at, little) : view.getBigUint64(at, little);
+		}
+	}
+
+	/* The information words of one of ThreadX's events; null: it has none. */
+	words(i) {
+		const {words} = this.typeOf(i);
+
+		return words && words.map(({label, short, isObject, offset}) => {
+			const word = this.value(i, 4, offset, false) ?? 0;
+			const object = isObject ? this.objects.get(word) : undefined;
+
+			return {label: object ? short : label, word, object};
+		});
+	}
+
+	/* The column data of txtrace print. */
+	dataText(i) {
+		return this.plainData(i) + (this.isCut(i) ? ' (cut)' : '');
+	}
+	plainData(i) {
+		const words = this.words(i);
+
+		if (words)
+			return words.map(({label, word, object}) =>
+				`${label}=${object ? object.name : word >= 65536 ? `0x${word.toString(16)}` : word}`).join(' ');
+		if (this.isText(i))
+			return `"${this.textOf(i)}"`;
+		if (this.size[i] === 4 || this.size[i] === 8)
+			return String(this.value(i, this.size[i], 0, true));
+		return this.bytesText(i);
+	}
+	textOf(i) {
+		const bytes = this.data(i);
+		const end = bytes.length > 0 && bytes.at(-1) === 0 ? -1 : bytes.length;
+
+		return String.fromCharCode(...bytes.slice(0, end)).replace(/[^ -~]/g, ' ') +
+			(this.size[i] > KEPT_BYTES ? '…' : '');
+	}
+	bytesText(i) {
+		const bytes = this.data(i), size = Math.min(bytes.length, 32);
+		let digits = '';
+
+		for (let at = 0; at < size; at++)
+			digits += (at > 0 && at % 4 === 0 ? ' ' : '') + HEX[bytes[at]];
+		return this.size[i] > 32 ? `${digits} ... ${this.size[i]} bytes` : digits;
+	}
+
+	/* The neighbour of an event in a list that has it; or undefined. */
+	neighbour(list, i, step) {
+		return list[lowerBound(k => list[k], i, 0, list.length) + step];
+	}
+	previousInRow(i) {
+		return this.neighbour(this.rowOfEvent(i).events, i, -1);
+	}
+
+	/* The event of a list that is nearest to a time; undefined if it is empty. */
+	nearest(list, time) {
+		const k = lowerBound(at => this.seek[list[at]], time, 0, list.length);
+		const before = list[k - 1], after = list[k];
+
+		if (before === undefined || after === undefined)
+			return before ?? after;
+		return time - this.seek[before] <= this.seek[after] - time ? before : after;
+	}
+	/* The first event of all at a time or behind it. */
+	firstAt(time) {
+		return Math.min(lowerBound(at => this.seek[at], time, 0, this.n), this.n - 1);
+	}
+}
+
+function hex(number, width) {
+	return number.toString(16).padStart(width, '0');
+}

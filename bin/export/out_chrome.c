@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export --to chrome: the JSON that chrome://tracing, Perfetto and others read.
+ *
+ * Times are microseconds with three digits, made without floating point, and count from the first event: who reads
+ * them has a double, which holds no nanoseconds since 1970.  otherData tells when that was.
+ */
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "export/annotations.h"
+#include "export/export.h"
+#include "export/timeline.h"
+
+#define LARGE_BYTES 200000000 /* from here on, viewers give up */
+#define OWN_TIDS 1000000000   /* tracks that are no threads get a tid that none has */
+
+struct chrome {
+	struct export *export;
+	struct timeline *timeline;
+	bool has_record, has_warned;
+};
+
+static void begin_record(struct chrome *chrome, const struct track *track, char phase)
+{
+	struct text *text = &chrome->export->text;
+	int tid = track->kind == TRACK_THREAD ? track->tid : OWN_TIDS + (int)track->id;
+
+	text_string(text, chrome->has_record ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	chrome->has_record = true;
+	text_char(text, phase);
+	text_string(text, "\",\"pid\":");
+	text_signed(text, track->pid);
+	text_string(text, ",\"tid\":");
+	text_signed(text, tid);
+}
+
+static void put_member(struct text *text, const char *name, const char *value)
+{
+	text_string(text, ",\"");
+	text_string(text, name);
+	text_string(text, "\":");
+	text_json(text, value);
+}
+
+static void put_time(struct chrome *chrome, int64_t time_ns)
+{
+	struct text *text = &chrome->export->text;
+	int64_t ns = time_ns - chrome->export->source->first_ns;
+
+	text_string(text, ",\"ts\":");
+	if (ns < 0)
+		text_char(text, '-');
+	text_unsigned(text, (uint64_t)llabs(ns) / 1000, 0, ' ');
+	text_char(text, '.');
+	text_unsigned(text, (uint64_t)llabs(ns) % 1000, 3, '0');
+}
+
+static void put_track(void *told, const struct track *track)
+{
+	struct chrome *chrome = told;
+	struct text *text = &chrome->export->text;
+
+	if (track->kind == TRACK_COUNTER)
+		return; /* each value has its name */
+	begin_record(chrome, track, 'M');
+	put_member(text, "name", track->kind == TRACK_PROCESS ? "process_name" : "thread_name");
+	text_string(text, ",\"args\":{\"name\":");
+	text_json(text, track->name);
+	text_string(text, "}}");
+}
+
+/* Printable, so that only quotes and backslashes need care. */
+static void put_text(struct text *text, const struct note *note)
+{
+	text_char(text, '"');
+	for (size_t i = 0; i < note->text_size; i++) {
+		char c = note->text[i];
+
+		if (c == '"' || c == '\\')
+			text_char(text, '\\');
+		text_char(text, c == '\n' || c == '\t' ? ' ' : c);
+	}
+	text_char(text, '"');
+}
+
+static void put_note(struct text *text, const struct note *note, bool is_first)
+{
+	if (!is_first)
+		text_char(text, ',');
+	text_char(text, '"');
+	text_put(text, note->label, note->label_size);
+	text_string(text, "\":");
+	switch (note->kind) {
+	case NOTE_NUMBER:
+		text_unsigned(text, note->number, 0, ' ');
+		break;
+	case NOTE_SIGNED:
+		text_signed(text, note->number_signed);
+		break;
+	case NOTE_ADDRESS:
+		text_string(text, "\"0x");
+		text_hex(text, note->number, 0);
+		text_char(text, '"');
+		break;
+	case NOTE_NAME:
+		text_json(text, note->text);
+		break;
+	case NOTE_TEXT:
+		put_text(text, note);
+		break;
+	case NOTE_HEX:
+		text_char(text, '"');
+		text_bytes(text, note->text, note->text_size);
+		text_char(text, '"');
+		break;
+	case NOTE_TRUE:
+		text_string(text, "true");
+		break;
+	}
+}
+
+static void put_notes(struct chrome *chrome, const struct mark *mark)
+{
+	struct text *text = &chrome->export->text;
+	struct note notes[NOTES_MAX];
+	int nr_notes = mark->event ? notes_of(chrome->export->source, mark->event, notes) : 0;
+
+	if (nr_notes == 0 && !mark->holder)
+		return;
+	text_string(text, ",\"args\":{");
+	for (int i = 0; i < nr_notes; i++)
+		put_note(text, &notes[i], i == 0);
+	if (mark->holder) {
+		text_string(text, nr_notes > 0 ? ",\"holder\":" : "\"holder\":");
+		text_json(text, mark->holder);
+	}
+	text_char(text, '}');
+}
+
+/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter has the mutex. */
+static void put_flow(struct chrome *chrome, const struct mark *mark)
+{
+	struct text *text = &chrome->export->text;
+	char phase = mark->flow_ends ? 'f' : mark->kind == MARK_BEGIN ? 's' : 't';
+
+	begin_record(chrome, mark->track, phase);
+	put_member(text, "cat", "mutex");
+	put_member(text, "name", "mutex");
+	text_string(text, ",\"id\":");
+	text_unsigned(text, mark->flow, 0, ' ');
+	put_time(chrome, mark->time_ns);
+	text_string(text, ",\"bp\":\"e\"}");
+}
+
+static void put_mark(void *told, const struct mark *mark)
+{
+	static const char phases[] = {
+		[MARK_BEGIN] = 'B', [MARK_END] = 'E', [MARK_INSTANT] = 'i', [MARK_COUNTER] = 'C'};
+	struct chrome *chrome = told;
+	struct text *text = &chrome->export->text;
+
+	begin_record(chrome, mark->track, phases[mark->kind]);
+	put_time(chrome, mark->time_ns);
+	if (mark->kind == MARK_INSTANT)
+		text_string(text,
+			    mark->track->kind == TRACK_PROCESS ? ",\"s\":\"p\"" : ",\"s\":\"t\"");
+	if (mark->kind == MARK_COUNTER)
+		put_member(text, "name", mark->track->name);
+	else if (mark->kind != MARK_END)
+		put_member(text, "name", mark->name);
+	if (mark->kind == MARK_COUNTER) {
+		text_string(text, ",\"args\":{\"value\":");
+		text_signed(text, mark->value);
+		text_char(text, '}');
+	} else {
+		put_notes(chrome, mark);
+	}
+	text_char(text, '}');
+	if (mark->flow != 0)
+		put_flow(chrome, mark);
+}
+
+static bool begin(struct export *export)
+{
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+
+	if (!chrome) {
+		say("there is not enough memory");
+		return false;
+	}
+	chrome->export = export;
+	chrome->timeline = timeline_begin(export->source, export->selection, put_track, put_mark,
+					  chrome);
+	export->state = chrome;
+	text_string(&export->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	return true;
+}
+
+static void put_event(struct export *export, const struct event *event)
+{
+	struct chrome *chrome = export->state;
+
+	timeline_event(chrome->timeline, event);
+	if (!chrome->has_warned && text_offset(&export->text) > LARGE_BYTES) {
+		chrome->has_warned = true;
+		say("this is more JSON than viewers can take; --to perfetto, or --from and "
+		    "--until, make "
+		    "less of it");
+	}
+}
+
+static bool end(struct export *export, bool is_complete)
+{
+	struct chrome *chrome = export->state;
+	struct text *text = &export->text;
+
+	timeline_end(chrome->timeline, is_complete);
+	text_string(text, "\n],\"otherData\":{\"trace\":");
+	text_json(text, export->source->path);
+	text_string(text, ",\"first_event_ns\":\"");
+	text_signed(text, export->source->first_ns);
+	text_string(text, "\"}}\n");
+	free(chrome);
+	return true;
+}
+
+const struct exporter exporter_chrome = {
+	.name = "chrome",
+	.suffix = ".json",
+	.summary = "JSON, for chrome://tracing and others",
+	.shows_waits = true,
+	.begin = begin,
+	.event = put_event,
+	.end = end,
+};

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export --to ctf: a directory with a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
+ *
+ * Written by Babeltrace's own sink.ctf.fs: here is a source component for its graph, which pulls, so that the events
+ * are taken from the trace and not handed over.  There is one stream, cut into packets of PACKET_EVENTS events.  A gap
+ * is a packet without events that says that some were discarded; how many is not known.
+ *
+ * The directory has its name when it is complete; until then it is in another one beside it.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "export/export.h"
+
+#define PACKET_EVENTS 65536
+#define NR_TYPES (2 * 65536)
+
+enum step {
+	STEP_BEGIN,
+	STEP_BETWEEN,
+	STEP_GAP,
+	STEP_GAP_OPEN,
+	STEP_GAP_CLOSE,
+	STEP_OPEN,
+	STEP_EVENTS,
+	STEP_END,
+	STEP_OVER
+};
+
+enum { CONTEXT_CPU, CONTEXT_PID, CONTEXT_TID, CONTEXT_THREAD, CONTEXT_PRIORITY };
+
+struct ctf {
+	struct export *export;
+	bt_trace_class *trace_class;
+	bt_stream_class *stream_class;
+	bt_trace *trace;
+	bt_stream *stream;
+	bt_packet *packet;
+	bt_event_class **classes; /* by type; made when the first such event comes */
+
+	enum step step;
+	struct event event; /* the next one */
+	bool has_event, is_behind;
+	uint64_t last_ns; /* of what was handed over */
+	uint64_t gap_end_ns;
+	uint64_t nr_in_packet;
+	uint64_t nr_events;
+};
+
+/* What a function of Babeltrace returns when memory is short, and at no other time here. */
+static void *must(const void *object)
+{
+	if (!object) {
+		say("there is not enough memory");
+		exit(EXIT_TROUBLE);
+	}
+	return (void *)object;
+}
+
+static void must_be_zero(int status)
+{
+	must(status == 0 ? &status : NULL);
+}
+
+/* Classes. */
+
+static void add_member(bt_field_class *structure, const char *name, bt_field_class *member)
+{
+	must_be_zero(bt_field_class_structure_append_member(structure, name, must(member)));
+	bt_field_class_put_ref(member);
+}
+
+static bt_field_class *unsigned_class(struct ctf *ctf, uint64_t bits, bool is_hex)
+{
+	bt_field_class *class = must(bt_field_class_integer_unsigned_create(ctf->trace_class));
+
+	bt_field_class_integer_set_field_value_range(class, bits);
+	if (is_hex)
+		bt_field_class_integer_set_preferred_display_base(
+			class, BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	return class;
+}
+
+static void make_context(struct ctf *ctf)
+{
+	bt_field_class *context = must(bt_field_class_structure_create(ctf->trace_class));
+	bt_field_class *priority = must(bt_field_class_integer_signed_create(ctf->trace_class));
+
+	bt_field_class_integer_set_field_value_range(priority, 32);
+	add_member(context, "cpu_id", unsigned_class(ctf, 32, false));
+	add_member(context, "vpid", unsigned_class(ctf, 32, false));
+	add_member(context, "vtid", unsigned_class(ctf, 32, false));
+	add_member(context, "thread", bt_field_class_string_create(ctf->trace_class));
+	add_member(context, "priority", priority);
+	must_be_zero(
+		bt_stream_class_set_event_common_context_field_class(ctf->stream_class, context));
+	bt_field_class_put_ref(context);
+}
+
+static void make_classes(struct ctf *ctf, bt_self_component *component)
+{
+	bt_clock_class *clock = must(bt_clock_class_create(component));
+	bool is_real_time = !ctf->export->source->file.foreign;
+
+	ctf->trace_class = must(bt_trace_class_create(component));
+	ctf->stream_class = must(bt_stream_class_create(ctf->trace_class));
+	bt_clock_class_set_frequency(clock, NS_PER_S);
+	bt_clock_class_set_origin_is_unix_epoch(clock, is_real_time);
+	must_be_zero(bt_stream_class_set_default_clock_class(ctf->stream_class, clock));
+	bt_clock_class_put_ref(clock);
+	bt_stream_class_set_supports_packets(ctf->stream_class, BT_TRUE, BT_TRUE, BT_TRUE);
+	bt_stream_class_set_supports_discarded_events(ctf->stream_class, BT_TRUE, BT_TRUE);
+	make_context(ctf);
+	ctf->trace = must(bt_trace_create(ctf->trace_class));
+	must_be_zero(
+		bt_trace_set_environment_entry_string(ctf->trace, "tracer_name", "posixtrace"));
+	must_be_zero(bt_trace_set_environment_entry_string(ctf->trace, "trace_file",
+							   ctf->export->source->path));
+	ctf->stream = must(bt_stream_create(ctf->stream_class, ctf->trace));
+}
+
+/* "queue" of "queue_ptr": the field has the object's name. */
+static void field_name(char *name, size_t size, const char *label)
+{
+	size_t length = strlen(label);
+
+	if (label_is_object(label) && length > 4 && strcmp(label + length - 4, "_ptr") == 0)
+		length -= 4;
+	snprintf(name, size, "%.*s", (int)length, label);
+}
+
+static bool has_words(const struct event *event)
+{
+	unsigned int native = event_native(event);
+
+	return native != 0 && native_title(native);
+}
+
+/* An event of ThreadX has its words as fields, any other an array of bytes. */
+static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
+{
+	bt_field_class *payload = must(bt_field_class_structure_create(ctf->trace_class));
+	bt_field_class *byte;
+
+	if (!has_words(event)) {
+		byte = unsigned_class(ctf, 8, true);
+		add_member(payload, "data",
+			   bt_field_class_array_dynamic_create(ctf->trace_class, byte, NULL));
+		bt_field_class_put_ref(byte);
+		return payload;
+	}
+	for (int i = 0; i < 4; i++) {
+		const char *label = native_label(event_native(event), i);
+		char name[64];
+
+		if (!label)
+			continue;
+		field_name(name, sizeof(name), label);
+		add_member(payload, name,
+			   label_is_object(label) ? bt_field_class_string_create(ctf->trace_class) :
+						    unsigned_class(ctf, 32, strstr(label, "_ptr")));
+	}
+	return payload;
+}
+
+static bt_event_class *class_of(struct ctf *ctf, const struct event *event)
+{
+	size_t type = event->type < NR_TYPES ? event->type : 0;
+	bt_field_class *payload;
+	char name[256];
+
+	if (ctf->classes[type])
+		return ctf->classes[type];
+	ctf->classes[type] = must(bt_event_class_create(ctf->stream_class));
+	text_utf8(name, sizeof(name), event->name);
+	must_be_zero(bt_event_class_set_name(ctf->classes[type], name));
+	payload = payload_class(ctf, event);
+	must_be_zero(bt_event_class_set_payload_field_class(ctf->classes[type], payload));
+	bt_field_class_put_ref(payload);
+	return ctf->classes[type];
+}
+
+/* Fields. */
+
+static void set_string(bt_field *field, const char *string)
+{
+	char clean[256];
+
+	text_utf8(clean, sizeof(clean), string);
+	must_be_zero(bt_field_string_set_value(field, clean));
+}
+
+static bt_field *member(bt_field *structure, uint64_t i)
+{
+	return bt_field_structure_borrow_member_field_by_index(structure, i);
+}
+
+static void fill_context(const struct ctf *ctf, bt_event *to)
+{
+	bt_field *context = bt_event_borrow_common_context_field(to);
+	const struct event *event = &ctf->event;
+	const struct source_object *object = source_object(ctf->export->source, event->context);
+	pid_t tid = object ? object->is.tid : 0;
+
+	bt_field_integer_unsigned_set_value(member(context, CONTEXT_CPU), event->cpu);
+	bt_field_integer_unsigned_set_value(member(context, CONTEXT_PID), (uint32_t)event->pid);
+	bt_field_integer_unsigned_set_value(member(context, CONTEXT_TID), (uint32_t)tid);
+	set_string(member(context, CONTEXT_THREAD), event->thread);
+	bt_field_integer_signed_set_value(member(context, CONTEXT_PRIORITY), event->priority);
+}
+
+static void fill_object(const struct ctf *ctf, bt_field *field, uint32_t word)
+{
+	const struct source_object *object = source_object(ctf->export->source, word);
+	char address[16];
+
+	snprintf(address, sizeof(address), "0x%x", word);
+	set_string(field, object ? object->is.name : address);
+}
+
+static void fill_payload(const struct ctf *ctf, bt_event *to)
+{
+	bt_field *payload = bt_event_borrow_payload_field(to);
+	const struct event *event = &ctf->event;
+	uint64_t at = 0;
+
+	if (!has_words(event)) {
+		bt_field *data = member(payload, 0);
+
+		must_be_zero(bt_field_array_dynamic_set_length(data, event->size));
+		for (size_t i = 0; i < event->size; i++)
+			bt_field_integer_unsigned_set_value(
+				bt_field_array_borrow_element_field_by_index(data, i),
+				event->data[i]);
+		return;
+	}
+	for (int i = 0; i < 4; i++) {
+		const char *label = native_label(event_native(event), i);
+
+		if (!label)
+			continue;
+		if (label_is_object(label))
+			fill_object(ctf, member(payload, at++), event_word(event, i));
+		else
+			bt_field_integer_unsigned_set_value(member(payload, at++),
+							    event_word(event, i));
+	}
+}
+
+/* Messages. */
+
+/* The next event stands in ctf->event, if there is one. */
+static bool look(struct ctf *ctf)
+{
+	if (!ctf->has_event && !ctf->is_behind) {
+		ctf->has_event = selection_next(ctf->export->selection, ctf->export->source,
+						&ctf->event);
+		ctf->is_behind = !ctf->has_event;
+		if (++ctf->nr_events % 65536 == 0)
+			progress("exporting", ctf->export->source->nr_read,
+				 ctf->export->source->file.nr_entries);
+	}
+	return ctf->has_event;
+}
+
+/* Times of a stream must not fall, and OVERFLOW is older than what stands before it. */
+static uint64_t time_of(struct ctf *ctf)
+{
+	uint64_t time_ns = ctf->event.time_ns > 0 ? (uint64_t)ctf->event.time_ns : 0;
+
+	return ctf->has_event && time_ns > ctf->last_ns ? time_ns : ctf->last_ns;
+}
+
+static const bt_message *begin_packet(struct ctf *ctf, bt_self_message_iterator *iterator,
+				      enum step step)
+{
+	ctf->packet = must(bt_packet_create(ctf->stream));
+	ctf->nr_in_packet = 0;
+	ctf->step = step;
+	return bt_message_packet_beginning_create_with_default_clock_snapshot(iterator, ctf->packet,
+									      ctf->last_ns);
+}
+
+static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *iterator,
+				    enum step step)
+{
+	const bt_message *message = bt_message_packet_end_create_with_default_clock_snapshot(
+		iterator, ctf->packet, ctf->last_ns);
+
+	bt_packet_put_ref(ctf->packet);
+	ctf->packet = NULL;
+	ctf->step = step;
+	return message;
+}
+
+/* From the end of one packet to that of the next: the format knows of a loss by packets only. */
+static const bt_message *tell_gap(struct ctf *ctf, bt_self_message_iterator *iterator)
+{
+	ctf->has_event = false; /* OVERFLOW */
+	look(ctf);
+	ctf->gap_end_ns = time_of(ctf);
+	ctf->step = STEP_GAP_OPEN;
+	return bt_message_discarded_events_create_with_default_clock_snapshots(
+		iterator, ctf->stream, ctf->last_ns, ctf->gap_end_ns);
+}
+
+static bool is_at_gap(struct ctf *ctf)
+{
+	return look(ctf) && ctf->event.type == POSIX_TRACE_OVERFLOW;
+}
+
+static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *iterator)
+{
+	bt_message *message;
+	bt_event *event;
+
+	ctf->last_ns = time_of(ctf);
+	message = must(bt_message_event_create_with_packet_and_default_clock_snapshot(
+		iterator, class_of(ctf, &ctf->event), ctf->packet, ctf->last_ns));
+	event = bt_message_event_borrow_event(message);
+	fill_context(ctf, event);
+	fill_payload(ctf, event);
+	ctf->has_event = false;
+	ctf->nr_in_packet++;
+	return message;
+}
+
+/* NULL: there is none in this step. */
+static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *iterator)
+{
+	switch (ctf->step) {
+	case STEP_BEGIN:
+		ctf->step = STEP_BETWEEN;
+		return must(bt_message_stream_beginning_create(iterator, ctf->stream));
+	case STEP_BETWEEN:
+		ctf->step = look(ctf) ? STEP_OPEN : STEP_END;
+		return NULL;
+	case STEP_GAP:
+		return must(tell_gap(ctf, iterator));
+	case STEP_GAP_OPEN:
+		return must(begin_packet(ctf, iterator, STEP_GAP_CLOSE));
+	case STEP_GAP_CLOSE:
+		ctf->last_ns = ctf->gap_end_ns;
+		return must(end_packet(ctf, iterator, STEP_BETWEEN));
+	case STEP_OPEN:
+		ctf->last_ns = time_of(ctf);
+		return must(begin_packet(ctf, iterator, STEP_EVENTS));
+	case STEP_EVENTS:
+		while (look(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
+			ctf->has_event = false; /* that the gap ends is told */
+		if (is_at_gap(ctf))
+			return must(end_packet(ctf, iterator, STEP_GAP));
+		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
+			return must(end_packet(ctf, iterator, STEP_BETWEEN));
+		return put_event(ctf, iterator);
+	case STEP_END:
+		ctf->step = STEP_OVER;
+		return must(bt_message_stream_end_create(iterator, ctf->stream));
+	case STEP_OVER:
+		break;
+	}
+	return NULL;
+}
+
+static bt_message_iterator_class_next_method_status next(bt_self_message_iterator *iterator,
+							 bt_message_array_const messages,
+							 uint64_t capacity, uint64_t *count)
+{
+	struct ctf *ctf =
+		bt_self_component_get_data(bt_self_message_iterator_borrow_component(iterator));
+
+	*count = 0;
+	while (*count < capacity && ctf->step != STEP_OVER) {
+		const bt_message *message = next_message(ctf, iterator);
+
+		if (message)
+			messages[(*count)++] = message;
+	}
+	return *count > 0 ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+			    BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+}
+
+/* The graph. */
+
+static bt_component_class_initialize_method_status
+initialize(bt_self_component_source *source, bt_self_component_source_configuration *configuration,
+	   const bt_value *parameters, void *data)
+{
+	bt_self_component *component = bt_self_component_source_as_self_component(source);
+
+	(void)configuration;
+	(void)parameters;
+	make_classes(data, component);
+	bt_self_component_set_data(component, data);
+	must_be_zero(bt_self_component_source_add_output_port(source, "out", NULL, NULL));
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+/* What Babeltrace says of the last failure, in one line. */
+static void say_babeltrace(const char *path)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	if (!error) {
+		say("%s: Babeltrace fails", path);
+		return;
+	}
+	say("%s: Babeltrace fails: %s", path,
+	    bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
+	bt_error_release(error);
+}
+
+static const bt_component_source *add_source(struct ctf *ctf, bt_graph *graph)
+{
+	bt_message_iterator_class *iterators = must(bt_message_iterator_class_create(next));
+	bt_component_class_source *class =
+		must(bt_component_class_source_create("events", iterators));
+	const bt_component_source *source = NULL;
+
+	must_be_zero(bt_component_class_source_set_initialize_method(class, initialize));
+	must_be_zero(bt_graph_add_source_component_with_initialize_method_data(
+		graph, class, "events", NULL, ctf, BT_LOGGING_LEVEL_NONE, &source));
+	bt_component_class_source_put_ref(class);
+	bt_message_iterator_class_put_ref(iterators);
+	return source;
+}
+
+/* NULL: the plugin is not there, or does not want to. */
+static const bt_component_sink *add_sink(bt_graph *graph, const char *path)
+{
+	const bt_component_class_sink *class = NULL;
+	const bt_component_sink *sink = NULL;
+	const bt_plugin *plugin = NULL;
+	bt_value *parameters = must(bt_value_map_create());
+
+	must_be_zero(bt_value_map_insert_string_entry(parameters, "path", path));
+	must_be_zero(bt_value_map_insert_bool_entry(parameters, "assume-single-trace", BT_TRUE));
+	must_be_zero(bt_value_map_insert_bool_entry(parameters, "quiet", BT_TRUE));
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) == 0)
+		class = bt_plugin_borrow_sink_component_class_by_name_const(plugin, "fs");
+	if (class && bt_graph_add_sink_component(graph, class, "ctf", parameters,
+						 BT_LOGGING_LEVEL_NONE, &sink) != 0)
+		sink = NULL;
+	bt_value_put_ref(parameters);
+	bt_plugin_put_ref(plugin);
+	return sink;
+}
+
+static bool run_graph(struct ctf *ctf, const char *path)
+{
+	bt_graph *graph = must(bt_graph_create(0));
+	const bt_component_source *source = add_source(ctf, graph);
+	const bt_component_sink *sink = add_sink(graph, path);
+	bool is_fine =
+		sink &&
+		bt_graph_connect_ports(
+			graph, bt_component_source_borrow_output_port_by_index_const(source, 0),
+			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0 &&
+		bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
+
+	progress_end();
+	if (!is_fine) {
+		say_babeltrace(ctf->export->output);
+		return false; /* a sink that could not write frees twice, so the graph is left to the end */
+	}
+	bt_graph_put_ref(graph); /* its sink looks at the trace until then */
+	for (size_t i = 0; i < NR_TYPES; i++)
+		bt_event_class_put_ref(ctf->classes[i]);
+	bt_packet_put_ref(ctf->packet);
+	bt_stream_put_ref(ctf->stream);
+	bt_trace_put_ref(ctf->trace);
+	bt_stream_class_put_ref(ctf->stream_class);
+	bt_trace_class_put_ref(ctf->trace_class);
+	return is_fine;
+}
+
+/* The directory. */
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+/* rename() overwrites no file and no directory with something in it. */
+static bool give_name(const struct export *export, const char *from)
+{
+	if (rename(from, export->output) == 0)
+		return true;
+	say_error(errno, "%s", export->output);
+	return false;
+}
+
+static bool run(struct export *export)
+{
+	struct ctf ctf = {.export = export};
+	char *part = NULL, *path = NULL;
+	struct stat status;
+	bool is_fine = false;
+
+	if (!export->overwrites && lstat(export->output, &status) == 0) {
+		say("%s exists; --force overwrites it if it is an empty directory", export->output);
+		return false;
+	}
+	must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
+	if (!mkdtemp(part)) {
+		say_error(errno, "%s", export->output);
+		free(part);
+		return false;
+	}
+	must_be_zero(asprintf(&path, "%s/trace", part) < 0);
+	ctf.classes = must(calloc(NR_TYPES, sizeof(bt_event_class *)));
+	is_fine = run_graph(&ctf, path) && give_name(export, path);
+	nftw(part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(ctf.classes);
+	free(path);
+	free(part);
+	return is_fine;
+}
+
+const struct exporter exporter_ctf = {
+	.name = "ctf",
+	.suffix = ".ctf",
+	.summary = "a directory for babeltrace2 and Trace Compass",
+	.makes_output = true,
+	.run = run,
+};

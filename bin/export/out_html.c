@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export --to html: one page that shows a trace as a timeline, and needs nothing but itself.
+ *
+ * The page is bin/export/html/page.html, with page.css and page.js put into it; between them stand the events, as blocks of
+ * records (pack.h).  The head of page.js tells what is in a record.  All that is known at the end only, such as names,
+ * stands behind the blocks as JSON; so the memory used depends on the number of threads, of objects and of event
+ * types, not on that of events.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/numbers.h"
+#include "cli/options.h"
+#include "export/export.h"
+#include "export/html/page.h"
+#include "export/pack.h"
+#include "export/timeline.h"
+#include "trace/columns.h"
+
+#define KEPT_BYTES 64 /* of an event's data */
+#define DEPTH 16      /* of slices in slices */
+
+enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
+
+struct who {
+	uint32_t context;
+	int32_t pid, priority;
+};
+
+struct where {
+	uint64_t type, address,
+		native; /* native: of a call of a log, whose words are kept as its data */
+};
+
+struct slice {
+	enum span_kind kind;
+	int64_t begin_ns;
+	uint32_t name, holder; /* numbers of names */
+};
+
+/* The slices of a track that are open. */
+struct stack {
+	struct slice slice[DEPTH];
+	unsigned int depth; /* those beyond DEPTH are not kept */
+};
+
+struct html {
+	struct export *export;
+	struct pack events, spans;
+	struct timeline *timeline;
+	struct numbers whos, sites, names;
+	struct stack *stacks; /* by the id of a track */
+	size_t nr_stacks;
+	unsigned char (*last_data)[KEPT_BYTES]; /* by site */
+	size_t nr_last_data;
+	uint64_t nr_events, nr_left_out, last_number;
+	int64_t last_ns, last_span_ns, end_ns;
+	size_t page_used;
+};
+
+/* Events. */
+
+/* What differs from the event before of this type and place, in groups of eight bytes: which ones, and they. */
+static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t all)
+{
+	size_t size = all < KEPT_BYTES ? all : KEPT_BYTES;
+	unsigned char *last;
+
+	if (site >= html->nr_last_data) {
+		size_t nr = 2 * (size_t)site + 64;
+
+		html->last_data = must(reallocarray(html->last_data, nr, KEPT_BYTES));
+		memset(html->last_data[html->nr_last_data], 0,
+		       (nr - html->nr_last_data) * KEPT_BYTES);
+		html->nr_last_data = nr;
+	}
+	last = html->last_data[site];
+	for (size_t i = 0; i < size; i += 8) {
+		size_t end = size - i < 8 ? size - i : 8;
+		unsigned char differ = 0;
+
+		for (size_t j = 0; j < end; j++)
+			differ |= (unsigned char)((data[i + j] != last[i + j]) << j);
+		pack_byte(&html->events, differ);
+		for (size_t j = 0; j < end; j++)
+			if (differ >> j & 1)
+				pack_byte(&html->events, data[i + j]);
+	}
+	memcpy(last, data, size);
+}
+
+static void pack_event(struct html *html, const struct event *event)
+{
+	struct who who = {event->context, event->pid, event->priority};
+	bool has_words = event->is_call && native_title(event->call.native);
+	struct where where = {event->type, event->address, has_words ? event->call.native : 0};
+	size_t size = has_words ? sizeof(event->call.word) : event->size;
+	uint32_t site = numbers_get(&html->sites, &where, sizeof(where));
+	struct pack *pack = &html->events;
+
+	pack_signed(pack, event->time_ns - html->last_ns);
+	pack_number(pack, event->number - html->last_number);
+	pack_number(pack, numbers_get(&html->whos, &who, sizeof(who)));
+	pack_number(pack, site);
+	pack_number(pack, event->cpu);
+	pack_number(pack, (uint64_t)size << 2 |
+				  (unsigned int)(!has_words && data_is_text(event)) << 1 |
+				  event->is_truncated);
+	pack_data(html, site, has_words ? (const unsigned char *)event->call.word : event->data,
+		  size);
+	pack_record(pack);
+	html->last_ns = event->time_ns;
+	html->last_number = event->number;
+}
+
+/* Spans. */
+
+static void pack_span(struct html *html, const struct slice *slice, const struct who *who,
+		      int64_t end_ns)
+{
+	struct pack *pack = &html->spans;
+
+	pack_number(pack, slice->kind);
+	pack_number(pack, who->context);
+	pack_signed(pack, who->pid);
+	pack_signed(pack, slice->begin_ns - html->last_span_ns);
+	pack_number(pack, end_ns > slice->begin_ns ? (uint64_t)(end_ns - slice->begin_ns) : 0);
+	pack_number(pack, slice->name);
+	pack_number(pack, slice->holder);
+	pack_record(pack);
+	html->last_span_ns = slice->begin_ns;
+}
+
+static uint32_t name_number(struct html *html, const char *name)
+{
+	return numbers_get(&html->names, name ? name : "", name ? strlen(name) : 0);
+}
+
+static struct stack *stack_of(struct html *html, const struct track *track)
+{
+	if (track->id >= html->nr_stacks) {
+		size_t nr = 2 * (size_t)track->id + 64;
+
+		html->stacks = must(reallocarray(html->stacks, nr, sizeof(*html->stacks)));
+		memset(html->stacks + html->nr_stacks, 0,
+		       (nr - html->nr_stacks) * sizeof(*html->stacks));
+		html->nr_stacks = nr;
+	}
+	return &html->stacks[track->id];
+}
+
+static enum span_kind kind_of(const struct mark *mark)
+{
+	switch (mark->track->kind) {
+	case TRACK_LOCK:
+		return SPAN_LOCK;
+	case TRACK_LOSS:
+		return SPAN_LOSS;
+	case TRACK_CPU:
+		return SPAN_RUN;
+	default:
+		return mark->event ? SPAN_ISR : SPAN_WAIT;
+	}
+}
+
+/* Names of locks' slices are those of threads; instants are the page's own business. */
+static void take_mark(void *told, const struct mark *mark)
+{
+	struct html *html = told;
+	struct stack *stack = stack_of(html, mark->track);
+	struct who who = {mark->track->handle, mark->track->pid, -1};
+
+	const char *name = mark->track->kind == TRACK_CPU ?
+				   NULL :
+				   mark->name; /* that of the one who runs */
+
+	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
+		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
+								name_number(html, name),
+								name_number(html, mark->holder)};
+	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
+		pack_span(html, &stack->slice[stack->depth], &who, mark->time_ns);
+}
+
+static void take_track(void *told, const struct track *track)
+{
+	(void)told;
+	(void)track;
+}
+
+/* The page. */
+
+static void put_names(struct html *html)
+{
+	struct text *text = &html->export->text;
+
+	text_string(text, "\"names\":[");
+	for (size_t i = 0; i < html->names.nr; i++) {
+		if (i > 0)
+			text_char(text, ',');
+		text_json(text, (const char *)html->names.number[i].key);
+	}
+	text_string(text, "],\n\"whos\":[");
+	for (size_t i = 0; i < html->whos.nr; i++) {
+		struct who who;
+
+		memcpy(&who, html->whos.number[i].key, sizeof(who));
+		text_printf(text, "%s[%" PRIu32 ",%" PRId32 ",%" PRId32 ",", i > 0 ? ",\n" : "",
+			    who.context, who.pid, who.priority);
+		text_json(text, source_context_name(html->export->source, who.context));
+		text_char(text, ']');
+	}
+	text_string(text, "],\n");
+}
+
+/* The labels of a type's words; an object's is told by a 1 behind it. */
+static void put_labels(struct text *text, const struct where *where)
+{
+	struct event event = {.type = (trace_event_id_t)where->type};
+	unsigned int native = where->native ? (unsigned int)where->native : event_native(&event);
+
+	if (native == 0 || !native_title(native)) {
+		text_string(text, "null");
+		return;
+	}
+	text_char(text, '[');
+	for (int i = 0; i < 4; i++) {
+		const char *label = native_label(native, i);
+
+		text_string(text, i > 0 ? ",[" : "[");
+		text_json(text, label ? label : "");
+		text_string(text, label_is_object(label) ? ",1]" : ",0]");
+	}
+	text_char(text, ']');
+}
+
+/* Each site, and behind the first one of a type its name. */
+static void put_sites(struct html *html)
+{
+	struct text *text = &html->export->text;
+	struct numbers types = {0};
+
+	text_string(text, "\"sites\":[");
+	for (size_t i = 0; i < html->sites.nr; i++) {
+		size_t nr_types = types.nr;
+		struct where where;
+
+		memcpy(&where, html->sites.number[i].key, sizeof(where));
+		numbers_get(&types, &where.type, sizeof(where.type));
+		text_printf(text, "%s[%" PRIu64 ",\"0x%" PRIx64 "\"", i > 0 ? ",\n" : "",
+			    where.type, where.address);
+		if (types.nr > nr_types) {
+			text_char(text, ',');
+			text_json(text, source_type_name(html->export->source, where.type));
+			text_char(text, ',');
+			put_labels(text, &where);
+		}
+		text_char(text, ']');
+	}
+	numbers_free(&types);
+	text_string(text, "],\n");
+}
+
+static void put_objects(struct html *html)
+{
+	const struct source *source = html->export->source;
+	struct text *text = &html->export->text;
+
+	text_string(text, "\"objects\":[");
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i].is;
+
+		text_printf(text, "%s[%u,", i > 0 ? ",\n" : "", object->handle);
+		text_json(text, object->name);
+		text_printf(text, ",\"%s\",%d,%d]", object_type_name(object->type),
+			    (int)object->pid, (int)object->tid);
+	}
+	text_string(text, "],\n");
+}
+
+static void put_recorder(struct text *text, const struct source *source)
+{
+	char recorder[TRACE_NAME_MAX + 1] = "";
+
+	if (!source->file.foreign)
+		posix_trace_attr_getgenversion(&source->attr, recorder);
+	text_string(text, "\"recorder\":");
+	text_json(text, recorder);
+	text_string(text, ",\n");
+}
+
+static bool is_little_endian(void)
+{
+	return *(const unsigned char *)&(const uint16_t){1} == 1;
+}
+
+static void put_facts(struct html *html)
+{
+	const struct source *source = html->export->source;
+	const struct txtrace_loss *loss = &source->loss;
+	struct text *text = &html->export->text;
+
+	text_string(text, "{\"file\":");
+	text_json(text, name_of(source->path));
+	text_printf(text, ",\"foreign\":%d,\"complete\":%d,\"overrun\":%d,\"little\":%d,\n",
+		    source->file.foreign, source->file.foreign || source->file.complete,
+		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN,
+		    is_little_endian());
+	text_printf(text, "\"first\":\"%" PRId64 "\",\"tick\":%.17g,\"version\":\"%s\",\n",
+		    source->first_ns, source->file.tick_ns, PACKAGE_VERSION);
+	text_printf(text, "\"events\":%" PRIu64 ",\"read\":%" PRIu64 ",\"leftOut\":%" PRIu64 ",\n",
+		    html->nr_events, source->nr_read, html->nr_left_out);
+	text_printf(text, "\"overwritten\":%llu,\"dropped\":%llu,\"abandoned\":%llu,\n",
+		    loss->overwritten, loss->dropped, loss->abandoned);
+	put_recorder(text, source);
+	put_objects(html);
+	put_sites(html);
+	put_names(html);
+	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
+}
+
+/* The page from where it was left off up to this mark, which is left out; NULL: what there is. */
+static void put_page(struct html *html, const char *mark)
+{
+	const unsigned char *from = page_html + html->page_used;
+	size_t rest = page_html_size - html->page_used;
+	const unsigned char *at = mark ? memmem(from, rest, mark, strlen(mark)) : NULL;
+	size_t size = at ? (size_t)(at - from) : rest;
+
+	text_put(&html->export->text, from, size);
+	html->page_used += size + (at ? strlen(mark) : 0);
+}
+
+static bool begin(struct export *export)
+{
+	struct html *html = must(calloc(1, sizeof(*html)));
+
+	export->state = html;
+	html->export = export;
+	html->events.text = html->spans.text = &export->text;
+	html->events.kind = "events";
+	html->spans.kind = "spans";
+	html->timeline = timeline_begin(export->source, export->selection, take_track, take_mark,
+					html);
+	name_number(html, NULL);
+	put_page(html, "@CSS@");
+	text_put(&export->text, page_css, page_css_size);
+	put_page(html, "@EVENTS@");
+	return true;
+}
+
+static void put_event(struct export *export, const struct event *event)
+{
+	struct html *html = export->state;
+
+	if (html->nr_events == export->limit) {
+		html->nr_left_out++;
+		return;
+	}
+	if (html->nr_events++ == 0) {
+		html->last_ns = html->last_span_ns = export->source->first_ns;
+		html->end_ns = event->time_ns;
+	}
+	if (event->time_ns > html->end_ns)
+		html->end_ns = event->time_ns;
+	pack_event(html, event);
+	timeline_event(html->timeline, event);
+}
+
+static void put_tail(struct html *html)
+{
+	pack_flush(&html->events);
+	pack_flush(&html->spans);
+	put_page(html, "@FACTS@");
+	put_facts(html);
+	put_page(html, "@JS@");
+	text_put(&html->export->text, page_js, page_js_size);
+	put_page(html, NULL);
+}
+
+static bool end(struct export *export, bool is_complete)
+{
+	struct html *html = export->state;
+
+	timeline_end(html->timeline, is_complete);
+	if (is_complete)
+		put_tail(html);
+	if (html->nr_left_out > 0)
+		say("%s: the page has the first %" PRIu64 " events; %" PRIu64
+		    " more were left out: --limit takes more, --from and --until take others",
+		    export->source->path, html->nr_events, html->nr_left_out);
+	numbers_free(&html->whos);
+	numbers_free(&html->sites);
+	numbers_free(&html->names);
+	free(html->stacks);
+	free(html->last_data);
+	free(html);
+	return true;
+}
+
+static const int options[] = {OPTION_LIMIT, 0};
+
+const struct exporter exporter_html = {
+	.name = "html",
+	.suffix = ".html",
+	.summary = "a page for a browser: a timeline to look around in",
+	.options = options,
+	.shows_waits = true,
+	.begin = begin,
+	.event = put_event,
+	.end = end,
+};

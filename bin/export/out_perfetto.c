@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export --to perfetto: a trace that ui.perfetto.dev and its trace processor open.
+ *
+ * All packets are one sequence.  What there are few of (tracks, texts, the clock) is packed by protobuf-c from the
+ * messages of perfetto.proto.  Events are most of a file, and are encoded here: as protobuf-c would, fields in the
+ * order of their numbers and no number longer than needed, but without building a message of each.
+ *
+ * Times of a log are CLOCK_REALTIME, which a clock snapshot makes the clock of the trace; those of a ThreadX buffer
+ * begin at 0.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "export/annotations.h"
+#include "export/export.h"
+#include "export/timeline.h"
+#include "export/perfetto.pb-c.h"
+
+#define SEQUENCE 1
+
+enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags */
+
+#define VARINT_BYTES 10
+
+/* An event under way. */
+struct wire {
+	unsigned char *bytes;
+	size_t used, room;
+};
+
+struct perfetto {
+	struct export *export;
+	struct timeline *timeline;
+	struct intern names, labels, values;
+	struct wire event;
+	bool has_clock;
+	unsigned char *packed;
+	size_t packed_room;
+};
+
+/* Encoding. */
+
+static size_t put_varint(unsigned char *at, uint64_t number)
+{
+	size_t size = 0;
+
+	for (; number >= 0x80; number >>= 7)
+		at[size++] = (unsigned char)(number | 0x80);
+	at[size++] = (unsigned char)number;
+	return size;
+}
+
+static size_t put_number(unsigned char *at, unsigned int field, uint64_t number)
+{
+	size_t size = put_varint(at, field << 3);
+
+	return size + put_varint(at + size, number);
+}
+
+static size_t put_length(unsigned char *at, unsigned int field, size_t length)
+{
+	size_t size = put_varint(at, field << 3 | 2);
+
+	return size + put_varint(at + size, length);
+}
+
+/* Room for so many more bytes. */
+static unsigned char *wire_room(struct wire *wire, size_t size)
+{
+	if (size > wire->room - wire->used) {
+		wire->room = 2 * (wire->used + size);
+		wire->bytes = must(realloc(wire->bytes, wire->room));
+	}
+	return wire->bytes + wire->used;
+}
+
+static void wire_number(struct wire *wire, unsigned int field, uint64_t number)
+{
+	wire->used += put_number(wire_room(wire, 2 * VARINT_BYTES), field, number);
+}
+
+static void wire_fixed(struct wire *wire, unsigned int field, uint64_t number)
+{
+	unsigned char *at = wire_room(wire, 2 * VARINT_BYTES);
+	size_t size = put_varint(at, field << 3 | 1);
+
+	for (int i = 0; i < 8; i++)
+		at[size++] = (unsigned char)(number >> 8 * i);
+	wire->used += size;
+}
+
+/* What there are few of. */
+
+static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
+{
+	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+	size_t size;
+
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = SEQUENCE;
+	trace.n_packet = 1;
+	trace.packet = &packet;
+	size = perfetto__trace__get_packed_size(&trace);
+	if (size > perfetto->packed_room) {
+		free(perfetto->packed);
+		perfetto->packed_room = 2 * size;
+		perfetto->packed = must(malloc(perfetto->packed_room));
+	}
+	perfetto__trace__pack(&trace, perfetto->packed);
+	text_put(&perfetto->export->text, perfetto->packed, size);
+}
+
+/* A reader that is told of a loss forgets all texts and defaults, so they are told anew. */
+static void begin_state(struct perfetto *perfetto, bool after_loss)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = STATE_CLEARED;
+	packet.has_first_packet_on_sequence = packet.first_packet_on_sequence = !after_loss;
+	packet.has_previous_packet_dropped = packet.previous_packet_dropped = after_loss;
+	if (!perfetto->export->source->file.foreign) {
+		defaults.has_timestamp_clock_id = true;
+		defaults.timestamp_clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+		packet.trace_packet_defaults = &defaults;
+	}
+	put_packet(perfetto, &packet);
+	intern_forget(&perfetto->names);
+	intern_forget(&perfetto->labels);
+	intern_forget(&perfetto->values);
+}
+
+static void put_clock(struct perfetto *perfetto, int64_t time_ns)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__ClockSnapshot__Clock clock = PERFETTO__CLOCK_SNAPSHOT__CLOCK__INIT;
+	Perfetto__ClockSnapshot__Clock *clocks = &clock;
+
+	clock.has_clock_id = clock.has_timestamp = true;
+	clock.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+	clock.timestamp = (uint64_t)time_ns;
+	snapshot.n_clocks = 1;
+	snapshot.clocks = &clocks;
+	snapshot.has_primary_trace_clock = true;
+	snapshot.primary_trace_clock = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+	packet.clock_snapshot = &snapshot;
+	put_packet(perfetto, &packet);
+}
+
+static void put_track(void *told, const struct track *track)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
+	char name[TRACK_NAME_BYTES];
+
+	text_utf8(name, sizeof(name), track->name);
+	packet.track_descriptor = &descriptor;
+	descriptor.has_uuid = true;
+	descriptor.uuid = track->id;
+	descriptor.has_parent_uuid = track->process != NULL;
+	descriptor.parent_uuid = track->process ? track->process->id : 0;
+	if (track->kind == TRACK_PROCESS) {
+		descriptor.process = &process;
+		process.has_pid = true;
+		process.pid = track->pid;
+		process.process_name = name;
+	} else if (track->kind == TRACK_THREAD) {
+		descriptor.thread = &thread;
+		thread.has_pid = thread.has_tid = true;
+		thread.pid = track->pid;
+		thread.tid = track->tid;
+		thread.thread_name = name;
+	} else {
+		descriptor.name = name;
+	}
+	if (track->kind == TRACK_COUNTER) {
+		descriptor.counter = &counter;
+		counter.has_unit = true;
+		counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_COUNT;
+	}
+	put_packet(told, &packet);
+}
+
+/* Texts. */
+
+static void put_texts(struct perfetto *perfetto, Perfetto__InternedData *data)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	packet.interned_data = data;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = STATE_NEEDED;
+	put_packet(perfetto, &packet);
+}
+
+static uint64_t name_number(struct perfetto *perfetto, const char *text, bool is_fixed)
+{
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__EventName name = PERFETTO__EVENT_NAME__INIT, *names = &name;
+	char clean[4 * TRACK_NAME_BYTES];
+	bool is_new;
+
+	name.iid = is_fixed ? intern_number_fixed(&perfetto->names, text, strlen(text), &is_new) :
+			      intern_number(&perfetto->names, text, strlen(text), &is_new);
+	if (!is_new)
+		return name.iid;
+	text_utf8(clean, sizeof(clean), text);
+	name.has_iid = true;
+	name.name = clean;
+	data.n_event_names = 1;
+	data.event_names = &names;
+	put_texts(perfetto, &data);
+	return name.iid;
+}
+
+static uint64_t label_number(struct perfetto *perfetto, const char *text, size_t size)
+{
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__DebugAnnotationName label = PERFETTO__DEBUG_ANNOTATION_NAME__INIT,
+				      *labels = &label;
+	char clean[TRACK_NAME_BYTES];
+	bool is_new;
+
+	label.iid = intern_number_fixed(&perfetto->labels, text, size, &is_new);
+	if (!is_new)
+		return label.iid;
+	snprintf(clean, sizeof(clean), "%.*s", (int)size, text);
+	label.has_iid = true;
+	label.name = clean;
+	data.n_debug_annotation_names = 1;
+	data.debug_annotation_names = &labels;
+	put_texts(perfetto, &data);
+	return label.iid;
+}
+
+static uint64_t value_number(struct perfetto *perfetto, const char *text)
+{
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__InternedString value = PERFETTO__INTERNED_STRING__INIT, *values = &value;
+	char clean[TRACK_NAME_BYTES];
+	bool is_new;
+
+	value.iid = intern_number(&perfetto->values, text, strlen(text), &is_new);
+	if (!is_new)
+		return value.iid;
+	text_utf8(clean, sizeof(clean), text);
+	value.has_iid = value.has_str = true;
+	value.str.data = (uint8_t *)clean;
+	value.str.len = strlen(clean);
+	data.n_debug_annotation_string_values = 1;
+	data.debug_annotation_string_values = &values;
+	put_texts(perfetto, &data);
+	return value.iid;
+}
+
+/* Events. */
+
+static void put_digits(unsigned char *at, const struct note *note)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < note->text_size; i++) {
+		unsigned char byte = (unsigned char)note->text[i];
+
+		at[2 * i] = (unsigned char)digits[byte >> 4];
+		at[2 * i + 1] = (unsigned char)digits[byte & 15];
+	}
+}
+
+/* A DebugAnnotation in a TrackEvent. */
+static void wire_note(struct perfetto *perfetto, const struct note *note)
+{
+	struct wire *wire = &perfetto->event;
+	unsigned char head[4 * VARINT_BYTES], *at;
+	size_t used = put_number(head, 1, label_number(perfetto, note->label, note->label_size));
+	size_t text_size = note->kind == NOTE_HEX  ? 2 * note->text_size :
+			   note->kind == NOTE_TEXT ? note->text_size :
+						     0;
+
+	if (note->kind == NOTE_TRUE)
+		used += put_number(head + used, 2, true);
+	else if (note->kind == NOTE_NUMBER)
+		used += put_number(head + used, 3, note->number);
+	else if (note->kind == NOTE_SIGNED)
+		used += put_number(head + used, 4, (uint64_t)note->number_signed);
+	else if (note->kind == NOTE_ADDRESS)
+		used += put_number(head + used, 7, note->number);
+	else if (note->kind == NOTE_NAME)
+		used += put_number(head + used, 17, value_number(perfetto, note->text));
+	else
+		used += put_length(head + used, 6, text_size);
+	at = wire_room(wire, 2 * VARINT_BYTES + used + text_size);
+	at += put_length(at, 4, used + text_size);
+	memcpy(at, head, used);
+	if (note->kind == NOTE_HEX)
+		put_digits(at + used, note);
+	else
+		memcpy(at + used, note->text ? note->text : "", text_size);
+	wire->used = (size_t)(at - wire->bytes) + used + text_size;
+}
+
+static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
+{
+	struct note notes[NOTES_MAX];
+	int nr_notes = mark->event ? notes_of(perfetto->export->source, mark->event, notes) : 0;
+
+	for (int i = 0; i < nr_notes; i++)
+		wire_note(perfetto, &notes[i]);
+	if (mark->holder)
+		wire_note(perfetto, &(struct note){.kind = NOTE_NAME,
+						   .label = "holder",
+						   .label_size = strlen("holder"),
+						   .text = mark->holder});
+}
+
+/* The TracePacket around the event. */
+static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
+{
+	struct text *text = &perfetto->export->text;
+	const struct wire *wire = &perfetto->event;
+	unsigned char inner[8 * VARINT_BYTES], outer[2 * VARINT_BYTES], tail[2 * VARINT_BYTES];
+	size_t inner_size = put_number(inner, 8, (uint64_t)time_ns);
+	size_t tail_size = put_number(tail, 13, STATE_NEEDED);
+
+	inner_size += put_number(inner + inner_size, 10, SEQUENCE);
+	inner_size += put_length(inner + inner_size, 11, wire->used);
+	text_put(text, outer, put_length(outer, 1, inner_size + wire->used + tail_size));
+	text_put(text, inner, inner_size);
+	text_put(text, wire->bytes, wire->used);
+	text_put(text, tail, tail_size);
+}
+
+static void put_mark(void *told, const struct mark *mark)
+{
+	static const unsigned char types[] = {
+		[MARK_BEGIN] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+		[MARK_END] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+		[MARK_INSTANT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
+		[MARK_COUNTER] = PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER};
+	struct perfetto *perfetto = told;
+	struct wire *wire = &perfetto->event;
+
+	if (mark->after_loss)
+		begin_state(perfetto, true);
+	wire->used = 0;
+	wire_notes(perfetto, mark);
+	wire_number(wire, 9, types[mark->kind]);
+	if (mark->kind == MARK_BEGIN || mark->kind == MARK_INSTANT)
+		wire_number(wire, 10,
+			    name_number(perfetto, mark->name,
+					mark->event && mark->name == mark->event->name));
+	wire_number(wire, 11, mark->track->id);
+	if (mark->kind == MARK_COUNTER)
+		wire_number(wire, 30, (uint64_t)mark->value);
+	if (mark->flow != 0)
+		wire_fixed(wire, mark->flow_ends ? 48 : 47, mark->flow);
+	put_event_packet(perfetto, mark->time_ns);
+}
+
+static bool begin(struct export *export)
+{
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+
+	if (!perfetto) {
+		say("there is not enough memory");
+		return false;
+	}
+	perfetto->export = export;
+	perfetto->timeline = timeline_begin(export->source, export->selection, put_track, put_mark,
+					    perfetto);
+	intern_init(&perfetto->names);
+	intern_init(&perfetto->labels);
+	intern_init(&perfetto->values);
+	export->state = perfetto;
+	begin_state(perfetto, false);
+	return true;
+}
+
+static void put_event(struct export *export, const struct event *event)
+{
+	struct perfetto *perfetto = export->state;
+
+	if (!perfetto->has_clock && !export->source->file.foreign)
+		put_clock(perfetto, event->time_ns);
+	perfetto->has_clock = true;
+	timeline_event(perfetto->timeline, event);
+}
+
+static bool end(struct export *export, bool is_complete)
+{
+	struct perfetto *perfetto = export->state;
+
+	timeline_end(perfetto->timeline, is_complete);
+	intern_free(&perfetto->names);
+	intern_free(&perfetto->labels);
+	intern_free(&perfetto->values);
+	free(perfetto->event.bytes);
+	free(perfetto->packed);
+	free(perfetto);
+	return true;
+}
+
+const struct exporter exporter_perfetto = {
+	.name = "perfetto",
+	.suffix = ".perfetto-trace",
+	.summary = "for ui.perfetto.dev",
+	.is_binary = true,
+	.shows_waits = true,
+	.begin = begin,
+	.event = put_event,
+	.end = end,
+};

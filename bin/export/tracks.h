@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracks of a timeline: one for each process, thread, lock and counter, made when it is asked for. */
+#ifndef TXTRACE_TRACKS_H
+#define TXTRACE_TRACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/source.h"
+
+enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_LOSS, TRACK_CPU };
+
+#define TRACK_NAME_BYTES 128
+
+struct track {
+	uint64_t id; /* from 1 on */
+	enum track_kind kind;
+	const struct track *process; /* NULL: it is one */
+	int pid, tid;		     /* tid: of threads only */
+	char name[TRACK_NAME_BYTES];
+
+	uint64_t key;
+	struct track *next;   /* with the same hash */
+	struct track *behind; /* made after this one */
+
+	/* For timeline.c. */
+	int64_t last_ns;
+	unsigned int depth;   /* slices that are open */
+	unsigned int handle;  /* of a CPU: of the one who runs */
+	unsigned int service; /* of a thread: what it called last, and with which object */
+	unsigned int object;
+	unsigned int socket; /* of NetX, likewise */
+	bool waits;
+	unsigned int waits_for; /* a mutex, or 0 */
+	unsigned int holder;	/* of a lock; 0: none */
+	uint64_t flow;		/* of a wait */
+	bool has_value;
+	uint32_t value; /* of a counter */
+};
+
+struct tracks {
+	struct source *source;
+	void (*tell)(void *told,
+		     const struct track *track); /* of each that is made, its process first */
+	void *told;
+	struct track **hash;
+	size_t nr_hash, nr_tracks;
+	struct track *first, *last;
+};
+
+void tracks_init(struct tracks *tracks, struct source *source,
+		 void (*tell)(void *told, const struct track *track), void *told);
+void tracks_free(struct tracks *tracks);
+
+/*
+ * By handles; event_pid is the process of the event that they stand in.  Handle 0 is no thread: then it is the track of
+ * the process.
+ */
+struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
+struct track *track_of_lock(struct tracks *tracks, unsigned int handle, int event_pid);
+
+/* measure: which of the object's counters, and its name. */
+struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsigned char measure,
+			       const char *name, int event_pid);
+struct track *track_of_loss(struct tracks *tracks, int event_pid);
+struct track *track_of_cpu(struct tracks *tracks);
+
+/* Valid until the next is asked for. */
+const char *tracks_object_name(const struct tracks *tracks, unsigned int handle);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/namer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "trace/symbols.h"
+
+#define LOOKS_MAX                                                                                  \
+	64 /* at a process: it may open a library for each object, and need not be stopped for it */
+
+struct process {
+	pid_t pid;
+	unsigned int nr_looks;
+	struct symbols *symbols; /* NULL: it was not seen */
+};
+
+/* mutex: all of it; nothing is locked after it. */
+struct namer {
+	pthread_mutex_t mutex;
+	struct process *process;
+	size_t nr, room;
+};
+
+struct namer *namer_new(void)
+{
+	struct namer *namer = must(calloc(1, sizeof(*namer)));
+
+	pthread_mutex_init(&namer->mutex, NULL);
+	return namer;
+}
+
+static struct process *find(struct namer *namer, pid_t pid)
+{
+	for (size_t i = 0; i < namer->nr; i++)
+		if (namer->process[i].pid == pid)
+			return &namer->process[i];
+	if (namer->nr == namer->room) {
+		namer->room = namer->room ? 2 * namer->room : 8;
+		namer->process =
+			must(reallocarray(namer->process, namer->room, sizeof(*namer->process)));
+	}
+	namer->process[namer->nr] = (struct process){.pid = pid};
+	return &namer->process[namer->nr++];
+}
+
+/* What was seen last stays when the process is gone. */
+static bool look_again(struct process *process)
+{
+	struct symbols *symbols;
+
+	if (process->nr_looks == LOOKS_MAX)
+		return false;
+	process->nr_looks++;
+	symbols = symbols_of_process(process->pid);
+	if (!symbols)
+		return false;
+	symbols_free(process->symbols);
+	process->symbols = symbols;
+	return true;
+}
+
+void namer_look(struct namer *namer, pid_t pid)
+{
+	pthread_mutex_lock(&namer->mutex);
+	look_again(find(namer, pid));
+	pthread_mutex_unlock(&namer->mutex);
+}
+
+/* "worker+0x1c", without the line that stands behind it. */
+static bool put_site(const char *site, char *text, size_t size)
+{
+	if (site)
+		snprintf(text, size, "%.*s", (int)strcspn(site, " "), site);
+	return site != NULL;
+}
+
+static bool put_name(struct process *process, const struct txtrace_object *object, char *text,
+		     size_t size)
+{
+	const char *name = process->symbols ? symbols_data(process->symbols, object->address) :
+					      NULL;
+
+	if (!name)
+		return process->symbols &&
+		       put_site(symbols_code(process->symbols, object->site), text, size);
+	snprintf(text, size, "%s", name);
+	return true;
+}
+
+int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size)
+{
+	struct namer *namer = argument;
+	struct process *process;
+	bool is_named;
+
+	pthread_mutex_lock(&namer->mutex);
+	process = find(namer, object->pid);
+	is_named = put_name(process, object, text, size);
+	/* It came from a library that was opened since then, or the process became another program. */
+	if (!is_named && look_again(process))
+		is_named = put_name(process, object, text, size);
+	pthread_mutex_unlock(&namer->mutex);
+	return is_named ? 0 : ENOENT;
+}
+
+void namer_free(struct namer *namer)
+{
+	for (size_t i = 0; i < namer->nr; i++)
+		symbols_free(namer->process[i].symbols);
+	free(namer->process);
+	pthread_mutex_destroy(&namer->mutex);
+	free(namer);
+}

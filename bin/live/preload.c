@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/preload.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/message.h"
+#include "live/target.h"
+
+#define SCRIPTS_MAX                                                                                \
+	5 /* one that is the interpreter of another, and so on: as many as Linux takes */
+#define LINE_BYTES 256
+
+/* Where the object is. */
+
+/* Beside a tool that was not installed. */
+static bool find_in_build(char object[PATH_MAX])
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *end;
+
+	program[length < 0 ? 0 : length] = '\0';
+	end = strstr(program, "/bin/.libs/");
+	if (!end || strchr(end + strlen("/bin/.libs/"), '/'))
+		return false;
+	*end = '\0';
+	return snprintf(object, PATH_MAX, "%.*s/preload/.libs/" PRELOAD_OBJECT, PATH_MAX - 64,
+			program) > 0 &&
+	       access(object, R_OK) == 0;
+}
+
+bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
+{
+	const char *own = getenv("TXTRACE_PRELOAD");
+
+	if (own && *own) {
+		if (!realpath(own, object)) {
+			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: %s", own, strerror(errno));
+			return false;
+		}
+	} else if (!find_in_build(object)) {
+		snprintf(object, PATH_MAX, "%s", LIBDIR "/" PRELOAD_OBJECT);
+		if (access(object, R_OK) != 0) {
+			snprintf(why_not, size, "%s: %s; TXTRACE_PRELOAD tells where it is", object,
+				 strerror(errno));
+			return false;
+		}
+	}
+	if (!strpbrk(object, ": \t\n"))
+		return true;
+	snprintf(why_not, size, "%s: a path with a blank or a colon cannot be preloaded", object);
+	return false;
+}
+
+/* What a command is. */
+
+__attribute__((format(printf, 2, 3))) static void refuse(struct preload_program *program,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(program->why_not, sizeof(program->why_not), format, arguments);
+	va_end(arguments);
+}
+
+/* What env(1) in the first line of a script will run: the first word that is no option and sets no variable. */
+static bool follow_env(char *words, char path[PATH_MAX])
+{
+	for (char *word; (word = strsep(&words, " \t"));)
+		if (*word && *word != '-' && !strchr(word, '='))
+			return subject_find_command(word, path);
+	return false;
+}
+
+/* What stands behind #! in the first line of a file.  False: it is no script. */
+static bool find_interpreter(const char *file, char path[PATH_MAX], bool *is_by_env)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char line[LINE_BYTES + 1] = "", *word, *rest;
+	ssize_t length = fd < 0 ? -1 : read(fd, line, LINE_BYTES);
+
+	if (fd >= 0)
+		close(fd);
+	if (length < 2 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	rest = line + 2 + strspn(line + 2, " \t");
+	word = strsep(&rest, " \t");
+	if (strcmp(name_of(word), "env") == 0 && rest && follow_env(rest, path))
+		return *is_by_env = true;
+	snprintf(path, PATH_MAX, "%s", word);
+	return true;
+}
+
+/* The file that will run in the end; one that is neither ELF nor a script is read by a shell. */
+static bool open_program(struct preload_program *program)
+{
+	char interpreter[PATH_MAX];
+
+	snprintf(program->program, sizeof(program->program), "%s", program->file);
+	for (int i = 0; i <= SCRIPTS_MAX; i++) {
+		if (elf_open(&program->elf, program->program))
+			return true;
+		if (errno != ENOEXEC) {
+			refuse(program, "%s: %s", program->program, strerror(errno));
+			return false;
+		}
+		snprintf(interpreter, sizeof(interpreter), "/bin/sh");
+		find_interpreter(program->program, interpreter, &program->is_by_env);
+		memcpy(program->program, interpreter, sizeof(interpreter));
+	}
+	refuse(program, "%s: there are too many scripts that interpret each other", program->file);
+	return false;
+}
+
+/* Other C libraries than the one that the object was made for have loaders of other names. */
+static bool is_musl(const char *loader)
+{
+	return strncmp(name_of(loader), "ld-musl", strlen("ld-musl")) == 0;
+}
+
+static bool is_of_other_c_library(const char *loader)
+{
+#ifdef __GLIBC__
+	return is_musl(loader) || strncmp(name_of(loader), "linker", strlen("linker")) == 0;
+#else
+	return !is_musl(loader);
+#endif
+}
+
+static void look_for_sanitizer(struct preload_program *program)
+{
+	const char *needed;
+
+	for (size_t i = 0; (needed = elf_needed(&program->elf, i)); i++)
+		if (strncmp(needed, "libasan.so", strlen("libasan.so")) == 0 ||
+		    strncmp(needed, "libclang_rt.asan", strlen("libclang_rt.asan")) == 0)
+			snprintf(program->sanitizer, sizeof(program->sanitizer), "%s", needed);
+}
+
+static void judge(struct preload_program *program, const char *object)
+{
+	const struct elf_file *elf = &program->elf;
+	struct elf_file own;
+
+	if (!elf_open(&own, object)) {
+		refuse(program, "%s: %s", object, strerror(errno));
+		return;
+	}
+	if (elf->elf_class != own.elf_class || elf->order != own.order ||
+	    elf->machine != own.machine)
+		refuse(program, "%s is %s, and " PRELOAD_OBJECT " is %s", program->program,
+		       elf_kind(elf), elf_kind(&own));
+	else if (!elf->is_program)
+		refuse(program, "%s is no program", program->program);
+	else if (!elf->interpreter)
+		refuse(program,
+		       "%s is linked statically: nothing is loaded into it, so it has to use "
+		       "libposixtrace itself",
+		       program->program);
+	else if (is_of_other_c_library(elf->interpreter))
+		refuse(program,
+		       "%s is loaded by %s, of another C library than " PRELOAD_OBJECT " is for",
+		       program->program, elf->interpreter);
+	else if (subject_gives_rights(program->program))
+		refuse(program,
+		       "%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
+		       "its loader takes no object of others",
+		       program->program);
+	elf_close(&own);
+}
+
+void preload_look(struct preload_program *program, const char *command, const char *object)
+{
+	*program = (struct preload_program){0};
+	if (!subject_find_command(command, program->file) || access(program->file, F_OK) != 0) {
+		program->file[0] = '\0';
+		refuse(program, "%s: %s", command, strerror(ENOENT));
+		return;
+	}
+	if (!open_program(program))
+		return;
+	look_for_sanitizer(program);
+	judge(program, object);
+}
+
+void preload_end(struct preload_program *program)
+{
+	elf_close(&program->elf);
+}
+
+/* What it finds. */
+
+const char *preload_match(const struct preload_program *program)
+{
+	char real[PATH_MAX], *text;
+	size_t length = strlen("match=^");
+
+	if (!realpath(program->program, real))
+		return "no";
+	text = malloc(length + 2 * strlen(real) + sizeof("$"));
+	if (!text)
+		return NULL;
+	memcpy(text, "match=^", length);
+	for (const char *at = real; *at; at++) {
+		if (strchr("\\.[]()*+?{}|^$", *at))
+			text[length++] = '\\';
+		text[length++] = *at;
+	}
+	memcpy(text + length, "$", sizeof("$"));
+	return text;
+}
+
+static bool is_group(const char *word, size_t length)
+{
+	static const char *const groups[] = {
+#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
+#group,
+#include "../lib/event/calls.def"
+#undef PX_CALL
+		"all"};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (strlen(groups[i]) == length && strncmp(groups[i], word, length) == 0)
+			return true;
+	return false;
+}
+
+static bool check_events(const char *events)
+{
+	do {
+		const char *word = events + (*events == '+' || *events == '-');
+		size_t length = strcspn(word, ",");
+
+		if (!is_group(word, length)) {
+			say("--events does not know %.*s; groups of calls are in "
+			    "txtrace-record(1)",
+			    (int)length, word);
+			return false;
+		}
+		events = word + length + (word[length] == ',');
+	} while (*events);
+	return true;
+}
+
+static bool check_children(const char *children)
+{
+	const char *pattern = children + strlen("match=");
+	char why[128];
+	regex_t regex;
+	int error;
+
+	if (strcmp(children, "no") == 0 || strcmp(children, "yes") == 0)
+		return true;
+	if (strncmp(children, "match=", strlen("match=")) != 0) {
+		say("--children is no, yes or match=REGEX, not %s", children);
+		return false;
+	}
+	error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+	if (error) {
+		regerror(error, &regex, why, sizeof(why));
+		say("--children=%s: %s", children, why);
+		return false;
+	}
+	regfree(&regex);
+	return true;
+}
+
+bool preload_check(const struct preload_order *order)
+{
+	return (!order->events || check_events(order->events)) &&
+	       (!order->children || check_children(order->children));
+}
+
+bool preload_enter(const struct preload_order *order, const struct preload_program *program,
+		   const char *object)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list = NULL;
+
+	if (asprintf(&list, "%s%s%s%s%s", program->sanitizer, program->sanitizer[0] ? ":" : "",
+		     object, others && *others ? ":" : "", others ? others : "") < 0 ||
+	    setenv("LD_PRELOAD", list, 1) != 0)
+		return false;
+	free(list);
+	/* The log is the recorder's. */
+	unsetenv("TXTRACE_OUT");
+	return (!order->events || setenv("TXTRACE_EVENTS", order->events, 1) == 0) &&
+	       (!order->children || setenv("TXTRACE_CHILDREN", order->children, 1) == 0);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../preload/ringsize.h"
+#include "base/message.h"
+#include "live/target.h"
+
+/* Streams. */
+
+static void say_not_permitted(pid_t pid)
+{
+	struct subject subject;
+	const struct passwd *user;
+
+	if (!subject_look(&subject, pid)) {
+		say("process %d has ended", (int)pid);
+	} else if (subject.uid != geteuid() && geteuid() != 0) {
+		user = getpwuid(subject.uid);
+		say("process %d (%s) is %s's: only that user and root can trace it", (int)pid,
+		    subject.name, user ? user->pw_name : "another user");
+	} else if (subject.is_secure) {
+		subject_explain(&subject, false);
+	} else {
+		say("process %d (%s) cannot be traced: it lets nobody look into it, or is in "
+		    "another container",
+		    (int)pid, subject.name);
+	}
+}
+
+static void say_why_not(const struct control_order *order, int error)
+{
+	switch (error) {
+	case ESRCH:
+		say("there is no process %d", (int)order->pid);
+		break;
+	case EPERM:
+		say_not_permitted(order->pid);
+		break;
+	case EAGAIN:
+		say("there are %d streams already; txtrace list tells them", TRACE_SYS_MAX);
+		break;
+	case ENOMEM:
+		say("there is not enough shared memory for rings of %zu bytes; see --size",
+		    order->stream_size);
+		break;
+	case EACCES:
+		say("the directory for shared memory is not this user's alone; see TXTRACE_DIR in "
+		    "posixtrace(7)");
+		break;
+	default:
+		say_error(error, "process %d cannot be traced", (int)order->pid);
+	}
+}
+
+bool control_create(const struct control_order *order, trace_id_t *trace)
+{
+	trace_attr_t attr;
+	int error = posix_trace_attr_init(&attr);
+
+	if (!error)
+		error = posix_trace_attr_setname(&attr, order->name);
+	if (!error)
+		error = posix_trace_attr_setstreamfullpolicy(&attr, order->stream_policy);
+	if (!error)
+		error = posix_trace_attr_setlogfullpolicy(&attr, order->log_policy);
+	if (!error)
+		error = posix_trace_attr_setinherited(&attr, order->inherits ?
+								     POSIX_TRACE_INHERITED :
+								     POSIX_TRACE_CLOSE_FOR_CHILD);
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, order->stream_size);
+	if (!error && order->log_size > 0)
+		error = posix_trace_attr_setlogsize(&attr, order->log_size);
+	if (!error && order->log >= 0)
+		error = posix_trace_create_withlog(order->pid, &attr, order->log, trace);
+	else if (!error)
+		error = posix_trace_create(order->pid, &attr, trace);
+	posix_trace_attr_destroy(&attr);
+	if (error)
+		say_why_not(order, error);
+	return error == 0;
+}
+
+/* Files. */
+
+/* Give the file another name for now.  NULL: it cannot have one, and that was said. */
+static char *put_aside(const char *path)
+{
+	char *aside = NULL;
+	int fd = asprintf(&aside, "%s.XXXXXX", path) < 0 ? -1 : mkostemp(aside, O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && rename(path, aside) == 0)
+		return aside;
+	say_error(errno, "%s cannot be put aside", path);
+	if (fd >= 0)
+		unlink(aside);
+	free(aside);
+	return NULL;
+}
+
+int control_open_log(const char *path, bool overwrites, char **aside)
+{
+	struct stat status;
+	int fd;
+
+	*aside = NULL;
+	if (overwrites && lstat(path, &status) == 0) {
+		if (!S_ISREG(status.st_mode)) {
+			say("%s is not a regular file; it is left alone", path);
+			return -1;
+		}
+		*aside = put_aside(path);
+		if (!*aside)
+			return -1;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		return fd;
+	if (errno == EEXIST)
+		say("%s exists; --force overwrites it", path);
+	else
+		say_error(errno, "%s", path);
+	if (*aside && link(*aside, path) == 0)
+		unlink(*aside);
+	free(*aside);
+	*aside = NULL;
+	return -1;
+}
+
+void control_keep_log(char **aside)
+{
+	if (*aside)
+		unlink(*aside);
+	free(*aside);
+	*aside = NULL;
+}
+
+void control_drop_log(const char *path, char **aside)
+{
+	if (!*aside || rename(*aside, path) != 0)
+		unlink(path);
+	free(*aside);
+	*aside = NULL;
+}
+
+/* Signals. */
+
+static sigset_t mask_before;
+
+int control_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct sigaction action;
+
+		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&set, numbers[i]);
+	}
+	sigprocmask(SIG_BLOCK, &set, &mask_before);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		say_error(errno, "signalfd");
+	return fd;
+}
+
+int control_next_signal(int fd, bool *is_sent)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	*is_sent = info.ssi_code != SI_KERNEL;
+	return (int)info.ssi_signo;
+}
+
+void control_restore_signals(void)
+{
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+int control_open_process(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0 && (errno == ESRCH || errno == EINVAL))
+		say("there is no process %d", (int)pid);
+	else if (fd < 0)
+		say_error(errno, "process %d", (int)pid);
+	return fd;
+}
+
+/* Numbers. */
+
+bool control_parse_pid(const char *text, pid_t *pid)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (end == text || *end || number <= 0 || number > INT32_MAX) {
+		say("%s is no process; a number is wanted", text);
+		return false;
+	}
+	*pid = (pid_t)number;
+	return true;
+}
+
+size_t control_ring_size(bool preloads)
+{
+	return preloads ? px_ringsize() : CONTROL_STREAM_SIZE;
+}
+
+bool control_parse_size(const char *option, const char *text, size_t *size)
+{
+	static const char suffixes[] = "kMG";
+	char *end;
+	unsigned long long number = strtoull(text, &end, 10);
+	const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
+	int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+
+	if (end == text || *text == '-' || (suffix ? end[1] : end[0]) || number == 0 ||
+	    number > SIZE_MAX >> 1 >> shift) {
+		say("%s wants a number of bytes, such as 65536, 512k or 64M, not %s", option, text);
+		return false;
+	}
+	*size = (size_t)number << shift;
+	return true;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/message.h"
+
+#define LINE_BYTES (PATH_MAX + 256)
+#define FLAG_EXITING 4U /* PF_EXITING, which the headers for programs do not have */
+
+static FILE *open_of(pid_t pid, const char *what)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	return fopen(path, "re");
+}
+
+const char *subject_registry(uid_t uid)
+{
+	static char path[PATH_MAX + sizeof("/registry")];
+	const char *own = getenv("TXTRACE_DIR");
+	char real[PATH_MAX];
+
+	if (uid == geteuid() && own && *own && realpath(own, real))
+		snprintf(path, sizeof(path), "%s/registry", real);
+	else
+		snprintf(path, sizeof(path), "/dev/shm/posixtrace-%u/registry", (unsigned int)uid);
+	return path;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* A program with the static library has its registry, and one without shared memory the library alone. */
+static void look_at_mappings(struct subject *subject)
+{
+	FILE *maps = open_of(subject->pid, "maps");
+	bool is_ours = false;
+	char line[LINE_BYTES];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		char *path = strchr(line, '/');
+
+		if (!path)
+			continue;
+		path[strcspn(path, "\n")] = '\0';
+		if (strstr(path, "/libposixtrace.so"))
+			subject->has_library = true;
+		if (!strstr(line, " rw-s ") || !ends_with(path, "/registry"))
+			continue;
+		subject->has_registry = subject->has_library = true;
+		is_ours |= strcmp(path, subject_registry(subject->uid)) == 0;
+	}
+	subject->has_other_registry = subject->has_registry && !is_ours;
+	if (maps)
+		fclose(maps);
+}
+
+/* Whether a file in ELF asks for an interpreter, which loads shared libraries.  p_type comes first in either class. */
+static bool is_static_elf(int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr small;
+		Elf64_Ehdr large;
+	} header;
+	bool is_large;
+	uint64_t offset;
+	uint32_t type;
+	int nr, size;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	is_large = header.ident[EI_CLASS] == ELFCLASS64;
+	offset = is_large ? header.large.e_phoff : header.small.e_phoff;
+	nr = is_large ? header.large.e_phnum : header.small.e_phnum;
+	size = is_large ? header.large.e_phentsize : header.small.e_phentsize;
+	for (int i = 0; i < nr; i++) {
+		uint64_t at = offset + (uint64_t)i * (uint64_t)size;
+
+		if (pread(fd, &type, sizeof(type), (off_t)at) != sizeof(type))
+			return false;
+		if (type == PT_INTERP)
+			return false;
+	}
+	return true;
+}
+
+static void look_at_program(struct subject *subject)
+{
+	char link[64];
+	ssize_t length;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)subject->pid);
+	length = readlink(link, subject->program, sizeof(subject->program) - 1);
+	subject->is_hidden = length < 0 && errno == EACCES;
+	subject->program[length < 0 ? 0 : length] = '\0';
+	fd = length < 0 ? -1 : open(link, O_RDONLY | O_CLOEXEC);
+	subject->is_static = fd >= 0 && is_static_elf(fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool is_secure(const struct subject *subject)
+{
+	FILE *file = open_of(subject->pid, "auxv");
+	unsigned long pair[2];
+	bool found = false;
+
+	while (file && fread(pair, sizeof(pair), 1, file) == 1 && pair[0] != AT_NULL)
+		found |= pair[0] == AT_SECURE && pair[1] != 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* From the lines of its status; a zombie has no memory, and nothing to be seen. */
+static bool look_at_status(struct subject *subject)
+{
+	FILE *file = open_of(subject->pid, "status");
+	char line[LINE_BYTES], name[NAME_MAX + 1] = "?", state = 'Z';
+	unsigned int uid = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		sscanf(line, "Name: %255[^\n]", name);
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "Uid: %*u %u", &uid);
+	}
+	if (file)
+		fclose(file);
+	if (!file || state == 'Z' || state == 'X')
+		return false;
+	snprintf(subject->name, sizeof(subject->name), "%s", name);
+	subject->uid = uid;
+	return true;
+}
+
+/*
+ * Whether it is about to end, which its flags say before its memory is given back.  Then its status still calls it
+ * running until it is a zombie, and that takes long where there was much memory.  Its name may have anything in it.
+ */
+static bool is_ending(pid_t pid)
+{
+	FILE *file = open_of(pid, "stat");
+	char text[1024], *end;
+	unsigned int flags;
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		return true;
+	return (flags & FLAG_EXITING) != 0;
+}
+
+bool subject_look(struct subject *subject, pid_t pid)
+{
+	struct subject seen = {.pid = pid};
+
+	if (!look_at_status(&seen))
+		return false;
+	look_at_program(&seen);
+	look_at_mappings(&seen);
+	seen.is_secure = is_secure(&seen);
+	/* It may have ended on the way, and then shows nothing. */
+	if (!look_at_status(&seen) || is_ending(pid))
+		return false;
+	*subject = seen;
+	return true;
+}
+
+bool subject_find_command(const char *command, char path[PATH_MAX])
+{
+	const char *directory = getenv("PATH");
+
+	if (strchr(command, '/')) {
+		snprintf(path, PATH_MAX, "%s", command);
+		return true;
+	}
+	while (directory && *directory) {
+		int length = (int)strcspn(directory, ":");
+
+		snprintf(path, PATH_MAX, "%.*s/%s", length, directory, command);
+		if (access(path, X_OK) == 0)
+			return true;
+		directory += length + (directory[length] == ':');
+	}
+	return false;
+}
+
+bool subject_gives_rights(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return false;
+	if (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+	    ((status.st_mode & S_ISGID) && status.st_gid != getegid()))
+		return true;
+	return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+void subject_expect(struct subject *subject, const char *command)
+{
+	int fd;
+
+	*subject = (struct subject){.uid = geteuid()};
+	snprintf(subject->name, sizeof(subject->name), "%s", name_of(command));
+	if (!subject_find_command(command, subject->program)) {
+		subject->program[0] = '\0';
+		return;
+	}
+	subject->is_secure = subject_gives_rights(subject->program);
+	fd = open(subject->program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	subject->is_static = fd >= 0 && is_static_elf(fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+bool subject_has_object(pid_t pid, const char *object)
+{
+	FILE *maps = open_of(pid, "maps");
+	char line[LINE_BYTES];
+	bool has = false;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		line[strcspn(line, "\n")] = '\0';
+		has |= strchr(line, '/') && strcmp(name_of(line), object) == 0;
+	}
+	if (maps)
+		fclose(maps);
+	return has;
+}
+
+bool subject_has_stream(pid_t pid)
+{
+	FILE *maps = open_of(pid, "maps");
+	char line[LINE_BYTES];
+	bool has = false;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		const char *name = strrchr(line, '/');
+		unsigned int slot, generation;
+
+		if (name && strstr(line, " rw-s ") &&
+		    sscanf(name, "/stream.%u.%u", &slot, &generation) == 2)
+			has = true;
+	}
+	if (maps)
+		fclose(maps);
+	return has;
+}
+
+static const char *shown_program(const struct subject *subject)
+{
+	return subject->program[0] ? subject->program : subject->name;
+}
+
+bool subject_is_traceable(const struct subject *subject)
+{
+	return subject->has_library && !subject->has_other_registry && !subject->is_secure &&
+	       !subject->is_hidden;
+}
+
+void subject_explain_waiting(const struct subject *subject)
+{
+	if (subject->has_other_registry)
+		say("process %d (%s) was started with another TXTRACE_DIR; waiting for it to "
+		    "become another program",
+		    (int)subject->pid, subject->name);
+	else
+		say("process %d (%s) does not use libposixtrace; waiting for it to become a "
+		    "program that does",
+		    (int)subject->pid, subject->name);
+}
+
+void subject_explain(const struct subject *subject, bool inherits)
+{
+	const char *program = shown_program(subject);
+
+	if (subject->is_secure)
+		say("%s has rights from its file (set-user-ID, set-group-ID or capabilities): it "
+		    "is not "
+		    "traced by others",
+		    program);
+	else if (subject->is_hidden)
+		say("%s lets nobody look into it; so does a program that has rights from its file "
+		    "(set-user-ID, ...)",
+		    program);
+	else if (subject->has_other_registry)
+		say("%s was started with another TXTRACE_DIR, so it does not find this trace",
+		    program);
+	else if (subject->has_library)
+		say("%s uses libposixtrace, but there was no event", program);
+	else if (subject->is_static)
+		say("%s is linked statically, without libposixtrace", program);
+	else if (inherits)
+		say("neither %s nor what it started used libposixtrace, as far as could be seen",
+		    program);
+	else
+		say("%s did not use libposixtrace, as far as could be seen; --inherit traces what "
+		    "it "
+		    "starts, too",
+		    program);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/type_filter.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/message.h"
+
+static bool is_glob(const char *text)
+{
+	return strpbrk(text, "*?[\\") != NULL;
+}
+
+/* All that will be recorded has a name that is known now. */
+static bool is_exact(const struct type_choice *choice)
+{
+	return choice->has_takes ? !choice->takes_by_glob : !choice->has_globs;
+}
+
+bool type_choice_add(struct type_choice *choice, const char *glob, bool takes)
+{
+	if (choice->nr == CHOICES_MAX) {
+		say("more than %d times --event and --no-event", CHOICES_MAX);
+		return false;
+	}
+	choice->glob[choice->nr] = glob;
+	choice->takes[choice->nr++] = takes;
+	choice->has_takes |= takes;
+	choice->has_globs |= is_glob(glob);
+	choice->takes_by_glob |= takes && is_glob(glob);
+	return true;
+}
+
+/* Not taken has the last word. */
+static bool takes_name(const struct type_choice *choice, const char *name)
+{
+	bool is_taken = !choice->has_takes;
+
+	for (int i = 0; i < choice->nr; i++) {
+		if (fnmatch(choice->glob[i], name, 0) != 0)
+			continue;
+		if (!choice->takes[i])
+			return false;
+		is_taken = true;
+	}
+	return is_taken;
+}
+
+static void set_member(struct type_choice *choice, trace_event_id_t type, bool is_taken)
+{
+	if (is_taken)
+		posix_trace_eventset_del(type, &choice->filter);
+	else
+		posix_trace_eventset_add(type, &choice->filter);
+}
+
+/* System events are always recorded: they tell what is missing. */
+static int look_at_types(struct type_choice *choice, trace_id_t trace, bool *has_changed)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_event_id_t type;
+	int unavailable, error;
+
+	for (;;) {
+		int is_system = 0, is_filtered = 0;
+		bool is_taken;
+
+		error = posix_trace_eventtypelist_getnext_id(trace, &type, &unavailable);
+		if (error || unavailable)
+			return error;
+		if (posix_trace_eventid_get_name(trace, type, name) != 0)
+			continue;
+		posix_trace_eventset_ismember(type, &choice->system, &is_system);
+		posix_trace_eventset_ismember(type, &choice->filter, &is_filtered);
+		is_taken = is_system || takes_name(choice, name);
+		*has_changed |= is_taken != !is_filtered;
+		set_member(choice, type, is_taken);
+	}
+}
+
+static int open_names(const struct type_choice *choice, trace_id_t trace)
+{
+	for (int i = 0; i < choice->nr; i++) {
+		trace_event_id_t type;
+		int error = is_glob(choice->glob[i]) ?
+				    0 :
+				    posix_trace_trid_eventid_open(trace, choice->glob[i], &type);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Where only whole names are asked for, all other types are filtered, also those that nobody has opened yet. */
+int type_choice_begin(struct type_choice *choice, trace_id_t trace)
+{
+	bool has_changed = false;
+	int error;
+
+	if (choice->nr == 0)
+		return 0;
+	posix_trace_eventset_fill(&choice->system, POSIX_TRACE_SYSTEM_EVENTS);
+	if (choice->has_takes && is_exact(choice))
+		posix_trace_eventset_fill(&choice->filter, POSIX_TRACE_ALL_EVENTS);
+	else
+		posix_trace_eventset_empty(&choice->filter);
+	error = open_names(choice, trace);
+	if (!error)
+		error = look_at_types(choice, trace, &has_changed);
+	if (!error)
+		error = posix_trace_set_filter(trace, &choice->filter, POSIX_TRACE_SET_EVENTSET);
+	return error;
+}
+
+static bool is_ours(const struct type_choice *choice, const char *name)
+{
+	for (int i = 0; i < choice->nr; i++)
+		if (strcmp(choice->glob[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool type_choice_sees_others(const struct type_choice *choice, trace_id_t trace)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_event_set_t system;
+	trace_event_id_t type;
+	int unavailable;
+
+	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+	posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &system);
+	posix_trace_eventtypelist_rewind(trace);
+	while (posix_trace_eventtypelist_getnext_id(trace, &type, &unavailable) == 0 &&
+	       !unavailable) {
+		int is_predefined = 0;
+
+		posix_trace_eventset_ismember(type, &system, &is_predefined);
+		if (!is_predefined && posix_trace_eventid_get_name(trace, type, name) == 0 &&
+		    !is_ours(choice, name))
+			return true;
+	}
+	return false;
+}
+
+int type_choice_update(struct type_choice *choice, trace_id_t trace)
+{
+	bool has_changed = false;
+	int error;
+
+	if (choice->nr == 0 || is_exact(choice))
+		return 0;
+	error = look_at_types(choice, trace, &has_changed);
+	if (!error && has_changed)
+		error = posix_trace_set_filter(trace, &choice->filter, POSIX_TRACE_SET_EVENTSET);
+	return error;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What could be seen of a preloaded program: the functions that the object stood in front of, and what that cost. */
+#ifndef TXTRACE_COVERAGE_H
+#define TXTRACE_COVERAGE_H
+
+#include "cli/fields.h"
+#include "trace/source.h"
+
+/* How many there are and how many were called, if the program was preloaded; in JSON also the table. */
+void coverage_facts(struct facts *facts, const struct source *source);
+
+/* Tables of locks and waits would be empty: of a preloaded program that called no pthread lock, that is said. */
+void coverage_tell(const struct source *source);
+
+/* The table, as text. */
+void coverage_list(struct text *text, const struct source *source);
+
+#endif

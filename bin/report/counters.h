@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What TraceX calls FileX Statistics and NetX Statistics: sums over events of these packages. */
+#ifndef TXTRACE_COUNTERS_H
+#define TXTRACE_COUNTERS_H
+
+#include "report/events.h"
+
+enum counters_of { COUNTERS_FILEX, COUNTERS_NETX };
+
+struct counter {
+	enum counters_of of;
+	const char *section, *name;
+	unsigned int native;
+	int word; /* whose values are added up; -1: events are counted */
+	bool (*takes)(const struct step *step); /* NULL: all events */
+};
+
+#define COUNTERS_MAX 64
+
+extern const struct counter counters[];
+extern const size_t nr_counters;
+
+struct counts {
+	uint64_t value[COUNTERS_MAX];
+	uint64_t nr_events[2]; /* of each package */
+};
+
+void counters_step(struct counts *counts, const struct step *step);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/cpus.h"
+
+void cpus_init(struct cpus *cpus, const struct steps *steps, struct pairs *pairs)
+{
+	*cpus = (struct cpus){.steps = steps, .pairs = pairs};
+}
+
+/* Whoever ran here has done so until then. */
+static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
+{
+	struct cpu *cpu = &cpus->cpu[i];
+	int64_t time;
+
+	if (!cpu->running)
+		return;
+	time = cpu->passes ? steps_clip(cpus->steps, cpu->since, at) : 0;
+	if (time > 0) {
+		cpu->time += time;
+		pairs_get(cpus->pairs, cpu->running, i)->time += time;
+	}
+	cpu->running->cpu = -1;
+	cpu->running = NULL;
+}
+
+static void begin_stretch(struct cpus *cpus, unsigned int i, const struct step *step)
+{
+	struct cpu *cpu = &cpus->cpu[i];
+
+	if (cpu->last && cpu->last != step->actor && step->counts) {
+		cpu->nr_switches++;
+		cpus->nr_switches++;
+		step->actor->nr_switches++;
+	}
+	cpu->running = cpu->last = step->actor;
+	cpu->since = step->at;
+	cpu->passes = step->passes;
+	step->actor->cpu = (int)i;
+}
+
+static void note_migration(struct cpus *cpus, unsigned int i, const struct step *step)
+{
+	struct actor *actor = step->actor;
+
+	if (actor->last_cpu >= 0 && actor->last_cpu != (int)i && step->counts) {
+		actor->nr_migrations++;
+		cpus->nr_migrations++;
+	}
+	actor->last_cpu = (int)i;
+}
+
+static void change(struct cpus *cpus, unsigned int i, const struct step *step)
+{
+	end_stretch(cpus, i, step->at);
+	if (step->actor->is_thread) {
+		if (step->actor->cpu >= 0)
+			end_stretch(cpus, (unsigned int)step->actor->cpu, step->at);
+		note_migration(cpus, i, step);
+	}
+	begin_stretch(cpus, i, step);
+}
+
+/* What an event that was lost would have changed is not known. */
+static void end_all(struct cpus *cpus, int64_t at)
+{
+	for (unsigned int i = 0; i < CPUS_MAX; i++) {
+		/* OVERFLOW may be older than what stands before it. */
+		int64_t last_at = cpus->cpu[i].last_at;
+
+		end_stretch(cpus, i, at > last_at ? at : last_at);
+	}
+}
+
+void cpus_step(struct cpus *cpus, const struct step *step)
+{
+	unsigned int i = step->cpu % CPUS_MAX;
+
+	/* The reader makes some events; they say nothing of a CPU. */
+	if (step->context != CONTEXT_IDLE) {
+		cpus->cpu[i].nr_events += step->counts;
+		if (cpus->cpu[i].running != step->actor || cpus->cpu[i].passes != step->passes)
+			change(cpus, i, step);
+		cpus->cpu[i].last_at = step->at;
+	}
+	if (step->type == POSIX_TRACE_STOP || step->type == POSIX_TRACE_OVERFLOW)
+		end_all(cpus, step->at);
+}
+
+void cpus_leave(struct cpus *cpus, const struct step *step)
+{
+	if (step->actor->cpu >= 0)
+		end_stretch(cpus, (unsigned int)step->actor->cpu, step->at);
+}
+
+void cpus_end(struct cpus *cpus)
+{
+	for (unsigned int i = 0; i < CPUS_MAX; i++)
+		end_stretch(cpus, i, cpus->cpu[i].last_at);
+}
+
+unsigned int cpus_count(const struct cpus *cpus)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < CPUS_MAX; i++)
+		nr += cpus->cpu[i].nr_events > 0;
+	return nr;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/events.h"
+
+#include <string.h>
+
+#include "base/message.h"
+
+#define PROGRESS_EVENTS 65536 /* between two looks at the clock */
+
+void steps_init(struct steps *steps, struct source *source, struct actors *actors,
+		const struct selection *selection)
+{
+	*steps = (struct steps){.source = source, .selection = selection, .actors = actors};
+	steps->from = steps->begin = INT64_MIN;
+	steps->to = steps->end = INT64_MAX;
+}
+
+static int64_t rounded(double number)
+{
+	if (number >= 9e18)
+		return INT64_MAX;
+	if (number <= -9e18)
+		return INT64_MIN;
+	return (int64_t)(number + (number < 0 ? -0.5 : 0.5));
+}
+
+/*
+ * The interface has nanoseconds, of which a tick has a whole number or not; rounded, they give the tick back if it has
+ * two or more.
+ */
+static int64_t at_of(const struct source *source, int64_t ns)
+{
+	if (!source->file.foreign)
+		return ns;
+	return rounded((double)ns / source->file.tick_ns);
+}
+
+int64_t steps_ns(const struct steps *steps, int64_t at)
+{
+	if (!steps->source->file.foreign)
+		return at;
+	return rounded((double)at * steps->source->file.tick_ns);
+}
+
+/* Times on the command line count from the first event, so this waits for it. */
+static void find_range(struct steps *steps)
+{
+	const struct source *source = steps->source;
+
+	if (steps->selection->from.is_set) {
+		steps->from = moment_ns(&steps->selection->from, source);
+		steps->begin = at_of(source, steps->from - source->first_ns);
+	}
+	if (steps->selection->until.is_set) {
+		steps->to = moment_ns(&steps->selection->until, source);
+		steps->end = at_of(source, steps->to - source->first_ns);
+	}
+}
+
+bool steps_next(struct steps *steps, struct step *step)
+{
+	struct source *source = steps->source;
+	struct event event;
+
+	if (!source_next(source, &event))
+		return false;
+	if (steps->nr_read++ == 0)
+		find_range(steps);
+	if (steps->nr_read % PROGRESS_EVENTS == 0)
+		progress("reading", steps->nr_read, source->file.nr_entries);
+	step->at = at_of(source, event.time_ns - source->first_ns);
+	if (step->at > steps->last)
+		steps->last = step->at;
+	step->number = event.number;
+	step->context = step->next = event.context;
+	step->actor = actors_get(steps->actors, event.context);
+	step->interrupted = event.interrupted;
+	step->native = event_native(&event);
+	step->type = event.type;
+	step->priority = event.priority;
+	step->cpu = event.cpu;
+	step->pid = event.pid;
+	for (int i = 0; i < 4; i++)
+		step->word[i] = event_word(&event, i);
+	step->passes = filter_takes(steps->selection->filter, source, &event);
+	step->counts = step->passes && event.time_ns >= steps->from && event.time_ns < steps->to;
+	step->is_made = event.is_made;
+	step->is_over = event.is_over;
+	return true;
+}
+
+int64_t steps_clip(const struct steps *steps, int64_t from, int64_t to)
+{
+	if (from < steps->begin)
+		from = steps->begin;
+	if (to > steps->end)
+		to = steps->end;
+	return to > from ? to - from : 0;
+}
+
+int64_t steps_duration(const struct steps *steps)
+{
+	return steps_clip(steps, 0, steps->last);
+}

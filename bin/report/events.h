@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of a file as the reports look at them: what the rules need of an event, and whether it counts.
+ *
+ * All events of the file are read, as who runs when follows from all of them.  What is counted are those that the
+ * filter takes and that lie in the range of time.
+ */
+#ifndef TXTRACE_STEPS_H
+#define TXTRACE_STEPS_H
+
+#include "report/contexts.h"
+#include "trace/filter.h"
+#include "trace/native.h"
+
+struct step {
+	int64_t at;	 /* since the first event: ticks of a ThreadX buffer, ns of a log */
+	uint64_t number; /* of the event in the file */
+	struct actor *actor;
+	unsigned int context;
+	unsigned int next;	  /* context of who runs afterwards; profile.c */
+	unsigned int interrupted; /* in an interrupt: the thread, or 0 */
+	unsigned int native;	  /* ThreadX's id, or 0 */
+	trace_event_id_t type;
+	int priority; /* -1: not told */
+	unsigned int cpu;
+	pid_t pid;
+	uint32_t word[4];
+	bool passes;  /* the filter */
+	bool counts;  /* passes, and lies in the range */
+	bool is_made; /* no event of the file: profile.c, calls.h */
+	bool is_over; /* of a call that waited: it was counted where it began to */
+};
+
+struct steps {
+	struct source *source;
+	const struct selection *selection;
+	struct actors *actors;
+	int64_t from, to;	  /* as times of events */
+	int64_t begin, end, last; /* as at: of the range, and of the last event read */
+	uint64_t nr_read;
+};
+
+void steps_init(struct steps *steps, struct source *source, struct actors *actors,
+		const struct selection *selection);
+
+/* The next event.  False behind the last. */
+bool steps_next(struct steps *steps, struct step *step);
+
+/* How much of a stretch of time lies in the range. */
+int64_t steps_clip(const struct steps *steps, int64_t from, int64_t to);
+
+/* How long the range is, as far as there are events. */
+int64_t steps_duration(const struct steps *steps);
+
+/* In nanoseconds. */
+int64_t steps_ns(const struct steps *steps, int64_t at);
+
+#endif

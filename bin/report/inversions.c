@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/inversions.h"
+
+#include "base/memory.h"
+
+struct inversions *inversions_new(struct actors *actors)
+{
+	struct inversions *inversions = must(calloc(1, sizeof(*inversions)));
+
+	inversions->actors = actors;
+	return inversions;
+}
+
+void inversions_free(struct inversions *inversions)
+{
+	if (!inversions)
+		return;
+	free(inversions->kept);
+	free(inversions);
+}
+
+static bool is_open(const struct inversions *inversions, unsigned int mutex)
+{
+	for (size_t i = 0; i < inversions->nr_open; i++)
+		if (inversions->open[i].mutex == mutex &&
+		    inversions->open[i].state == INVERSION_OPEN)
+			return true;
+	return false;
+}
+
+/* Of a thread that has had no event, that of its first one. */
+static int priority_of(const struct actor *actor)
+{
+	return actor->priority >= 0 ? actor->priority : actor->first_priority;
+}
+
+/* The list has them in the order in which they begin, so each has its place from then on. */
+static void keep(struct inversions *inversions, struct inversion *inversion)
+{
+	if (!inversion->counts || inversions->nr_kept == INVERSIONS_KEPT)
+		return;
+	if ((inversions->nr_kept & (inversions->nr_kept - 1)) == 0)
+		inversions->kept = must(reallocarray(
+			inversions->kept, inversions->nr_kept ? 2 * inversions->nr_kept : 1,
+			sizeof(*inversions->kept)));
+	inversion->kept = ++inversions->nr_kept;
+	inversions->kept[inversion->kept - 1] = *inversion;
+}
+
+static void set_state(struct inversions *inversions, struct inversion *inversion,
+		      enum inversion_state state)
+{
+	inversions->nr_ending += state == INVERSION_ENDS;
+	inversions->nr_ending -= inversion->state == INVERSION_ENDS;
+	inversion->state = state;
+	if (inversion->kept > 0)
+		inversions->kept[inversion->kept - 1] = *inversion;
+}
+
+static bool begin(struct inversions *inversions, const struct step *step)
+{
+	struct actor *owner = step->word[2] ? actors_find(inversions->actors, step->word[2]) : NULL;
+	struct inversion *inversion = &inversions->open[inversions->nr_open];
+
+	if (step->native != NATIVE_MUTEX_GET || !owner || owner == step->actor ||
+	    step->priority >= priority_of(owner) || is_open(inversions, step->word[0]))
+		return false;
+	inversions->nr_deterministic += step->counts;
+	if (inversions->nr_open == INVERSIONS_OPEN) {
+		inversions->nr_not_followed += step->counts;
+		return true;
+	}
+	*inversion = (struct inversion){
+		.blocked = step->actor,
+		.owner = owner,
+		.mutex = step->word[0],
+		.blocked_priority = step->priority,
+		.owner_priority = priority_of(owner),
+		.number = step->number,
+		.begin = step->at,
+		.length = -1,
+		.counts = step->counts,
+	};
+	keep(inversions, inversion);
+	inversions->nr_open++;
+	return true;
+}
+
+static bool is_given_back(struct inversions *inversions, const struct step *step)
+{
+	if (step->native != NATIVE_MUTEX_PUT || step->word[2] != 1)
+		return false;
+	for (size_t i = 0; i < inversions->nr_open; i++) {
+		struct inversion *inversion = &inversions->open[i];
+
+		if (inversion->mutex != step->word[0] || inversion->state != INVERSION_OPEN)
+			continue;
+		set_state(inversions, inversion, INVERSION_ENDS);
+		return true;
+	}
+	return false;
+}
+
+static void look_for_culprit(struct inversions *inversions, const struct step *step)
+{
+	for (size_t i = 0; i < inversions->nr_open; i++) {
+		struct inversion *inversion = &inversions->open[i];
+
+		if (inversion->state != INVERSION_OPEN || step->actor == inversion->owner ||
+		    step->priority <= inversion->blocked_priority)
+			continue;
+		inversion->culprit = step->actor;
+		set_state(inversions, inversion, INVERSION_ENDS);
+		inversions->nr_deterministic -= inversion->counts;
+		inversions->nr_other += inversion->counts;
+	}
+}
+
+/* Those whose thread has an event again are done with. */
+static void end(struct inversions *inversions, const struct step *step)
+{
+	size_t nr_left = 0;
+
+	for (size_t i = 0; i < inversions->nr_open; i++) {
+		struct inversion *inversion = &inversions->open[i];
+
+		if (inversion->state == INVERSION_ENDS && inversion->blocked == step->actor) {
+			inversion->length = step->at - inversion->begin;
+			set_state(inversions, inversion, INVERSION_ENDED);
+		}
+		if (inversion->state != INVERSION_ENDED)
+			inversions->open[nr_left++] = *inversion;
+	}
+	inversions->nr_open = nr_left;
+}
+
+void inversions_step(struct inversions *inversions, const struct step *step)
+{
+	if (step->context >= CONTEXT_INITIALIZE || step->context == CONTEXT_IDLE)
+		return;
+	step->actor->priority = step->priority;
+	if (!begin(inversions, step) && !is_given_back(inversions, step) && inversions->nr_open > 0)
+		look_for_culprit(inversions, step);
+	if (inversions->nr_ending > 0)
+		end(inversions, step);
+}

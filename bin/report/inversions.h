@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Priority inversions, by TraceX's rules: one begins when a thread asks for a mutex that a less urgent one owns.  It is
+ * deterministic if the owner then gives the mutex back.  It is not if first a third thread has an event that is less
+ * urgent than the one that waits.  Either way it has lasted until the one that waited has an event again.
+ */
+#ifndef TXTRACE_INVERSIONS_H
+#define TXTRACE_INVERSIONS_H
+
+#include "report/events.h"
+
+#define INVERSIONS_OPEN 256
+#define INVERSIONS_KEPT 10000
+
+enum inversion_state { INVERSION_OPEN, INVERSION_ENDS, INVERSION_ENDED };
+
+struct inversion {
+	struct actor *blocked, *owner, *culprit; /* culprit: the third thread, or NULL */
+	unsigned int mutex;
+	int blocked_priority, owner_priority;
+	uint64_t number; /* of the event that asked for the mutex */
+	int64_t begin;
+	int64_t length; /* -1: the trace ends first */
+	bool counts;
+	enum inversion_state state;
+	size_t kept; /* 1 + where it is in the list */
+};
+
+struct inversions {
+	struct actors *actors;
+	uint64_t nr_deterministic, nr_other;	/* those still open at the end are deterministic */
+	struct inversion open[INVERSIONS_OPEN]; /* not yet ended */
+	size_t nr_open, nr_ending;
+	uint64_t nr_not_followed; /* there was no room */
+	struct inversion *kept;	  /* the first ones, for the list */
+	size_t nr_kept;
+};
+
+/* Free with inversions_free(). */
+struct inversions *inversions_new(struct actors *actors);
+void inversions_free(struct inversions *inversions);
+
+void inversions_step(struct inversions *inversions, const struct step *step);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A window of events: [head, tail) are numbers of events that were read and have no next context yet.  In it the events
+ * of an actor are linked, so that "which of these two runs first" costs the same however far away that is.
+ */
+#include "report/profile.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define MADE_AFTER 12 /* ticks */
+
+struct seen {
+	struct step step;
+	uint64_t same; /* the next event of this actor in the window, or NEVER */
+};
+
+struct profile {
+	struct steps *steps;
+	uint64_t head, tail;
+	bool is_ended;	      /* there is nothing behind tail */
+	unsigned int current; /* the thread that interrupts return to */
+	unsigned int nesting; /* of interrupts */
+	bool wants_priorities, is_survey;
+	bool has_made;
+	struct step made;
+	struct seen seen[PROFILE_AHEAD];
+};
+
+static bool is_thread(unsigned int context)
+{
+	return context != CONTEXT_INTERRUPT && context != CONTEXT_INITIALIZE;
+}
+
+static struct seen *seen_at(struct profile *profile, uint64_t i)
+{
+	return &profile->seen[i % PROFILE_AHEAD];
+}
+
+/* The window. */
+
+/* False: it is full, or the file is at its end. */
+static bool read_one(struct profile *profile)
+{
+	uint64_t i = profile->tail;
+	struct seen *seen = seen_at(profile, i);
+	struct actor *actor;
+
+	if (profile->is_ended || i - profile->head == PROFILE_AHEAD)
+		return false;
+	if (!steps_next(profile->steps, &seen->step)) {
+		profile->is_ended = true;
+		return false;
+	}
+	profile->tail++;
+	seen->same = NEVER;
+	actor = seen->step.actor;
+	if (actor->ahead_last != NEVER && actor->ahead_last >= profile->head)
+		seen_at(profile, actor->ahead_last)->same = i;
+	if (actor->ahead_first == NEVER)
+		actor->ahead_first = i;
+	actor->ahead_last = i;
+	return true;
+}
+
+/* The event with this number, if the window reaches so far. */
+static struct step *look(struct profile *profile, uint64_t i)
+{
+	while (profile->tail <= i)
+		if (!read_one(profile))
+			return NULL;
+	return &seen_at(profile, i)->step;
+}
+
+/* The number of the actor's next event, as far as it was read. */
+static uint64_t next_of(const struct profile *profile, unsigned int context)
+{
+	const struct actor *actor = actors_find(profile->steps->actors, context);
+
+	return actor && is_thread(context) ? actor->ahead_first : NEVER;
+}
+
+/* True if b has an event before a has one. */
+static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
+{
+	uint64_t of_a, of_b;
+
+	do {
+		of_a = next_of(profile, a);
+		of_b = next_of(profile, b);
+	} while (of_a == NEVER && of_b == NEVER && read_one(profile));
+	return of_b < of_a;
+}
+
+/* The next event of a thread: *i is its number. */
+static const struct step *look_for_thread(struct profile *profile, uint64_t *i)
+{
+	const struct step *step;
+
+	for (*i = profile->head; (step = look(profile, *i)); (*i)++)
+		if (is_thread(step->context))
+			return step;
+	return NULL;
+}
+
+/* The rules.  The event itself has left the window: head is the one behind it. */
+
+static unsigned int next_after_suspend(struct profile *profile, const struct step *step)
+{
+	const struct step *next = look(profile, profile->head);
+
+	/* Priority inheritance suspends the running thread for a moment. */
+	if (next && step->context == step->word[0] && next->context == step->word[0])
+		return step->context;
+	return step->word[3];
+}
+
+static unsigned int next_after_resume(struct profile *profile, const struct step *step)
+{
+	const struct step *next;
+	uint64_t i;
+
+	if (step->word[3] != 0)
+		return step->word[3];
+	next = look_for_thread(profile, &i);
+	return next && next->context == step->word[0] ? step->word[0] : step->context;
+}
+
+static unsigned int next_after_relinquish(struct profile *profile, const struct step *step)
+{
+	const struct step *next;
+	uint64_t end;
+
+	if (step->word[1] != 0)
+		return step->word[1];
+	next = look_for_thread(profile, &end);
+	if (!next || next->context == step->context)
+		return step->context;
+	/* A thread that an interrupt resumed or suspended meanwhile does not run because of this. */
+	for (uint64_t i = profile->head; i < end; i++) {
+		const struct step *between = look(profile, i);
+
+		if ((between->native == NATIVE_THREAD_RESUME ||
+		     between->native == NATIVE_THREAD_SUSPEND) &&
+		    between->word[0] == next->context)
+			return step->context;
+	}
+	return next->context;
+}
+
+static unsigned int next_after_thread(struct profile *profile, const struct step *step)
+{
+	const struct step *next;
+
+	profile->nesting = 0;
+	switch (step->native) {
+	case NATIVE_THREAD_SUSPEND:
+		return next_after_suspend(profile, step);
+	case NATIVE_THREAD_RESUME:
+		return next_after_resume(profile, step);
+	case NATIVE_THREAD_RELINQUISH:
+		return next_after_relinquish(profile, step);
+	default:
+		next = look(profile, profile->head);
+		return next && is_thread(next->context) ? next->context : step->context;
+	}
+}
+
+/* What an interrupt says of the thread that runs when it ends. */
+static void note_interrupt(struct profile *profile, const struct step *step)
+{
+	switch (step->native) {
+	case NATIVE_ISR_ENTER:
+		profile->nesting++;
+		break;
+	case NATIVE_ISR_EXIT:
+		profile->nesting -= profile->nesting > 0;
+		break;
+	case NATIVE_THREAD_SUSPEND:
+		profile->current = step->word[3];
+		break;
+	case NATIVE_TIME_SLICE:
+		profile->current = step->word[0];
+		break;
+	case NATIVE_THREAD_RESUME:
+		if (step->word[3] != 0)
+			profile->current = step->word[3];
+		else if (runs_before(profile, step->word[0], profile->current))
+			profile->current = step->word[0];
+		break;
+	default:
+		break;
+	}
+}
+
+static unsigned int next_after_interrupt(struct profile *profile, const struct step *step)
+{
+	const struct step *next;
+
+	note_interrupt(profile, step);
+	if (profile->nesting > 0)
+		return step->context;
+	next = look(profile, profile->head);
+	if (!next)
+		return profile->current;
+	if (next->context != CONTEXT_INTERRUPT || next->native == NATIVE_THREAD_RESUME)
+		return next->context;
+	return next->interrupted != 0 ? next->interrupted : profile->current;
+}
+
+static unsigned int next_after(struct profile *profile, const struct step *step)
+{
+	const struct step *next;
+	unsigned int context;
+
+	if (is_thread(step->context))
+		context = profile->current = next_after_thread(profile, step);
+	else
+		context = next_after_interrupt(profile, step);
+	/* ThreadX knows whom it interrupted; but TraceX does not ask behind the first event. */
+	next = look(profile, profile->head);
+	if (next && profile->head > 1 && step->context != CONTEXT_INTERRUPT &&
+	    next->interrupted != 0 && next->interrupted != CONTEXT_INTERRUPT)
+		context = profile->current = next->interrupted;
+	return context;
+}
+
+/* Priorities. */
+
+static void note_named(struct profile *profile, struct actor *actor, int priority)
+{
+	actor->named_priority = priority;
+	if (profile->is_survey && actor->first_named_priority < 0)
+		actor->first_named_priority = priority;
+}
+
+static void note_priority(struct profile *profile, const struct step *step)
+{
+	if (!profile->wants_priorities)
+		return;
+	if (step->native != NATIVE_RUNNING)
+		note_named(profile, step->actor, step->priority);
+	if (step->native == NATIVE_THREAD_CREATE && step->word[0] != step->context)
+		note_named(profile, actors_add(profile->steps->actors, step->word[0]),
+			   (int)(step->word[1] & INT32_MAX));
+}
+
+/* Of a Running event: the last one known; else the next, which the survey knows. */
+static int priority_of(const struct profile *profile, const struct actor *actor)
+{
+	if (!actor->is_thread)
+		return 0;
+	if (actor->named_priority >= 0 || profile->is_survey)
+		return actor->named_priority;
+	return actor->first_named_priority >= 0 ? actor->first_named_priority : 0;
+}
+
+/* A pass ahead of the others: what is known of a thread before it has an event. */
+static void survey_priorities(struct profile *profile)
+{
+	struct actors *actors = profile->steps->actors;
+	struct step step;
+
+	profile->is_survey = true;
+	while (profile_next(profile, &step)) {
+		if (!step.actor->has_first)
+			step.actor->first_priority = step.priority;
+		step.actor->has_first = true;
+	}
+	for (size_t i = 0; i < actors->nr_actors; i++) {
+		struct actor *actor = actors->actor[i];
+
+		if (actor->has_first && actor->first_priority < 0)
+			actor->first_priority = actor->first_named_priority;
+		actor->named_priority = -1;
+		actor->ahead_first = actor->ahead_last = NEVER;
+	}
+	source_rewind(profile->steps->source);
+	profile->steps->nr_read = 0;
+	profile->head = profile->tail = 0;
+	profile->current = profile->nesting = 0;
+	profile->is_ended = profile->is_survey = false;
+}
+
+/* Reading. */
+
+struct profile *profile_new(struct steps *steps, bool wants_priorities)
+{
+	struct profile *profile = must(calloc(1, sizeof(*profile)));
+
+	profile->steps = steps;
+	profile->wants_priorities = wants_priorities;
+	if (wants_priorities)
+		survey_priorities(profile);
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	free(profile);
+}
+
+static void make_running(struct profile *profile, const struct step *step, const struct step *next)
+{
+	struct actor *actor = actors_get(profile->steps->actors, step->next);
+	struct step *made = &profile->made;
+
+	*made = (struct step){
+		.at = step->at + (next->at - step->at > MADE_AFTER ? MADE_AFTER : 0),
+		.number = step->number,
+		.actor = actor,
+		.context = step->next,
+		.next = step->next,
+		.native = NATIVE_RUNNING,
+		.type = FOREIGN_TYPES + NATIVE_RUNNING,
+		.priority = priority_of(profile, actor),
+		.cpu = step->cpu,
+		.passes = step->passes,
+		.counts = step->counts,
+		.is_made = true,
+	};
+	profile->has_made = true;
+}
+
+static void charge(struct profile *profile, const struct step *step, const struct step *next)
+{
+	struct steps *steps = profile->steps;
+	struct actor *actor = step->next == step->context ? step->actor :
+							    actors_get(steps->actors, step->next);
+
+	if (step->passes && !profile->is_survey)
+		actor->time += steps_clip(steps, step->at, next->at);
+}
+
+bool profile_next(struct profile *profile, struct step *step)
+{
+	const struct step *next;
+
+	if (profile->has_made) {
+		*step = profile->made;
+		profile->has_made = false;
+		return true;
+	}
+	if (!look(profile, profile->head))
+		return false;
+	*step = seen_at(profile, profile->head)->step;
+	step->actor->ahead_first = seen_at(profile, profile->head)->same;
+	profile->head++;
+	step->next = next_after(profile, step);
+	next = look(profile, profile->head);
+	if (next) {
+		charge(profile, step, next);
+		if (step->context != step->next && step->next != next->context)
+			make_running(profile, step, next);
+	}
+	note_priority(profile, step);
+	return true;
+}

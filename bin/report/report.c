@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/profile.h"
+
+/* TraceX names these by an older meaning than NetX Duo has for them. */
+#define RENAMED_FIRST 441
+#define RENAMED_LAST 450
+
+/* Gathering. */
+
+static bool has_type(struct source *source, trace_event_id_t wanted)
+{
+	trace_event_id_t id;
+	int unavailable;
+
+	posix_trace_eventtypelist_rewind(source->trace);
+	while (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 &&
+	       !unavailable)
+		if (id == wanted)
+			return true;
+	return false;
+}
+
+static void count_service(struct report *report, const struct step *step)
+{
+	if (step->counts && !step->is_over)
+		pairs_get(&report->services, step->actor, (unsigned int)step->type)->count++;
+}
+
+static void gather_buffer(struct report *report)
+{
+	/* Priorities matter to inversions only, and these begin with this. */
+	struct profile *profile = profile_new(
+		&report->steps, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
+	struct step step;
+
+	report->inversions = inversions_new(&report->actors);
+	while (profile_next(profile, &step)) {
+		statistics_step(&report->statistics, &step);
+		inversions_step(report->inversions, &step);
+		count_service(report, &step);
+		if (step.is_made)
+			continue;
+		stack_step(&step);
+		counters_step(&report->counts, &step);
+		cpus_step(&report->cpus, &step);
+	}
+	statistics_end(&report->statistics);
+	profile_free(profile);
+}
+
+static void gather_log(struct report *report)
+{
+	struct step step;
+
+	source_expand(report->source);
+	report->inversions = inversions_new(&report->actors);
+	while (steps_next(&report->steps, &step)) {
+		statistics_count(&report->statistics, &step);
+		inversions_step(report->inversions, &step);
+		count_service(report, &step);
+		if (step.is_made && step.native == NATIVE_THREAD_SUSPEND)
+			cpus_leave(&report->cpus, &step);
+		if (step.is_made)
+			continue;
+		cpus_step(&report->cpus, &step);
+		report->nr_gaps += step.type == POSIX_TRACE_OVERFLOW;
+		if (step.pid != 0)
+			step.actor->pid = step.pid;
+	}
+}
+
+void report_gather(struct report *report, struct source *source, const struct selection *selection)
+{
+	memset(report, 0, sizeof(*report));
+	report->source = source;
+	actors_init(&report->actors, source);
+	steps_init(&report->steps, source, &report->actors, selection);
+	pairs_init(&report->services);
+	pairs_init(&report->on_cpus);
+	cpus_init(&report->cpus, &report->steps, &report->on_cpus);
+	if (source->file.foreign)
+		gather_buffer(report);
+	else
+		gather_log(report);
+	cpus_end(&report->cpus);
+	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
+		report->on_cpus.pair[i]->actor->time += report->on_cpus.pair[i]->time;
+	actors_tell_apart(&report->actors);
+	progress_end();
+}
+
+void report_free(struct report *report)
+{
+	pairs_free(&report->services);
+	pairs_free(&report->on_cpus);
+	inversions_free(report->inversions);
+	actors_free(&report->actors);
+}
+
+/* What was lost, and what there is: ahead of all reports. */
+
+static void tell_losses(const struct report *report, struct table *table)
+{
+	const struct source *source = report->source;
+	const struct txtrace_loss *loss = &source->loss;
+
+	if (source->file.foreign)
+		table_note(table, "lost: not told; a ThreadX buffer keeps the newest events");
+	else if (loss->overwritten + loss->dropped + loss->abandoned + report->nr_gaps == 0)
+		table_note(table, "lost: nothing");
+	else
+		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gaps",
+			   loss->overwritten, loss->dropped, loss->abandoned,
+			   (unsigned long long)report->nr_gaps);
+	if (!source->file.foreign && !source->file.complete)
+		table_note(table, "its writer died; what it had not yet written is missing");
+}
+
+static void print_losses(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"File", "file", false},
+						{"Overwritten", "overwritten", true},
+						{"Dropped", "dropped", true},
+						{"Abandoned", "abandoned", true},
+						{"Gaps", "gaps", true},
+						{"Complete", "complete", false},
+						{0}};
+	const struct source *source = report->source;
+	bool is_told = !source->file.foreign;
+
+	table_begin(table, "Losses", "losses", columns, 1);
+	table_string(table, source->path);
+	for (int i = 0; i < 4; i++) {
+		const unsigned long long counts[] = {source->loss.overwritten, source->loss.dropped,
+						     source->loss.abandoned, report->nr_gaps};
+
+		if (is_told)
+			table_number(table, counts[i]);
+		else
+			table_unknown(table);
+	}
+	if (is_told)
+		table_string(table, source->file.complete ? "yes" : "no");
+	else
+		table_unknown(table);
+	table_end(table);
+}
+
+/* Of events in a range of time. */
+static double rate_of(uint64_t nr_events, int64_t ns)
+{
+	return ns > 0 ? (double)nr_events * (double)NS_PER_S / (double)ns : 0;
+}
+
+static void tell_trace(const struct report *report, struct table *table)
+{
+	int64_t duration = steps_duration(&report->steps);
+	int64_t ns = steps_ns(&report->steps, duration);
+	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
+
+	table_note(table, "%s: %llu events in %lld.%09lld s, %.0f events/s", report->source->path,
+		   (unsigned long long)nr_events, (long long)(ns / NS_PER_S),
+		   (long long)(ns % NS_PER_S), rate_of(nr_events, ns));
+	if (report->source->file.foreign)
+		table_note(table,
+			   "times: %lld ticks of %g ns; %llu Running events made, as TraceX does",
+			   (long long)duration, report->source->file.tick_ns,
+			   (unsigned long long)report->statistics.nr_made);
+}
+
+static void print_trace(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"File", "file", false},
+						{"Kind", "kind", false},
+						{"Events", "events", true},
+						{"Made", "made", true},
+						{"Time/s", "time_s", true},
+						{"Events/s", "events_per_s", true},
+						{"Ticks", "ticks", true},
+						{"Tick/ns", "tick_ns", true},
+						{0}};
+	int64_t duration = steps_duration(&report->steps);
+	int64_t ns = steps_ns(&report->steps, duration);
+	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
+	bool is_foreign = report->source->file.foreign;
+
+	table_begin(table, "Trace", "trace", columns, 1);
+	table_string(table, report->source->path);
+	table_string(table, is_foreign ? "ThreadX trace buffer" : "posixtrace log");
+	table_number(table, nr_events);
+	table_number(table, report->statistics.nr_made);
+	table_seconds(table, ns);
+	table_number(table, (uint64_t)(rate_of(nr_events, ns) + 0.5));
+	if (is_foreign) {
+		table_number(table, (uint64_t)duration);
+		table_real(table, report->source->file.tick_ns);
+	} else {
+		table_unknown(table);
+		table_unknown(table);
+	}
+	table_end(table);
+}
+
+/* Popular Services. */
+
+static const char *service_name(const struct report *report, unsigned int type)
+{
+	unsigned int native = type >= FOREIGN_TYPES ? type - FOREIGN_TYPES : 0;
+	const char *title = native_title(native);
+
+	if (native == 0 || !title || (native >= RENAMED_FIRST && native <= RENAMED_LAST))
+		return source_type_name(report->source, type);
+	return title;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct pair *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count > right->count ? -1 : 1;
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static void print_services(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Service", "service", false},
+						{"Count", "count", true},
+						{"Percent", "percent", true},
+						{0}};
+	size_t nr;
+	struct pair *sum = pairs_sum(&report->services, &nr);
+
+	qsort(sum, nr, sizeof(*sum), compare_counts);
+	table_begin(table, "Popular Services", "popular_services", columns, 1);
+	for (size_t i = 0; i < nr; i++) {
+		table_string(table, service_name(report, sum[i].number));
+		table_number(table, sum[i].count);
+		table_percent(table, (double)sum[i].count, (double)report->statistics.nr_events);
+	}
+	table_end(table);
+	free(sum);
+}
+
+/* Actors in the order of their names, then by counts. */
+static int compare_services(const void *a, const void *b)
+{
+	const struct pair *const *left = a, *const *right = b;
+	int order = strcmp((*left)->actor->name, (*right)->actor->name);
+
+	return order ? order : compare_counts(*left, *right);
+}
+
+static void print_services_of_threads(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false},
+						{"Service", "service", false},
+						{"Count", "count", true},
+						{"Percent", "percent", true},
+						{0}};
+
+	qsort(report->services.pair, report->services.nr_pairs, sizeof(struct pair *),
+	      compare_services);
+	table_begin(table, "Popular Services by Thread", "popular_services_by_thread", columns, 2);
+	for (size_t i = 0; i < report->services.nr_pairs; i++) {
+		const struct pair *pair = report->services.pair[i];
+
+		table_string(table, pair->actor->name);
+		table_string(table, service_name(report, pair->number));
+		table_number(table, pair->count);
+		table_percent(table, (double)pair->count, (double)report->statistics.nr_events);
+	}
+	table_end(table);
+}
+
+/* FileX and NetX. */
+
+static void print_counters(const struct report *report, struct table *table, enum counters_of of)
+{
+	static const struct column columns[] = {{"Of", "of", false},
+						{"Statistic", "statistic", false},
+						{"Count", "count", true},
+						{0}};
+
+	if (of == COUNTERS_FILEX)
+		table_begin(table, "FileX Statistics", "filex_statistics", columns, 2);
+	else
+		table_begin(table, "NetX Statistics", "netx_statistics", columns, 2);
+	for (size_t i = 0; report->counts.nr_events[of] > 0 && i < nr_counters; i++) {
+		if (counters[i].of != of)
+			continue;
+		table_string(table, counters[i].section);
+		table_string(table, counters[i].name);
+		table_number(table, report->counts.value[i]);
+	}
+	table_end(table);
+}
+
+/* Which reports have something to say. */
+static unsigned int kinds_of(const struct report *report)
+{
+	unsigned int kinds = REPORT_PROFILE | REPORT_PERFORMANCE | REPORT_SERVICES;
+
+	if (report_has_stacks(report))
+		kinds |= REPORT_STACKS;
+	if (report->counts.nr_events[COUNTERS_FILEX] > 0)
+		kinds |= REPORT_FILEX;
+	if (report->counts.nr_events[COUNTERS_NETX] > 0)
+		kinds |= REPORT_NETX;
+	if (report->inversions && report->inversions->nr_kept > 0)
+		kinds |= REPORT_INVERSIONS;
+	if (cpus_count(&report->cpus) > 1)
+		kinds |= REPORT_CPUS;
+	if (report_count_processes(report) > 1)
+		kinds |= REPORT_PROCESSES;
+	return kinds;
+}
+
+void report_print(struct report *report, struct table *table, unsigned int kinds)
+{
+	if (kinds == 0)
+		kinds = kinds_of(report);
+	if (table->format == FORMAT_TEXT) {
+		tell_losses(report, table);
+		tell_trace(report, table);
+	} else {
+		print_losses(report, table);
+		print_trace(report, table);
+	}
+	if (kinds & REPORT_PROFILE)
+		report_print_profile(report, table);
+	if (kinds & REPORT_PERFORMANCE)
+		report_print_performance(report, table);
+	if (kinds & REPORT_SERVICES) {
+		print_services(report, table);
+		print_services_of_threads(report, table);
+	}
+	if (kinds & REPORT_STACKS)
+		report_print_stacks(report, table);
+	if (kinds & REPORT_FILEX)
+		print_counters(report, table, COUNTERS_FILEX);
+	if (kinds & REPORT_NETX)
+		print_counters(report, table, COUNTERS_NETX);
+	if (kinds & REPORT_INVERSIONS)
+		report_print_inversions(report, table);
+	if (kinds & REPORT_CPUS)
+		report_print_cpus(report, table);
+	if (kinds & REPORT_PROCESSES)
+		report_print_processes(report, table);
+}

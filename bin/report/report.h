@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reports on a file: one pass gathers what all of them need, then they are printed.  What each number means, and by
+ * which rule it is found, is told by doc/reports.md.
+ */
+#ifndef TXTRACE_REPORT_H
+#define TXTRACE_REPORT_H
+
+#include "cli/table.h"
+#include "report/counters.h"
+#include "report/counts.h"
+#include "report/cpus.h"
+#include "report/events.h"
+#include "report/inversions.h"
+#include "report/statistics.h"
+
+enum report_kind {
+	REPORT_PROFILE = 1,
+	REPORT_PERFORMANCE = 2,
+	REPORT_SERVICES = 4,
+	REPORT_STACKS = 8,
+	REPORT_FILEX = 16,
+	REPORT_NETX = 32,
+	REPORT_INVERSIONS = 64,
+	REPORT_CPUS = 128,
+	REPORT_PROCESSES = 256
+};
+
+struct report {
+	struct source *source;
+	struct actors actors;
+	struct steps steps;
+	struct statistics statistics;
+	struct inversions *inversions; /* NULL: a log */
+	struct counts counts;
+	struct pairs services; /* of actors and event types */
+	struct pairs on_cpus;  /* of actors and CPUs */
+	struct cpus cpus;
+	uint64_t nr_gaps; /* events that tell of a loss */
+};
+
+/* Read the file.  Free with report_free(). */
+void report_gather(struct report *report, struct source *source, const struct selection *selection);
+void report_free(struct report *report);
+
+/* kinds: those wanted, by bits; 0: all that have something to say. */
+void report_print(struct report *report, struct table *table, unsigned int kinds);
+
+/* report_threads.c: those about threads. */
+void report_print_profile(const struct report *report, struct table *table);
+void report_print_performance(const struct report *report, struct table *table);
+void report_print_stacks(const struct report *report, struct table *table);
+void report_print_inversions(const struct report *report, struct table *table);
+void report_print_cpus(const struct report *report, struct table *table);
+void report_print_processes(const struct report *report, struct table *table);
+
+/* In each, which threads it has. */
+bool report_has_stacks(const struct report *report);
+size_t report_count_processes(const struct report *report);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* The reports about threads, and about where they run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/report.h"
+
+/* Execution Profile. */
+
+/* Threads, the most time first; then what is beside them. */
+static int compare_times(const void *a, const void *b)
+{
+	const struct actor *left = *(struct actor *const *)a;
+	const struct actor *right = *(struct actor *const *)b;
+
+	if (left->is_thread != right->is_thread)
+		return left->is_thread ? -1 : 1;
+	if (left->is_thread && left->time != right->time)
+		return left->time > right->time ? -1 : 1;
+	return left->context > right->context ? -1 : left->context < right->context;
+}
+
+/* A ThreadX buffer's threads are all listed, as TraceX does; a log has the threads of all its events. */
+static bool is_listed(const struct report *report, const struct actor *actor)
+{
+	bool is_foreign = report->source->file.foreign;
+
+	if (actor->nr_events > 0 || actor->time > 0)
+		return actor->is_thread || is_foreign;
+	return is_foreign && (actor->object || !actor->is_thread);
+}
+
+static void put_actors(const struct report *report, struct table *table,
+		       void (*put)(const struct report *report, struct table *table,
+				   const struct actor *actor))
+{
+	size_t nr = report->actors.nr_actors;
+	struct actor **sorted = must(reallocarray(NULL, nr, sizeof(struct actor *)));
+
+	memcpy(sorted, report->actors.actor, nr * sizeof(struct actor *));
+	qsort(sorted, nr, sizeof(struct actor *), compare_times);
+	for (size_t i = 0; i < nr; i++)
+		put(report, table, sorted[i]);
+	free(sorted);
+}
+
+static void put_profile(const struct report *report, struct table *table, const struct actor *actor)
+{
+	char handle[16];
+
+	if (!is_listed(report, actor))
+		return;
+	snprintf(handle, sizeof(handle), "%08x", actor->context);
+	table_string(table, actor->name);
+	table_string(table, handle);
+	table_number(table, actor->nr_events);
+	if (report->source->file.foreign)
+		table_number(table, (uint64_t)actor->time);
+	table_seconds(table, steps_ns(&report->steps, actor->time));
+	table_percent(table, (double)actor->time, (double)steps_duration(&report->steps));
+}
+
+void report_print_profile(const struct report *report, struct table *table)
+{
+	static const struct column of_buffer[] = {{"Thread", "thread", false},
+						  {"Context", "context", false},
+						  {"Events", "events", true},
+						  {"Ticks", "ticks", true},
+						  {"Time/s", "time_s", true},
+						  {"Percent", "percent", true},
+						  {0}};
+	static const struct column of_log[] = {
+		{"Thread", "thread", false},  {"Context", "context", false},
+		{"Events", "events", true},   {"Time/s", "time_s", true},
+		{"Percent", "percent", true}, {0}};
+
+	table_begin(table, "Execution Profile", "execution_profile",
+		    report->source->file.foreign ? of_buffer : of_log, 1);
+	put_actors(report, table, put_profile);
+	table_end(table);
+}
+
+/* Performance Statistics. */
+
+static void put_statistic(struct table *table, const char *name, uint64_t occurrences)
+{
+	table_string(table, name);
+	table_number(table, occurrences);
+}
+
+static void put_statistics_of_buffer(const struct report *report, struct table *table)
+{
+	const struct statistics *statistics = &report->statistics;
+	const struct inversions *inversions = report->inversions;
+
+	put_statistic(table, "Context Switches", statistics->nr_switches);
+	put_statistic(table, "Time Slices", statistics->nr_time_slices);
+	put_statistic(table, "Thread Preemptions", statistics->nr_preemptions);
+	put_statistic(table, "Thread Suspensions", statistics->nr_suspensions);
+	put_statistic(table, "Thread Resumptions", statistics->nr_resumptions);
+	put_statistic(table, "Interrupts", statistics->nr_interrupts);
+	put_statistic(table, "Nested Interrupts", statistics->nr_nested);
+	put_statistic(table, "Priority Inversions",
+		      inversions->nr_deterministic + inversions->nr_other);
+	put_statistic(table, "Deterministic Inversions", inversions->nr_deterministic);
+	put_statistic(table, "Non-deterministic Inversions", inversions->nr_other);
+}
+
+static void put_performance(const struct report *report, struct table *table,
+			    const struct actor *actor)
+{
+	bool is_foreign = report->source->file.foreign;
+
+	if (!actor->is_thread || !is_listed(report, actor))
+		return;
+	table_string(table, actor->name);
+	table_number(table, actor->nr_events);
+	table_number(table, is_foreign ? actor->nr_suspensions : actor->nr_switches);
+	table_number(table, is_foreign ? actor->nr_resumptions : actor->nr_migrations);
+}
+
+void report_print_performance(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {
+		{"Statistic", "statistic", false}, {"Occurrences", "occurrences", true}, {0}};
+	static const struct column of_buffer[] = {{"Thread", "thread", false},
+						  {"Events", "events", true},
+						  {"Suspensions", "suspensions", true},
+						  {"Resumptions", "resumptions", true},
+						  {0}};
+	static const struct column of_log[] = {{"Thread", "thread", false},
+					       {"Events", "events", true},
+					       {"Switches to it", "switches", true},
+					       {"Migrations", "migrations", true},
+					       {0}};
+	bool is_foreign = report->source->file.foreign;
+
+	table_begin(table, "Performance Statistics", "performance_statistics", columns, 1);
+	if (is_foreign) {
+		put_statistics_of_buffer(report, table);
+	} else {
+		put_statistic(table, "Context Switches", report->cpus.nr_switches);
+		put_statistic(table, "Thread Migrations", report->cpus.nr_migrations);
+	}
+	table_end(table);
+	table_begin(table, "Performance Statistics by Thread", "performance_statistics_by_thread",
+		    is_foreign ? of_buffer : of_log, 1);
+	put_actors(report, table, put_performance);
+	table_end(table);
+}
+
+/* Thread Stack Usage. */
+
+bool report_has_stacks(const struct report *report)
+{
+	for (size_t i = 0; i < report->actors.nr_actors; i++)
+		if (report->actors.actor[i]->has_stack)
+			return true;
+	return false;
+}
+
+static void put_stack(const struct report *report, struct table *table, const struct actor *actor)
+{
+	uint32_t size = actor->object ? actor->object->parameter[1] : 0;
+
+	if (!report->source->file.foreign || size == 0 || !actor->is_thread)
+		return;
+	table_string(table, actor->name);
+	table_number(table, size);
+	if (!actor->has_stack) {
+		for (int i = 0; i < 4; i++)
+			table_unknown(table);
+		return;
+	}
+	table_number(table, size - actor->stack_left);
+	table_number(table, actor->stack_left);
+	table_percent(table, size - actor->stack_left, size);
+	table_number(table, actor->stack_event);
+}
+
+void report_print_stacks(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false},
+						{"Stack Size", "size", true},
+						{"Used", "used", true},
+						{"Availability", "available", true},
+						{"Percent", "percent", true},
+						{"Event", "event", true},
+						{0}};
+
+	table_begin(table, "Thread Stack Usage", "thread_stack_usage", columns, 1);
+	put_actors(report, table, put_stack);
+	table_end(table);
+}
+
+/* Priority inversions. */
+
+static void put_mutex(const struct report *report, struct table *table, unsigned int handle)
+{
+	const struct source_object *object = source_object(report->source, handle);
+	char unknown[16];
+
+	snprintf(unknown, sizeof(unknown), "%08x", handle);
+	table_string(table, object && object->is.name[0] ? object->is.name : unknown);
+}
+
+static void put_inversion(const struct report *report, struct table *table,
+			  const struct inversion *inversion)
+{
+	table_string(table, inversion->blocked->name);
+	put_mutex(report, table, inversion->mutex);
+	table_number(table, (uint64_t)inversion->blocked_priority);
+	table_string(table, inversion->owner->name);
+	table_number(table, (uint64_t)inversion->owner_priority);
+	table_number(table, inversion->number);
+	table_seconds(table, steps_ns(&report->steps, inversion->begin));
+	if (inversion->length >= 0)
+		table_seconds(table, steps_ns(&report->steps, inversion->length));
+	else
+		table_unknown(table);
+	if (inversion->culprit)
+		table_string(table, inversion->culprit->name);
+	else
+		table_unknown(table);
+}
+
+void report_print_inversions(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false},
+						{"Mutex", "mutex", false},
+						{"Priority", "priority", true},
+						{"Owner", "owner", false},
+						{"Its Priority", "owner_priority", true},
+						{"Event", "event", true},
+						{"Begin/s", "begin_s", true},
+						{"Length/s", "length_s", true},
+						{"Non-deterministic by", "ran_meanwhile", false},
+						{0}};
+	const struct inversions *inversions = report->inversions;
+	size_t nr = inversions ? inversions->nr_kept : 0;
+	uint64_t nr_all = inversions ? inversions->nr_deterministic + inversions->nr_other : 0;
+
+	table_begin(table, "Priority Inversions", "priority_inversions", columns, 2);
+	for (size_t i = 0; i < nr; i++)
+		put_inversion(report, table, &inversions->kept[i]);
+	table_end(table);
+	if (nr_all > nr)
+		table_note(table, "  and %llu more; --from and --filter choose",
+			   (unsigned long long)(nr_all - nr));
+}
+
+/* CPUs. */
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const struct pair *left = *(struct pair *const *)a;
+	const struct pair *right = *(struct pair *const *)b;
+
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	if (left->time != right->time)
+		return left->time > right->time ? -1 : 1;
+	return strcmp(left->actor->name, right->actor->name);
+}
+
+static void print_threads_on_cpus(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"CPU", "cpu", true},
+						{"Thread", "thread", false},
+						{"Time/s", "time_s", true},
+						{"Percent", "percent", true},
+						{0}};
+	const struct pairs *pairs = &report->on_cpus;
+
+	qsort(pairs->pair, pairs->nr_pairs, sizeof(struct pair *), compare_cpus);
+	table_begin(table, "CPUs by Thread", "cpus_by_thread", columns, 2);
+	for (size_t i = 0; i < pairs->nr_pairs; i++) {
+		const struct pair *pair = pairs->pair[i];
+
+		table_number(table, pair->number);
+		table_string(table, pair->actor->name);
+		table_seconds(table, steps_ns(&report->steps, pair->time));
+		table_percent(table, (double)pair->time, (double)steps_duration(&report->steps));
+	}
+	table_end(table);
+}
+
+void report_print_cpus(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {
+		{"CPU", "cpu", true},		{"Events", "events", true},
+		{"Switches", "switches", true}, {"Time/s", "time_s", true},
+		{"Percent", "percent", true},	{0}};
+
+	table_begin(table, "CPUs", "cpus", columns, 1);
+	for (unsigned int i = 0; i < CPUS_MAX; i++) {
+		const struct cpu *cpu = &report->cpus.cpu[i];
+
+		if (cpu->nr_events == 0)
+			continue;
+		table_number(table, i);
+		table_number(table, cpu->nr_events);
+		table_number(table, cpu->nr_switches);
+		table_seconds(table, steps_ns(&report->steps, cpu->time));
+		table_percent(table, (double)cpu->time, (double)steps_duration(&report->steps));
+	}
+	table_end(table);
+	print_threads_on_cpus(report, table);
+}
+
+/* Processes. */
+
+struct process {
+	pid_t pid;
+	uint64_t nr_threads, nr_events;
+	int64_t time;
+};
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct process *left = a, *right = b;
+
+	return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+/* Those that have events, by their pids: a list to be freed. */
+static struct process *find_processes(const struct report *report, size_t *nr)
+{
+	struct process *list = must(calloc(report->actors.nr_actors + 1, sizeof(*list)));
+	size_t n = 0, nr_actors = 0;
+
+	for (size_t i = 0; i < report->actors.nr_actors; i++) {
+		const struct actor *actor = report->actors.actor[i];
+
+		if (actor->pid != 0 && actor->nr_events > 0)
+			list[nr_actors++] = (struct process){actor->pid, 1, actor->nr_events,
+							     actor->time};
+	}
+	qsort(list, nr_actors, sizeof(*list), compare_pids);
+	for (size_t i = 0; i < nr_actors; i++) {
+		if (n > 0 && list[n - 1].pid == list[i].pid) {
+			list[n - 1].nr_threads++;
+			list[n - 1].nr_events += list[i].nr_events;
+			list[n - 1].time += list[i].time;
+		} else {
+			list[n++] = list[i];
+		}
+	}
+	*nr = n;
+	return list;
+}
+
+size_t report_count_processes(const struct report *report)
+{
+	size_t nr;
+
+	free(find_processes(report, &nr));
+	return nr;
+}
+
+void report_print_processes(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {
+		{"PID", "pid", true},	      {"Threads", "threads", true},
+		{"Events", "events", true},   {"Time/s", "time_s", true},
+		{"Percent", "percent", true}, {0}};
+	size_t nr;
+	struct process *list = find_processes(report, &nr);
+
+	table_begin(table, "Processes", "processes", columns, 1);
+	for (size_t i = 0; i < nr; i++) {
+		table_number(table, (uint64_t)list[i].pid);
+		table_number(table, list[i].nr_threads);
+		table_number(table, list[i].nr_events);
+		table_seconds(table, steps_ns(&report->steps, list[i].time));
+		table_percent(table, (double)list[i].time, (double)steps_duration(&report->steps));
+	}
+	table_end(table);
+	free(list);
+}

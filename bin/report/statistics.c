@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/statistics.h"
+
+#include <string.h>
+
+static bool is_beside_threads(unsigned int context)
+{
+	return context == CONTEXT_INTERRUPT || context == CONTEXT_INITIALIZE;
+}
+
+static bool is_thread(unsigned int context)
+{
+	return context != CONTEXT_IDLE && !is_beside_threads(context);
+}
+
+/* From a thread to another one or to idle; from idle back to the thread that was there before is none. */
+static void count_switch(struct statistics *statistics, const struct step *step)
+{
+	if (statistics->running == 0 && !is_beside_threads(step->context))
+		statistics->running = step->context;
+	if (statistics->running != 0 && !is_beside_threads(step->next) &&
+	    statistics->running != step->next)
+		statistics->nr_switches += step->counts;
+	if (is_thread(step->next))
+		statistics->running = step->next;
+}
+
+/*
+ * A resumption led to a preemption if the thread that runs next, behind this event, is not the one that ran last.
+ * Resumptions that come before that thread runs wait for it together; the first finds that it is another one.
+ */
+static void count_preemption(struct statistics *statistics, const struct step *step)
+{
+	bool is_resume = step->native == NATIVE_THREAD_RESUME;
+
+	if (is_thread(step->next) && statistics->nr_waiting > 0) {
+		if (step->next != statistics->before)
+			statistics->nr_preemptions += statistics->is_first_counted;
+		statistics->before = step->next;
+		statistics->nr_waiting = statistics->nr_resumed = 0;
+	}
+	if (is_resume) {
+		if (statistics->nr_waiting++ == 0)
+			statistics->is_first_counted = step->counts;
+		statistics->nr_resumed += step->counts;
+	} else if (step->native == NATIVE_TIME_SLICE &&
+		   (step->next != statistics->before || statistics->nr_waiting > 0)) {
+		statistics->nr_preemptions += step->counts;
+	}
+	if (!is_resume && is_thread(step->next))
+		statistics->before = step->next;
+	/* Of itself a resumption does not say who runs next. */
+	statistics->last_next = is_resume ? CONTEXT_IDLE : step->next;
+}
+
+static void count_interrupt(struct statistics *statistics, const struct step *step)
+{
+	if (step->native == NATIVE_ISR_ENTER) {
+		statistics->nr_interrupts += step->counts;
+		if (statistics->nesting++ > 0)
+			statistics->nr_nested += step->counts;
+	} else if (step->native == NATIVE_ISR_EXIT) {
+		statistics->nesting -= statistics->nesting > 0;
+	} else if (step->context != CONTEXT_INTERRUPT) {
+		statistics->nesting = 0;
+	} else if (statistics->nesting == 0) {
+		statistics->nr_interrupts += step->counts;
+	}
+}
+
+void statistics_count(struct statistics *statistics, const struct step *step)
+{
+	struct actor *actor = step->actor;
+
+	if (!step->counts)
+		return;
+	statistics->nr_events++;
+	statistics->nr_made += step->is_made;
+	actor->nr_events += !step->is_made;
+	if (step->native == NATIVE_THREAD_SUSPEND) {
+		statistics->nr_suspensions++;
+		actor->nr_suspensions++;
+	} else if (step->native == NATIVE_THREAD_RESUME) {
+		statistics->nr_resumptions++;
+		actor->nr_resumptions++;
+	} else if (step->native == NATIVE_TIME_SLICE) {
+		statistics->nr_time_slices++;
+	}
+}
+
+void statistics_step(struct statistics *statistics, const struct step *step)
+{
+	count_switch(statistics, step);
+	count_preemption(statistics, step);
+	count_interrupt(statistics, step);
+	statistics_count(statistics, step);
+}
+
+/* As TraceX does: what still waits at the end is compared with whatever ran last. */
+void statistics_end(struct statistics *statistics)
+{
+	if (statistics->last_next != statistics->before)
+		statistics->nr_preemptions += statistics->nr_resumed;
+}
+
+/* Which word of an event is the stack pointer; -1: none. */
+static int stack_word(unsigned int native)
+{
+	static signed char known[1024]; /* 2 + the word; 0: not looked up yet */
+
+	if (native >= sizeof(known))
+		return -1;
+	if (known[native] == 0) {
+		known[native] = 1;
+		for (int i = 0; i < 4; i++) {
+			const char *label = native_label(native, i);
+
+			if (label && strcmp(label, "stack_ptr") == 0)
+				known[native] = (signed char)(2 + i);
+		}
+	}
+	return known[native] - 2;
+}
+
+void stack_step(const struct step *step)
+{
+	struct actor *actor = step->actor;
+	int i = stack_word(step->native);
+	uint32_t base, left;
+
+	if (i < 0 || !step->counts || !actor->object || actor->object->parameter[1] == 0 ||
+	    step->word[i] == 0)
+		return;
+	base = actor->object->parameter[0];
+	left = step->word[i] < base ? 0 : step->word[i] - base;
+	/* One outside of the stack on the other side tells nothing, nor does TraceX count it. */
+	if (left >= (actor->has_stack ? actor->stack_left : actor->object->parameter[1]))
+		return;
+	actor->has_stack = true;
+	actor->stack_left = left;
+	actor->stack_event = step->number;
+}

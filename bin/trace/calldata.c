@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/calldata.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
+
+#define LAYOUT_BYTES 16
+
+static const struct call {
+	const char *name;
+	enum layout layout;
+	const char *fields;
+} calls[] = {
+#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
+	{#name, LAYOUT_##layout, fields},
+#include "../lib/event/calls.def"
+#undef PX_CALL
+};
+
+static const struct {
+	const char *name;
+	int error;
+} c11_results[] = {
+#define PX_C11_RESULT(name, error) {#name, error},
+#include "../lib/event/calls.def"
+#undef PX_CALL
+};
+
+#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
+
+/* The name of a type is looked up once. */
+static const struct call *find(struct source *source, const struct event *event)
+{
+	uint16_t *place = source_call_of_type(source, event->type);
+	uint16_t i = 0;
+
+	if (!place)
+		return NULL;
+	if (*place == 0) {
+		while (i < NR_CALLS && strcmp(calls[i].name, event->name) != 0)
+			i++;
+		*place = (uint16_t)(i + 1);
+	}
+	return *place <= NR_CALLS ? &calls[*place - 1] : NULL;
+}
+
+/* Of a stream that is live only the names tell; a program may have an event type of its own that is called so. */
+bool calldata_is(struct source *source, const struct event *event)
+{
+	return (event->is_call || source->is_live) && event->size >= LAYOUT_BYTES &&
+	       find(source, event) != NULL;
+}
+
+/* Fields. */
+
+static size_t bytes_of_kind(char kind)
+{
+	switch (kind) {
+	case 'p':
+	case 'n':
+	case 'q':
+		return 8;
+	case 'h':
+	case 'e':
+	case 'c':
+		return 2;
+	case 's':
+	case 'a':
+		return 0; /* all that is left */
+	default:
+		return 4;
+	}
+}
+
+/* The i-th word of the layout, which also a field has that is not used. */
+static size_t bytes_in_layout(enum layout layout, size_t i)
+{
+	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
+
+	return i < 4 ? bytes[layout][i] : 0;
+}
+
+static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned int shift = (unsigned int)(64 - 8 * bytes);
+
+	/* The data are in the byte order of the machine that the library runs on. */
+	memcpy(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+		       (unsigned char *)&value :
+		       (unsigned char *)&value + sizeof(value) - bytes,
+	       data, bytes);
+	value <<= shift;
+	return is_signed ? (int64_t)value >> shift : (int64_t)(value >> shift);
+}
+
+/* Results are 0 or an error number, or what the call returned or minus an error number. */
+static bool is_error(const struct call_field *field)
+{
+	if (strcmp(field->name, "result") != 0)
+		return false;
+	return field->kind == 'q' ? field->value < 0 && field->value > -4096 : field->value > 0;
+}
+
+/* What a function of C11 returned; an error number has the name that all know. */
+static const char *error_name(const struct call_field *field)
+{
+	int error = (int)(field->value < 0 ? -field->value : field->value);
+
+	for (size_t i = 0; field->kind == 'c' && i < sizeof(c11_results) / sizeof(c11_results[0]);
+	     i++)
+		if (c11_results[i].error == error)
+			return c11_results[i].name;
+	return strerrorname_np(error) ?: "unknown error";
+}
+
+static void show_number(struct call_field *field)
+{
+	uint64_t number = (uint64_t)field->value;
+
+	field->is_number = field->kind != 'p' && field->kind != 'x';
+	if (is_error(field)) {
+		field->is_number = false;
+		snprintf(field->text, sizeof(field->text), "%s", error_name(field));
+	} else if (!field->is_number) {
+		snprintf(field->text, sizeof(field->text), "0x%" PRIx64, number);
+	} else {
+		snprintf(field->text, sizeof(field->text), "%" PRId64, field->value);
+	}
+}
+
+static void show_address(struct call_field *field, const unsigned char *data, size_t size)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_un local;
+	} address = {.any = {.sa_family = AF_UNSPEC}};
+	char text[INET6_ADDRSTRLEN] = "?";
+
+	memcpy(&address, data, size < sizeof(address) ? size : sizeof(address) - 1);
+	if (address.any.sa_family == AF_INET && size >= sizeof(address.v4))
+		snprintf(field->text, sizeof(field->text), "%s:%u",
+			 inet_ntop(AF_INET, &address.v4.sin_addr, text, sizeof(text)),
+			 ntohs(address.v4.sin_port));
+	else if (address.any.sa_family == AF_INET6 && size >= sizeof(address.v6))
+		snprintf(field->text, sizeof(field->text), "[%s]:%u",
+			 inet_ntop(AF_INET6, &address.v6.sin6_addr, text, sizeof(text)),
+			 ntohs(address.v6.sin6_port));
+	else if (address.any.sa_family == AF_UNIX && size > sizeof(sa_family_t))
+		snprintf(field->text, sizeof(field->text), "%s%.*s",
+			 address.local.sun_path[0] ? "" : "@", (int)sizeof(address.local.sun_path),
+			 address.local.sun_path + (address.local.sun_path[0] == '\0'));
+	else
+		snprintf(field->text, sizeof(field->text), "family %u", address.any.sa_family);
+}
+
+/* Texts end at the end of the data, or at a null. */
+static void show_text(struct call_field *field, const unsigned char *data, size_t size)
+{
+	size_t length = strnlen((const char *)data, size);
+
+	if (length >= sizeof(field->text))
+		length = sizeof(field->text) - 1;
+	memcpy(field->text, data, length);
+	field->text[length] = '\0';
+}
+
+static void show(struct call_field *field, const unsigned char *data, size_t bytes)
+{
+	field->value = 0;
+	field->is_number = false;
+	if (field->kind == 's')
+		show_text(field, data, bytes);
+	else if (field->kind == 'a')
+		show_address(field, data, bytes);
+	else
+		field->value = value_of(data, bytes, strchr("dqec", field->kind) != NULL);
+	if (field->kind != 's' && field->kind != 'a')
+		show_number(field);
+}
+
+/* The first field is the object of the call, if it has one. */
+static const char *object_of(struct source *source, const struct event *event,
+			     const struct call_field *field, bool is_first)
+{
+	const struct source_object *object = NULL;
+
+	if (source->is_live)
+		return NULL;
+	if (field->kind == 't' && field->value > 0)
+		object = source_thread(source, (pid_t)field->value);
+	else if (is_first && event->call.object != 0)
+		object = source_object(source, event->call.object);
+	else if (field->kind == 'p' && field->value != 0)
+		object = source_object_at(source, event->pid, (uint64_t)field->value);
+	return object ? object->is.name : NULL;
+}
+
+/* What the call returns is not known when it begins to wait. */
+static bool is_to_come(const struct event *event, const struct call_field *field)
+{
+	return event->is_call && event->call.phase == TXTRACE_CALL_BEGINS &&
+	       strcmp(field->name, "result") == 0;
+}
+
+/* Words that the call does not use are passed over, and what was cut from the data is not there. */
+bool calldata_at(struct source *source, const struct event *event, size_t i,
+		 struct call_field *field)
+{
+	const struct call *call = find(source, event);
+	const char *at = call ? call->fields : "";
+	size_t offset = 0;
+
+	for (size_t word = 0; *at; word++) {
+		size_t length = strcspn(at, " "), bytes = bytes_in_layout(call->layout, word);
+		bool is_used = *at != '-';
+
+		field->kind = at[length - 1];
+		if (bytes == 0 && is_used)
+			bytes = bytes_of_kind(field->kind);
+		if (bytes == 0 && event->size > offset)
+			bytes = event->size - offset;
+		if (offset > event->size || bytes > event->size - offset)
+			return false;
+		if (is_used) {
+			snprintf(field->name, sizeof(field->name), "%.*s", (int)length - 2, at);
+			is_used = !is_to_come(event, field);
+		}
+		if (is_used && i-- == 0) {
+			show(field, event->data + offset, bytes);
+			field->object = object_of(source, event, field, word == 0);
+			return true;
+		}
+		offset += bytes;
+		at += length + (at[length] == ' ');
+	}
+	return false;
+}
+
+bool calldata_get(struct source *source, const struct event *event, const char *name,
+		  struct call_field *field)
+{
+	for (size_t i = 0; calldata_at(source, event, i, field); i++)
+		if (strcmp(field->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool calldata_has_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < NR_CALLS; i++)
+		for (const char *at = calls[i].fields; (at = strstr(at, name)); at += length)
+			if (at[length] == ':' && (at == calls[i].fields || at[-1] == ' '))
+				return true;
+	return false;
+}
+
+/* All. */
+
+static const char *phase_of(const struct event *event)
+{
+	if (!event->is_call || event->call.phase == TXTRACE_CALL_WHOLE)
+		return NULL;
+	return event->call.phase == TXTRACE_CALL_BEGINS ? "begins" : "ends";
+}
+
+void calldata_print(struct text *text, struct source *source, const struct event *event)
+{
+	const char *phase = phase_of(event);
+	struct call_field field;
+
+	for (size_t i = 0; calldata_at(source, event, i, &field); i++) {
+		const char *quote = field.kind == 's' ? "\"" : "";
+
+		text_printf(text, "%s%s=%s", i > 0 ? " " : "", field.name, quote);
+		text_plain(text, field.object ? field.object : field.text, 0);
+		text_string(text, quote);
+	}
+	if (phase)
+		text_printf(text, " wait=%s", phase);
+}
+
+/* Numbers stay numbers, and who looks for one finds it; the name of the object is a member of its own. */
+void calldata_json(struct text *text, struct source *source, const struct event *event)
+{
+	const char *phase = phase_of(event), *object = NULL;
+	struct call_field field;
+
+	text_char(text, '{');
+	for (size_t i = 0; calldata_at(source, event, i, &field); i++) {
+		text_printf(text, "%s\"%s\":", i > 0 ? "," : "", field.name);
+		if (field.is_number)
+			text_string(text, field.text);
+		else
+			text_json(text, field.text);
+		object = i == 0 ? field.object : object;
+	}
+	if (object) {
+		text_string(text, ",\"object\":");
+		text_json(text, object);
+	}
+	if (phase)
+		text_printf(text, ",\"wait\":\"%s\"", phase);
+	text_char(text, '}');
+}

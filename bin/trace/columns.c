@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/columns.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/message.h"
+#include "cli/terminal.h"
+#include "trace/calldata.h"
+
+#define SHOWN_BYTES 32 /* of data that are no text */
+#define LIVE_THREAD 22 /* wide: its name, and its number */
+
+/* Data. */
+
+bool data_is_text(const struct event *event)
+{
+	size_t length = event->size;
+
+	if (length > 0 && event->data[length - 1] == '\0')
+		length--;
+	for (size_t i = 0; i < length; i++)
+		if (!isprint(event->data[i]) && event->data[i] != '\n' && event->data[i] != '\t')
+			return false;
+	return length >= 4;
+}
+
+static void print_text(struct text *text, const struct event *event)
+{
+	text_char(text, '"');
+	for (size_t i = 0; i < event->size && (event->data[i] || i + 1 < event->size); i++)
+		text_char(text, isprint(event->data[i]) ? (char)event->data[i] : ' ');
+	text_char(text, '"');
+}
+
+static void print_bytes(struct text *text, const struct event *event)
+{
+	size_t shown = event->size < SHOWN_BYTES ? event->size : SHOWN_BYTES;
+
+	for (size_t i = 0; i < shown; i += 4) {
+		if (i > 0)
+			text_char(text, ' ');
+		text_bytes(text, event->data + i, shown - i < 4 ? shown - i : 4);
+	}
+	if (shown < event->size) {
+		text_string(text, " ... ");
+		text_unsigned(text, event->size, 0, ' ');
+		text_string(text, " bytes");
+	}
+}
+
+static void print_word(struct text *text, struct source *source, const char *label, uint32_t word)
+{
+	const struct source_object *object = label_is_object(label) ? source_object(source, word) :
+								      NULL;
+	size_t length = strlen(label);
+
+	/* The pointer is one to what the name says. */
+	if (length > 4 && strcmp(label + length - 4, "_ptr") == 0 && object)
+		length -= 4;
+	text_put(text, label, length);
+	text_char(text, '=');
+	if (object) {
+		text_plain(text, object->is.name, 0);
+	} else if (word >= 65536) {
+		text_string(text, "0x");
+		text_hex(text, word, 0);
+	} else {
+		text_unsigned(text, word, 0, ' ');
+	}
+}
+
+static void print_native(struct text *text, struct source *source, const struct event *event,
+			 unsigned int native)
+{
+	bool first = true;
+
+	for (int i = 0; i < 4; i++) {
+		const char *label = native_label(native, i);
+
+		if (!label)
+			continue;
+		if (!first)
+			text_char(text, ' ');
+		first = false;
+		print_word(text, source, label, event_word(event, i));
+	}
+}
+
+void print_data(struct text *text, struct source *source, const struct event *event)
+{
+	unsigned int native = event_native(event);
+	int64_t large = 0;
+	int32_t small = 0;
+
+	if (calldata_is(source, event)) {
+		calldata_print(text, source, event);
+	} else if (native != 0 && native_title(native)) {
+		print_native(text, source, event, native);
+	} else if (data_is_text(event)) {
+		print_text(text, event);
+	} else if (event->size == sizeof(small)) {
+		memcpy(&small, event->data, sizeof(small));
+		text_signed(text, small);
+	} else if (event->size == sizeof(large)) {
+		memcpy(&large, event->data, sizeof(large));
+		text_signed(text, large);
+	} else {
+		print_bytes(text, event);
+	}
+	if (event->is_truncated)
+		text_string(text, " (cut)");
+}
+
+/* Columns. */
+
+static void put_clock(struct text *text, const struct event *event)
+{
+	time_t seconds = (time_t)(event->time_ns / NS_PER_S);
+	static time_t known;
+	static char shown[32];
+	struct tm date;
+
+	if (seconds != known || !*shown) {
+		localtime_r(&seconds, &date);
+		strftime(shown, sizeof(shown), "%Y-%m-%dT%H:%M:%S", &date);
+		known = seconds;
+	}
+	text_string(text, shown);
+	text_char(text, '.');
+	text_unsigned(text, (uint64_t)(event->time_ns % NS_PER_S), 9, '0');
+}
+
+static void put_text_thread(struct listing *listing, const struct event *event)
+{
+	text_string(listing->text, terminal_color(COLOR_NAME));
+	text_plain(listing->text, event->thread, listing->thread_width);
+	text_string(listing->text, terminal_color(COLOR_PLAIN));
+}
+
+static void put_text_event(struct listing *listing, const struct event *event)
+{
+	text_string(listing->text, terminal_color(COLOR_BOLD));
+	text_plain(listing->text, event->name, listing->event_width);
+	text_string(listing->text, terminal_color(COLOR_PLAIN));
+}
+
+enum column {
+	COLUMN_NUMBER,
+	COLUMN_TIME,
+	COLUMN_DELTA,
+	COLUMN_CLOCK,
+	COLUMN_NS,
+	COLUMN_CPU,
+	COLUMN_PID,
+	COLUMN_THREAD,
+	COLUMN_CONTEXT,
+	COLUMN_PRIORITY,
+	COLUMN_EVENT,
+	COLUMN_TYPE,
+	COLUMN_ADDRESS,
+	COLUMN_WHERE,
+	COLUMN_SIZE,
+	COLUMN_CUT,
+	COLUMN_DATA,
+	COLUMN_HEX,
+	NR_COLUMNS
+};
+
+static const struct {
+	const char *name;
+	int width;    /* in text */
+	bool is_text; /* has quotes in JSON */
+} columns[NR_COLUMNS] = {
+	[COLUMN_NUMBER] = {"number", 8, false},	  [COLUMN_TIME] = {"time", 15, false},
+	[COLUMN_DELTA] = {"delta", 13, false},	  [COLUMN_CLOCK] = {"clock", 29, true},
+	[COLUMN_NS] = {"ns", 19, false},	  [COLUMN_CPU] = {"cpu", 3, false},
+	[COLUMN_PID] = {"pid", 7, false},	  [COLUMN_THREAD] = {"thread", 0, true},
+	[COLUMN_CONTEXT] = {"context", 8, true},  [COLUMN_PRIORITY] = {"priority", 8, false},
+	[COLUMN_EVENT] = {"event", 0, true},	  [COLUMN_TYPE] = {"type", 5, false},
+	[COLUMN_ADDRESS] = {"address", 18, true}, [COLUMN_SIZE] = {"size", 5, false},
+	[COLUMN_CUT] = {"cut", 3, false},	  [COLUMN_DATA] = {"data", 0, true},
+	[COLUMN_WHERE] = {"where", 32, true},	  [COLUMN_HEX] = {"hex", 0, true},
+};
+
+static const char usual_text[] = "time,delta,cpu,thread,event,data";
+static const char usual_data[] =
+	"number,ns,time,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";
+static const char all[] = "number,ns,time,delta,clock,cpu,pid,thread,context,priority,event,type,"
+			  "address,size,cut,data,hex";
+
+bool listing_choose(struct listing *listing, const char *names)
+{
+	const char *at = names ? names : listing->format == FORMAT_TEXT ? usual_text : usual_data;
+
+	if (strcmp(at, "all") == 0)
+		at = all;
+	listing->nr_columns = 0;
+	do {
+		size_t length = strcspn(at, ",");
+		int column = 0;
+
+		while (column < NR_COLUMNS && (strlen(columns[column].name) != length ||
+					       strncmp(columns[column].name, at, length) != 0))
+			column++;
+		if (column == NR_COLUMNS) {
+			say("there is no column \"%.*s\"; there are number, time, delta, clock, "
+			    "ns, "
+			    "cpu, pid, thread, context, "
+			    "priority, event, type, address, where, size, cut, data, hex",
+			    (int)length, at);
+			return false;
+		}
+		if (listing->nr_columns < COLUMNS_MAX)
+			listing->column[listing->nr_columns++] = column;
+		at += length + (at[length] == ',');
+	} while (*at);
+	return true;
+}
+
+/* A value as it is; in text padded to its width. */
+static void put_value(struct listing *listing, int column, const struct event *event)
+{
+	struct text *text = listing->text;
+	bool is_text_format = listing->format == FORMAT_TEXT;
+	int width = is_text_format ? columns[column].width : 0;
+	int64_t first = listing->source->first_ns;
+
+	switch ((enum column)column) {
+	case COLUMN_NUMBER:
+		text_unsigned(text, event->number, width, ' ');
+		break;
+	case COLUMN_TIME:
+		text_seconds(text, event->time_ns - first, width);
+		break;
+	case COLUMN_DELTA:
+		text_seconds(text, event->time_ns - listing->last_ns, width);
+		break;
+	case COLUMN_CLOCK:
+		put_clock(text, event);
+		break;
+	case COLUMN_NS:
+		text_signed(text, event->time_ns);
+		break;
+	case COLUMN_CPU:
+		text_unsigned(text, event->cpu, width, ' ');
+		break;
+	case COLUMN_PID:
+		text_unsigned(text, (uint64_t)event->pid, width, ' ');
+		break;
+	case COLUMN_CONTEXT:
+		text_hex(text, event->context, 8);
+		break;
+	case COLUMN_PRIORITY:
+		if (event->priority >= 0)
+			text_unsigned(text, (uint64_t)event->priority, width, ' ');
+		else
+			text_string(text, is_text_format		? "       -" :
+					  listing->format == FORMAT_CSV ? "" :
+									  "null");
+		break;
+	case COLUMN_TYPE:
+		text_unsigned(text, event->type, width, ' ');
+		break;
+	case COLUMN_ADDRESS:
+		text_string(text, "0x");
+		text_hex(text, event->address, is_text_format ? 16 : 0);
+		break;
+	case COLUMN_SIZE:
+		text_unsigned(text, event->size, width, ' ');
+		break;
+	case COLUMN_CUT:
+		text_string(text, event->is_truncated ? (is_text_format ? "cut" : "true") :
+							(is_text_format ? "   " : "false"));
+		break;
+	case COLUMN_HEX:
+		text_bytes(text, event->data, event->size);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The words of the data, as a string that JSON and CSV can quote. */
+static const char *data_as_string(struct listing *listing, const struct event *event)
+{
+	static struct text scratch;
+
+	scratch.used = 0;
+	scratch.fd = -1;
+	print_data(&scratch, listing->source, event);
+	if (scratch.used == TEXT_BYTES)
+		scratch.used--;
+	scratch.bytes[scratch.used] = '\0';
+	return scratch.bytes;
+}
+
+/* Where it was called, or "". */
+static const char *where(struct listing *listing, const struct event *event)
+{
+	const char *name = listing->symbols && event->address ?
+				   symbols_code(listing->symbols, event->address) :
+				   NULL;
+
+	return name ? name : "";
+}
+
+static const char *string_of(struct listing *listing, int column, const struct event *event)
+{
+	switch (column) {
+	case COLUMN_THREAD:
+		return event->thread;
+	case COLUMN_EVENT:
+		return event->name;
+	case COLUMN_DATA:
+		return data_as_string(listing, event);
+	case COLUMN_WHERE:
+		return where(listing, event);
+	default:
+		return NULL;
+	}
+}
+
+static void put_text_row(struct listing *listing, const struct event *event)
+{
+	struct text *text = listing->text;
+
+	for (int i = 0; i < listing->nr_columns; i++) {
+		int column = listing->column[i];
+
+		if (i > 0)
+			text_put(text, "  ", 2);
+		if (column == COLUMN_THREAD)
+			put_text_thread(listing, event);
+		else if (column == COLUMN_EVENT)
+			put_text_event(listing, event);
+		else if (column == COLUMN_DATA)
+			print_data(text, listing->source, event);
+		else if (column == COLUMN_WHERE)
+			text_plain(text, where(listing, event),
+				   i + 1 < listing->nr_columns ? (size_t)columns[column].width : 0);
+		else
+			put_value(listing, column, event);
+	}
+	text_char(text, '\n');
+}
+
+static void put_csv_row(struct listing *listing, const struct event *event)
+{
+	for (int i = 0; i < listing->nr_columns; i++) {
+		const char *string = string_of(listing, listing->column[i], event);
+
+		if (i > 0)
+			text_char(listing->text, ',');
+		if (string)
+			text_csv(listing->text, string);
+		else
+			put_value(listing, listing->column[i], event);
+	}
+	text_put(listing->text, "\r\n", 2);
+}
+
+static void put_json_row(struct listing *listing, const struct event *event)
+{
+	struct text *text = listing->text;
+
+	for (int i = 0; i < listing->nr_columns; i++) {
+		int column = listing->column[i];
+		const char *string = string_of(listing, column, event);
+
+		text_string(text, i > 0 ? ",\"" : "{\"");
+		text_string(text, columns[column].name);
+		text_put(text, "\":", 2);
+		if (column == COLUMN_DATA && calldata_is(listing->source, event)) {
+			calldata_json(text, listing->source, event);
+			continue;
+		}
+		if (string) {
+			text_json(text, string);
+			continue;
+		}
+		if (columns[column].is_text)
+			text_char(text, '"');
+		put_value(listing, column, event);
+		if (columns[column].is_text)
+			text_char(text, '"');
+	}
+	text_char(text, '}');
+}
+
+/* Rows. */
+
+static size_t longest_thread(const struct source *source)
+{
+	size_t width = source->is_live ? LIVE_THREAD : strlen("thread");
+
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i].is;
+
+		if (object->type == OBJECT_THREAD && strlen(object->name) > width)
+			width = strlen(object->name);
+	}
+	return width < 24 ? width : 24;
+}
+
+static void put_head(struct listing *listing)
+{
+	static const char blanks[] = "                                ";
+	struct text *text = listing->text;
+
+	text_string(text, terminal_color(COLOR_DIM));
+	for (int i = 0; i < listing->nr_columns; i++) {
+		int column = listing->column[i];
+		const char *name = columns[column].name;
+		size_t length = strlen(name);
+		size_t width = column == COLUMN_THREAD ? listing->thread_width :
+			       column == COLUMN_EVENT  ? listing->event_width :
+							 (size_t)columns[column].width;
+		size_t fill = width > length ? width - length : 0;
+		bool is_left = column == COLUMN_THREAD || column == COLUMN_EVENT ||
+			       column == COLUMN_DATA || column == COLUMN_WHERE;
+
+		if (i > 0)
+			text_put(text, "  ", 2);
+		if (!is_left)
+			text_put(text, blanks, fill);
+		text_string(text, name);
+		if (is_left && i + 1 < listing->nr_columns)
+			text_put(text, blanks, fill);
+	}
+	text_string(text, terminal_color(COLOR_PLAIN));
+	text_char(text, '\n');
+}
+
+void listing_begin(struct listing *listing)
+{
+	listing->thread_width = longest_thread(listing->source);
+	listing->event_width = 24;
+	for (int i = 0; i < listing->nr_columns && !listing->source->is_live; i++)
+		if (listing->column[i] == COLUMN_WHERE && !listing->symbols)
+			listing->symbols = symbols_of_log(listing->source->trace);
+	listing->nr_printed = 0;
+	if (listing->format == FORMAT_TEXT)
+		put_head(listing);
+	if (listing->format == FORMAT_JSON)
+		text_string(listing->text, "[\n");
+	for (int i = 0; listing->format == FORMAT_CSV && i < listing->nr_columns; i++)
+		text_printf(listing->text, "%s%s%s", i > 0 ? "," : "",
+			    columns[listing->column[i]].name,
+			    i + 1 == listing->nr_columns ? "\r\n" : "");
+}
+
+void listing_event(struct listing *listing, const struct event *event)
+{
+	if (listing->nr_printed == 0)
+		listing->last_ns = event->time_ns;
+	switch (listing->format) {
+	case FORMAT_TEXT:
+		put_text_row(listing, event);
+		break;
+	case FORMAT_CSV:
+		put_csv_row(listing, event);
+		break;
+	case FORMAT_JSON:
+		if (listing->nr_printed > 0)
+			text_string(listing->text, ",\n");
+		put_json_row(listing, event);
+		break;
+	case FORMAT_JSONL:
+		put_json_row(listing, event);
+		text_char(listing->text, '\n');
+		break;
+	}
+	listing->last_ns = event->time_ns;
+	listing->nr_printed++;
+}
+
+void listing_end(struct listing *listing)
+{
+	if (listing->format == FORMAT_JSON)
+		text_string(listing->text, listing->nr_printed > 0 ? "\n]\n" : "]\n");
+	symbols_free(listing->symbols);
+	listing->symbols = NULL;
+}

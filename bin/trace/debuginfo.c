@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/debuginfo.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct debuginfo {
+	Dwfl *session;
+};
+
+struct debuginfo *debuginfo_new(void)
+{
+	static char *path; /* of files with debug information: where distributions put them */
+	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+						 .find_debuginfo = dwfl_standard_find_debuginfo,
+						 .debuginfo_path = &path};
+	struct debuginfo *info = must(calloc(1, sizeof(*info)));
+
+	info->session = must(dwfl_begin(&callbacks));
+	return info;
+}
+
+void debuginfo_free(struct debuginfo *info)
+{
+	if (!info)
+		return;
+	dwfl_end(info->session);
+	free(info);
+}
+
+static bool has_build_id(Dwfl_Module *module, const char *build_id)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int size = dwfl_module_build_id(module, &id, &address);
+
+	if (strcmp(build_id, "-") == 0 || strlen(build_id) != 2 * (size_t)(size > 0 ? size : 0))
+		return size <= 0 && strcmp(build_id, "-") == 0;
+	for (int i = 0; i < size; i++) {
+		char hex[3];
+
+		snprintf(hex, sizeof(hex), "%02x", id[i]);
+		if (strncmp(build_id + 2 * (size_t)i, hex, 2) != 0)
+			return false;
+	}
+	return true;
+}
+
+enum debuginfo_state debuginfo_add(struct debuginfo *info, const char *path, uint64_t base,
+				   const char *build_id, struct debuginfo_module **module)
+{
+	Dwfl_Module *found;
+	GElf_Addr bias;
+
+	dwfl_report_begin_add(info->session);
+	found = dwfl_report_elf(info->session, path, path, -1, base, true);
+	dwfl_report_end(info->session, NULL, NULL);
+	if (!found || !dwfl_module_getelf(found, &bias))
+		return DEBUGINFO_NONE;
+	if (!has_build_id(found, build_id))
+		return DEBUGINFO_CHANGED;
+	*module = (struct debuginfo_module *)found;
+	return DEBUGINFO_FOUND;
+}
+
+bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const char **name,
+		      uint64_t *offset)
+{
+	GElf_Off distance;
+	GElf_Sym symbol;
+
+	*name = dwfl_module_addrinfo((Dwfl_Module *)module, address, &distance, &symbol, NULL, NULL,
+				     NULL);
+	*offset = distance;
+	if (!*name || !**name)
+		return false;
+	/* The one before is found for what lies between two; functions in assembly have no size. */
+	return symbol.st_size > 0 ? distance < symbol.st_size :
+				    GELF_ST_TYPE(symbol.st_info) == STT_FUNC;
+}
+
+/* posix_trace_event() is a function of a header, compiled into the one that calls it. */
+static bool is_trace_point(Dwarf_Die *scope)
+{
+	const char *name = dwarf_diename(scope);
+
+	return dwarf_tag(scope) == DW_TAG_inlined_subroutine && name &&
+	       strcmp(name, "__posix_trace_point") == 0;
+}
+
+static bool get_number(Dwarf_Die *scope, unsigned int name, Dwarf_Word *number)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(scope, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
+}
+
+/* Where the trace point is called that the address is in. */
+static bool line_of_trace_point(Dwfl_Module *module, uint64_t address, const char **file, int *line)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+	int nr = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	Dwarf_Word file_number, line_number;
+	Dwarf_Files *files;
+	bool found = false;
+	size_t nr_files;
+
+	for (int i = 0; i < nr; i++) {
+		if (!is_trace_point(&scopes[i]) ||
+		    !get_number(&scopes[i], DW_AT_call_line, &line_number) ||
+		    !get_number(&scopes[i], DW_AT_call_file, &file_number) ||
+		    dwarf_getsrcfiles(unit, &files, &nr_files) != 0 || file_number >= nr_files)
+			continue;
+		*file = dwarf_filesrc(files, file_number, NULL, NULL);
+		*line = (int)line_number;
+		found = *file != NULL;
+	}
+	free(scopes);
+	return found;
+}
+
+bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const char **file, int *line)
+{
+	Dwfl_Line *found;
+
+	if (line_of_trace_point((Dwfl_Module *)module, address, file, line))
+		return true;
+	found = dwfl_module_getsrc((Dwfl_Module *)module, address);
+	if (!found)
+		return false;
+	*file = dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL);
+	return *file != NULL;
+}

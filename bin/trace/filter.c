@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "cli/options.h"
+#include "trace/calldata.h"
+
+enum field {
+	FIELD_EVENT,
+	FIELD_THREAD,
+	FIELD_OBJECT,
+	FIELD_DATA,
+	FIELD_CALL, /* by its name */
+	FIELD_TIME,
+	FIELD_TYPE,
+	FIELD_CONTEXT,
+	FIELD_PID,
+	FIELD_CPU,
+	FIELD_PRIORITY,
+	FIELD_SIZE,
+	FIELD_ADDRESS,
+	FIELD_NUMBER,
+	FIELD_UNSIGNED, /* in the data */
+	FIELD_SIGNED
+};
+
+static const struct {
+	const char *name;
+	enum field field;
+	unsigned int bytes;
+} fields[] = {
+	{"event", FIELD_EVENT, 0},	 {"thread", FIELD_THREAD, 0}, {"object", FIELD_OBJECT, 0},
+	{"data", FIELD_DATA, 0},	 {"time", FIELD_TIME, 0},     {"type", FIELD_TYPE, 0},
+	{"context", FIELD_CONTEXT, 0},	 {"pid", FIELD_PID, 0},	      {"cpu", FIELD_CPU, 0},
+	{"priority", FIELD_PRIORITY, 0}, {"size", FIELD_SIZE, 0},     {"address", FIELD_ADDRESS, 0},
+	{"number", FIELD_NUMBER, 0},	 {"u8", FIELD_UNSIGNED, 1},   {"u16", FIELD_UNSIGNED, 2},
+	{"u32", FIELD_UNSIGNED, 4},	 {"u64", FIELD_UNSIGNED, 8},  {"i8", FIELD_SIGNED, 1},
+	{"i16", FIELD_SIGNED, 2},	 {"i32", FIELD_SIGNED, 4},    {"i64", FIELD_SIGNED, 8},
+};
+
+enum operator{
+	OPERATOR_EQUAL,
+	OPERATOR_UNEQUAL,
+	OPERATOR_LESS,
+	OPERATOR_AT_MOST,
+	OPERATOR_MORE,
+	OPERATOR_AT_LEAST
+};
+
+enum kind { KIND_OR, KIND_AND, KIND_NOT, KIND_TEST };
+
+struct filter {
+	enum kind kind;
+	struct filter *left, *right;
+	enum field field;
+	enum operator operator;
+	unsigned int bytes, offset; /* in the data */
+	char *text;
+	size_t text_size;
+	char *name; /* of a field of a call */
+	bool is_number;
+	int64_t number;
+	struct moment moment;
+	/* Whether a name matches is found out once for each type. */
+	signed char *matches;
+};
+
+#define MATCHES (FOREIGN_TYPES + 65536)
+
+/* Parsing. */
+
+#define DEPTH_MAX 100
+
+struct parser {
+	const char *begin, *at;
+	bool is_wrong;
+	int depth; /* of brackets and nots */
+};
+
+static struct filter *parse_or(struct parser *parser);
+static struct filter *parse_not(struct parser *parser);
+
+static void *complain(struct parser *parser, const char *what)
+{
+	if (!parser->is_wrong)
+		say(*parser->at ? "filter: %s, at \"%s\"" : "filter: %s, at its end", what,
+		    parser->at);
+	parser->is_wrong = true;
+	return NULL;
+}
+
+static void skip_blanks(struct parser *parser)
+{
+	while (isspace((unsigned char)*parser->at))
+		parser->at++;
+}
+
+/* A keyword, if it stands here as a whole word. */
+static bool take_word(struct parser *parser, const char *word)
+{
+	size_t length = strlen(word);
+
+	skip_blanks(parser);
+	if (strncmp(parser->at, word, length) != 0 ||
+	    (parser->at[length] && !isspace((unsigned char)parser->at[length]) &&
+	     parser->at[length] != '('))
+		return false;
+	parser->at += length;
+	return true;
+}
+
+/* A value: in quotes anything, else up to a blank or a bracket. */
+static char *take_value(struct parser *parser)
+{
+	char quote = *parser->at == '"' || *parser->at == '\'' ? *parser->at : '\0';
+	const char *begin = parser->at + (quote != '\0');
+	const char *end = begin;
+	char *value;
+
+	while (*end && (quote ? *end != quote :
+				!isspace((unsigned char)*end) && *end != '(' && *end != ')'))
+		end++;
+	if (quote && !*end)
+		return complain(parser, "the quote does not end");
+	if (!quote && end == begin)
+		return complain(parser, "a value is missing");
+	value = must(strndup(begin, (size_t)(end - begin)));
+	parser->at = end + (quote != '\0');
+	return value;
+}
+
+static bool take_operator(struct parser *parser, enum operator* operator)
+{
+	static const struct {
+		const char *text;
+		enum operator operator;
+	} table[] = {{"!=", OPERATOR_UNEQUAL}, {"<=", OPERATOR_AT_MOST}, {">=", OPERATOR_AT_LEAST},
+		     {"<", OPERATOR_LESS},     {">", OPERATOR_MORE},	 {"==", OPERATOR_EQUAL},
+		     {"=", OPERATOR_EQUAL},    {":", OPERATOR_EQUAL}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strncmp(parser->at, table[i].text, strlen(table[i].text)) != 0)
+			continue;
+		parser->at += strlen(table[i].text);
+		*operator= table[i].operator;
+		return true;
+	}
+	return false;
+}
+
+static struct filter *make(enum kind kind, struct filter *left, struct filter *right)
+{
+	struct filter *filter = must(calloc(1, sizeof(*filter)));
+
+	filter->kind = kind;
+	filter->left = left;
+	filter->right = right;
+	return filter;
+}
+
+static bool is_text(enum field field)
+{
+	return field == FIELD_EVENT || field == FIELD_THREAD || field == FIELD_OBJECT ||
+	       field == FIELD_DATA;
+}
+
+/* A whole number.  A number without a sign may have all 64 bits. */
+static bool read_number(struct filter *test)
+{
+	char *end = NULL;
+
+	errno = 0;
+	test->number = *test->text == '-' ? strtoll(test->text, &end, 0) :
+					    (int64_t)strtoull(test->text, &end, 0);
+	return *end == '\0' && end != test->text && errno == 0;
+}
+
+static struct filter *finish_test(struct parser *parser, struct filter *test)
+{
+
+	skip_blanks(parser);
+	test->text = take_value(parser);
+	if (!test->text)
+		goto wrong;
+	test->text_size = strlen(test->text);
+	if (is_text(test->field)) {
+		if (test->operator!= OPERATOR_EQUAL && test->operator!= OPERATOR_UNEQUAL) {
+			complain(parser, "texts are equal or not");
+			goto wrong;
+		}
+		if (test->field == FIELD_EVENT)
+			test->matches = must(calloc(MATCHES, 1));
+		return test;
+	}
+	if (test->field == FIELD_TIME) {
+		if (!moment_parse(test->text, &test->moment)) {
+			parser->is_wrong = true;
+			goto wrong;
+		}
+		return test;
+	}
+	test->is_number = read_number(test);
+	if (test->is_number ||
+	    (test->field == FIELD_CALL &&
+	     (test->operator== OPERATOR_EQUAL || test->operator== OPERATOR_UNEQUAL)))
+		return test;
+	complain(parser, "a number is missing");
+wrong:
+	filter_free(test);
+	return NULL;
+}
+
+/* data.NAME, if it stands here with an operator behind it. */
+static bool take_call_field(struct parser *parser, struct filter *test)
+{
+	const char *before = parser->at, *name = before + strlen("data.");
+	size_t length;
+
+	if (strncmp(before, "data.", strlen("data.")) != 0)
+		return false;
+	for (length = 0; isalnum((unsigned char)name[length]) || name[length] == '_';)
+		length++;
+	parser->at = name + length;
+	skip_blanks(parser);
+	if (length == 0 || !take_operator(parser, &test->operator)) {
+		parser->at = before;
+		return false;
+	}
+	test->field = FIELD_CALL;
+	test->name = must(strndup(name, length));
+	if (!calldata_has_name(test->name)) {
+		parser->at = before;
+		complain(parser, "no call has such a field");
+	}
+	return true;
+}
+
+/* FIELD[OFFSET], if one stands here with an operator behind it. */
+static bool take_field(struct parser *parser, struct filter *test)
+{
+	const char *before = parser->at;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		size_t length = strlen(fields[i].name);
+		int used = 0;
+
+		if (strncmp(before, fields[i].name, length) != 0)
+			continue;
+		parser->at = before + length;
+		test->field = fields[i].field;
+		test->bytes = fields[i].bytes;
+		test->offset = 0;
+		if (test->bytes > 0 && *parser->at == '[') {
+			if (sscanf(parser->at, "[%u]%n", &test->offset, &used) < 1 || used == 0) {
+				complain(parser, "an offset is missing");
+				return false;
+			}
+			parser->at += used;
+		}
+		skip_blanks(parser);
+		if (take_operator(parser, &test->operator))
+			return true;
+	}
+	parser->at = before;
+	return false;
+}
+
+/* A name that was mistyped would be a pattern that no event has: nothing would be shown, and nobody told why. */
+static bool looks_like_field(const struct parser *parser)
+{
+	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return length > 0 && parser->at[length] && strchr(":=!<>", parser->at[length]);
+}
+
+static struct filter *parse_test(struct parser *parser)
+{
+	struct filter *test = make(KIND_TEST, NULL, NULL);
+
+	if (!take_call_field(parser, test) && !take_field(parser, test)) {
+		test->field = FIELD_EVENT;
+		test->operator= OPERATOR_EQUAL;
+		if (!parser->is_wrong && looks_like_field(parser))
+			complain(parser, "there is no such field; the name of an event stands in "
+					 "quotes if it has : = ! < or >");
+	}
+	if (!parser->is_wrong)
+		return finish_test(parser, test);
+	filter_free(test);
+	return NULL;
+}
+
+static struct filter *parse_inner(struct parser *parser)
+{
+	struct filter *inner;
+
+	if (take_word(parser, "not")) {
+		inner = parse_not(parser);
+		return inner ? make(KIND_NOT, inner, NULL) : NULL;
+	}
+	skip_blanks(parser);
+	if (*parser->at != '(')
+		return parse_test(parser);
+	parser->at++;
+	inner = parse_or(parser);
+	skip_blanks(parser);
+	if (inner && *parser->at != ')') {
+		complain(parser, "a ) is missing");
+		filter_free(inner);
+		return NULL;
+	}
+	parser->at += inner != NULL;
+	return inner;
+}
+
+static struct filter *parse_not(struct parser *parser)
+{
+	struct filter *filter;
+
+	if (parser->depth == DEPTH_MAX)
+		return complain(parser, "this is nested too deeply");
+	parser->depth++;
+	filter = parse_inner(parser);
+	parser->depth--;
+	return filter;
+}
+
+/* True if a further operand of "and" follows. */
+static bool goes_on(struct parser *parser)
+{
+	struct parser ahead;
+
+	skip_blanks(parser);
+	ahead = *parser;
+	return *parser->at && *parser->at != ')' && !take_word(&ahead, "or");
+}
+
+static struct filter *parse_and(struct parser *parser)
+{
+	struct filter *left = parse_not(parser);
+
+	while (left && goes_on(parser)) {
+		struct filter *right;
+
+		take_word(parser, "and");
+		right = parse_not(parser);
+		if (!right) {
+			filter_free(left);
+			return NULL;
+		}
+		left = make(KIND_AND, left, right);
+	}
+	return left;
+}
+
+static struct filter *parse_or(struct parser *parser)
+{
+	struct filter *left = parse_and(parser);
+
+	while (left && take_word(parser, "or")) {
+		struct filter *right = parse_and(parser);
+
+		if (!right) {
+			filter_free(left);
+			return NULL;
+		}
+		left = make(KIND_OR, left, right);
+	}
+	return left;
+}
+
+struct filter *filter_parse(const char *expression)
+{
+	struct parser parser = {.begin = expression, .at = expression};
+	struct filter *filter = parse_or(&parser);
+
+	skip_blanks(&parser);
+	if (!filter || !*parser.at)
+		return filter;
+	complain(&parser, "there is more than an expression");
+	filter_free(filter);
+	return NULL;
+}
+
+void filter_free(struct filter *filter)
+{
+	if (!filter)
+		return;
+	filter_free(filter->left);
+	filter_free(filter->right);
+	free(filter->text);
+	free(filter->name);
+	free(filter->matches);
+	free(filter);
+}
+
+/* Looking at events. */
+
+static bool compare(int64_t a, enum operator operator, int64_t b)
+{
+	switch (operator) {
+	case OPERATOR_EQUAL:
+		return a == b;
+	case OPERATOR_UNEQUAL:
+		return a != b;
+	case OPERATOR_LESS:
+		return a < b;
+	case OPERATOR_AT_MOST:
+		return a <= b;
+	case OPERATOR_MORE:
+		return a > b;
+	default:
+		return a >= b;
+	}
+}
+
+static bool compare_unsigned(uint64_t a, enum operator operator, uint64_t b)
+{
+	const uint64_t flip = UINT64_C(1) << 63;
+
+	return compare((int64_t)(a ^ flip), operator, (int64_t)(b ^ flip));
+}
+
+static bool matches_type(const struct filter *filter, const struct event *event)
+{
+	signed char *known = &filter->matches[event->type < MATCHES ? event->type : 0];
+
+	if (*known == 0)
+		*known = fnmatch(filter->text, event->name, 0) == 0 ? 1 : -1;
+	return *known > 0;
+}
+
+static bool matches_object(const struct filter *filter, const struct source *source,
+			   const struct event *event)
+{
+	for (int i = 0; i < 4; i++) {
+		const struct source_object *object = source_object(source, event_word(event, i));
+
+		if ((event->is_call || event->size >= 4 * (size_t)i + 4) && object &&
+		    object->is.type != OBJECT_EVENT_TYPE &&
+		    fnmatch(filter->text, object->is.name, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool matches_data(const struct filter *filter, const struct event *event)
+{
+	unsigned char bytes[8] = {0};
+	uint64_t number = 0;
+
+	if (event->size < filter->bytes || filter->offset > event->size - filter->bytes)
+		return false;
+	memcpy(bytes, event->data + filter->offset, filter->bytes);
+	switch (filter->bytes) {
+	case 1:
+		number = bytes[0];
+		break;
+	case 2: {
+		uint16_t value;
+		memcpy(&value, bytes, sizeof(value));
+		number = value;
+		break;
+	}
+	case 4: {
+		uint32_t value;
+		memcpy(&value, bytes, sizeof(value));
+		number = value;
+		break;
+	}
+	default:
+		memcpy(&number, bytes, sizeof(number));
+	}
+	if (filter->field == FIELD_UNSIGNED)
+		return compare_unsigned(number, filter->operator,(uint64_t) filter->number);
+	number <<= 64 - 8 * filter->bytes;
+	return compare((int64_t)number >> (64 - 8 * filter->bytes), filter->operator,
+		       filter->number);
+}
+
+/* An event without this field is no match, whatever the operator. */
+static bool matches_call(const struct filter *filter, struct source *source,
+			 const struct event *event)
+{
+	struct call_field field;
+
+	if (!calldata_is(source, event) || !calldata_get(source, event, filter->name, &field))
+		return false;
+	if (filter->is_number)
+		return compare(field.value, filter->operator, filter->number);
+	return (fnmatch(filter->text, field.text, 0) == 0 ||
+		(field.object && fnmatch(filter->text, field.object, 0) == 0)) !=
+	       (filter->operator== OPERATOR_UNEQUAL);
+}
+
+static bool test(const struct filter *filter, struct source *source, const struct event *event)
+{
+	bool inverted = filter->operator== OPERATOR_UNEQUAL;
+	int64_t number = 0;
+
+	switch (filter->field) {
+	case FIELD_EVENT:
+		return matches_type(filter, event) != inverted;
+	case FIELD_THREAD:
+		return (fnmatch(filter->text, event->thread, 0) == 0) != inverted;
+	case FIELD_OBJECT:
+		return matches_object(filter, source, event) != inverted;
+	case FIELD_DATA:
+		return (memmem(event->data, event->size, filter->text, filter->text_size) !=
+			NULL) != inverted;
+	case FIELD_CALL:
+		return matches_call(filter, source, event);
+	case FIELD_UNSIGNED:
+	case FIELD_SIGNED:
+		return matches_data(filter, event);
+	case FIELD_ADDRESS:
+		return compare_unsigned(event->address, filter->operator,(uint64_t) filter->number);
+	case FIELD_TIME:
+		return compare(event->time_ns, filter->operator,
+			       moment_ns(&filter->moment, source));
+	case FIELD_TYPE:
+		number = (int64_t)event->type;
+		break;
+	case FIELD_CONTEXT:
+		number = event->context;
+		break;
+	case FIELD_PID:
+		number = event->pid;
+		break;
+	case FIELD_CPU:
+		number = event->cpu;
+		break;
+	case FIELD_PRIORITY:
+		number = event->priority;
+		break;
+	case FIELD_SIZE:
+		number = (int64_t)event->size;
+		break;
+	case FIELD_NUMBER:
+		number = (int64_t)event->number;
+		break;
+	}
+	return compare(number, filter->operator, filter->number);
+}
+
+bool filter_takes(const struct filter *filter, struct source *source, const struct event *event)
+{
+	if (!filter)
+		return true;
+	if (event->of) /* what was put in goes with what it was put in for */
+		event = event->of;
+	switch (filter->kind) {
+	case KIND_OR:
+		return filter_takes(filter->left, source, event) ||
+		       filter_takes(filter->right, source, event);
+	case KIND_AND:
+		return filter_takes(filter->left, source, event) &&
+		       filter_takes(filter->right, source, event);
+	case KIND_NOT:
+		return !filter_takes(filter->left, source, event);
+	default:
+		return test(filter, source, event);
+	}
+}
+
+/* The selection. */
+
+int selection_option(struct selection *selection, int code, const char *argument)
+{
+	char *end;
+
+	switch (code) {
+	case 'f':
+		filter_free(selection->filter);
+		selection->filter = filter_parse(argument);
+		return selection->filter ? 1 : -1;
+	case OPTION_FROM:
+		return moment_parse(argument, &selection->from) ? 1 : -1;
+	case OPTION_UNTIL:
+		return moment_parse(argument, &selection->until) ? 1 : -1;
+	case OPTION_TICK:
+		selection->tick_ns = strtod(argument, &end);
+		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
+		    selection->tick_ns <= 1e15)
+			return 1;
+		say("%s is no length of a tick in nanoseconds", argument);
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+bool selection_next(const struct selection *selection, struct source *source, struct event *event)
+{
+	while (source_next(source, event)) {
+		if (selection->from.is_set && event->time_ns < moment_ns(&selection->from, source))
+			continue;
+		if (selection->until.is_set &&
+		    event->time_ns >= moment_ns(&selection->until, source))
+			continue; /* OVERFLOW is older than what stands before it, so the end is not the end */
+		if (filter_takes(selection->filter, source, event))
+			return true;
+	}
+	return false;
+}
+
+void selection_free(struct selection *selection)
+{
+	filter_free(selection->filter);
+	selection->filter = NULL;
+}

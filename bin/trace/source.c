@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "trace/calls.h"
+#include "trace/native.h"
+
+#define TYPES (FOREIGN_TYPES + 65536)
+#define FIRST_DATA_BYTES 4096
+#define LIVE_PLACES 1024 /* for objects, by their handles */
+
+/* Opening. */
+
+static void grow_data(struct source *source, size_t size)
+{
+	source->data = must(realloc(source->data, size));
+	source->data_size = size;
+}
+
+static bool read_objects(struct source *source)
+{
+	size_t room = 0;
+	int unavailable;
+
+	for (;;) {
+		struct txtrace_object object;
+
+		if (txtrace_getnext_object(source->trace, &object, &unavailable) != 0)
+			return false;
+		if (unavailable)
+			break;
+		if (source->nr_objects == room) {
+			room = room ? 2 * room : 256;
+			source->objects =
+				must(reallocarray(source->objects, room, sizeof(*source->objects)));
+		}
+		source->objects[source->nr_objects++].is = object;
+	}
+	source->nr_hash = 64;
+	while (source->nr_hash < 2 * source->nr_objects)
+		source->nr_hash *= 2;
+	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
+	/* Several volumes have an object once each: the last is found, which knows most. */
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		struct source_object *object = &source->objects[i];
+		size_t place = object->is.handle * 2654435761u % source->nr_hash;
+
+		object->next = source->hash[place];
+		source->hash[place] = object;
+	}
+	return true;
+}
+
+/* Open the file behind fd. */
+static int open_trace(struct source *source, int fd, double tick_ns)
+{
+	int error = posix_trace_open(fd, &source->trace);
+
+	if (error)
+		return error;
+	if (tick_ns > 0)
+		error = txtrace_set_tick(source->trace, tick_ns);
+	if (!error)
+		error = txtrace_get_file_info(source->trace, &source->file);
+	if (!error)
+		error = txtrace_get_loss(source->trace, &source->loss);
+	if (!error)
+		error = posix_trace_get_status(source->trace, &source->status);
+	if (!error)
+		error = posix_trace_get_attr(source->trace, &source->attr);
+	if (!error && !read_objects(source))
+		error = EIO;
+	if (error)
+		posix_trace_close(source->trace);
+	return error;
+}
+
+/* What EINVAL means, in words. */
+static void say_why(const char *path, int error, const struct stat *status, double tick_ns)
+{
+	if (S_ISDIR(status->st_mode))
+		say("%s is a directory", path);
+	else if (!S_ISREG(status->st_mode))
+		say("%s is not a file that can be read at any place; a trace has to be one", path);
+	else if (status->st_size == 0)
+		say("%s is empty", path);
+	else if (error == EINVAL && tick_ns > 0)
+		say("%s: this is no trace of ThreadX, or no length for a tick", path);
+	else if (error == EINVAL)
+		say("%s: this is no trace that can be read: neither a posixtrace log nor a ThreadX "
+		    "buffer",
+		    path);
+	else
+		say_error(error, "%s", path);
+}
+
+struct source *source_open(const char *path, double tick_ns)
+{
+	struct source *source = must(calloc(1, sizeof(*source)));
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	int error;
+
+	if (fd < 0 || fstat(fd, &status) != 0) {
+		say_error(errno, "%s", path);
+		free(source);
+		return NULL;
+	}
+	source->path = path;
+	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
+	close(fd);
+	if (error) {
+		say_why(path, error, &status, tick_ns);
+		free(source->objects);
+		free(source);
+		return NULL;
+	}
+	source->type_name = must(calloc(TYPES, sizeof(*source->type_name)));
+	grow_data(source, FIRST_DATA_BYTES);
+	return source;
+}
+
+struct source *source_open_mixed(const char *path, double tick_ns)
+{
+	struct source *source = source_open(path, 0);
+
+	if (!source || !source->file.foreign || tick_ns <= 0)
+		return source;
+	source_close(source);
+	return source_open(path, tick_ns);
+}
+
+bool source_would_be_lost(const char *path, const char *output)
+{
+	if (!is_same_file(path, output))
+		return false;
+	say("%s would be written over itself", path);
+	return true;
+}
+
+static void free_live(struct source *source)
+{
+	for (size_t i = 0; i < source->nr_hash; i++) {
+		struct source_object *object = source->hash[i];
+
+		while (object) {
+			struct source_object *next = object->next;
+
+			free(object);
+			object = next;
+		}
+	}
+	posix_trace_shutdown(source->trace);
+}
+
+void source_close(struct source *source)
+{
+	if (!source)
+		return;
+	if (source->is_live)
+		free_live(source);
+	else
+		posix_trace_close(source->trace);
+	for (size_t i = 0; i < TYPES; i++)
+		free(source->type_name[i]);
+	free(source->type_name);
+	free(source->type_call);
+	free(source->made);
+	map_free(&source->by_address);
+	map_free(&source->by_tid);
+	free(source->objects);
+	free(source->hash);
+	free(source->data);
+	free(source);
+}
+
+void source_rewind(struct source *source)
+{
+	posix_trace_rewind(source->trace);
+	source->nr_read = 0;
+	source->nr_made = source->next_made = 0;
+}
+
+void source_expand(struct source *source)
+{
+	if (source->file.foreign || source->made)
+		return;
+	source->made = must(calloc(CALLS_MADE, sizeof(*source->made)));
+}
+
+/* Names. */
+
+const struct source_object *source_object(const struct source *source, unsigned int handle)
+{
+	const struct source_object *object = source->hash[handle * 2654435761u % source->nr_hash];
+
+	while (object && object->is.handle != handle)
+		object = object->next;
+	return object;
+}
+
+/* Addresses leave the upper bits free. */
+static uint64_t key_of(pid_t pid, uint64_t address)
+{
+	return address ^ (uint64_t)pid << 40;
+}
+
+/* The newest of those that stood at the same place one after the other. */
+static void index_objects(struct source *source)
+{
+	if (source->by_tid.nr_taken > 0)
+		return;
+	*map_get(&source->by_tid, 0) = 0; /* no thread; it says that this was done */
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i].is;
+
+		if (object->type == OBJECT_THREAD && object->tid > 0)
+			*map_get(&source->by_tid, (uint64_t)object->tid) = i + 1;
+		else if (object->address > 0)
+			*map_get(&source->by_address, key_of(object->pid, object->address)) = i + 1;
+	}
+}
+
+const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address)
+{
+	uint64_t place;
+
+	index_objects(source);
+	place = map_find(&source->by_address, key_of(pid, address));
+	return place > 0 ? &source->objects[place - 1] : NULL;
+}
+
+const struct source_object *source_thread(struct source *source, pid_t tid)
+{
+	uint64_t place;
+
+	index_objects(source);
+	place = map_find(&source->by_tid, (uint64_t)tid);
+	return place > 0 ? &source->objects[place - 1] : NULL;
+}
+
+const char *source_type_name(struct source *source, trace_event_id_t type)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	if (type >= TYPES)
+		return "?";
+	if (!source->type_name[type]) {
+		const char *made = source->file.foreign ? NULL : calls_made_name(type);
+
+		if (made)
+			snprintf(name, sizeof(name), "%s", made);
+		else if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
+			snprintf(name, sizeof(name), "event %lu", (unsigned long)type);
+		source->type_name[type] = must(strdup(name));
+	}
+	return source->type_name[type];
+}
+
+uint16_t *source_call_of_type(struct source *source, trace_event_id_t type)
+{
+	if (!source->type_call)
+		source->type_call = must(calloc(TYPES, sizeof(*source->type_call)));
+	return type < TYPES ? &source->type_call[type] : NULL;
+}
+
+const char *source_context_name(const struct source *source, unsigned int context)
+{
+	static char unknown[4][16];
+	static unsigned int turn;
+	const struct source_object *object;
+
+	if (context == 0)
+		return "-";
+	if (context == CONTEXT_INTERRUPT)
+		return "interrupt";
+	if (context == CONTEXT_INITIALIZE)
+		return "initialization";
+	object = source_object(source, context);
+	if (object)
+		return object->is.name;
+	turn = (turn + 1) % 4;
+	snprintf(unknown[turn], sizeof(unknown[turn]), "%08x", context);
+	return unknown[turn];
+}
+
+/* Events. */
+
+static int64_t to_ns(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+static void describe_event(struct source *source, struct event *event,
+			   const struct posix_trace_event_info *info, size_t size)
+{
+	event->number = source->nr_read++;
+	event->time_ns = to_ns(&info->posix_timestamp);
+	if (event->number == 0)
+		source->base_ns = source->file.foreign ? event->time_ns : 0;
+	event->time_ns -= source->base_ns;
+	if (event->number == 0)
+		source->first_ns = event->time_ns;
+	event->type = info->posix_event_id;
+	event->name = source_type_name(source, event->type);
+	event->context = txtrace_event_context(info);
+	event->thread = source_context_name(source, event->context);
+	event->priority = txtrace_event_priority(info);
+	event->interrupted = txtrace_event_interrupted(info);
+	event->cpu = txtrace_event_cpu(info);
+	event->pid = info->posix_pid;
+	event->address = (uintptr_t)info->posix_prog_address;
+	event->pthread = (uintptr_t)info->posix_thread_id;
+	event->is_truncated = info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	event->size = size;
+	event->data = source->data;
+	event->is_made = event->is_over = false;
+	event->of = NULL;
+	event->is_call = call_of(source, info, event);
+	event->waker = event->is_call ? source_context_name(source, event->call.waker) : NULL;
+}
+
+static bool read_event(struct source *source, struct event *event)
+{
+	struct posix_trace_event_info info;
+	int unavailable;
+	size_t size;
+
+	if (posix_trace_getnext_event(source->trace, &info, source->data, source->data_size, &size,
+				      &unavailable) != 0 ||
+	    unavailable)
+		return false;
+	describe_event(source, event, &info, size);
+	return true;
+}
+
+bool source_next(struct source *source, struct event *event)
+{
+	if (!source->made)
+		return read_event(source, event);
+	if (source->next_made == source->nr_made) {
+		if (!read_event(source, &source->read))
+			return false;
+		source->nr_made = calls_expand(&source->read, source->made);
+		source->next_made = 0;
+	}
+	*event = source->made[source->next_made++];
+	return true;
+}
+
+/* Live. */
+
+struct source *source_attach(trace_id_t trace)
+{
+	struct source *source = must(calloc(1, sizeof(*source)));
+	size_t size = 0;
+
+	source->path = "-";
+	source->trace = trace;
+	source->is_live = true;
+	source->nr_hash = LIVE_PLACES;
+	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
+	source->type_name = must(calloc(TYPES, sizeof(*source->type_name)));
+	if (posix_trace_get_attr(trace, &source->attr) == 0)
+		posix_trace_attr_getmaxdatasize(&source->attr, &size);
+	grow_data(source, size > FIRST_DATA_BYTES ? size : FIRST_DATA_BYTES);
+	return source;
+}
+
+/* A thread is in the stream before its first event is. */
+static void meet_thread(struct source *source, unsigned int handle)
+{
+	struct source_object **place = &source->hash[handle * 2654435761u % source->nr_hash];
+	struct source_object *object;
+	struct txtrace_object found;
+
+	if (handle == 0 || source_object(source, handle) ||
+	    txtrace_get_thread(source->trace, handle, &found) != 0)
+		return;
+	object = must(malloc(sizeof(*object)));
+	*object = (struct source_object){.is = found, .next = *place};
+	*place = object;
+}
+
+bool source_wait(struct source *source, struct event *event, int wait_ms)
+{
+	struct posix_trace_event_info info;
+	struct timespec until;
+	int unavailable;
+	size_t size;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += wait_ms * 1000000L;
+	until.tv_sec += until.tv_nsec / NS_PER_S;
+	until.tv_nsec %= NS_PER_S;
+	if (posix_trace_timedgetnext_event(source->trace, &info, source->data, source->data_size,
+					   &size, &unavailable, &until) != 0 ||
+	    unavailable)
+		return false;
+	meet_thread(source, txtrace_event_context(&info));
+	describe_event(source, event, &info, size);
+	return true;
+}
+
+uint32_t event_word(const struct event *event, int i)
+{
+	uint32_t word = 0;
+
+	if (event->is_call)
+		return event->is_over ? 0 : event->call.word[i];
+	if (event->size >= 4 * (size_t)i + 4)
+		memcpy(&word, event->data + 4 * i, sizeof(word));
+	return word;
+}
+
+unsigned int event_native(const struct event *event)
+{
+	unsigned long id = event->type - FOREIGN_TYPES;
+
+	if (event->is_call)
+		return event->is_over ? NATIVE_RUNNING : event->call.native;
+	return event->type >= FOREIGN_TYPES && id < NATIVE_USER ? (unsigned int)id : 0;
+}
+
+void source_tell_losses(const struct source *source)
+{
+	const struct txtrace_loss *loss = &source->loss;
+
+	if (loss->overwritten + loss->dropped + loss->abandoned > 0)
+		say("%s: events were lost when it was recorded: %llu overwritten, %llu dropped, "
+		    "%llu abandoned",
+		    source->path, loss->overwritten, loss->dropped, loss->abandoned);
+	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
+		say("%s: the log has not all that was recorded", source->path);
+	if (!source->file.foreign && !source->file.complete)
+		say("%s: its writer died; what it had not yet written is missing", source->path);
+}
+
+/* ThreadX's table. */
+
+static const struct native {
+	const char *title;
+	const char *label[4];
+} natives[1024] = {
+#define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
+	[id] = {sizeof(viewer_name) > 1 ? viewer_name : #name,                                     \
+		{#label1, #label2, #label3, #label4}},
+#include "../lib/txtb/txtb-events.def"
+};
+
+const char *native_title(unsigned int native)
+{
+	return native < 1024 ? natives[native].title : NULL;
+}
+
+const char *native_label(unsigned int native, int i)
+{
+	const char *label = native < 1024 ? natives[native].label[i] : NULL;
+
+	return label && strcmp(label, "none") != 0 ? label : NULL;
+}
+
+bool label_is_object(const char *label)
+{
+	static const char *const labels[] = {
+		"thread_ptr",	   "next_thread_ptr", "owning_thread_ptr",
+		"queue_ptr",	   "semaphore_ptr",   "mutex_ptr",
+		"event_flags_ptr", "timer_ptr",	      "media_ptr",
+		"file_ptr",	   "ip_ptr",	      "tcp_socket_ptr",
+		"udp_socket_ptr",  "socket_ptr",      "block_pool_ptr",
+		"byte_pool_ptr",   "pool_ptr",	      "packet_pool_ptr"};
+
+	for (size_t i = 0; label && i < sizeof(labels) / sizeof(labels[0]); i++)
+		if (strcmp(label, labels[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *object_type_name(int type)
+{
+	static const char *const names[] = {[OBJECT_THREAD] = "thread",
+					    [OBJECT_TIMER] = "timer",
+					    [OBJECT_QUEUE] = "queue",
+					    [OBJECT_SEMAPHORE] = "semaphore",
+					    [OBJECT_MUTEX] = "mutex",
+					    [OBJECT_EVENT_FLAGS] = "event flags",
+					    [OBJECT_BLOCK_POOL] = "block pool",
+					    [OBJECT_BYTE_POOL] = "byte pool",
+					    [9] = "media",
+					    [10] = "file",
+					    [11] = "IP",
+					    [12] = "packet pool",
+					    [13] = "TCP socket",
+					    [14] = "UDP socket",
+					    [OBJECT_EVENT_TYPE] = "event type"};
+
+	return type > 0 && (size_t)type < sizeof(names) / sizeof(names[0]) && names[type] ?
+		       names[type] :
+		       "object";
+}
+
+const char *policy_name(int policy)
+{
+	switch (policy) {
+	case POSIX_TRACE_LOOP:
+		return "loop";
+	case POSIX_TRACE_UNTIL_FULL:
+		return "until-full";
+	case POSIX_TRACE_FLUSH:
+		return "flush";
+	case POSIX_TRACE_APPEND:
+		return "append";
+	default:
+		return "?";
+	}
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace file as the commands read it: through <trace.h> and <trace_ext.h>, with the names of event types and of
+ * objects at hand.
+ */
+#ifndef TXTRACE_SOURCE_H
+#define TXTRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_ext.h>
+
+#include "base/map.h"
+#include "base/output.h"
+
+#define FOREIGN_TYPES 65536 /* event ids of ThreadX's trace buffers are from here on */
+#define CONTEXT_INTERRUPT 0xFFFFFFFFu
+#define CONTEXT_INITIALIZE 0xF0F0F0F0u
+
+enum object_type { /* as ThreadX numbers them */
+		   OBJECT_THREAD = 1,
+		   OBJECT_TIMER = 2,
+		   OBJECT_QUEUE = 3,
+		   OBJECT_SEMAPHORE = 4,
+		   OBJECT_MUTEX = 5,
+		   OBJECT_EVENT_FLAGS = 6,
+		   OBJECT_BLOCK_POOL = 7,
+		   OBJECT_BYTE_POOL = 8,
+		   OBJECT_EVENT_TYPE = 15
+};
+
+struct source_object {
+	struct txtrace_object is;
+	struct source_object *next; /* with the same hash */
+};
+
+struct event {
+	uint64_t number; /* counted from 0, over all events of the file */
+	int64_t time_ns; /* CLOCK_REALTIME scale; of a ThreadX buffer: from its first event on */
+	trace_event_id_t type;
+	const char *name;
+	unsigned int context;
+	const char *thread; /* the name of what the context is */
+	int priority;	    /* -1: not told */
+	unsigned int
+		interrupted; /* in an interrupt: the context of the thread that it interrupted; 0: none */
+	unsigned int cpu;
+	pid_t pid;
+	uintptr_t address; /* of the trace point */
+	uintptr_t pthread;
+	bool is_truncated;
+	size_t size; /* bytes of data */
+	const unsigned char *data;
+
+	/* Of a log: a call of a program that does not know of it (calls.h). */
+	bool is_call;
+	bool is_made;		/* put in by source_expand(), beside an event of the file */
+	bool is_over;		/* likewise: the call as such was shown where it began to wait */
+	const struct event *of; /* is_made: that event */
+	struct txtrace_call call;
+	const char *waker; /* the name of who ended the wait */
+};
+
+struct source {
+	const char *path;
+	trace_id_t trace;
+	struct txtrace_file_info file;
+	struct txtrace_loss loss;
+	struct posix_trace_status_info status;
+	trace_attr_t attr;
+	int64_t first_ns; /* time of the first event; valid once it was read */
+	int64_t base_ns; /* taken off all times: a ThreadX buffer does not say when it was recorded */
+	uint64_t nr_read;
+	bool is_live; /* an active stream: source_attach() */
+
+	/* source_expand(): events that one of the file became, and which is next. */
+	struct event *made; /* NULL: not asked for */
+	struct event read;
+	int nr_made, next_made;
+
+	struct source_object **hash;
+	size_t nr_hash, nr_objects;
+	struct source_object *objects; /* in the order of the file; live: NULL */
+	char **type_name;
+	uint16_t *type_call; /* which call a type is, as calldata has found it */
+	struct map by_address,
+		by_tid; /* objects of calls, threads: 1 + their place; made when needed */
+	unsigned char *data;
+	size_t data_size;
+};
+
+/* Open a file.  tick_ns 0: as it says, or 1000.  NULL: that was said.  Close with source_close(). */
+struct source *source_open(const char *path, double tick_ns);
+/* The same where the tick is for those files only that need one. */
+struct source *source_open_mixed(const char *path, double tick_ns);
+/* Whether the output is the trace itself, which was said then. */
+bool source_would_be_lost(const char *path, const char *output);
+
+void source_close(struct source *source);
+
+/*
+ * The same of an active stream of this process, which is the source's from now on: closing shuts it down.  Objects
+ * become known with their events, file, loss and status stay empty, and source_wait() is for reading.
+ */
+struct source *source_attach(trace_id_t trace);
+
+/* The next event, if there is one within this time. */
+bool source_wait(struct source *source, struct event *event, int wait_ms);
+
+/* The next event; its texts and data are valid until the one after.  False behind the last. */
+bool source_next(struct source *source, struct event *event);
+void source_rewind(struct source *source);
+
+/* From now on, show the waits of a log as those of ThreadX: see calls.h.  Nothing for a trace buffer, which has them. */
+void source_expand(struct source *source);
+
+/* Say what was lost: ahead of everything else, so that nobody takes a trace with holes for a whole one. */
+void source_tell_losses(const struct source *source);
+
+/* The object with this handle, or NULL. */
+const struct source_object *source_object(const struct source *source, unsigned int handle);
+
+/* An object of calls by its address or descriptor in a process, a thread by its number; or NULL. */
+const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
+const struct source_object *source_thread(struct source *source, pid_t tid);
+
+/* The name of an event type. */
+const char *source_type_name(struct source *source, trace_event_id_t type);
+
+/* Where to keep which call a type is; 0: it was not looked for.  NULL: the type is none at all. */
+uint16_t *source_call_of_type(struct source *source, trace_event_id_t type);
+
+/* The name of what a context is: a thread, "interrupt", ...; valid until three others were asked for. */
+const char *source_context_name(const struct source *source, unsigned int context);
+
+/* The id that ThreadX has for it, or has for a call of a log; 0: a user event. */
+unsigned int event_native(const struct event *event);
+
+/* Information word i of 4: the first 16 bytes of the data; of a call, as ThreadX would have them. */
+uint32_t event_word(const struct event *event, int i);
+
+/* What ThreadX calls this word, such as queue_ptr, or NULL. */
+const char *native_label(unsigned int native, int i);
+
+/* What TraceX calls this event, or what ThreadX does, without its prefix; NULL. */
+const char *native_title(unsigned int native);
+
+/* True if a word with this label is the handle of an object. */
+bool label_is_object(const char *label);
+
+/* "mutex", ... */
+const char *object_type_name(int type);
+
+/* "loop", ...: of a stream or of a log, as record takes them. */
+const char *policy_name(int policy);
+
+#endif

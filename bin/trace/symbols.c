@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/symbols.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace_ext.h>
+
+#include "base/files.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "trace/debuginfo.h"
+#include "trace/elffile.h"
+
+struct module {
+	uint64_t base, begin, end;
+	char build_id[72];
+	char *path;
+	bool is_asked; /* for its symbols */
+	struct debuginfo_module *info;
+};
+
+struct symbols {
+	struct module *module;
+	size_t nr, room;
+	struct map code, data; /* from addresses to places among the names; 1: there is none */
+	char **name;
+	size_t nr_names, room_of_names;
+	struct debuginfo *info;
+};
+
+/* What is loaded. */
+
+static struct module *add_module(struct symbols *symbols, const struct module *module,
+				 const char *path)
+{
+	if (symbols->nr == symbols->room) {
+		symbols->room = symbols->room ? 2 * symbols->room : 16;
+		symbols->module = must(
+			reallocarray(symbols->module, symbols->room, sizeof(*symbols->module)));
+	}
+	symbols->module[symbols->nr] = *module;
+	symbols->module[symbols->nr].path = must(strdup(path));
+	return &symbols->module[symbols->nr++];
+}
+
+/* "BASE BEGIN END BUILD-ID PATH" */
+static void read_line(struct symbols *symbols, const char *line)
+{
+	struct module module = {0};
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %71s %n", &module.base, &module.begin,
+		   &module.end, module.build_id, &path) == 4 &&
+	    path > 0)
+		add_module(symbols, &module, line + path);
+}
+
+struct symbols *symbols_of_log(trace_id_t trace)
+{
+	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
+	size_t length = 0;
+	char *text, *rest;
+
+	txtrace_get_modules(trace, NULL, 0, &length);
+	text = rest = must(calloc(length + 1, 1));
+	txtrace_get_modules(trace, text, length, &length);
+	for (char *line; (line = strsep(&rest, "\n"));)
+		read_line(symbols, line);
+	free(text);
+	return symbols;
+}
+
+/* Programs that are not relocated are where they say. */
+static void look_at_file(struct module *module)
+{
+	struct elf_file elf;
+
+	module->base = module->begin;
+	if (!elf_open(&elf, module->path))
+		return;
+	if (elf.is_fixed)
+		module->base = 0;
+	elf_build_id(&elf, module->build_id, sizeof(module->build_id));
+	elf_close(&elf);
+}
+
+/* A file is mapped in several parts, and what of its data is zero follows without a name. */
+static void read_mapping(struct symbols *symbols, const char *line)
+{
+	struct module *last = symbols->nr > 0 ? &symbols->module[symbols->nr - 1] : NULL;
+	struct module module = {.build_id = "-"};
+	const char *path = strchr(line, '/');
+	unsigned long long offset;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %llx", &module.begin, &module.end, &offset) !=
+	    3)
+		return;
+	if (last && ((path && strcmp(path, last->path) == 0) ||
+		     (!path && !strchr(line, '[') && module.begin == last->end)))
+		last->end = module.end;
+	else if (path && offset == 0)
+		look_at_file(add_module(symbols, &module, path));
+}
+
+struct symbols *symbols_of_process(pid_t pid)
+{
+	char path[64], line[PATH_MAX + 256];
+	struct symbols *symbols;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return NULL;
+	symbols = must(calloc(1, sizeof(*symbols)));
+	while (fgets(line, sizeof(line), maps)) {
+		line[strcspn(line, "\n")] = '\0';
+		read_mapping(symbols, line);
+	}
+	fclose(maps);
+	if (symbols->nr > 0)
+		return symbols;
+	symbols_free(symbols);
+	return NULL;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->nr; i++)
+		free(symbols->module[i].path);
+	for (size_t i = 0; i < symbols->nr_names; i++)
+		free(symbols->name[i]);
+	debuginfo_free(symbols->info);
+	map_free(&symbols->code);
+	map_free(&symbols->data);
+	free(symbols->module);
+	free(symbols->name);
+	free(symbols);
+}
+
+static struct module *find_module(struct symbols *symbols, uint64_t address)
+{
+	for (size_t i = 0; i < symbols->nr; i++)
+		if (address >= symbols->module[i].begin && address < symbols->module[i].end)
+			return &symbols->module[i];
+	return NULL;
+}
+
+/* Names. */
+
+/* Files are read when they are needed: most never are. */
+static struct debuginfo_module *info_of(struct symbols *symbols, struct module *module)
+{
+	if (module->is_asked)
+		return module->info;
+	module->is_asked = true;
+	if (!symbols->info)
+		symbols->info = debuginfo_new();
+	if (debuginfo_add(symbols->info, module->path, module->base, module->build_id,
+			  &module->info) == DEBUGINFO_CHANGED)
+		say("%s is not the file that was traced: its symbols are not used", module->path);
+	return module->info;
+}
+
+static bool describe(struct symbols *symbols, struct module *module, uint64_t address, bool is_code,
+		     char *text, size_t size)
+{
+	struct debuginfo_module *info = info_of(symbols, module);
+	const char *name, *file;
+	uint64_t offset;
+	int line, length;
+
+	/* A call that is the last of its function returns to the next one: what is asked for is the call. */
+	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
+		return false;
+	offset += is_code;
+	length = snprintf(text, size, "%s", name);
+	if (offset > 0 && (size_t)length < size)
+		length += snprintf(text + length, size - (size_t)length, "+0x%" PRIx64, offset);
+	if (is_code && (size_t)length < size && debuginfo_line(info, address - 1, &file, &line))
+		snprintf(text + length, size - (size_t)length, " (%s:%d)", name_of(file), line);
+	return true;
+}
+
+static uint64_t keep(struct symbols *symbols, const char *name)
+{
+	if (symbols->nr_names == symbols->room_of_names) {
+		symbols->room_of_names = symbols->room_of_names ? 2 * symbols->room_of_names : 64;
+		symbols->name =
+			must(reallocarray(symbols->name, symbols->room_of_names, sizeof(char *)));
+	}
+	symbols->name[symbols->nr_names++] = must(strdup(name));
+	return symbols->nr_names + 1;
+}
+
+static uint64_t look_up(struct symbols *symbols, uint64_t address, bool is_code)
+{
+	struct module *module = find_module(symbols, address);
+	char text[512];
+
+	if (!module)
+		return 1;
+	if (!describe(symbols, module, address, is_code, text, sizeof(text))) {
+		if (!is_code)
+			return 1;
+		snprintf(text, sizeof(text), "%s+0x%" PRIx64, name_of(module->path),
+			 address - module->base);
+	}
+	return keep(symbols, text);
+}
+
+static const char *name_at(struct symbols *symbols, struct map *known, uint64_t address,
+			   bool is_code)
+{
+	uint64_t *place = map_get(known, address);
+
+	if (*place == 0)
+		*place = look_up(symbols, address, is_code);
+	return *place > 1 ? symbols->name[*place - 2] : NULL;
+}
+
+const char *symbols_code(struct symbols *symbols, uint64_t address)
+{
+	return name_at(symbols, &symbols->code, address, true);
+}
+
+const char *symbols_data(struct symbols *symbols, uint64_t address)
+{
+	return name_at(symbols, &symbols->data, address, false);
+}

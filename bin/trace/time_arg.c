@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/time_arg.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/message.h"
+
+/* Not beyond what there is: whoever says the year 9999 means the end. */
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(time_ns, by_ns, &sum))
+		return sum;
+	return by_ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
+double unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].ns;
+	return 0;
+}
+
+static bool parse_relative(const char *text, struct moment *moment)
+{
+	char *end;
+	double number = strtod(text, &end);
+	double ns = end == text ? 0 : number * unit_ns(end);
+
+	if (end == text || unit_ns(end) == 0 || !(ns > -9e18 && ns < 9e18))
+		return false;
+	moment->is_relative = true;
+	moment->ns = (int64_t)(ns + (number < 0 ? -0.5 : 0.5));
+	return true;
+}
+
+/* HH:MM[:SS[.digits]] */
+static bool parse_clock(const char *text, int *seconds, int64_t *ns)
+{
+	int hour, minute, second = 0, length = 0;
+	int64_t scale = NS_PER_S / 10;
+
+	*ns = 0;
+	if (sscanf(text, "%2d:%2d%n", &hour, &minute, &length) < 2)
+		return false;
+	text += length;
+	if (*text == ':') {
+		if (sscanf(text, ":%2d%n", &second, &length) < 1)
+			return false;
+		text += length;
+	}
+	if (*text == '.')
+		for (text++; isdigit((unsigned char)*text); text++, scale /= 10)
+			*ns += scale * (*text - '0');
+	*seconds = hour * 3600 + minute * 60 + second;
+	return *text == '\0' && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 &&
+	       second >= 0 && second < 61;
+}
+
+static bool parse_absolute(const char *text, struct moment *moment)
+{
+	struct tm date = {.tm_isdst = -1};
+	int seconds = 0, length = 0;
+	int64_t ns = 0;
+	time_t day;
+
+	moment->is_relative = false;
+	if (sscanf(text, "%4d-%2d-%2d%n", &date.tm_year, &date.tm_mon, &date.tm_mday, &length) <
+	    3) {
+		moment->seconds_of_day = parse_clock(text, &seconds, &ns) ? seconds : -1;
+		moment->ns = ns;
+		return moment->seconds_of_day >= 0;
+	}
+	text += length;
+	if ((*text == 'T' || *text == ' ') && !parse_clock(text + 1, &seconds, &ns))
+		return false;
+	if (*text && *text != 'T' && *text != ' ')
+		return false;
+	date.tm_year -= 1900;
+	date.tm_mon -= 1;
+	date.tm_hour = seconds / 3600;
+	date.tm_min = seconds / 60 % 60;
+	date.tm_sec = seconds % 60;
+	day = mktime(&date);
+	moment->seconds_of_day = -1;
+	if (__builtin_mul_overflow((int64_t)day, NS_PER_S, &moment->ns))
+		moment->ns = day < 0 ? INT64_MIN : INT64_MAX;
+	moment->ns = later(moment->ns, ns);
+	return day != (time_t)-1;
+}
+
+bool moment_parse(const char *text, struct moment *moment)
+{
+	*moment = (struct moment){.is_set = true};
+	if (parse_relative(text, moment) || parse_absolute(text, moment))
+		return true;
+	say("%s is no time: 1.5s, 20ms, 12:30:01.5, 2026-11-21T12:30", text);
+	return false;
+}
+
+int64_t moment_ns(const struct moment *moment, const struct source *source)
+{
+	time_t first = (time_t)(source->first_ns / NS_PER_S);
+	struct tm date;
+
+	if (moment->is_relative)
+		return later(source->first_ns, moment->ns);
+	if (moment->seconds_of_day < 0)
+		return moment->ns;
+	localtime_r(&first, &date); /* the day on which the trace begins */
+	date.tm_hour = date.tm_min = 0;
+	date.tm_sec = (int)moment->seconds_of_day;
+	return (int64_t)mktime(&date) * NS_PER_S + moment->ns;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "trx/trx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "trace/native.h"
+#include "trx/write.h"
+
+#define ID_DATA NATIVE_USER /* more data of the event before */
+#define IDS 65536
+#define WORDS_BYTES 16
+#define SYSTEM_TYPES 16 /* POSIX_TRACE_UNNAMED_USEREVENT and up are users' */
+
+bool trx_begin(struct trx *trx, const char *output)
+{
+	memset(trx, 0, sizeof(*trx));
+	trx->next_id = NATIVE_USER + 1;
+	return spool_open(&trx->spool, output);
+}
+
+unsigned int trx_add_source(struct trx *trx, const struct source *source, const char *label)
+{
+	trx->label[trx->nr_inputs] = label;
+	trx->path[trx->nr_inputs] = source->path;
+	registry_add_source(&trx->registry, trx->nr_inputs, source);
+	return trx->nr_inputs++;
+}
+
+void trx_free(struct trx *trx)
+{
+	registry_free(&trx->registry);
+	spool_close(&trx->spool);
+	map_free(&trx->type_of);
+	map_free(&trx->id_of);
+	map_free(&trx->name_of);
+}
+
+/* Event types. */
+
+/* What a user event is called that nobody has given a name. */
+static bool is_own_name(const char *name, uint32_t id)
+{
+	char own[40];
+
+	snprintf(own, sizeof(own), "TX_TRACE_USER_EVENT_%u", id);
+	return strcmp(name, own) == 0;
+}
+
+/* The same name is the same type; an id that is another type's is replaced. */
+static uint32_t choose_id(struct trx *trx, uint32_t wanted, const char *name)
+{
+	uint64_t hash = map_hash(name);
+	uint64_t *known = map_get(&trx->id_of, hash);
+
+	if (*known)
+		return (uint32_t)*known;
+	while (map_find(&trx->name_of, wanted) && trx->next_id < IDS)
+		wanted = trx->next_id++;
+	*map_get(&trx->name_of, wanted) = hash;
+	*known = wanted;
+	return wanted;
+}
+
+static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *event)
+{
+	bool is_foreign = event->type >= FOREIGN_TYPES;
+	uint32_t native = event_native(event);
+	uint32_t wanted = is_foreign ? event->type - FOREIGN_TYPES : NATIVE_USER + event->type;
+	uint64_t *known;
+
+	if (native != 0)
+		wanted = native;
+	if (wanted <= ID_DATA)
+		return wanted; /* ThreadX's, the same everywhere */
+	known = map_get(&trx->type_of, (uint64_t)input << 32 | event->type);
+	if (*known)
+		return (uint32_t)*known;
+	*known = choose_id(trx, wanted & 0xFFFF, event->name);
+	if (!is_own_name(event->name, (uint32_t)*known)) {
+		uint32_t handle = (uint32_t)OBJECT_EVENT_TYPE << 24 |
+				  ((uint32_t)*known - NATIVE_USER);
+
+		if (!map_find(&trx->registry.by_handle, handle))
+			registry_add(&trx->registry, input, handle, OBJECT_EVENT_TYPE, event->name);
+	}
+	return (uint32_t)*known;
+}
+
+/* Events. */
+
+/* TraceX makes up what is wrong for a mutex, an owner or a next thread that nobody has registered. */
+static int type_by_label(const char *label)
+{
+	if (strcmp(label, "mutex_ptr") == 0)
+		return OBJECT_MUTEX;
+	return strcmp(label, "next_thread_ptr") == 0 || strcmp(label, "owning_thread_ptr") == 0 ?
+		       OBJECT_THREAD :
+		       0;
+}
+
+static uint32_t word_of(struct trx *trx, unsigned int input, const char *label, uint32_t word)
+{
+	uint32_t handle;
+	char name[32];
+
+	if (!label || !label_is_object(label) || word == 0 || word >= CONTEXT_INITIALIZE)
+		return word;
+	handle = registry_find(&trx->registry, input, word);
+	if (handle)
+		return handle;
+	if (type_by_label(label) == OBJECT_THREAD)
+		return registry_context(&trx->registry, input, word);
+	if (type_by_label(label) != OBJECT_MUTEX)
+		return word;
+	snprintf(name, sizeof(name), "unknown mutex %x", word);
+	handle = registry_add(&trx->registry, input, word, OBJECT_MUTEX, name);
+	*map_get(&trx->registry.by_input,
+		 (uint64_t)input << 32 | word) = map_find(&trx->registry.by_handle, handle);
+	return handle;
+}
+
+static void fill_context(struct trx *trx, unsigned int input, const struct event *event,
+			 struct spooled *to)
+{
+	bool is_special = event->context == CONTEXT_INTERRUPT ||
+			  event->context == CONTEXT_INITIALIZE;
+
+	to->context = is_special ? event->context :
+				   registry_context(&trx->registry, input, event->context);
+	if (is_special)
+		to->priority = event->interrupted ?
+				       registry_context(&trx->registry, input, event->interrupted) :
+				       0;
+	else if (event->type >= FOREIGN_TYPES &&
+		 !event->is_made) /* which does not tell the preemption-threshold */
+		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
+	else
+		to->priority = 0x80000000u |
+			       (event->priority >= 0 ? (uint32_t)event->priority * 0x10001u :
+						       1023 * 0x10001u);
+}
+
+/* A SUSPEND says who runs next; in a log nobody knows, so it is whoever has the next event. */
+static void put_suspend(struct trx *trx, uint32_t next)
+{
+	if (!trx->has_suspend)
+		return;
+	if (next < CONTEXT_INITIALIZE)
+		trx->suspend.info[3] = next;
+	spool_put(&trx->spool, &trx->suspend);
+	trx->has_suspend = false;
+}
+
+/* True: it is one of those that were put in, and was seen to. */
+static bool put_made(struct trx *trx, const struct event *event, struct spooled *to)
+{
+	if (!event->is_made)
+		return false;
+	if (event_native(event) == NATIVE_THREAD_RESUME)
+		to->info[3] = to->context; /* who woke another goes on: 0 would be a preemption */
+	if (event_native(event) != NATIVE_THREAD_SUSPEND)
+		return false;
+	trx->suspend = *to;
+	trx->has_suspend = true;
+	return true;
+}
+
+void trx_put(struct trx *trx, unsigned int input, const struct event *event, int64_t time_ns)
+{
+	unsigned int native = event_native(event), cpu = event->cpu < TRX_CPUS ? event->cpu : 255;
+	struct spooled to = {.time_ns = time_ns};
+	size_t left = event->size;
+
+	trx->has_cpu[cpu] = true;
+	fill_context(trx, input, event, &to);
+	to.id = cpu << 24 | id_of(trx, input, event);
+	if (!native)
+		memcpy(to.info, event->data, left < WORDS_BYTES ? left : WORDS_BYTES);
+	for (int i = 0; native && i < 4; i++)
+		to.info[i] = word_of(trx, input, native_label(native, i), event_word(event, i));
+	put_suspend(trx, to.context);
+	if (put_made(trx, event, &to))
+		return;
+	spool_put(&trx->spool, &to);
+	if (event->type < SYSTEM_TYPES || (event->is_call && native))
+		return;
+	for (size_t at = WORDS_BYTES; at < event->size; at += WORDS_BYTES) {
+		left = event->size - at;
+		memset(to.info, 0, sizeof(to.info));
+		memcpy(to.info, event->data + at, left < WORDS_BYTES ? left : WORDS_BYTES);
+		to.id = cpu << 24 | ID_DATA;
+		to.is_more = 1;
+		spool_put(&trx->spool, &to);
+	}
+}
+
+bool trx_write(struct trx *trx, const struct trx_order *order)
+{
+	struct trx_order full = *order;
+
+	put_suspend(trx, 0);
+	full.inputs = trx->path;
+	full.nr_inputs = trx->nr_inputs;
+	if (!spool_end(&trx->spool))
+		return false;
+	registry_finish(&trx->registry, trx->label);
+	if (trx->registry.nr_cut > 0)
+		say("%zu names were too long for TraceX and are cut to %d characters",
+		    trx->registry.nr_cut, REGISTRY_NAME_MAX);
+	return trxfile_write(&trx->registry, &trx->spool, trx->has_cpu, &full);
+}

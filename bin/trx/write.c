@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events are read three times: a survey of all that go into one series of files, which gives the tick; then for each
+ * file, since its header and its fillers stand ahead of its events; then to write them.
+ */
+#include "trx/write.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "trace/native.h"
+
+#define BASE 0x00010000u
+#define HEADER_BYTES 48
+#define OBJECT_BYTES 16
+#define EVENT_BYTES 32
+#define EVENTS_MAX 4194303
+#define NR_FILLERS 3
+#define GAP_TICKS                                                                                  \
+	(INT64_C(1) << 29) /* an eighth of the range, so that wraps are few among the votes */
+#define ALL_CPUS (-1)
+
+struct writer {
+	const struct registry *registry;
+	struct spool *spool;
+	const struct trx_order *order;
+	char **made; /* names of the files that are complete */
+	size_t nr_made;
+	uint32_t filler_context;
+};
+
+/* Of one series of files: all events, or those of a core. */
+struct series {
+	int cpu;
+	uint64_t nr_events;
+	double tick_ns;
+	int64_t first_ns;
+};
+
+struct piece {
+	struct spool_cursor begin;
+	uint64_t nr_events;
+	uint32_t nr_fillers;
+	int64_t first_ns, last_ns;
+};
+
+/* Reading. */
+
+static const struct spooled *next_of(struct spool *spool, struct spool_cursor *cursor, int cpu)
+{
+	const struct spooled *event;
+
+	do
+		event = spool_next(spool, cursor);
+	while (event && cpu != ALL_CPUS && event->id >> 24 != (uint32_t)cpu);
+	return event;
+}
+
+/* Ten times as long until the longest pause is short enough. */
+static double choose_tick(double tick_ns, int64_t gap_ns)
+{
+	while ((double)gap_ns / tick_ns > (double)GAP_TICKS)
+		tick_ns *= 10;
+	return tick_ns;
+}
+
+static void survey(const struct writer *writer, struct series *series)
+{
+	struct spool_cursor *cursor = must(calloc(1, sizeof(*cursor)));
+	const struct spooled *event;
+	int64_t last_ns = 0, gap_ns = 0;
+
+	series->nr_events = 0;
+	while ((event = next_of(writer->spool, cursor, series->cpu))) {
+		if (series->nr_events++ == 0)
+			series->first_ns = last_ns = event->time_ns;
+		if (event->time_ns - last_ns > gap_ns)
+			gap_ns = event->time_ns - last_ns;
+		last_ns = event->time_ns;
+	}
+	series->tick_ns = choose_tick(writer->order->tick_ns, gap_ns);
+	free(cursor);
+}
+
+static uint32_t stamp_of(const struct series *series, const struct piece *piece, int64_t time_ns)
+{
+	double ticks = (double)(time_ns - piece->first_ns) / series->tick_ns;
+
+	/* Doubles are exact up to 2^53, so whole nanoseconds are taken as such. */
+	if (series->tick_ns == 1)
+		return (uint32_t)(piece->nr_fillers + (uint64_t)(time_ns - piece->first_ns));
+	return (uint32_t)(piece->nr_fillers + (uint64_t)(ticks + 0.5));
+}
+
+/* How many events; and fillers ahead, if they alone would not show TraceX that time rises. */
+static void survey_piece(const struct writer *writer, const struct series *series,
+			 struct piece *piece, uint64_t limit)
+{
+	struct spool_cursor *cursor = must(malloc(sizeof(*cursor)));
+	const struct spooled *event;
+	uint64_t nr_up = 0, nr_down = 0;
+	uint32_t last = 0;
+
+	*cursor = piece->begin;
+	piece->nr_events = piece->nr_fillers = 0;
+	while ((event = next_of(writer->spool, cursor, series->cpu)) &&
+	       (piece->nr_events < limit || event->is_more)) {
+		uint32_t stamp;
+
+		if (piece->nr_events == 0)
+			piece->first_ns = event->time_ns;
+		stamp = stamp_of(series, piece, event->time_ns);
+		if (piece->nr_events >= 2) {
+			nr_up += stamp > last;
+			nr_down += stamp < last;
+		}
+		last = stamp;
+		piece->last_ns = event->time_ns;
+		piece->nr_events++;
+	}
+	if (nr_up <= nr_down)
+		piece->nr_fillers = NR_FILLERS;
+	free(cursor);
+}
+
+/* Writing. */
+
+static void put_words(struct text *text, const uint32_t *word, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t little = htole32(word[i]);
+
+		text_put(text, &little, sizeof(little));
+	}
+}
+
+static void put_header(struct text *text, const struct writer *writer, uint64_t nr_slots)
+{
+	uint32_t name_size = registry_name_size(writer->registry);
+	uint32_t registry_end = BASE + HEADER_BYTES +
+				(uint32_t)writer->registry->nr_objects * (OBJECT_BYTES + name_size);
+	const uint32_t header[] = {0x54585442, UINT32_MAX, BASE, BASE + HEADER_BYTES,
+				   name_size << 16, registry_end, registry_end,
+				   registry_end + (uint32_t)nr_slots * EVENT_BYTES, registry_end,
+				   /* as the kernel of ThreadX fills them */
+				   0xAAAAAAAA, 0xBBBBBBBB, 0xCCCCCCCC};
+
+	put_words(text, header, sizeof(header) / sizeof(header[0]));
+}
+
+static void put_objects(struct text *text, const struct registry *registry)
+{
+	uint32_t name_size = registry_name_size(registry);
+
+	for (size_t i = 0; i < registry->nr_objects; i++) {
+		const struct registered *object = &registry->object[i];
+		bool has_priority = object->type == OBJECT_THREAD && object->priority >= 0;
+		const unsigned char bytes[] = {
+			object->is_released, (unsigned char)object->type,
+			has_priority ? (unsigned char)(0x80 | (object->priority >> 8 & 3)) : 0,
+			has_priority ? (unsigned char)object->priority : 0};
+		const uint32_t words[] = {object->handle, object->parameter[0],
+					  object->parameter[1]};
+		char name[64] = "";
+
+		strcpy(name, object->name);
+		text_put(text, bytes, sizeof(bytes));
+		put_words(text, words, 3);
+		text_put(text, name, name_size);
+	}
+}
+
+static void put_event(struct text *text, const struct spooled *event, uint32_t stamp)
+{
+	const uint32_t words[] = {event->context, event->priority, event->id, stamp};
+
+	put_words(text, words, 4);
+	put_words(text, event->info, 4);
+}
+
+static void put_fillers(struct text *text, const struct writer *writer, const struct piece *piece)
+{
+	for (uint32_t i = 0; i < piece->nr_fillers; i++) {
+		const struct spooled filler = {.context = writer->filler_context,
+					       .priority = 0x80000000u | 1023 * 0x10001u,
+					       .id = NATIVE_RUNNING};
+
+		put_event(text, &filler, i);
+	}
+}
+
+static void put_events(struct text *text, const struct writer *writer, const struct series *series,
+		       struct piece *piece)
+{
+	const struct spooled *event;
+
+	for (uint64_t i = 0; i < piece->nr_events; i++) {
+		event = next_of(writer->spool, &piece->begin, series->cpu);
+		if (!event)
+			return; /* it cannot be read any more, and the spool tells why */
+		put_event(text, event, stamp_of(series, piece, event->time_ns));
+		if (i % 65536 == 0)
+			progress("writing", i, piece->nr_events);
+	}
+	progress_end();
+}
+
+/* The last event has the time of the file: by that the library tells when the others were. */
+static void date_file(const struct writer *writer, const struct piece *piece, const char *name)
+{
+	int64_t last_ns = writer->order->epoch_ns + piece->last_ns;
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = last_ns / NS_PER_S, .tv_nsec = last_ns % NS_PER_S}};
+	struct stat status;
+
+	if (last_ns > 0 && piece->nr_events > 0 && strcmp(name, "-") != 0 &&
+	    stat(name, &status) == 0 && S_ISREG(status.st_mode))
+		utimensat(AT_FDCWD, name, times, 0);
+}
+
+static void tell_file(const struct writer *writer, const struct series *series,
+		      const struct piece *piece, const char *name)
+{
+	const char *shown = strcmp(name, "-") == 0 ? "standard output" : name;
+	int64_t offset_ns = piece->first_ns - series->first_ns;
+
+	if (writer->order->splits && offset_ns > 0)
+		say("%s: %llu events, from %lld.%09lld s on; for TraceX, %g ticks per microsecond",
+		    shown, (unsigned long long)piece->nr_events, (long long)(offset_ns / NS_PER_S),
+		    (long long)(offset_ns % NS_PER_S), 1000 / series->tick_ns);
+	else
+		say("%s: %llu events; for TraceX, %g ticks per microsecond", shown,
+		    (unsigned long long)piece->nr_events, 1000 / series->tick_ns);
+	if (piece->nr_events > TRX_SPLIT_EVENTS)
+		say("%s: TraceX is slow with more than %d events; --split makes several files",
+		    shown, TRX_SPLIT_EVENTS);
+}
+
+/* One of several files has another name than was asked for, and that may be the name of what is read. */
+static bool is_input(const struct trx_order *order, const char *name)
+{
+	for (unsigned int i = 0; i < order->nr_inputs; i++)
+		if (is_same_file(order->inputs[i], name)) {
+			say("%s would be written over itself", name);
+			return true;
+		}
+	return false;
+}
+
+static bool write_file(struct writer *writer, const struct series *series, struct piece *piece,
+		       const char *name)
+{
+	struct text *text;
+	bool is_fine;
+
+	if (is_input(writer->order, name))
+		return false;
+	text = must(malloc(sizeof(*text)));
+	if (!text_open(text, name, writer->order->overwrites)) {
+		free(text);
+		return false;
+	}
+	put_header(text, writer, piece->nr_fillers + piece->nr_events);
+	put_objects(text, writer->registry);
+	put_fillers(text, writer, piece);
+	put_events(text, writer, series, piece);
+	if (writer->spool->error)
+		say_error(writer->spool->error, "%s", name);
+	is_fine = text_close(text, !writer->spool->error) && !writer->spool->error;
+	free(text);
+	if (!is_fine)
+		return false;
+	date_file(writer, piece, name);
+	tell_file(writer, series, piece, name);
+	return true;
+}
+
+/* "trace.trx" -> "trace-cpu0-1.trx"; number 0: without one.  To be freed. */
+static char *name_file(const struct writer *writer, int cpu, unsigned int number)
+{
+	const char *output = writer->order->output;
+	size_t length = length_without_suffix(output);
+	char core[16] = "", part[16] = "";
+	char *name;
+
+	if (cpu != ALL_CPUS)
+		snprintf(core, sizeof(core), "-cpu%d", cpu);
+	if (number > 0)
+		snprintf(part, sizeof(part), "-%u", number);
+	if (asprintf(&name, "%.*s%s%s%s", (int)length, output, core, part, output + length) < 0)
+		name = NULL;
+	return must(name);
+}
+
+static bool write_piece(struct writer *writer, const struct series *series, struct piece *piece,
+			unsigned int number)
+{
+	char *name = name_file(writer, series->cpu, number);
+
+	if (!write_file(writer, series, piece, name)) {
+		free(name);
+		return false;
+	}
+	writer->made = must(reallocarray(writer->made, writer->nr_made + 1, sizeof(*writer->made)));
+	writer->made[writer->nr_made++] = name;
+	return true;
+}
+
+static bool write_series(struct writer *writer, int cpu)
+{
+	struct series series = {.cpu = cpu};
+	struct piece *piece = must(calloc(1, sizeof(*piece)));
+	bool splits = writer->order->splits, is_fine = true;
+	uint64_t done = 0;
+
+	survey(writer, &series);
+	if (!splits && series.nr_events > EVENTS_MAX - NR_FILLERS) {
+		say("%llu events are more than a trace buffer can have; --split makes several "
+		    "files",
+		    (unsigned long long)series.nr_events);
+		free(piece);
+		return false;
+	}
+	for (unsigned int number = splits; is_fine && (done < series.nr_events || done == 0);
+	     number++) {
+		survey_piece(writer, &series, piece,
+			     splits ? TRX_SPLIT_EVENTS - NR_FILLERS : UINT64_MAX);
+		is_fine = write_piece(writer, &series, piece, number);
+		done += piece->nr_events;
+		if (piece->nr_events == 0)
+			break;
+	}
+	free(piece);
+	return is_fine;
+}
+
+static uint32_t first_thread(const struct registry *registry)
+{
+	for (size_t i = 0; i < registry->nr_objects; i++)
+		if (registry->object[i].type == OBJECT_THREAD)
+			return registry->object[i].handle;
+	return 0;
+}
+
+bool trxfile_write(const struct registry *registry, struct spool *spool, const bool *has_cpu,
+		   const struct trx_order *order)
+{
+	struct writer writer = {.registry = registry,
+				.spool = spool,
+				.order = order,
+				.filler_context = first_thread(registry)};
+	bool is_fine = true;
+
+	for (int cpu = 0; order->per_core && is_fine && cpu < TRX_CPUS; cpu++)
+		is_fine = !has_cpu[cpu] || write_series(&writer, cpu);
+	if (!order->per_core)
+		is_fine = write_series(&writer, ALL_CPUS);
+	for (size_t i = 0; i < writer.nr_made; i++) {
+		if (!is_fine)
+			unlink(writer.made[i]); /* some without the others are no trace */
+		free(writer.made[i]);
+	}
+	free(writer.made);
+	return is_fine;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of trx.h: what is in the spool becomes one, or one for each core, or for so many events. */
+#ifndef TXTRACE_TRXFILE_H
+#define TXTRACE_TRXFILE_H
+
+#include <stdbool.h>
+
+#include "trx/trx.h"
+
+/* False: there is none, and it was said why. */
+bool trxfile_write(const struct registry *registry, struct spool *spool, const bool *has_cpu,
+		   const struct trx_order *order);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* How long threads waited, and for what. */
+#ifndef TXTRACE_BLOCKED_H
+#define TXTRACE_BLOCKED_H
+
+#include "cli/table.h"
+#include "waits/waits.h"
+
+enum blocked_order {
+	BLOCKED_TOTAL,
+	BLOCKED_WAITS,
+	BLOCKED_P50,
+	BLOCKED_P99,
+	BLOCKED_MAX,
+	BLOCKED_NAME
+};
+
+struct blocked_options {
+	bool by_thread;
+	enum blocked_order order;
+};
+
+/* False: there is no such order, and that was said. */
+bool blocked_parse_order(const char *word, enum blocked_order *order);
+
+void blocked_print(struct source *source, const struct selection *selection,
+		   const struct blocked_options *options, struct table *table);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/durations.h"
+#include "base/memory.h"
+#include "trace/symbols.h"
+#include "waits/lockorder.h"
+
+/* What makes a convoy: so many wait, for so many turns, and no turn is longer than such a part of the whole. */
+#define CONVOY_WAITERS 2
+#define CONVOY_TURNS 10
+#define CONVOY_PART 5
+
+/* A stretch in which there are always some who wait. */
+struct queue {
+	bool runs;
+	int64_t begin_ns, end_ns; /* end_ns: when they became too few; it may go on */
+	bool is_ending;
+	uint64_t nr_turns;
+	int64_t held_ns, longest_ns;
+	unsigned int most_waiters;
+};
+
+struct lock {
+	const struct awaited *object;
+	uint64_t nr_taken, nr_contended;
+	struct lengths lengths;
+	struct hold longest;
+	unsigned int nr_waiters, most_waiters;
+	struct queue queue;
+	struct queue convoy; /* the longest that was one */
+	uint64_t nr_convoys;
+	struct lock *next;
+};
+
+struct locks {
+	struct waits waits;
+	struct map lock_of;
+	struct lock *first;
+	size_t nr_locks;
+	struct lockorder order;
+	struct symbols *symbols; /* NULL: a trace buffer has none */
+};
+
+bool locks_parse_order(const char *word, enum locks_order *order)
+{
+	static const char *const words[] = {"held", "taken", "contended", "max", "waiters", "name"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(word, words[i]) == 0) {
+			*order = (enum locks_order)i;
+			return true;
+		}
+	}
+	say("--sort is held, taken, contended, max, waiters or name, not %s", word);
+	return false;
+}
+
+/* Gathering. */
+
+static struct lock *lock_of(struct locks *locks, const struct awaited *object)
+{
+	uint64_t *known = map_get(&locks->lock_of, object->index);
+	struct lock *lock;
+
+	if (*known)
+		return (struct lock *)(uintptr_t)*known;
+	lock = must(calloc(1, sizeof(*lock)));
+	lock->object = object;
+	lock->next = locks->first;
+	locks->first = lock;
+	locks->nr_locks++;
+	*known = (uintptr_t)lock;
+	return lock;
+}
+
+/* Convoys: those who wait are sometimes too few, for as long as a turn takes, since one of them has the lock now. */
+
+static bool is_convoy(const struct queue *queue)
+{
+	return queue->nr_turns >= CONVOY_TURNS &&
+	       CONVOY_PART * queue->longest_ns <= queue->end_ns - queue->begin_ns;
+}
+
+static void end_queue(struct lock *lock)
+{
+	struct queue *queue = &lock->queue;
+
+	if (queue->runs && is_convoy(queue)) {
+		lock->nr_convoys++;
+		if (queue->end_ns - queue->begin_ns > lock->convoy.end_ns - lock->convoy.begin_ns)
+			lock->convoy = *queue;
+	}
+	queue->runs = false;
+}
+
+/* Before the number of those who wait changes, or a turn is counted. */
+static void look_at_queue(struct lock *lock, int64_t at_ns)
+{
+	struct queue *queue = &lock->queue;
+
+	if (queue->runs && queue->is_ending && at_ns - queue->end_ns > queue->longest_ns)
+		end_queue(lock);
+}
+
+static void change_waiters(struct lock *lock, int64_t at_ns, int by)
+{
+	struct queue *queue = &lock->queue;
+
+	look_at_queue(lock, at_ns);
+	lock->nr_waiters += (unsigned int)by;
+	if (lock->nr_waiters > lock->most_waiters)
+		lock->most_waiters = lock->nr_waiters;
+	if (lock->nr_waiters >= CONVOY_WAITERS) {
+		if (!queue->runs)
+			*queue = (struct queue){.runs = true, .begin_ns = at_ns};
+		queue->is_ending = false;
+	} else if (queue->runs && !queue->is_ending) {
+		queue->is_ending = true;
+		queue->end_ns = at_ns;
+	}
+	if (lock->nr_waiters > queue->most_waiters)
+		queue->most_waiters = lock->nr_waiters;
+}
+
+static void take_begin(void *told, const struct wait *wait)
+{
+	if (wait->object->kind && wait->counts)
+		change_waiters(lock_of(told, wait->object), wait->begin_ns, 1);
+}
+
+static void take_end(void *told, const struct wait *wait)
+{
+	struct lock *lock;
+
+	if (!wait->object->kind || !wait->counts)
+		return;
+	lock = lock_of(told, wait->object);
+	if (lock->nr_waiters > 0)
+		change_waiters(lock, wait->end_ns, -1);
+}
+
+static void take_taken(void *told, const struct hold *hold, bool has_waited)
+{
+	struct lock *lock = lock_of(told, hold->object);
+
+	lock->nr_taken += hold->counts;
+	lock->nr_contended += hold->counts && has_waited;
+}
+
+static void take_given(void *told, const struct hold *hold, int64_t at_ns)
+{
+	struct lock *lock = lock_of(told, hold->object);
+	int64_t length;
+	bool is_longest;
+
+	if (!hold->counts)
+		return;
+	length = at_ns - hold->since_ns;
+	is_longest = lock->lengths.n == 0 || length > (int64_t)lock->lengths.largest;
+	lengths_add(&lock->lengths, length);
+	if (is_longest)
+		lock->longest = *hold;
+	look_at_queue(lock, at_ns);
+	if (!lock->queue.runs || hold->since_ns < lock->queue.begin_ns)
+		return;
+	lock->queue.nr_turns++;
+	lock->queue.held_ns += length;
+	if (length > lock->queue.longest_ns)
+		lock->queue.longest_ns = length;
+}
+
+static void take_wanted(void *told, const struct waiter *thread, const struct awaited *object,
+			int64_t at_ns, uintptr_t address)
+{
+	struct locks *locks = told;
+
+	if (locks->waits.counts)
+		lockorder_add(&locks->order, thread, object, at_ns, address);
+}
+
+/* Printing. */
+
+static int64_t value_of(const struct lock *lock, enum locks_order order)
+{
+	switch (order) {
+	case LOCKS_HELD:
+		return lock->lengths.sum;
+	case LOCKS_TAKEN:
+		return (int64_t)lock->nr_taken;
+	case LOCKS_CONTENDED:
+		return (int64_t)lock->nr_contended;
+	case LOCKS_MAX:
+		return (int64_t)lock->lengths.largest;
+	case LOCKS_WAITERS:
+		return lock->most_waiters;
+	default:
+		return 0;
+	}
+}
+
+static enum locks_order sorted_by; /* qsort() hands nothing on */
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct lock *left = *(struct lock *const *)a, *right = *(struct lock *const *)b;
+	int64_t one = value_of(left, sorted_by), other = value_of(right, sorted_by);
+
+	if (one != other)
+		return one > other ? -1 : 1;
+	return strcmp(left->object->name, right->object->name);
+}
+
+/* A place in the program, or nothing. */
+static void put_address(const struct locks *locks, struct table *table, uintptr_t address)
+{
+	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	if (address != 0)
+		table_string(table, name ? name : text);
+	else
+		table_unknown(table);
+}
+
+static void put_lock(const struct locks *locks, struct table *table, struct lock *lock)
+{
+	table_string(table, lock->object->name);
+	table_string(table, lock->object->kind);
+	table_number(table, lock->nr_taken);
+	table_number(table, lock->nr_contended);
+	table_percent(table, (double)lock->nr_contended, (double)lock->nr_taken);
+	table_seconds(table, lock->lengths.sum);
+	table_seconds(table, (int64_t)lengths_percentile(&lock->lengths, 50));
+	table_seconds(table, (int64_t)lengths_percentile(&lock->lengths, 99));
+	table_seconds(table, (int64_t)lock->lengths.largest);
+	if (lock->lengths.n > 0)
+		table_string(table, lock->longest.thread->name);
+	else
+		table_unknown(table);
+	put_address(locks, table, lock->longest.address);
+	table_number(table, lock->most_waiters);
+}
+
+/* Those that are locks, as is known at the end. */
+static struct lock **sort_locks(const struct locks *locks, enum locks_order order, size_t *nr)
+{
+	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));
+
+	*nr = 0;
+	for (struct lock *lock = locks->first; lock; lock = lock->next)
+		if (lock->object->is_lock && (lock->nr_taken > 0 || lock->most_waiters > 0))
+			list[(*nr)++] = lock;
+	sorted_by = order;
+	qsort(list, *nr, sizeof(*list), compare_locks);
+	return list;
+}
+
+static void print_locks(const struct locks *locks, struct lock *const *list, size_t nr,
+			struct table *table)
+{
+	static const struct column columns[] = {{"Lock", "lock", false},
+						{"Type", "type", false},
+						{"Taken", "taken", true},
+						{"Contended", "contended", true},
+						{"Percent", "percent", true},
+						{"Held/s", "held_s", true},
+						{"p50/s", "p50_s", true},
+						{"p99/s", "p99_s", true},
+						{"max/s", "max_s", true},
+						{"Longest Holder", "longest_holder", false},
+						{"Taken At", "taken_at", false},
+						{"Waiters", "waiters", true},
+						{0}};
+
+	table_begin(table, "Locks", "locks", columns, 1);
+	for (size_t i = 0; i < nr; i++)
+		put_lock(locks, table, list[i]);
+	table_end(table);
+}
+
+static void put_time(struct table *table, const struct locks *locks, int64_t time_ns)
+{
+	if (time_ns == LONG_AGO)
+		table_unknown(table);
+	else
+		table_seconds(table, time_ns - locks->waits.source->first_ns);
+}
+
+static void put_cycle(const struct locks *locks, struct table *table, size_t number)
+{
+	const struct lock_cycle *cycle = &locks->order.cycle[number];
+	char title[160];
+
+	if (cycle->gate)
+		snprintf(title, sizeof(title), "%zu: no danger, gate lock %s", number + 1,
+			 cycle->gate->name);
+	else
+		snprintf(title, sizeof(title), "%zu: potential deadlock", number + 1);
+	for (unsigned int i = 0; i < cycle->nr_edges; i++) {
+		const struct lock_edge *edge = cycle->edge[i];
+
+		table_string(table, title);
+		table_string(table, edge->thread->name);
+		table_string(table, edge->held->name);
+		put_time(table, locks, edge->held_ns);
+		put_address(locks, table, edge->held_at);
+		table_string(table, edge->wanted->name);
+		put_time(table, locks, edge->wanted_ns);
+		put_address(locks, table, edge->wanted_at);
+		table_number(table, edge->nr);
+	}
+}
+
+static void print_order(struct locks *locks, struct table *table)
+{
+	static const struct column columns[] = {
+		{"Cycle", "cycle", false},	{"Thread", "thread", false},
+		{"Held", "held", false},	{"Since/s", "since_s", true},
+		{"Taken At", "held_at", false}, {"Wanted", "wanted", false},
+		{"When/s", "when_s", true},	{"Wanted At", "wanted_at", false},
+		{"Times", "times", true},	{0}};
+
+	lockorder_search(&locks->order, &locks->waits);
+	table_begin(table, "Lock Order", "lock_order", columns, 2);
+	for (size_t i = 0; i < locks->order.nr_cycles; i++)
+		put_cycle(locks, table, i);
+	table_end(table);
+	if (locks->order.is_cut)
+		table_note(table, "  and there may be more cycles; --filter chooses");
+}
+
+static void print_convoys(const struct locks *locks, struct lock *const *list, size_t nr,
+			  struct table *table)
+{
+	static const struct column columns[] = {{"Lock", "lock", false},
+						{"Convoys", "convoys", true},
+						{"Longest From/s", "from_s", true},
+						{"Length/s", "length_s", true},
+						{"Waiters", "waiters", true},
+						{"Turns", "turns", true},
+						{"Mean Hold/s", "mean_hold_s", true},
+						{"Longest Hold/s", "longest_hold_s", true},
+						{0}};
+
+	table_begin(table, "Lock Convoys", "lock_convoys", columns, 1);
+	for (size_t i = 0; i < nr; i++) {
+		const struct queue *convoy = &list[i]->convoy;
+
+		if (list[i]->nr_convoys == 0)
+			continue;
+		table_string(table, list[i]->object->name);
+		table_number(table, list[i]->nr_convoys);
+		put_time(table, locks, convoy->begin_ns);
+		table_seconds(table, convoy->end_ns - convoy->begin_ns);
+		table_number(table, convoy->most_waiters);
+		table_number(table, convoy->nr_turns);
+		table_seconds(table, convoy->held_ns / (int64_t)convoy->nr_turns);
+		table_seconds(table, convoy->longest_ns);
+	}
+	table_end(table);
+}
+
+static void free_locks(struct locks *locks)
+{
+	for (struct lock *lock = locks->first, *next; lock; lock = next) {
+		next = lock->next;
+		lengths_free(&lock->lengths);
+		free(lock);
+	}
+	map_free(&locks->lock_of);
+	lockorder_free(&locks->order);
+	waits_free(&locks->waits);
+	symbols_free(locks->symbols);
+}
+
+void locks_print(struct source *source, const struct selection *selection, enum locks_order order,
+		 struct table *table)
+{
+	struct locks *locks = must(calloc(1, sizeof(*locks)));
+	const struct waits_listener listener = {.told = locks,
+						.began = take_begin,
+						.ended = take_end,
+						.wanted = take_wanted,
+						.taken = take_taken,
+						.given = take_given};
+	struct lock **list;
+	size_t nr;
+
+	if (!source->file.foreign)
+		locks->symbols = symbols_of_log(source->trace);
+	waits_read(&locks->waits, source, selection, &listener);
+	for (struct lock *lock = locks->first; lock; lock = lock->next) {
+		if (lock->queue.runs && !lock->queue.is_ending)
+			lock->queue.end_ns = locks->waits.end_ns;
+		end_queue(lock);
+	}
+	list = sort_locks(locks, order, &nr);
+	print_locks(locks, list, nr, table);
+	print_order(locks, table);
+	print_convoys(locks, list, nr, table);
+	free(list);
+	free_locks(locks);
+	free(locks);
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/waits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "trace/calls.h"
+#include "trace/native.h"
+#include "trace/states.h"
+#include "waits/wait_objects.h"
+
+#define PROGRESS_EVENTS 65536
+
+/* Locks. */
+
+const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object)
+{
+	const struct hold *hold = thread->holds;
+
+	while (hold && hold->object != object)
+		hold = hold->next_of_thread;
+	return hold;
+}
+
+static void drop(struct hold *hold)
+{
+	struct hold **of_thread = &hold->thread->holds, **of_object = &hold->object->holds;
+
+	while (*of_thread != hold)
+		of_thread = &(*of_thread)->next_of_thread;
+	*of_thread = hold->next_of_thread;
+	while (*of_object != hold)
+		of_object = &(*of_object)->next_of_object;
+	*of_object = hold->next_of_object;
+	free(hold);
+}
+
+static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
+{
+	if (waits->listener->given)
+		waits->listener->given(waits->listener->told, hold, at_ns);
+	drop(hold);
+}
+
+static struct hold *add_hold(struct waiter *thread, struct awaited *object)
+{
+	struct hold *hold = must(calloc(1, sizeof(*hold)));
+
+	*hold = (struct hold){.thread = thread,
+			      .object = object,
+			      .since_ns = LONG_AGO,
+			      .depth = 1,
+			      .next_of_thread = thread->holds,
+			      .next_of_object = object->holds};
+	thread->holds = object->holds = hold;
+	return hold;
+}
+
+/* Of two that have it, one has given it back unseen: only where events were lost, or in another process. */
+static void take(struct waits *waits, struct waiter *thread, struct awaited *object,
+		 const struct event *event, bool is_shared, bool has_waited)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+
+	object->is_tracked = true;
+	/* Of a log: another thread has met it as the owner before it recorded that it is. */
+	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
+		drop(hold);
+		hold = NULL;
+	}
+	if (hold) {
+		hold->depth++;
+		return;
+	}
+	for (struct hold *at = object->is_ordered ? object->holds : NULL, *next; at; at = next) {
+		next = at->next_of_object;
+		if (!is_shared || !at->is_shared)
+			drop(at);
+	}
+	hold = add_hold(thread, object);
+	hold->since_ns = event->time_ns;
+	hold->address = event->address;
+	hold->is_shared = is_shared;
+	hold->counts = waits->counts;
+	hold->priority = thread->priority;
+	if (waits->listener->taken)
+		waits->listener->taken(waits->listener->told, hold, has_waited);
+}
+
+/*
+ * An event tells who has it, which was not seen before.  Threads of a log record side by side: the owner may have told
+ * already that it gives the object back, so once it is known who takes it, that is not asked.
+ */
+static void learn_holder(const struct event *event, struct waiter *thread, struct awaited *object,
+			 unsigned int depth)
+{
+	if (object->holds || (event->is_call && object->is_tracked))
+		return;
+	add_hold(thread, object)->depth = depth > 0 ? depth : 1;
+	object->holds->priority = thread->priority;
+}
+
+static void want(struct waits *waits, const struct waiter *thread, const struct awaited *object,
+		 const struct event *event)
+{
+	if (waits->listener->wanted)
+		waits->listener->wanted(waits->listener->told, thread, object, event->time_ns,
+					event->address);
+}
+
+static bool was_got(const struct event *event)
+{
+	int result = call_result(event);
+
+	return result == 0 || result == EOWNERDEAD;
+}
+
+static void get_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		      struct awaited *object)
+{
+	unsigned int owner = event_word(event, 2);
+	bool can_wait = event_word(event, 1) != 0;
+	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
+
+	object->is_lock = object->is_ordered = true;
+	if (owner != 0)
+		learn_holder(event, parties_thread(waits, owner), object, event_word(event, 3));
+	if (can_wait)
+		want(waits, thread, object, event);
+	if (event->is_call ? !is_begin && was_got(event) : owner == 0 || owner == thread->context)
+		take(waits, thread, object, event, false, false);
+}
+
+static void note_signal(struct awaited *object, const struct event *event, struct waiter *thread)
+{
+	object->signal = (struct signal){object->signal.nr + 1, event->time_ns, thread, event->name,
+					 object->nr_waiters};
+}
+
+static void put_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		      struct awaited *object)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+	unsigned int count = event_word(event, 2);
+
+	object->is_lock = object->is_ordered = true;
+	if (!was_got(event))
+		return;
+	note_signal(object, event, thread);
+	if (!hold && count > 1)
+		learn_holder(event, thread, object, count - 1);
+	else if (hold && hold->depth > 1 && count != 1)
+		hold->depth--;
+	else if (hold)
+		give(waits, hold, event->time_ns);
+	object->is_tracked = true;
+}
+
+static bool is_rwlock(const struct event *event)
+{
+	return strncmp(event->name, "pthread_rwlock", strlen("pthread_rwlock")) == 0;
+}
+
+static bool is_shared(const struct event *event)
+{
+	return is_rwlock(event) && strstr(event->name, "rdlock");
+}
+
+static void get_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			  struct awaited *object)
+{
+	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
+
+	if (is_rwlock(event)) {
+		object->is_lock = object->is_ordered = true;
+		if (event_word(event, 1) != 0)
+			want(waits, thread, object, event);
+	}
+	if (!object->is_signal &&
+	    (event->is_call ? !is_begin && was_got(event) : event_word(event, 2) > 0))
+		take(waits, thread, object, event, is_shared(event), false);
+}
+
+/* One who posts what it has not taken tells others something: then the semaphore is no lock. */
+static void put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			  struct awaited *object)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+
+	if (!was_got(event))
+		return;
+	note_signal(object, event, thread);
+	if (hold && hold->depth > 1) {
+		hold->depth--;
+	} else if (hold) {
+		object->is_lock = true;
+		give(waits, hold, event->time_ns);
+	} else if (!is_rwlock(event)) {
+		object->is_signal = true;
+		object->is_lock = false;
+		while (object->holds)
+			drop(object->holds);
+	}
+}
+
+/* Waits. */
+
+static unsigned int socket_of(const struct waiter *thread)
+{
+	for (int i = 0; i < 4; i++) {
+		const char *label = native_label(thread->native, i);
+
+		if (label && strstr(label, "socket_ptr"))
+			return thread->word[i];
+	}
+	return 0;
+}
+
+/* The object that a thread in this state waits for; 0: none. */
+static unsigned int object_of(const struct event *event, const struct waiter *thread,
+			      unsigned int state)
+{
+	const char *label = native_label(thread->native, 0);
+
+	if (event->of)
+		return event->of->call.object;
+	if (state == STATE_NET)
+		return socket_of(thread);
+	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
+		       thread->word[0] :
+		       0;
+}
+
+/* Who has to do something before it goes on. */
+static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
+{
+	const struct source_object *object = source_object(waits->source, wait->object->handle);
+
+	if (wait->object->kind && object && object->is.type == OBJECT_THREAD &&
+	    wait->state == STATE_SUSPENDED)
+		return parties_thread(waits, object->is.handle);
+	if (!wait->object->is_lock)
+		return NULL;
+	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)
+		if (hold->thread != wait->thread)
+			return hold->thread;
+	return NULL;
+}
+
+static void tell_end(struct waits *waits, const struct wait *wait)
+{
+	struct waiter *thread = wait->thread;
+
+	thread->recent[thread->nr_recent++ % WAITS_RECENT] =
+		(struct stretch){wait->begin_ns, wait->end_ns, wait->object, wait->service};
+	if (waits->listener->ended)
+		waits->listener->ended(waits->listener->told, wait);
+}
+
+static void forget_wait(struct waits *waits, struct waiter *thread)
+{
+	if (!thread->waits)
+		return;
+	thread->waits = false;
+	thread->wait.object->nr_waiters--;
+	waits->nr_broken++;
+}
+
+static void begin_wait(struct waits *waits, const struct event *event)
+{
+	struct waiter *thread = parties_thread(waits, event_word(event, 0));
+	unsigned int state = event_word(event, 1), handle;
+	struct wait *wait = &thread->wait;
+
+	forget_wait(waits, thread);
+	if (!state_of(state))
+		return;
+	handle = object_of(event, thread, state);
+	*wait = (struct wait){.thread = thread,
+			      .object = handle ? parties_object(waits, handle, thread->service) :
+						 parties_nothing(waits, state, thread),
+			      .state = state,
+			      .service = thread->service,
+			      .number = event->number,
+			      .begin_ns = event->time_ns,
+			      .counts = waits->counts,
+			      .priority = thread->priority,
+			      .address = thread->address};
+	/* In ThreadX not every wait of this kind comes from a call that is recorded. */
+	if (!handle && !event->is_made && state != STATE_SLEEP)
+		wait->service = "";
+	wait->before = wait->object->signal;
+	wait->holder = holder_of(waits, wait);
+	thread->waits = true;
+	if (++wait->object->nr_waiters > wait->object->most_waiters)
+		wait->object->most_waiters = wait->object->nr_waiters;
+	if (waits->listener->began)
+		waits->listener->began(waits->listener->told, wait);
+}
+
+/* In ThreadX whoever is resumed has what it waited for, if another one has just put it. */
+static void take_waited(struct waits *waits, const struct event *event, const struct wait *wait)
+{
+	bool is_mutex = wait->state == STATE_MUTEX && !wait->object->holds;
+	bool is_semaphore = wait->waker && !wait->object->is_signal &&
+			    wait->waker->native == NATIVE_SEMAPHORE_PUT &&
+			    wait->waker->word[0] == wait->object->handle;
+
+	if (!event->is_made && wait->object->kind && (is_mutex || is_semaphore))
+		take(waits, wait->thread, wait->object, event, false, true);
+}
+
+/* In a log it has called others since; what it called to end the wait is told by the object, if at all. */
+static void note_waker(struct waits *waits, const struct event *event, struct wait *wait)
+{
+	struct waiter *waker = parties_thread(waits, event->context);
+	const struct signal *signal = &wait->object->signal;
+
+	wait->waker = waker;
+	if (signal->nr > 0 && signal->by == waker)
+		wait->waker_service = signal->service;
+	else
+		wait->waker_service = event->is_made ? "" : waker->service;
+	if (!wait->holder && wait->object->is_lock)
+		wait->holder = waker;
+}
+
+static void end_wait(struct waits *waits, const struct event *event)
+{
+	struct waiter *thread = parties_thread(waits, event_word(event, 0));
+	struct wait *wait = &thread->wait;
+
+	if (!thread->waits)
+		return;
+	thread->waits = false;
+	wait->object->nr_waiters--;
+	wait->end_ns = event->time_ns;
+	wait->has_ended = true;
+	wait->result = event->of ? call_result(event->of) : 0;
+	if (event->context != 0 && event->context != thread->context)
+		note_waker(waits, event, wait);
+	tell_end(waits, wait);
+	take_waited(waits, event, wait);
+}
+
+/* The event that ends a call of a log: its thread has what it waited for, or not. */
+static void end_call(struct waits *waits, const struct event *event, struct waiter *thread)
+{
+	unsigned int service = call_service(event);
+	struct awaited *object;
+
+	if (event->call.object == 0 || !was_got(event))
+		return;
+	object = parties_object(waits, event->call.object, event->name);
+	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
+		take(waits, thread, object, event, is_shared(event), true);
+}
+
+/* Events. */
+
+static void delete_object(struct awaited *object)
+{
+	while (object->holds)
+		drop(object->holds);
+}
+
+static void look_at_service(struct waits *waits, const struct event *event, struct waiter *thread,
+			    unsigned int native)
+{
+	struct awaited *object;
+
+	if (!label_is_object(native_label(native, 0)) || event_word(event, 0) == 0)
+		return;
+	object = parties_object(waits, event_word(event, 0), event->name);
+	switch (native) {
+	case NATIVE_MUTEX_GET:
+		get_mutex(waits, event, thread, object);
+		break;
+	case NATIVE_MUTEX_PUT:
+		put_mutex(waits, event, thread, object);
+		break;
+	case NATIVE_SEMAPHORE_GET:
+		get_semaphore(waits, event, thread, object);
+		break;
+	case NATIVE_SEMAPHORE_PUT:
+	case NATIVE_SEMAPHORE_CEILING_PUT:
+		put_semaphore(waits, event, thread, object);
+		break;
+	case NATIVE_EVENT_FLAGS_SET:
+	case NATIVE_QUEUE_SEND:
+	case NATIVE_QUEUE_FRONT_SEND:
+	case NATIVE_QUEUE_RECEIVE:
+		note_signal(object, event, thread);
+		break;
+	case NATIVE_MUTEX_DELETE:
+	case NATIVE_SEMAPHORE_DELETE:
+		delete_object(object);
+		break;
+	default:
+		break;
+	}
+}
+
+/* An event of a thread that waits, where no call is over: its end was lost.  A handler of a signal may have some. */
+static bool has_missed_end(const struct waits *waits, const struct event *event,
+			   const struct waiter *thread)
+{
+	return thread->waits && !event->is_made && waits->source->file.foreign &&
+	       event->number != thread->wait.number;
+}
+
+static void note_service(struct waiter *thread, const struct event *event, unsigned int native)
+{
+	thread->native = native;
+	thread->service = event->name;
+	thread->address = event->address;
+	for (int i = 0; i < 4; i++)
+		thread->word[i] = event_word(event, i);
+}
+
+static void look_at(struct waits *waits, const struct event *event)
+{
+	unsigned int native = event_native(event);
+	struct waiter *thread = parties_thread(waits, event->context);
+
+	if (event->priority >= 0)
+		thread->priority = event->priority;
+	if (native == NATIVE_THREAD_SUSPEND) {
+		begin_wait(waits, event);
+		return;
+	}
+	if (native == NATIVE_THREAD_RESUME) {
+		end_wait(waits, event);
+		return;
+	}
+	if (has_missed_end(waits, event, thread))
+		forget_wait(waits, thread);
+	if (event->is_over) {
+		end_call(waits, event, thread);
+		return;
+	}
+	if (native != 0)
+		look_at_service(waits, event, thread, native);
+	if (!event->is_made && native != NATIVE_ISR_ENTER && native != NATIVE_ISR_EXIT &&
+	    native != NATIVE_RUNNING && (native != 0 || event->is_call))
+		note_service(thread, event, native);
+}
+
+/* What is still so when the trace ends. */
+static void end(struct waits *waits)
+{
+	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
+		at->wait.end_ns = waits->end_ns;
+		if (at->waits)
+			tell_end(waits, &at->wait);
+	}
+	for (struct awaited *at = waits->first_awaited; at; at = at->next)
+		for (struct hold *hold = at->holds; hold && waits->listener->given;
+		     hold = hold->next_of_object)
+			waits->listener->given(waits->listener->told, hold, waits->end_ns);
+	progress_end();
+}
+
+static void find_range(struct waits *waits)
+{
+	const struct selection *selection = waits->selection;
+
+	waits->from_ns = INT64_MIN;
+	waits->until_ns = INT64_MAX;
+	if (selection->from.is_set)
+		waits->from_ns = moment_ns(&selection->from, waits->source);
+	if (selection->until.is_set)
+		waits->until_ns = moment_ns(&selection->until, waits->source);
+}
+
+void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
+		const struct waits_listener *listener)
+{
+	struct event event;
+
+	*waits = (struct waits){.source = source, .selection = selection, .listener = listener};
+	parties_count_names(waits);
+	source_expand(source);
+	source_rewind(source);
+	while (source_next(source, &event)) {
+		if (waits->nr_events++ == 0)
+			find_range(waits);
+		if (waits->nr_events % PROGRESS_EVENTS == 0)
+			progress("reading", source->nr_read, source->file.nr_entries);
+		if (event.time_ns > waits->end_ns)
+			waits->end_ns = event.time_ns;
+		waits->counts = event.time_ns >= waits->from_ns &&
+				event.time_ns < waits->until_ns &&
+				filter_takes(selection->filter, source, &event);
+		look_at(waits, &event);
+	}
+	end(waits);
+}
+
+void waits_free(struct waits *waits)
+{
+	for (struct awaited *at = waits->first_awaited, *next; at; at = next) {
+		next = at->next;
+		while (at->holds)
+			drop(at->holds);
+		free(at->name);
+		free(at);
+	}
+	for (struct waiter *at = waits->first_waiter, *next; at; at = next) {
+		next = at->next;
+		free(at->name);
+		free(at);
+	}
+	map_free(&waits->nr_of_name);
+	map_free(&waits->waiter_of);
+	map_free(&waits->awaited_of);
+}
+
+/* Stretches. */
+
+static int64_t overlap(const struct stretch *stretch, int64_t from_ns, int64_t until_ns)
+{
+	int64_t from = stretch->begin_ns > from_ns ? stretch->begin_ns : from_ns;
+	int64_t until = stretch->end_ns < until_ns ? stretch->end_ns : until_ns;
+
+	return until > from ? until - from : 0;
+}
+
+int64_t waits_known_since(const struct waiter *thread)
+{
+	int64_t since = INT64_MAX;
+
+	if (thread->nr_recent <= WAITS_RECENT)
+		return INT64_MIN;
+	for (unsigned int i = 0; i < WAITS_RECENT; i++)
+		if (thread->recent[i].begin_ns < since)
+			since = thread->recent[i].begin_ns;
+	return since;
+}
+
+int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
+		     struct stretch *longest)
+{
+	unsigned int nr = thread->nr_recent < WAITS_RECENT ? thread->nr_recent : WAITS_RECENT;
+	struct stretch now = {thread->wait.begin_ns, until_ns, thread->wait.object,
+			      thread->wait.service};
+	int64_t sum = 0, most = 0;
+
+	for (unsigned int i = 0; i < nr + thread->waits; i++) {
+		const struct stretch *at = i < nr ? &thread->recent[i] : &now;
+		int64_t ns = overlap(at, from_ns, until_ns);
+
+		sum += ns;
+		if (ns > most) {
+			most = ns;
+			*longest = *at;
+		}
+	}
+	return sum;
+}

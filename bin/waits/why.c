@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file is read twice.  The first time finds the wait that was asked for; the second one keeps what threads waited
+ * for, and who had what, while it lasted: of each thread and of each object the longest ones.  Then it is told, from
+ * the thread that waits to the one that has what it waits for, and so on.
+ */
+#include "waits/why.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "trace/calls.h"
+#include "trace/filter.h"
+#include "trace/states.h"
+#include "trace/symbols.h"
+#include "waits/wait_history.h"
+#include "waits/waits.h"
+
+#define TOLD 4	      /* of what one did in a stretch of time */
+#define SMALL_PART 50 /* what is less than such a part of the whole is not told */
+#define DEPTH_MAX 12
+#define MANY_TURNS 8 /* so many, none of them longer than such a part, */
+#define FEW_PARTS 5  /* are told together */
+
+struct why {
+	struct source *source;
+	struct waits waits;
+	const char *name;
+	const struct moment *at;
+	struct text *text;
+	struct symbols *symbols; /* NULL: a trace buffer has none */
+
+	/* The first time. */
+	int64_t at_ns;
+	bool has_at;
+	unsigned int context;	    /* of the thread asked for */
+	struct wait found, nearest; /* nearest: the last one ahead, if none was found */
+	bool is_found, has_nearest;
+
+	/* The second time. */
+	struct keep keep;
+
+	/* While it is told: the waits on the way here. */
+	const struct kept_wait *way[DEPTH_MAX];
+	unsigned int depth;
+};
+
+/* The first time: which wait. */
+
+/* Threads of a log have their tids behind their names. */
+static bool is_name_of(const struct txtrace_object *object, const char *name)
+{
+	size_t length = strlen(name);
+	char tid[16];
+
+	snprintf(tid, sizeof(tid), " %d", (int)object->tid);
+	return object->tid > 0 && strncmp(object->name, name, length) == 0 &&
+	       strcmp(object->name + length, tid) == 0;
+}
+
+static bool is_thread(const struct why *why, const struct txtrace_object *object)
+{
+	char *end;
+	unsigned long number;
+
+	if (strcmp(object->name, why->name) == 0 || is_name_of(object, why->name))
+		return true;
+	number = strtoul(why->name, &end, 10);
+	if (*end == '\0' && end != why->name && object->tid > 0 &&
+	    number == (unsigned long)object->tid)
+		return true;
+	number = strtoul(why->name, &end, 16);
+	return *end == '\0' && strlen(why->name) >= 6 && number == object->handle;
+}
+
+/* False: that was said. */
+static bool find_thread(struct why *why)
+{
+	const struct source *source = why->source;
+	unsigned int found = 0;
+
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i].is;
+
+		if (object->type != OBJECT_THREAD || !is_thread(why, object) ||
+		    object->handle == found)
+			continue;
+		if (found != 0) {
+			say("%s: several threads are %s; say which by its handle, %08x or %08x",
+			    source->path, why->name, found, object->handle);
+			return false;
+		}
+		found = object->handle;
+	}
+	if (found == 0)
+		say("%s: there is no thread %s; txtrace report lists them", source->path,
+		    why->name);
+	why->context = found;
+	return found != 0;
+}
+
+static void look_for_wait(void *told, const struct wait *wait)
+{
+	struct why *why = told;
+
+	if (wait->thread->context != why->context)
+		return;
+	if (!why->at->is_set) {
+		if (!why->is_found || keep_is_longer(wait, &why->found))
+			why->found = *wait;
+		why->is_found = true;
+		return;
+	}
+	if (!why->has_at)
+		why->at_ns = moment_ns(why->at, why->source);
+	why->has_at = true;
+	if (wait->begin_ns <= why->at_ns && (why->at_ns < wait->end_ns || !wait->has_ended)) {
+		why->found = *wait;
+		why->is_found = true;
+	} else if (wait->end_ns <= why->at_ns) {
+		why->nearest = *wait;
+		why->has_nearest = true;
+	}
+}
+
+/* Words. */
+
+static void begin_line(const struct why *why, unsigned int depth)
+{
+	for (unsigned int i = 0; i < depth; i++)
+		text_string(why->text, "  ");
+}
+
+/* A line of its own. */
+static void tell(const struct why *why, unsigned int depth, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void tell(const struct why *why, unsigned int depth, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	begin_line(why, depth);
+	text_plain(why->text, line, 0);
+	text_char(why->text, '\n');
+}
+
+struct words {
+	char text[256];
+};
+
+/* "41.2 ms" */
+static struct words duration(int64_t ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+	struct words words;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if ((double)ns < units[i].ns)
+			continue;
+		snprintf(words.text, sizeof(words.text), "%.1f %s", (double)ns / units[i].ns,
+			 units[i].name);
+		return words;
+	}
+	snprintf(words.text, sizeof(words.text), "%lld ns", (long long)ns);
+	return words;
+}
+
+/* Since the trace began. */
+static struct words moment(const struct why *why, int64_t time_ns)
+{
+	int64_t ns = time_ns - why->source->first_ns;
+	struct words words;
+
+	if (time_ns == LONG_AGO)
+		snprintf(words.text, sizeof(words.text), "before the trace began");
+	else
+		snprintf(words.text, sizeof(words.text), "at %s%lld.%06lld s", ns < 0 ? "-" : "",
+			 llabs(ns) / NS_PER_S, llabs(ns) % NS_PER_S / 1000);
+	return words;
+}
+
+/* " (at worker+0x1c)", or nothing. */
+static struct words place(const struct why *why, uintptr_t address)
+{
+	const char *name = why->symbols && address ? symbols_code(why->symbols, address) : NULL;
+	struct words words = {""};
+
+	if (name)
+		snprintf(words.text, sizeof(words.text), " (at %s)", name);
+	else if (address != 0)
+		snprintf(words.text, sizeof(words.text), " (at 0x%llx)",
+			 (unsigned long long)address);
+	return words;
+}
+
+static struct words object_words(const struct awaited *object)
+{
+	struct words words;
+
+	waits_describe(object, words.text, sizeof(words.text));
+	return words;
+}
+
+static bool is_for_thread(const struct wait *wait)
+{
+	return wait->object->kind && strcmp(wait->object->kind, "thread") == 0;
+}
+
+static bool is_io(const struct wait *wait)
+{
+	return wait->state == STATE_NET && wait->object->kind;
+}
+
+/* What a wait is: "for mutex A (pthread_mutex_lock)", "asleep (nanosleep)". */
+static struct words wait_words(const struct wait *wait)
+{
+	struct words words, object;
+
+	if (!wait->object->kind && !*wait->service) {
+		snprintf(words.text, sizeof(words.text), "%s%s",
+			 wait->state == STATE_SUSPENDED ? "suspended" : "waiting for ",
+			 wait->state == STATE_SUSPENDED ? "" : states[wait->state].kind);
+		return words;
+	}
+	if (!wait->object->kind) {
+		snprintf(words.text, sizeof(words.text), "%s (%s)",
+			 wait->state == STATE_SLEEP ? "asleep" : "waiting", wait->service);
+		return words;
+	}
+	object = object_words(wait->object);
+	if (is_for_thread(wait))
+		snprintf(words.text, sizeof(words.text), "waiting for the end of %.99s (%s)",
+			 object.text, wait->service);
+	else if (is_io(wait))
+		snprintf(words.text, sizeof(words.text), "in %s of %.99s", wait->service,
+			 object.text);
+	else
+		snprintf(words.text, sizeof(words.text), "waiting for %.99s (%s)", object.text,
+			 wait->service);
+	return words;
+}
+
+static void tell_wait(const struct why *why, const struct wait *wait, struct part part,
+		      unsigned int depth)
+{
+	struct words what = wait_words(wait);
+	bool is_all = part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns;
+
+	if (!wait->has_ended)
+		tell(why, depth,
+		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
+		     wait->thread->name, what.text, moment(why, wait->begin_ns).text + 3,
+		     moment(why, wait->end_ns).text, duration(wait->end_ns - wait->begin_ns).text);
+	else if (depth == 0 || is_all)
+		tell(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
+		     duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
+		     what.text, moment(why, wait->begin_ns).text + 3,
+		     moment(why, wait->end_ns).text + 3);
+	else
+		tell(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
+		     duration(part_length(part)).text, what.text,
+		     moment(why, wait->begin_ns).text + 3, moment(why, wait->end_ns).text + 3);
+}
+
+/* Deadlock. */
+
+/* Where the thread is on the way, or -1. */
+static int on_way(const struct why *why, const struct waiter *thread)
+{
+	for (unsigned int i = 0; i < why->depth; i++)
+		if (why->way[i]->wait.thread == thread)
+			return (int)i;
+	return -1;
+}
+
+static void tell_cycle(const struct why *why, int first, unsigned int depth)
+{
+	bool has_ended = false;
+
+	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
+		has_ended |= why->way[i]->wait.has_ended;
+	if (has_ended) {
+		tell(why, depth, "%s is told of above.", why->way[first]->wait.thread->name);
+		return;
+	}
+	tell(why, depth, "Deadlock: nobody can go on.");
+	for (unsigned int i = (unsigned int)first; i < why->depth; i++) {
+		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
+		const struct wait *wait = &why->way[i]->wait;
+
+		tell(why, depth + 1,
+		     is_for_thread(wait) ? "%s waits for the end of %s, which is %s." :
+					   "%s waits for %s, which %s has.",
+		     wait->thread->name, object_words(wait->object).text,
+		     why->way[next]->wait.thread->name);
+	}
+}
+
+/* What a thread did in a stretch of time. */
+
+static void tell_chain(struct why *why, const struct kept_wait *is, struct part part,
+		       unsigned int depth);
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct kept_wait *left = *(const struct kept_wait *const *)a;
+	const struct kept_wait *right = *(const struct kept_wait *const *)b;
+
+	return (left->wait.begin_ns > right->wait.begin_ns) -
+	       (left->wait.begin_ns < right->wait.begin_ns);
+}
+
+/* Its waits in it that matter most, in the order of time; how many.  *rest_ns: what is left of the time. */
+static unsigned int choose_waits(struct kept *kept, struct part part,
+				 const struct kept_wait *chosen[TOLD], int64_t *rest_ns)
+{
+	unsigned int nr = 0;
+
+	*rest_ns = part_length(part);
+	for (unsigned int i = 0; i < kept->nr_waits; i++) {
+		const struct wait *wait = &kept->wait[i].wait;
+		int64_t ns = part_length(part_common(part, wait->begin_ns, wait->end_ns));
+		unsigned int at;
+
+		*rest_ns -= ns;
+		if (ns * SMALL_PART < part_length(part) || ns == 0)
+			continue;
+		for (at = nr < TOLD ? nr++ : TOLD; at > 0; at--) {
+			const struct wait *other = &chosen[at - 1]->wait;
+
+			if (ns <= part_length(part_common(part, other->begin_ns, other->end_ns)))
+				break;
+			if (at < TOLD)
+				chosen[at] = chosen[at - 1];
+		}
+		if (at < TOLD)
+			chosen[at] = &kept->wait[i];
+	}
+	qsort(chosen, nr, sizeof(struct kept_wait *), compare_begins);
+	return nr;
+}
+
+static void tell_doings(struct why *why, const struct waiter *thread, struct part part,
+			unsigned int depth)
+{
+	const struct kept_wait *chosen[TOLD];
+	int64_t rest_ns;
+	unsigned int nr;
+	int first = on_way(why, thread);
+
+	if (first >= 0) {
+		tell_cycle(why, first, depth);
+		return;
+	}
+	nr = choose_waits(keep_of_thread(&why->keep, thread), part, chosen, &rest_ns);
+	for (unsigned int i = 0; i < nr; i++)
+		tell_chain(why, chosen[i],
+			   part_common(part, chosen[i]->wait.begin_ns, chosen[i]->wait.end_ns),
+			   depth);
+	if (rest_ns * SMALL_PART < part_length(part))
+		return;
+	if (rest_ns == part_length(part))
+		tell(why, depth, "%s ran, or was ready to, all the time.", thread->name);
+	else
+		tell(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
+		     duration(rest_ns).text);
+}
+
+/* Who had it. */
+
+static int compare_holds(const void *a, const void *b)
+{
+	const struct kept_hold *left = a, *right = b;
+
+	return (left->hold.since_ns > right->hold.since_ns) -
+	       (left->hold.since_ns < right->hold.since_ns);
+}
+
+static void tell_hold(struct why *why, const struct wait *wait, const struct kept_hold *is,
+		      struct part part, unsigned int depth)
+{
+	const struct hold *hold = &is->hold;
+	struct part both = keep_part(is, part);
+	struct words where = place(why, hold->address);
+
+	tell(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
+	     object_words(wait->object).text, hold->thread->name, duration(part_length(both)).text,
+	     moment(why, hold->since_ns).text, where.text);
+	if (wait->priority >= 0 && hold->priority > wait->priority)
+		tell(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
+		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
+	tell_doings(why, hold->thread, both, depth + 1);
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *left = a, *right = b;
+
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Many turns, none of which matters by itself.  False: they are few, or not of this stretch. */
+static bool tell_turns(const struct why *why, const struct wait *wait, struct kept *kept,
+		       struct part part, unsigned int depth)
+{
+	int64_t longest_ns = 0;
+	uint64_t nr = 0;
+
+	for (unsigned int i = 0; i < kept->nr_shares; i++) {
+		nr += kept->share[i].nr;
+		if (kept->share[i].longest_ns > longest_ns)
+			longest_ns = kept->share[i].longest_ns;
+	}
+	if (nr <= MANY_TURNS || part.from_ns != why->keep.all.from_ns ||
+	    part.until_ns != why->keep.all.until_ns || longest_ns * FEW_PARTS > part_length(part))
+		return false;
+	qsort(kept->share, kept->nr_shares, sizeof(kept->share[0]), compare_shares);
+	tell(why, depth,
+	     "%s was held by others in %llu turns, the longest of %s; a convoy is told by "
+	     "txtrace locks.",
+	     object_words(wait->object).text, (unsigned long long)nr, duration(longest_ns).text);
+	for (unsigned int i = 0; i < kept->nr_shares && i < TOLD; i++)
+		tell(why, depth + 1, "%s had it for %s of that, in %llu turns.",
+		     kept->share[i].thread->name, duration(kept->share[i].ns).text,
+		     (unsigned long long)kept->share[i].nr);
+	return true;
+}
+
+/* False: nobody is known to have had it. */
+static bool tell_holds(struct why *why, const struct wait *wait, struct part part,
+		       unsigned int depth)
+{
+	struct kept *kept = keep_of_object(&why->keep, wait->object);
+	int64_t rest_ns = 0;
+	unsigned int nr_told = 0, nr_rest = 0;
+
+	if (tell_turns(why, wait, kept, part, depth))
+		return true;
+	if (kept->nr_holds > 0)
+		qsort(kept->hold, kept->nr_holds, sizeof(kept->hold[0]), compare_holds);
+	for (unsigned int i = 0; i < kept->nr_holds; i++) {
+		int64_t ns = part_length(keep_part(&kept->hold[i], part));
+
+		if (kept->hold[i].hold.thread == wait->thread || ns == 0)
+			continue;
+		if (ns * SMALL_PART < part_length(part) || nr_told == TOLD) {
+			nr_rest++;
+			rest_ns += ns;
+			continue;
+		}
+		nr_told++;
+		tell_hold(why, wait, &kept->hold[i], part, depth);
+	}
+	if (nr_rest > 0)
+		tell(why, depth, "It was held %u other times, %s all together.", nr_rest,
+		     duration(rest_ns).text);
+	return nr_told + nr_rest > 0;
+}
+
+/* Who lets it go on. */
+
+static bool is_condition(const struct awaited *object)
+{
+	return strcmp(object->kind, "condition") == 0;
+}
+
+static void tell_lost_signal(const struct why *why, const struct kept_wait *is, unsigned int depth)
+{
+	const struct signal *before = &is->wait.before;
+	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
+
+	if (before->nr == 0) {
+		tell(why, depth, "Nobody signalled %s, before or since.",
+		     object_words(is->wait.object).text);
+		return;
+	}
+	tell(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
+	     object_words(is->wait.object).text, duration(is->wait.begin_ns - before->at_ns).text,
+	     before->by->name, before->service, moment(why, before->at_ns).text,
+	     is_lost ? ", and nobody was waiting; no signal since." : "; no signal since.");
+	if (is_lost)
+		tell(why, depth, "Lost wake-up: a signal is not kept for those who come later.");
+}
+
+static void tell_signals(const struct why *why, const struct kept_wait *is, unsigned int depth)
+{
+	uint64_t nr = is->after.nr - is->wait.before.nr;
+
+	if (nr == 0) {
+		if (!is->wait.waker)
+			tell_lost_signal(why, is, depth);
+		return;
+	}
+	if (is->wait.waker && is->wait.waker == is->after.by)
+		return; /* told as who woke it */
+	tell(why, depth, "%s was signalled %llu times meanwhile, last by %s (%s, %s).",
+	     object_words(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
+	     is->after.service, moment(why, is->after.at_ns).text);
+}
+
+static void tell_end(const struct why *why, const struct wait *wait, unsigned int depth)
+{
+	if (!wait->has_ended)
+		return;
+	if (wait->waker)
+		tell(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
+		     *wait->waker_service ? ": " : "", wait->waker_service,
+		     moment(why, wait->end_ns).text);
+	else if (wait->result == ETIMEDOUT)
+		tell(why, depth, "It timed out.");
+	else if (wait->result != 0)
+		tell(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
+}
+
+/* A wait, whom it was for, and so on. */
+static void tell_chain(struct why *why, const struct kept_wait *is, struct part part,
+		       unsigned int depth)
+{
+	const struct wait *wait = &is->wait;
+	bool has_holder = false;
+
+	tell_wait(why, wait, part, depth);
+	if (!wait->object->kind || why->depth == DEPTH_MAX)
+		return;
+	why->way[why->depth++] = is;
+	if (is_for_thread(wait) && wait->holder) {
+		has_holder = true;
+		tell_doings(why, wait->holder, part, depth + 1);
+	} else if (wait->object->is_lock) {
+		has_holder = tell_holds(why, wait, part, depth + 1);
+	}
+	if (!has_holder && !is_io(wait) && !wait->object->is_lock)
+		tell_signals(why, is, depth + 1);
+	if (!has_holder && wait->waker && !is_io(wait))
+		tell_doings(why, wait->waker, part, depth + 1);
+	tell_end(why, wait, depth + 1);
+	why->depth--;
+}
+
+static void tell_no_wait(const struct why *why)
+{
+	const char *name = source_context_name(why->source, why->context);
+	const struct wait *last = &why->nearest;
+
+	if (!why->at->is_set)
+		tell(why, 0, "%s waited for nothing that the trace tells of.", name);
+	else if (why->has_nearest)
+		tell(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
+		     duration(last->end_ns - last->begin_ns).text, wait_words(last).text,
+		     moment(why, last->end_ns).text + 3);
+	else
+		tell(why, 0, "%s did not wait then, nor before.", name);
+}
+
+/* The first time; false: there is no such wait, and that was told. */
+static bool find_wait(struct why *why)
+{
+	static const struct selection all;
+	const struct waits_listener listener = {.told = why, .ended = look_for_wait};
+
+	waits_read(&why->waits, why->source, &all, &listener);
+	if (why->is_found) {
+		why->keep.number = why->found.number;
+		why->keep.context = why->context;
+		why->keep.all = (struct part){why->found.begin_ns, why->found.end_ns};
+	} else {
+		tell_no_wait(why);
+	}
+	waits_free(&why->waits);
+	return why->is_found;
+}
+
+bool why_tell(struct source *source, const char *thread, const struct moment *at, struct text *text)
+{
+	static const struct selection all;
+	struct why why = {.source = source, .name = thread, .at = at, .text = text};
+	const struct waits_listener listener = {
+		.told = &why.keep, .ended = keep_wait, .given = keep_hold};
+
+	if (!find_thread(&why))
+		return false;
+	if (!find_wait(&why))
+		return true;
+	if (!source->file.foreign)
+		why.symbols = symbols_of_log(source->trace);
+	waits_read(&why.waits, source, &all, &listener);
+	if (why.keep.target.wait.thread)
+		tell_chain(&why, &why.keep.target, why.keep.all, 0);
+	else
+		say("%s: it was another file when it was read again", source->path);
+	keep_free(&why.keep);
+	symbols_free(why.symbols);
+	waits_free(&why.waits);
+	return why.keep.target.wait.thread != NULL;
+}
