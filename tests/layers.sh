@@ -19,6 +19,7 @@ esac
 orders='
 lib base txtb event ring registry calls trace log stream api
 bin base cli trace trx waits report diff check live export cmd
+preload . standalone wrap
 '
 
 failed=0

@@ -78,7 +78,7 @@ complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
 
 # The preloaded object reads variables, and has groups: each stands in its page, and no other does.
 page=$man/libtxtrace-preload.7
-grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' | sort >"$scratch/read"
+grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' | sort >"$scratch/read"
 [ -s "$scratch/read" ] || complain 'the preloaded object reads no variable'
 sed -n 's/^\.It Ev //p' "$page" | grep -v '^TXTRACE_DIR$' | sort | comm -3 "$scratch/read" - | tr -d '\t' >"$scratch/absent"
 complain_each 'is not both read by the preloaded object and in its page' <"$scratch/absent"

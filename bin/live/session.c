@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../preload/ringsize.h"
+#include "../preload/standalone/ring_size.h"
 #include "base/message.h"
 #include "live/target.h"
 

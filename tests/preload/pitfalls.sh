@@ -418,7 +418,7 @@ p26_no_versions()
 		/dlvsym\(|gnu_get_libc_version\(|Verdef|__data\./ && !/^ \*/ {
 			for (ok = i = 0; i <= deep; i++) ok += glibc[i]
 			if (!ok) print FILENAME ": " $0
-		}' "$top"/preload/*.[ch] >bare
+		}' "$top"/preload/*.[ch] "$top"/preload/*/*.[ch] >bare
 	is 'uses of what only glibc has' '' "$(cat bare)"
 	is 'places that ask for a version' 1 "$(grep -c 'dlvsym(RTLD' "$top/preload/resolve.c")"
 }

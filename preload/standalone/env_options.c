@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "variables.h"
+#include "standalone/env_options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 #include <trace.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "hook.h"
+#include "standalone/warn.h"
 
 static const struct {
 	const char *name;

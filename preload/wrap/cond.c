@@ -11,7 +11,7 @@
 #include "c11.h"
 #include "deadline.h"
 #include "hook.h"
-#include "mutex.h"
+#include "wrap/mutex.h"
 
 /* How many wait; 0 also where that is not known. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)

@@ -2,7 +2,7 @@
 /*
  * Processes.  vfork() is not recorded: a function that returns twice cannot have one in between that returns once.
  * It is only noted ahead of it (thread.h), and then jumped to.  What its child executes is edited like any other's
- * (envedit.h), and that it does is not recorded.  What it does ahead of that, as with descriptors, is taken for its
+ * (env_edit.h), and that it does is not recorded.  What it does ahead of that, as with descriptors, is taken for its
  * parent's, whose memory it has: to tell them apart takes a system call.
  *
  * An exec that succeeds does not come back, so it is recorded as a call that begins; one that fails ends too.  Who
@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "envedit.h"
-#include "standalone.h"
-#include "text.h"
+#include "standalone/env_edit.h"
+#include "standalone/standalone.h"
+#include "wrap/text_arg.h"
 
 /* For what has to be done also while nothing is traced. */
 #define ENSURE(name)                                                                               \

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "deadline.h"
 #include "hook.h"
-#include "reach.h"
+#include "wrap/probe.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -7,7 +7,7 @@
  * A stream waits if its buffer is empty and its descriptor would wait; output goes to the buffer, and is not asked.
  * Calls of one character are not recorded: they are too many, and most of them are no calls at all.
  */
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files and descriptors. */
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 /* A mode is there only where a file may be made. */
 #define TAKE_MODE(flags, mode)                                                                     \

@@ -5,12 +5,12 @@
  * destructor, or whoever recovers it, completes it.  Whatever fails is one line on stderr, and the program goes on.
  *
  * Which children are traced: with TXTRACE_CHILDREN=no what they execute gets an environment without us, made where
- * they execute it (process.c, envedit.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
+ * they execute it (process.c, env_edit.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
  * constructor finds us in the parent process too, and so knows that this is a child.
  *
  * System calls are made as such: wrapped functions would be recorded as the program's.
  */
-#include "standalone.h"
+#include "standalone/standalone.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #include <time.h>
 #include <trace_ext.h>
 
-#include "complain.h"
-#include "envedit.h"
 #include "hook.h"
-#include "ringsize.h"
+#include "standalone/env_edit.h"
+#include "standalone/env_options.h"
+#include "standalone/ring_size.h"
+#include "standalone/warn.h"
 #include "stream/flush.h"
-#include "variables.h"
 
 #define NAMES_MAX 10000 /* of a log that exists: name.1, ... */
 

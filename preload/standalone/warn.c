@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "complain.h"
+#include "standalone/warn.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 #include <stddef.h>
 #include <string.h>

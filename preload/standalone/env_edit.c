@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "envedit.h"
+#include "standalone/env_edit.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "hook.h"
-#include "reach.h"
+#include "wrap/probe.h"
 
 struct px_text {
 	union px_call_data data;

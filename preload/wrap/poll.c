@@ -6,11 +6,11 @@
  *
  * A duration that is no duration is the real call's to refuse, so it is not tried first.
  */
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 #include <string.h>
 
-#include "reach.h"
+#include "wrap/probe.h"
 
 #define FOR_EVER UINT32_MAX
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct px_standalone {
-	uint32_t children; /* enum px_children of variables.h */
+	uint32_t children; /* enum px_children of env_options.h */
 	uint32_t pid;	   /* that our constructor saw; 0: it has not run */
 	bool is_quiet;	   /* this process is not to be traced, and does not pass us on */
 };

@@ -9,7 +9,7 @@
 
 #include "deadline.h"
 #include "hook.h"
-#include "text.h"
+#include "wrap/text_arg.h"
 
 static uint32_t value_of(sem_t *sem)
 {

@@ -12,8 +12,8 @@
 #include "c11.h"
 #include "deadline.h"
 #include "hook.h"
-#include "mutex.h"
 #include "trace/thread.h"
+#include "wrap/mutex.h"
 
 #ifdef __GLIBC__
 #define OWNER(mutex) ((uint32_t)px_read_once(&(mutex)->__data.__owner))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reach.h"
+#include "wrap/probe.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 /* Pages are of this size, or of a multiple. */
 #define PAGE 4096

@@ -9,8 +9,8 @@
 
 #include "deadline.h"
 #include "hook.h"
-#include "reach.h"
-#include "text.h"
+#include "wrap/probe.h"
+#include "wrap/text_arg.h"
 
 static const struct timespec long_past = {0, 0};
 

@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "standalone.h"
-#include "text.h"
+#include "standalone/standalone.h"
+#include "wrap/text_arg.h"
 
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
 

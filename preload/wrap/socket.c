@@ -6,13 +6,13 @@
  * is not sure, the socket is asked.  Sending is never tried, since it might send a part: the socket is asked.  A
  * connection that is made to another machine by a blocking socket waits; to this one, it does not.
  */
-#include "descriptor.h"
+#include "wrap/descriptor.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
-#include "reach.h"
+#include "wrap/probe.h"
 
 PX_INLINE const struct sockaddr *sent(__CONST_SOCKADDR_ARG address)
 {
