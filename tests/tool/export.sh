@@ -79,9 +79,9 @@ compare_ctf()
 
 # Logs.
 for kind in whole lossy; do
-	sh "$top/tests/with-own-dir.sh" "$make_log" "$scratch/$kind.trx" $kind || complain "make_log $kind fails"
+	sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/$kind.trx" $kind || complain "make_log $kind fails"
 done
-sh "$top/tests/with-own-dir.sh" "$make_log" "$scratch/large.trx" large 360000 256 || complain 'make_log large fails'
+sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/large.trx" large 360000 256 || complain 'make_log large fails'
 
 "$tool" export --to csv "$scratch/whole.trx" || complain 'export --to csv fails'
 "$tool" print --format csv --columns all "$scratch/whole.trx" | cmp -s - "$scratch/whole.csv" ||

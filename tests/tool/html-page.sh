@@ -14,7 +14,7 @@ if ! (cd "$top/tests/tool" && PYTHONDONTWRITEBYTECODE=1 python3 -c 'import brows
 fi
 find_samples
 for kind in whole lossy; do
-	sh "$top/tests/with-own-dir.sh" tests/tool/make_log "$scratch/$kind.trx" $kind || exit 99
+	sh "$top/tests/support/with-own-dir.sh" tests/tool/make_log "$scratch/$kind.trx" $kind || exit 99
 done
 tests/tool/mktrx <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || exit 99
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_page.py" "$tool" "$scratch" "$samples"/demo_*.trx \

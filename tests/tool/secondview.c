@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../txtb_checker.h"
+#include "support/txtb_checker.h"
 
 static const struct {
 	unsigned int warnings;

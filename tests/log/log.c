@@ -1,0 +1,1065 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of a log, written with hand-made events: what comes back, what the viewer sees, and that both are
+ * right at every instant, whatever call fails and wherever the writer dies.
+ */
+#include "support/common.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "log/archive_log.h"
+#include "log/log.h"
+#include "support/log_checker.h"
+
+#define SLOT_BYTES 80
+#define LONGEST_DATA (1 << 20)
+
+/* Events are known by their number: all else follows from it and from these. */
+static struct {
+	uint32_t nr_threads;
+	size_t longest; /* data */
+	uint32_t types; /* in use */
+	uint64_t (*time)(uint64_t number);
+	size_t (*length)(uint64_t number);
+} world;
+
+static int file;
+static struct px_log *wlog;
+static struct px_log_state state;
+static struct px_objects threads;
+static struct px_typelist types;
+static struct px_test_log_facts facts;
+static unsigned char *data;
+
+static uint64_t mix(uint64_t number)
+{
+	return next_random(&number);
+}
+
+#define EPOCH_NS UINT64_C(1700000000000000000)
+
+static uint64_t steady_time(uint64_t number)
+{
+	return EPOCH_NS + number * 1234;
+}
+
+static size_t random_length(uint64_t number)
+{
+	return mix(number) % 3 ? mix(number + 1) % 17 : mix(number + 2) % (world.longest + 1);
+}
+
+static size_t no_length(uint64_t number)
+{
+	(void)number;
+	return 0;
+}
+
+static void setup(void)
+{
+	file = px_test_file();
+	data = malloc(LONGEST_DATA);
+	ck_assert_ptr_nonnull(data);
+	world.nr_threads = 5;
+	world.longest = 200;
+	world.types = 20;
+	world.time = steady_time;
+	world.length = random_length;
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+}
+
+static uint32_t handle_of(uint64_t number)
+{
+	return px_txtb_handle(PX_TXTB_THREAD, 1 + (uint32_t)(number % world.nr_threads));
+}
+
+static uint32_t type_of(uint64_t number)
+{
+	return PX_EVENT_UNNAMED + (uint32_t)(mix(number + 3) % world.types);
+}
+
+static void make_report(uint64_t number, struct px_report *report)
+{
+	memset(report, 0, sizeof(*report));
+	report->record.address = number;
+	report->record.thread = 0x7000 + number % world.nr_threads;
+	report->record.pid = 4711;
+	report->record.id = type_of(number);
+	report->record.flags = number % 7 == 0 ? PX_RECORD_TRUNCATED : 0;
+	report->record.context = handle_of(number);
+	report->record.priority = px_txtb_priority_word((uint32_t)number % 32);
+	report->record.cpu = number % 4;
+	report->time_ns = world.time(number);
+	report->length = report->copied = world.length(number);
+	report->record.length = (uint32_t)report->length;
+	px_test_fill(data, report->length, (uint32_t)number);
+}
+
+static int begin_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
+{
+	struct px_attr attr;
+	struct px_log_setup setup = {.fd = file,
+				     .attr = &attr,
+				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
+				     .target_pid = 4711,
+				     .threads = &threads,
+				     .types = &types};
+
+	px_attr_init(&attr);
+	attr.log_policy = policy;
+	attr.log_size = log_size;
+	attr.max_data_size = max_data;
+	attr.nr_rings = 1;
+	attr.create_time.tv_sec = 1700000000;
+	return px_log_create(&setup, &wlog);
+}
+
+static void new_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
+{
+	ck_assert_int_eq(begin_log(policy, log_size, max_data), 0);
+}
+
+/* Append one event, writing where that has to be.  What was written is lost if that fails. */
+static enum px_log_room append(uint64_t number, int *error)
+{
+	enum px_log_room room;
+	struct px_report report;
+
+	make_report(number, &report);
+	while ((room = px_log_append(wlog, &report, data)) == PX_LOG_WRITE_FIRST)
+		*error |= px_log_write(wlog, &state);
+	if (room == PX_LOG_FULL) {
+		px_log_append_stop(wlog);
+		px_log_count_lost(wlog);
+	}
+	return room;
+}
+
+static void append_all(uint64_t from, uint64_t to)
+{
+	int error = 0;
+
+	for (; from < to; from++)
+		append(from, &error);
+	ck_assert_int_eq(error, 0);
+}
+
+static void write_now(void)
+{
+	ck_assert_int_eq(px_log_write(wlog, &state), 0);
+}
+
+static void complete(unsigned int look)
+{
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	px_test_check_log(file, look, &facts);
+}
+
+/* Reading back. */
+
+struct contents {
+	uint64_t first, last, count, nr_missing;
+	bool ends_with_stop;
+};
+
+/* A check of Check for each would take most of the time. */
+#define soundly(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			ck_abort_msg("not %s", #condition);                                        \
+	} while (0)
+
+static void expect_event(const struct px_report *found, const void *found_data)
+{
+	struct px_report report;
+
+	make_report(found->record.address, &report);
+	soundly(found->record.id == report.record.id);
+	soundly(found->record.thread == report.record.thread);
+	soundly(found->record.pid == 4711);
+	soundly(found->record.flags == report.record.flags);
+	soundly(found->record.priority == report.record.priority);
+	soundly(found->record.cpu == report.record.cpu);
+	soundly(found->time_ns == report.time_ns);
+	soundly(found->length == report.length);
+	soundly(found->copied == report.length);
+	soundly(memcmp(found_data, data, report.length) == 0);
+}
+
+/* Numbers rise; where none may be missing, one by one. */
+static struct contents read_back(bool may_miss)
+{
+	struct contents contents = {.first = UINT64_MAX};
+	unsigned char *bytes = malloc(LONGEST_DATA);
+	struct px_archive *archive;
+	struct px_report found;
+
+	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	while (archive->kind->next(archive, bytes, LONGEST_DATA, &found) == PX_NEXT_EVENT) {
+		uint64_t number = found.record.address;
+
+		contents.ends_with_stop = found.record.id == PX_EVENT_STOP;
+		if (found.record.id < PX_EVENT_UNNAMED)
+			continue; /* made here and there, without a number */
+		if (contents.count == 0)
+			contents.first = number;
+		else
+			soundly(may_miss ? number > contents.last : number == contents.last + 1);
+		if (contents.count > 0)
+			contents.nr_missing += number - contents.last - 1;
+		contents.last = number;
+		contents.count++;
+		expect_event(&found, bytes);
+	}
+	archive->kind->free(archive);
+	free(bytes);
+	return contents;
+}
+
+static void expect_contents(uint64_t from, uint64_t to)
+{
+	struct contents contents = read_back(false);
+
+	ck_assert_uint_eq(contents.count, to - from);
+	if (to > from)
+		ck_assert_uint_eq(contents.first, from);
+}
+
+static const uint32_t policies[] = {PX_POLICY_LOOP, PX_POLICY_UNTIL_FULL, PX_POLICY_APPEND};
+
+/* WITHLOG-11 LOGP-4 */
+START_TEST(log_events_of_every_type_come_back)
+{
+	world.types = PX_EVENT_IDS - PX_EVENT_UNNAMED;
+	new_log(policies[_i], 8 << 20, 256);
+	append_all(0, 10000);
+	complete(0);
+	expect_contents(0, 10000);
+}
+END_TEST
+
+static size_t length_is_number(uint64_t number)
+{
+	return (size_t)number;
+}
+
+START_TEST(log_data_of_every_length_comes_back)
+{
+	world.length = length_is_number;
+	new_log(policies[_i], 16 << 20, 2000);
+	append_all(0, 2001);
+	complete(0);
+	expect_contents(0, 2001);
+}
+END_TEST
+
+static size_t largest_length(uint64_t number)
+{
+	return number % 2 ? 0 : LONGEST_DATA - (size_t)number;
+}
+
+/* The largest data there can be, in a log as small as it can be for it. */
+START_TEST(log_largest_data_come_back)
+{
+	struct contents contents;
+
+	world.length = largest_length;
+	new_log(policies[_i], 0, LONGEST_DATA);
+	append_all(0, 6);
+	complete(0);
+	contents = read_back(false);
+	if (policies[_i] == PX_POLICY_APPEND)
+		ck_assert_uint_eq(contents.count, 6);
+	ck_assert_uint_ge(contents.count, 2);
+}
+END_TEST
+
+/* LOGP-1 OPEN-9 LOOP-6: sizes, lengths, batches and numbers of threads at random. */
+START_TEST(log_that_goes_round_many_times_is_always_in_order)
+{
+	uint64_t random = test_seed() + (uint64_t)_i, size = (mix(random) % 3000) * SLOT_BYTES;
+	struct contents contents;
+	uint64_t next = 0;
+
+	world.nr_threads = (uint32_t)(1 + mix(random + 1) % (_i % 2 ? 10 : 1000));
+	world.longest = mix(random + 2) % 2000;
+	new_log(PX_POLICY_LOOP, size, world.longest);
+	while (next < 20000) {
+		uint64_t n = next_random(&random) % (next_random(&random) % 8 ? 30 : 500);
+
+		append_all(next, next + n);
+		next += n;
+		write_now();
+		px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	}
+	complete(0);
+	contents = read_back(false);
+	ck_assert_uint_eq(contents.last, next - 1);
+	ck_assert_uint_ge(2 * (facts.commit.end - facts.commit.first), facts.capacity);
+	ck_assert_uint_eq(facts.commit.nr_lost, next - contents.count);
+	ck_assert_uint_eq(facts.commit.nr_events, next);
+	ck_assert_int_eq(facts.commit.log_full, 1); /* STATUS-11 */
+}
+END_TEST
+
+/* LOGP-2 LOGP-3 LOGP-5 */
+START_TEST(log_that_is_full_ends_with_stop)
+{
+	uint64_t random = test_seed() + (uint64_t)_i;
+	struct contents contents;
+	int error = 0;
+	uint64_t n = 0;
+
+	world.longest = mix(random) % 500;
+	new_log(PX_POLICY_UNTIL_FULL, (mix(random + 1) % 3000) * SLOT_BYTES, world.longest);
+	while (append(n, &error) == PX_LOG_TAKEN)
+		if (++n % 100 == 0)
+			write_now();
+	ck_assert(px_log_is_full(wlog));
+	ck_assert_int_eq(append(n, &error), PX_LOG_FULL);
+	write_now();
+	ck_assert_int_eq(append(n, &error), PX_LOG_FULL);
+	ck_assert_uint_eq(px_log_nr_lost(wlog), 3);
+	complete(0);
+	ck_assert_uint_le(facts.commit.end, facts.capacity);
+	contents = read_back(false);
+	ck_assert_uint_eq(contents.count, n);
+	ck_assert(contents.ends_with_stop);
+}
+END_TEST
+
+/* LOGP-3: the last STOP is not older than what it ends, also behind an OVERFLOW, which is. */
+START_TEST(log_that_is_full_behind_an_overflow_ends_with_a_stop_in_time)
+{
+	struct px_report overflow = {.record = {.id = PX_EVENT_OVERFLOW, .pid = 4711},
+				     .time_ns = EPOCH_NS};
+	enum px_log_room room;
+	int error = 0;
+
+	new_log(PX_POLICY_UNTIL_FULL, 0, 256);
+	append(100, &error);
+	while ((room = px_log_append(wlog, &overflow, NULL)) != PX_LOG_FULL)
+		if (room == PX_LOG_WRITE_FIRST)
+			write_now();
+	px_log_append_stop(wlog);
+	complete(0);
+	ck_assert(read_back(false).ends_with_stop);
+}
+END_TEST
+
+static void name_threads(uint32_t n)
+{
+	for (uint32_t i = 1; i <= n; i++) {
+		struct px_object object = {.handle = px_txtb_handle(PX_TXTB_THREAD, i),
+					   .type = PX_TXTB_THREAD,
+					   .priority = 20,
+					   .pid = 4711,
+					   .tid = i};
+
+		snprintf(object.name, sizeof(object.name), "my_thread (%u)", i);
+		px_objects_add(&threads, &object);
+	}
+}
+
+/* The exact name is in the section; the viewer gets one that it can show. */
+START_TEST(log_threads_have_their_names)
+{
+	struct px_archive_object object;
+	struct px_archive *archive;
+	uint32_t n = 0, nr_types = 0;
+
+	name_threads(5);
+	world.nr_threads = 6; /* one of them is not known */
+	new_log(PX_POLICY_APPEND, 0, 256);
+	append_all(0, 600);
+	complete(0);
+	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	for (uint32_t i = 0; archive->kind->object(archive, i, &object); i++) {
+		char name[64];
+
+		if (object.type == PX_TXTB_THREAD) {
+			uint32_t serial = object.handle & 0xFFFFFF;
+
+			n++;
+			snprintf(name, sizeof(name),
+				 serial == 6 ? "unknown thread %x" : "my_thread (%u)",
+				 serial == 6 ? object.handle : serial);
+			ck_assert_str_eq(object.name, name);
+			ck_assert_uint_eq(object.tid, serial == 6 ? 0 : serial);
+		}
+		nr_types += object.type == PX_TXTB_EVENT_TYPE;
+	}
+	ck_assert_uint_eq(n, 6);
+	ck_assert_uint_eq(nr_types, world.types);
+	archive->kind->free(archive);
+}
+END_TEST
+
+/* One of those that are in use is for who is idle. */
+#define NR_FREE_CONTEXTS (PX_LOG_IN_USE - 1)
+
+/* More threads than the registry has slots for. */
+START_TEST(log_with_too_many_threads_still_names_each_context)
+{
+	uint64_t n = policies[_i] == PX_POLICY_LOOP ? 30000 : 3000;
+	struct contents contents;
+
+	name_threads(1000);
+	world.nr_threads = 1000;
+	world.longest = 40;
+	new_log(policies[_i], _i == 0 ? 1000 * SLOT_BYTES : 4 << 20, 256);
+	for (uint64_t i = 0; i < n; i += 50) {
+		append_all(i, i + 50);
+		write_now();
+		if (_i == 0 && i % 300 == 0)
+			px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	}
+	complete(0);
+	contents = read_back(false);
+	ck_assert_uint_eq(contents.last, n - 1);
+	if (policies[_i] == PX_POLICY_APPEND)
+		ck_assert_uint_eq(facts.nr_volumes, (n + NR_FREE_CONTEXTS - 1) / NR_FREE_CONTEXTS);
+	else
+		ck_assert_uint_eq(facts.nr_volumes, 1);
+}
+END_TEST
+
+static bool is_sanitized(void)
+{
+	return getenv("PX_SANITIZED") != NULL;
+}
+
+/* LOGP-4: a volume has at most 1048575 entries; the next one begins behind it. */
+START_TEST(log_of_three_million_events_has_three_volumes)
+{
+	uint64_t n = is_sanitized() ? 1100000 : 3000000;
+
+	world.length = no_length;
+	new_log(PX_POLICY_APPEND, 0, 256);
+	append_all(0, n);
+	complete(0);
+	ck_assert_uint_eq(facts.nr_volumes, is_sanitized() ? 2 : 3);
+	ck_assert_uint_eq(facts.nr_events, n);
+	ck_assert_uint_eq(facts.nr_fillers, facts.nr_volumes * PX_LOG_START_FILLERS);
+	expect_contents(0, n);
+}
+END_TEST
+
+/* LOGP-1 LOGP-2: the same with a bound. */
+START_TEST(log_of_bounded_size_may_have_several_volumes)
+{
+	struct contents contents;
+	uint64_t n = is_sanitized() ? 1300000 : 2000000;
+
+	world.length = no_length;
+	new_log(policies[_i], UINT64_C(1100000) * SLOT_BYTES, 256);
+	append_all(0, n);
+	complete(0);
+	ck_assert_uint_eq(facts.nr_volumes, 2);
+	contents = read_back(false);
+	if (policies[_i] == PX_POLICY_LOOP) {
+		ck_assert_uint_eq(contents.last, n - 1);
+		ck_assert_uint_ge(contents.count, 1050000);
+	} else {
+		ck_assert_uint_eq(contents.first, 0);
+		ck_assert_uint_ge(contents.count, 1099000);
+		ck_assert(contents.ends_with_stop);
+	}
+	ck_assert_uint_eq(facts.commit.nr_lost, n - contents.count);
+}
+END_TEST
+
+/* Gaps of time. */
+
+#define MINUTE_NS UINT64_C(60000000000)
+
+static uint64_t gap_ns;
+
+static uint64_t gapped_time(uint64_t number)
+{
+	return EPOCH_NS + number * 1234 + number / 10 * gap_ns;
+}
+
+/* A pause is exact in the image, with fillers. */
+START_TEST(log_gap_of_minutes_is_exact_in_the_image)
+{
+	static const uint64_t gaps[] = {1, 2, 7, 30};
+
+	gap_ns = gaps[_i] * MINUTE_NS;
+	world.time = gapped_time;
+	new_log(PX_POLICY_APPEND, 0, 256);
+	append_all(0, 100);
+	complete(PX_TEST_LOG_WRAPS_STAMPS);
+	ck_assert_uint_eq(facts.commit.nr_shortened, 0);
+	ck_assert_uint_eq(facts.nr_fillers, 3 + 9 * (gap_ns / (PX_LOG_GAP_TICKS * PX_LOG_TICK_NS)));
+	expect_contents(0, 100);
+}
+END_TEST
+
+/* A longer one than 16 fillers span is shortened there; its length is told, and the records are exact. */
+START_TEST(log_gap_of_hours_is_shortened_in_the_image_alone)
+{
+	struct px_archive *archive;
+	uint64_t shown_ns = (PX_LOG_GAP_FILLERS + 1) * PX_LOG_GAP_TICKS * PX_LOG_TICK_NS;
+
+	gap_ns = 60 * 24 * MINUTE_NS * (uint64_t)(_i + 1);
+	world.time = gapped_time;
+	new_log(_i ? PX_POLICY_LOOP : PX_POLICY_APPEND, 1 << 20, 256);
+	append_all(0, 55);
+	complete(PX_TEST_LOG_WRAPS_STAMPS);
+	expect_contents(0, 55);
+	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	ck_assert_uint_eq(archive->info.nr_shortened, 5);
+	ck_assert_uint_le(archive->info.shortened_ns,
+			  5 * (gap_ns + 1234 - shown_ns + PX_LOG_TICK_NS));
+	ck_assert_uint_ge(archive->info.shortened_ns + 5 * PX_LOG_TICK_NS,
+			  5 * (gap_ns + 1234 - shown_ns));
+	archive->kind->free(archive);
+}
+END_TEST
+
+/* Gaps in a log that goes round: fillers are overwritten like everything else. */
+START_TEST(log_that_goes_round_keeps_its_gaps)
+{
+	struct contents contents;
+
+	gap_ns = 10 * MINUTE_NS;
+	world.time = gapped_time;
+	new_log(PX_POLICY_LOOP, 700 * SLOT_BYTES, 256);
+	for (uint64_t i = 0; i < 5000; i += 13) {
+		append_all(i, i + 13);
+		write_now();
+		px_test_check_log(file, PX_TEST_LOG_IS_OPEN | PX_TEST_LOG_WRAPS_STAMPS, &facts);
+	}
+	complete(PX_TEST_LOG_WRAPS_STAMPS);
+	contents = read_back(false);
+	ck_assert_uint_gt(contents.first, 4000);
+}
+END_TEST
+
+static uint64_t wavering_time(uint64_t number)
+{
+	return EPOCH_NS + number * 1000 + (number % 5 == 3 ? 0 : 20000) -
+	       (number % 50 == 49 ? 1000000000 : 0);
+}
+
+/* SYSEV-2: OVERFLOW is older than what stands before it; the image's time rises all the same. */
+START_TEST(log_time_that_steps_back_does_not_in_the_image)
+{
+	world.time = wavering_time;
+	new_log(policies[_i], 1 << 20, 256);
+	append_all(0, 1000);
+	complete(PX_TEST_LOG_STEPS_BACK);
+	expect_contents(0, 1000);
+}
+END_TEST
+
+/* An event of no thread, and the empty log. */
+START_TEST(log_without_an_event_is_one_that_the_viewer_shows)
+{
+	new_log(policies[_i], 1 << 16, 256);
+	if (_i == 1)
+		write_now();
+	complete(0);
+	ck_assert_uint_eq(facts.nr_entries, PX_LOG_START_FILLERS);
+	expect_contents(0, 0);
+}
+END_TEST
+
+START_TEST(log_reader_made_events_belong_to_no_thread)
+{
+	struct px_report report = {.record = {.id = PX_EVENT_OVERFLOW, .pid = 4711},
+				   .time_ns = EPOCH_NS};
+
+	new_log(policies[_i], 1 << 16, 256);
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(px_log_append(wlog, &report, NULL), PX_LOG_TAKEN);
+	complete(0);
+	ck_assert_uint_eq(facts.nr_events, 100);
+}
+END_TEST
+
+/* CLEAR-7 CLEAR-8 */
+START_TEST(log_that_is_cleared_is_as_new)
+{
+	uint64_t first = 0;
+
+	world.nr_threads = 300;
+	new_log(policies[_i % 3], _i < 3 ? 1 << 20 : 1 << 15, 256);
+	for (int round = 0; round < 5; round++) {
+		append_all(first, first + 1500);
+		if (round % 2)
+			write_now();
+		px_log_clear(wlog, &state);
+		ck_assert_int_eq(px_log_empty(wlog), 0);
+		px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+		ck_assert_uint_eq(facts.nr_entries, 0);
+		ck_assert_uint_eq(facts.commit.end, 0);
+		ck_assert_uint_eq(px_log_nr_lost(wlog), 0);
+		ck_assert(!px_log_is_full(wlog));
+		first += 10000;
+	}
+	append_all(first, first + 100);
+	complete(0);
+	expect_contents(first, first + 100);
+}
+END_TEST
+
+/* Calls that fail, and writers that die. */
+
+/* What was loaded cannot be listed again, since there is no room for it. */
+START_TEST(log_is_complete_without_a_second_list_of_modules)
+{
+	new_log(PX_POLICY_UNTIL_FULL, 1 << 16, 256);
+	append_all(0, 100);
+	write_now();
+	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	px_test_limit_files(facts.layout.modules);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	px_test_unlimit_files();
+	px_test_check_log(file, 0, &facts);
+	ck_assert_uint_eq(facts.commit.modules_bytes, 0);
+	expect_contents(0, 100);
+}
+END_TEST
+
+/* The largest event behind a long gap at the beginning of a round, in a log as small as it can be. */
+static uint64_t gap_in_rounds_time(uint64_t number)
+{
+	return EPOCH_NS + number * 60 * UINT64_C(60000000000);
+}
+
+static size_t always_longest(uint64_t number)
+{
+	(void)number;
+	return world.longest;
+}
+
+START_TEST(log_as_small_as_can_be_takes_the_largest_events_with_gaps)
+{
+	world.time = gap_in_rounds_time;
+	world.length = always_longest;
+	world.longest = 2000;
+	new_log(PX_POLICY_LOOP, 0, 2000);
+	append_all(0, 50);
+	complete(PX_TEST_LOG_WRAPS_STAMPS);
+	ck_assert_uint_eq(read_back(false).last, 49);
+}
+END_TEST
+
+/* A thread for each event, and writes only when the stage is full. */
+START_TEST(log_that_recycles_contexts_names_those_that_are_still_there)
+{
+	int error = 0;
+
+	world.nr_threads = 100000;
+	world.length = _i ? random_length : no_length;
+	new_log(PX_POLICY_LOOP, (uint64_t)(900 + 50 * _i) * PX_SLOT_BYTES, 256);
+	for (uint64_t number = 0; number < 6000; number++) {
+		struct px_report report;
+
+		make_report(number, &report);
+		if (px_log_append(wlog, &report, data) == PX_LOG_TAKEN)
+			continue;
+		write_now();
+		px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+		append(number, &error);
+	}
+	complete(0);
+}
+END_TEST
+
+/* Whatever write comes first in a round: the viewer finds out from what it still sees that time rises. */
+START_TEST(log_round_that_begins_with_small_writes_shows_its_direction)
+{
+	world.length = no_length;
+	new_log(PX_POLICY_LOOP, (uint64_t)(1000 + _i) * PX_SLOT_BYTES, 16);
+	for (uint64_t number = 0; number < 4000; number += 7) {
+		append_all(number, number + 7);
+		write_now();
+		px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	}
+	complete(0);
+}
+END_TEST
+
+/* A little of everything: wrapping, holes, recycled contexts, gaps, a clear on the way. */
+struct script {
+	uint32_t policy;
+	uint64_t log_size;
+	uint32_t nr_threads;
+	uint64_t nr_events, batch;
+	uint64_t clear_at; /* 0: never */
+	uint64_t gap_ns;
+	uint64_t first_call; /* those before are not tried */
+	uint64_t step;	     /* of the calls that are tried */
+};
+
+static const struct script scripts[] = {
+	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 5, 500, 20, 0, 0, 0, 1},
+	{PX_POLICY_LOOP, 1000 * SLOT_BYTES, 900, 2000, 90, 0, 0, 700, 17},
+	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 50, 600, 25, 300, 0, 0, 2},
+	{PX_POLICY_LOOP, 500 * SLOT_BYTES, 7, 400, 15, 0, 5 * MINUTE_NS, 0, 1},
+	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 0, 0, 0, 1},
+	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 130, 0, 0, 1},
+	{PX_POLICY_APPEND, 0, 20, 300, 20, 100, 0, 0, 5},
+	{PX_POLICY_APPEND, 0, 500, 420, 60, 0, 0, 750, 23},
+};
+#define NR_SCRIPTS ((int)PX_ARRAY_SIZE(scripts))
+
+static uint64_t script_time(uint64_t number)
+{
+	return steady_time(number) + number / 40 * gap_ns;
+}
+
+static void use_script(const struct script *script)
+{
+	world.nr_threads = script->nr_threads;
+	world.longest = 500;
+	world.time = script_time;
+	gap_ns = script->gap_ns;
+}
+
+static unsigned int look_of(const struct script *script)
+{
+	return script->gap_ns ? PX_TEST_LOG_WRAPS_STAMPS : 0;
+}
+
+/* Shared with the child: how far it is. */
+struct progress {
+	uint64_t base;	    /* of the events since the last clear */
+	uint64_t committed; /* behind the last event that is */
+	uint64_t appended;
+	bool was_cleared, is_created;
+};
+
+static struct progress *progress;
+static uint64_t nr_calls, fatal_call, failing_from, failing_to;
+
+/* Run the script; calls may fail.  No check of Check is in here. */
+static void run_script(const struct script *script)
+{
+	int error = begin_log(script->policy, script->log_size, 500);
+
+	if (error)
+		_exit(3);
+	progress->is_created = true;
+	for (uint64_t i = 0; i < script->nr_events; i++) {
+		if (script->clear_at && i == script->clear_at) {
+			progress->was_cleared = true;
+			px_log_clear(wlog, &state);
+			px_log_empty(wlog);
+			progress->base = i;
+		}
+		progress->appended = i + 1;
+		append(i, &error);
+		if (i % script->batch == script->batch - 1 && px_log_write(wlog, &state) == 0)
+			progress->committed = i + 1;
+	}
+	px_log_complete(wlog, &state, PX_LOG_COMPLETE);
+}
+
+static void count_call(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0)
+		nr_calls++;
+}
+
+static void die_at_call(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0 && ++nr_calls == fatal_call)
+		_exit(0);
+}
+
+static void fail_at_calls(const char *name)
+{
+	if (strcmp(name, "log.write.before") != 0)
+		return;
+	nr_calls++;
+	if (nr_calls == failing_from && progress->is_created)
+		px_test_limit_files(0);
+	if (nr_calls == failing_to)
+		px_test_unlimit_files();
+}
+
+static void set_hook(void (*hook)(const char *))
+{
+	nr_calls = 0;
+	__atomic_store_n(&px_testpoint_hook, hook, __ATOMIC_RELEASE);
+}
+
+static void share_progress(void)
+{
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	ck_assert_ptr_ne(progress, MAP_FAILED);
+}
+
+static uint64_t count_calls(const struct script *script)
+{
+	uint64_t n;
+
+	set_hook(count_call);
+	run_script(script);
+	n = nr_calls;
+	set_hook(NULL);
+	return n;
+}
+
+static void run_and_die(const struct script *script, uint64_t call)
+{
+	int status;
+	pid_t child;
+
+	memset(progress, 0, sizeof(*progress));
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		fatal_call = call;
+		set_hook(die_at_call);
+		run_script(script);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* What is read is what was committed, or a write further; without a hole. */
+static void expect_committed(const struct script *script)
+{
+	struct contents contents = read_back(false);
+	uint64_t behind = contents.count ? contents.last + 1 : 0;
+
+	/* In the middle of a clear it is the old log or the new one. */
+	if (progress->was_cleared && progress->base == 0) {
+		ck_assert(contents.count == 0 || behind <= progress->appended);
+		return;
+	}
+	ck_assert_uint_le(behind, progress->appended);
+	if (progress->committed > progress->base && script->policy != PX_POLICY_UNTIL_FULL)
+		ck_assert_uint_ge(behind, progress->committed);
+	if (contents.count == 0)
+		return;
+	ck_assert_uint_ge(contents.first, progress->base);
+	if (script->policy != PX_POLICY_LOOP)
+		ck_assert_uint_eq(contents.first, progress->base);
+}
+
+/* Order of writes in format.h, EXIT-4: at every call that changes the file. */
+START_TEST(log_whose_writer_dies_at_any_call_is_in_order)
+{
+	const struct script *script = &scripts[_i];
+	uint64_t n, step = script->step;
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	px_test_check_log(file, look_of(script), &facts);
+	if (is_sanitized())
+		step = step * 10 + 1;
+	for (uint64_t call = script->first_call + 1; call <= n; call += step) {
+		run_and_die(script, call);
+		if (!progress->is_created)
+			continue; /* the caller was never told of a log */
+		px_test_check_log(file, PX_TEST_LOG_IS_CUT | look_of(script), &facts);
+		expect_committed(script);
+	}
+}
+END_TEST
+
+/* LOGP-8 STATUS-4 MODEL-3: the same with calls that fail, and a writer that goes on. */
+START_TEST(log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost)
+{
+	const struct script *script = &scripts[_i % NR_SCRIPTS];
+	uint64_t n, step = script->step;
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	if (is_sanitized())
+		step = step * 10 + 1;
+	for (uint64_t call = script->first_call + 1; call <= n; call += step) {
+		struct contents contents;
+		uint64_t total;
+
+		memset(progress, 0, sizeof(*progress));
+		ck_assert_int_eq(ftruncate(file, 0), 0);
+		failing_from = call;
+		failing_to = call + (_i < NR_SCRIPTS ? 1 : 7);
+		set_hook(fail_at_calls);
+		run_script(script);
+		px_test_unlimit_files();
+		set_hook(NULL);
+		px_test_check_log(file,
+				  PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN | look_of(script),
+				  &facts);
+		if (!facts.commit.is_complete)
+			continue; /* it was the last of all that failed */
+		contents = read_back(true);
+		total = script->nr_events - progress->base;
+		ck_assert_msg(contents.count + facts.commit.nr_lost == total,
+			      "call %llu of %llu: %llu events and %llu lost, not %llu",
+			      (unsigned long long)call, (unsigned long long)n,
+			      (unsigned long long)contents.count,
+			      (unsigned long long)facts.commit.nr_lost, (unsigned long long)total);
+	}
+}
+END_TEST
+
+static int victim;
+
+static void take_the_place(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0 && ++nr_calls == fatal_call &&
+	    progress->is_created)
+		dup2(victim, px_log_descriptor(wlog));
+}
+
+/* Whenever the program puts a file of its own where the log's descriptor is, nothing is written to that. */
+START_TEST(log_is_not_written_to_what_took_its_place)
+{
+	const struct script *script = &scripts[_i];
+	struct stat status;
+	uint64_t n;
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	victim = memfd_create("victim", MFD_CLOEXEC);
+	ck_assert_int_ge(victim, 0);
+	for (fatal_call = 1; fatal_call <= n; fatal_call += is_sanitized() ? 7 : 1) {
+		pid_t child;
+		int code;
+
+		memset(progress, 0, sizeof(*progress));
+		ck_assert_int_eq(ftruncate(file, 0), 0);
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			set_hook(take_the_place);
+			run_script(script);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &code, 0), child);
+		ck_assert_int_eq(code, 0);
+		ck_assert_int_eq(fstat(victim, &status), 0);
+		ck_assert_msg(status.st_size == 0, "call %llu of %llu: %lld bytes",
+			      (unsigned long long)fatal_call, (unsigned long long)n,
+			      (long long)status.st_size);
+	}
+	close(victim);
+}
+END_TEST
+
+static void fail_and_die(const char *name)
+{
+	fail_at_calls(name);
+	if (strcmp(name, "log.write.before") == 0 && nr_calls == fatal_call)
+		_exit(0);
+}
+
+/* A write fails, and the writer dies in one of the next. */
+START_TEST(log_whose_writer_dies_after_a_failure_is_in_order)
+{
+	const struct script *script = &scripts[_i];
+	uint64_t n, random = test_seed();
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	for (int round = 0; round < (is_sanitized() ? 20 : 150); round++) {
+		pid_t child;
+		int status;
+
+		memset(progress, 0, sizeof(*progress));
+		ck_assert_int_eq(ftruncate(file, 0), 0);
+		failing_from = 20 + next_random(&random) % n;
+		failing_to = failing_from + 1 + next_random(&random) % 3;
+		fatal_call = failing_to + 1 + next_random(&random) % 30;
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			set_hook(fail_and_die);
+			run_script(script);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		if (!progress->is_created)
+			continue;
+		px_test_check_log(file,
+				  PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN | look_of(script),
+				  &facts);
+		ck_assert_uint_le(read_back(true).count, progress->appended);
+	}
+}
+END_TEST
+
+static TCase *content_cases(void)
+{
+	TCase *tcase = tcase_create("contents");
+
+	tcase_add_loop_test(tcase, log_events_of_every_type_come_back, 0, 3);
+	tcase_add_loop_test(tcase, log_data_of_every_length_comes_back, 0, 3);
+	tcase_add_loop_test(tcase, log_largest_data_come_back, 0, 3);
+	tcase_add_loop_test(tcase, log_that_goes_round_many_times_is_always_in_order, 0, 30);
+	tcase_add_loop_test(tcase, log_that_is_full_ends_with_stop, 0, 20);
+	tcase_add_test(tcase, log_that_is_full_behind_an_overflow_ends_with_a_stop_in_time);
+	tcase_add_test(tcase, log_threads_have_their_names);
+	tcase_add_loop_test(tcase, log_with_too_many_threads_still_names_each_context, 0, 3);
+	tcase_add_test(tcase, log_of_three_million_events_has_three_volumes);
+	tcase_add_loop_test(tcase, log_of_bounded_size_may_have_several_volumes, 0, 2);
+	tcase_add_loop_test(tcase, log_gap_of_minutes_is_exact_in_the_image, 0, 4);
+	tcase_add_loop_test(tcase, log_gap_of_hours_is_shortened_in_the_image_alone, 0, 2);
+	tcase_add_test(tcase, log_that_goes_round_keeps_its_gaps);
+	tcase_add_loop_test(tcase, log_that_recycles_contexts_names_those_that_are_still_there, 0,
+			    4);
+	tcase_add_loop_test(tcase, log_round_that_begins_with_small_writes_shows_its_direction, 0,
+			    5);
+	tcase_add_loop_test(tcase, log_time_that_steps_back_does_not_in_the_image, 0, 3);
+	tcase_add_loop_test(tcase, log_without_an_event_is_one_that_the_viewer_shows, 0, 3);
+	tcase_add_loop_test(tcase, log_reader_made_events_belong_to_no_thread, 0, 3);
+	tcase_add_loop_test(tcase, log_that_is_cleared_is_as_new, 0, 6);
+	tcase_add_test(tcase, log_is_complete_without_a_second_list_of_modules);
+	tcase_add_test(tcase, log_as_small_as_can_be_takes_the_largest_events_with_gaps);
+	return tcase;
+}
+
+static TCase *failure_cases(void)
+{
+	TCase *tcase = tcase_create("failures");
+
+	tcase_add_loop_test(tcase, log_whose_writer_dies_at_any_call_is_in_order, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost,
+			    0, 2 * NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_is_not_written_to_what_took_its_place, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_is_in_order, 0,
+			    NR_SCRIPTS - 1);
+	return tcase;
+}
+
+int main(void)
+{
+	TCase *tcases[] = {content_cases(), failure_cases()};
+	Suite *suite = suite_create("log");
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(tcases); i++) {
+		tcase_add_checked_fixture(tcases[i], setup, teardown);
+		tcase_set_timeout(tcases[i], 120);
+		suite_add_tcase(suite, tcases[i]);
+	}
+	return run_suite(suite);
+}

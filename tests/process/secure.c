@@ -1,0 +1,1240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Controllers of another user than their target's: root, and those who are refused.  What the target's user may
+ * have put where we look, programs with rights of their own, and limits.
+ */
+#include "support/common.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/sysv.h"
+#include "registry/registry.h"
+#include "support/other_user.h"
+
+#define SKIPPED 99
+
+static struct px_foreigner target;
+static struct px_test_event event;
+
+/* As a test may have left it that failed. */
+static void setup(void)
+{
+	px_foreign_remove_directory(FOREIGN_UID);
+	px_foreign_remove_directory(OTHER_FOREIGN_UID);
+	px_foreign_remove_segments(FOREIGN_UID);
+}
+
+static void setup_target(void)
+{
+	setup();
+	px_foreigner_start(&target, FOREIGN_UID);
+}
+
+static void teardown(void)
+{
+	px_foreign_remove_directory(FOREIGN_UID);
+	px_foreign_remove_directory(OTHER_FOREIGN_UID);
+}
+
+static int create_for(pid_t pid, int inherited, trace_id_t *trid)
+{
+	trace_attr_t attr;
+
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_attr_setinherited(&attr, inherited));
+	ok(txtrace_attr_setrings(&attr, 1));
+	return posix_trace_create(pid, &attr, trid);
+}
+
+static trace_id_t create_started(int inherited)
+{
+	trace_id_t trid;
+
+	ok(create_for(target.pid, inherited, &trid));
+	ok(posix_trace_start(trid));
+	px_test_expect(trid, POSIX_TRACE_START, &event);
+	return trid;
+}
+
+static int tell(enum px_foreign_order order, const char *text, uint32_t number, uint32_t count)
+{
+	return px_foreigner_tell(&target, order, text, number, count);
+}
+
+static void expect_number(trace_id_t trid, trace_event_id_t type, uint32_t number)
+{
+	px_test_expect(trid, type, &event);
+	ck_assert_uint_eq(px_test_number(&event), number);
+}
+
+/* Neither files nor memory of streams, nor an active slot. */
+static void expect_nothing_left(void)
+{
+	struct px_registry registry;
+	char path[128];
+	int fd;
+
+	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 0);
+	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, "stream."), 0);
+	px_foreign_path(path, FOREIGN_UID, "registry");
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &registry, sizeof(registry)) == sizeof(registry))
+		for (int i = 0; i < PX_STREAMS_MAX; i++)
+			ck_assert_uint_eq(registry.slot[i].active, 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Streams of another user. */
+
+/* CREATE-13 CREATE-5: all that a controller can do with a process of its own. */
+START_TEST(create_by_root_traces_process_of_another_user)
+{
+	struct posix_trace_status_info status;
+	trace_event_set_t set;
+	trace_event_id_t before, after, ours;
+	trace_id_t trid;
+	char name[TRACE_EVENT_NAME_MAX];
+
+	before = (trace_event_id_t)tell(FOREIGN_OPEN, "opened before", 0, 0);
+	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 1); /* the names */
+	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	tell(FOREIGN_RECORD, NULL, 1, 3);
+	for (uint32_t i = 1; i <= 3; i++)
+		expect_number(trid, before, i);
+	ck_assert_int_eq(event.info.posix_pid, target.pid);
+	ok(posix_trace_eventid_get_name(trid, before, name));
+	ck_assert_str_eq(name, "opened before");
+	after = (trace_event_id_t)tell(FOREIGN_OPEN, "opened after", 0, 0);
+	ok(posix_trace_eventid_get_name(trid, after, name));
+	ck_assert_str_eq(name, "opened after");
+	ok(posix_trace_trid_eventid_open(trid, "opened by root", &ours));
+	ck_assert_int_eq(tell(FOREIGN_OPEN, "opened by root", 0, 0), (int)ours);
+	ok(posix_trace_eventset_empty(&set));
+	ok(posix_trace_eventset_add(ours, &set));
+	ok(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	px_test_expect(trid, POSIX_TRACE_FILTER, &event);
+	tell(FOREIGN_RECORD, NULL, 4, 1);
+	tell(FOREIGN_OPEN, "opened after", 0, 0);
+	tell(FOREIGN_RECORD, NULL, 5, 1);
+	expect_number(trid, after, 5);
+	ok(posix_trace_get_status(trid, &status));
+	ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	ok(posix_trace_stop(trid));
+	tell(FOREIGN_RECORD, NULL, 6, 1);
+	px_test_expect(trid, POSIX_TRACE_STOP, &event);
+	px_test_expect(trid, 0, &event);
+	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 2);
+	ok(posix_trace_shutdown(trid));
+	tell(FOREIGN_RECORD, NULL, 7, 1); /* it finds out, and gives it up */
+	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* CREATE-13: also a log. */
+START_TEST(create_withlog_by_root_logs_process_of_another_user)
+{
+	int file = px_test_file();
+	trace_id_t trid, log;
+	trace_event_id_t type = (trace_event_id_t)tell(FOREIGN_OPEN, "logged", 0, 0);
+
+	ok(posix_trace_create_withlog(target.pid, NULL, file, &trid));
+	ok(posix_trace_start(trid));
+	tell(FOREIGN_RECORD, NULL, 1, 100);
+	ok(posix_trace_shutdown(trid));
+	log = px_test_open(file);
+	px_test_expect_recorded(log, POSIX_TRACE_START, &event);
+	for (uint32_t i = 1; i <= 100; i++) {
+		px_test_expect_recorded(log, type, &event);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	px_test_expect_recorded(log, POSIX_TRACE_STOP, &event);
+	ok(posix_trace_close(log));
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* FORK-1 FORK-2 SPAWN-1 EXEC-1 */
+START_TEST(create_by_root_inherited_traces_children_by_fork_and_exec)
+{
+	trace_event_id_t type = (trace_event_id_t)tell(FOREIGN_OPEN, "inherited", 0, 0);
+	trace_id_t trid = create_started(POSIX_TRACE_INHERITED);
+
+	tell(FOREIGN_RECORD, NULL, 1, 1);
+	ck_assert_int_eq(tell(FOREIGN_FORK, NULL, 2, 0), 0);
+	ck_assert_int_eq(tell(FOREIGN_EXEC, "inherited", 3, 0), 0);
+	ck_assert_int_eq(tell(FOREIGN_EXEC, "of the child", 4, 0), 0);
+	tell(FOREIGN_RECORD, NULL, 5, 1);
+	for (uint32_t i = 1; i <= 3; i++)
+		expect_number(trid, type, i);
+	ck_assert_int_ne(event.info.posix_pid, target.pid);
+	ck_assert_int_ne(px_test_take(trid, &event), 0);
+	ck_assert_uint_eq(px_test_number(&event), 4);
+	expect_number(trid, type, 5);
+	ok(posix_trace_shutdown(trid));
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* FORK-3: without the attribute they are not traced. */
+START_TEST(create_by_root_not_inherited_leaves_children_alone)
+{
+	trace_id_t trid;
+
+	tell(FOREIGN_OPEN, "not inherited", 0, 0);
+	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	ck_assert_int_eq(tell(FOREIGN_FORK, NULL, 2, 0), 0);
+	ck_assert_int_eq(tell(FOREIGN_EXEC, "not inherited", 3, 0), 0);
+	px_test_expect(trid, 0, &event);
+	ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
+/* The names are one table, whoever came first. */
+START_TEST(create_by_root_twice_both_streams_know_the_same_types)
+{
+	trace_event_id_t type, again;
+	trace_id_t first, second;
+
+	first = create_started(POSIX_TRACE_INHERITED);
+	second = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	ok(posix_trace_trid_eventid_open(first, "by the first", &type));
+	ok(posix_trace_trid_eventid_open(second, "by the first", &again));
+	ck_assert(posix_trace_eventid_equal(first, type, again));
+	ck_assert_int_eq(tell(FOREIGN_OPEN, "by the first", 0, 0), (int)type);
+	tell(FOREIGN_RECORD, NULL, 1, 1);
+	expect_number(first, type, 1);
+	expect_number(second, type, 1);
+	ok(posix_trace_shutdown(first));
+	ok(posix_trace_shutdown(second));
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+static void *tell_later(void *unused)
+{
+	sleep_ms(100);
+	tell(FOREIGN_RECORD, NULL, 77, 1);
+	return unused;
+}
+
+/* GETNEXT-2: the target's writer wakes root's reader. */
+START_TEST(getnext_of_root_is_woken_by_process_of_another_user)
+{
+	trace_event_id_t type = (trace_event_id_t)tell(FOREIGN_OPEN, "wakes", 0, 0);
+	trace_id_t trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	uint64_t begin = monotonic_ns();
+	pthread_t thread;
+	int unavailable;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, tell_later, NULL), 0);
+	ok(posix_trace_getnext_event(trid, &event.info, event.data, sizeof(event.data),
+				     &event.length, &unavailable));
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(event.info.posix_event_id, type);
+	ck_assert_uint_eq(px_test_number(&event), 77);
+	ck_assert_uint_ge(monotonic_ns() - begin, 90000000);
+	ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
+/* Controllers that die. */
+
+static pid_t start_controller(bool executes)
+{
+	int ends[2];
+	pid_t child;
+	char byte;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		trace_id_t trid;
+		int error = create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+
+		if (error || posix_trace_start(trid) || write(ends[1], "", 1) != 1)
+			_exit(1);
+		if (executes)
+			execlp("sleep", "sleep", "60", NULL);
+		pause();
+	}
+	ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+	return child;
+}
+
+/* CREATE-18 EXIT-1: the slot and the memory of a controller that was killed go with the next create. */
+START_TEST(create_by_root_frees_what_a_killed_controller_left)
+{
+	pid_t controller = start_controller(false);
+
+	tell(FOREIGN_RECORD, NULL, 1, 1);
+	kill(controller, SIGKILL);
+	waitpid(controller, NULL, 0);
+	ck_assert_int_ge(px_foreign_count_segments(FOREIGN_UID), 1);
+	if (_i == 0) {
+		trace_id_t trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+
+		ok(posix_trace_shutdown(trid));
+	} else {
+		ck_assert_int_eq(tell(FOREIGN_CREATE, NULL, 0, 0), 0);
+	}
+	tell(FOREIGN_RECORD, NULL, 2, 1);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+static void die(void)
+{
+	raise(SIGKILL);
+}
+
+/* EXIT-1 EXIT-5: where its log is not begun yet, or complete, there is nothing to keep the memory for. */
+START_TEST(create_by_root_frees_what_a_controller_killed_outside_its_log_left)
+{
+	static const char *const points[] = {"stream.create.met", "bequest.create.described",
+					     "stream.end.completed"};
+	trace_id_t trid;
+	int status, log = px_test_file();
+	pid_t controller = fork();
+
+	if (controller == 0) {
+		trace_attr_t attr;
+
+		px_test_at_point(points[_i], die);
+		if (posix_trace_attr_init(&attr) || txtrace_attr_setrings(&attr, 1) ||
+		    posix_trace_create_withlog(target.pid, &attr, log, &trid))
+			_exit(1);
+		posix_trace_shutdown(trid);
+		_exit(2);
+	}
+	ck_assert_int_eq(waitpid(controller, &status, 0), controller);
+	ck_assert_int_eq(status, SIGKILL);
+	for (int i = 0; i < 2; i++)
+		ok(posix_trace_shutdown(create_started(POSIX_TRACE_CLOSE_FOR_CHILD)));
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+	close(log);
+}
+END_TEST
+
+static bool is_asleep_program(pid_t pid)
+{
+	char path[64], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return strcmp(name, "sleep\n") == 0;
+}
+
+/* EXEC-4: also of one that has become another program. */
+START_TEST(create_by_root_frees_what_a_controller_left_by_exec)
+{
+	pid_t controller = start_controller(true);
+	trace_id_t trid;
+
+	while (!is_asleep_program(controller))
+		sleep_ms(1);
+	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	ok(posix_trace_shutdown(trid));
+	tell(FOREIGN_RECORD, NULL, 2, 1);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+	kill(controller, SIGKILL);
+	waitpid(controller, NULL, 0);
+}
+END_TEST
+
+/* A controller leaves in order, while its target is stopped. */
+START_TEST(shutdown_by_root_of_stream_of_stopped_target_removes_the_memory)
+{
+	trace_id_t trid;
+
+	tell(FOREIGN_OPEN, "stopped", 0, 0);
+	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	tell(FOREIGN_RECORD, NULL, 1, 1);
+	kill(target.pid, SIGSTOP);
+	ok(posix_trace_shutdown(trid));
+	kill(target.pid, SIGKILL);
+	waitpid(target.pid, NULL, 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Who is refused. */
+
+static int create_as_other_user(void *pid)
+{
+	trace_id_t trid;
+
+	if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+		return 100;
+	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+/* CREATE-13 */
+START_TEST(create_by_another_user_is_eperm)
+{
+	ck_assert_int_eq(px_test_in_child(create_as_other_user, &target.pid), EPERM);
+	expect_nothing_left();
+}
+END_TEST
+
+static void keep_capabilities(uint64_t mask)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		_exit(101);
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted &= (uint32_t)(mask >> 32 * i);
+		data[i].effective = data[i].permitted;
+	}
+	if (syscall(SYS_capset, &header, data) != 0)
+		_exit(102);
+}
+
+static int create_with_ptrace_alone(void *pid)
+{
+	trace_id_t trid;
+
+	keep_capabilities(UINT64_C(1) << CAP_SYS_PTRACE);
+	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+static int create_without_ptrace(void *pid)
+{
+	trace_id_t trid;
+
+	keep_capabilities(~(UINT64_C(1) << CAP_SYS_PTRACE));
+	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+static int create_as_other_user_with_capabilities(void *pid)
+{
+	trace_id_t trid;
+
+	prctl(PR_SET_KEEPCAPS, 1);
+	if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+		return 100;
+	keep_capabilities(~UINT64_C(0));
+	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+static int (*const weak_controllers[])(void *) = {create_with_ptrace_alone, create_without_ptrace,
+						  create_as_other_user_with_capabilities};
+
+/* CREATE-13: root without the right to trace, or to look into the directory; a user with rights. */
+START_TEST(create_with_some_of_roots_rights_is_eperm)
+{
+	ck_assert_int_eq(px_test_in_child(weak_controllers[_i], &target.pid), EPERM);
+	expect_nothing_left();
+}
+END_TEST
+
+static int create_as_its_effective_user(void *pid)
+{
+	trace_id_t trid;
+
+	if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+		return 100;
+	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+/* CREATE-13: a process with a user that is only its effective one is not that user's to trace. */
+START_TEST(create_for_process_with_other_real_user_is_eperm)
+{
+	px_foreigner_start_program(&target, "/proc/self/exe", OTHER_FOREIGN_UID, FOREIGN_UID);
+	ck_assert_int_eq(px_test_in_child(create_as_its_effective_user, &target.pid), EPERM);
+	expect_nothing_left();
+}
+END_TEST
+
+static int create_across_ipc_name_spaces(void *unused)
+{
+	int own = open("/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC);
+	trace_id_t trid;
+
+	(void)unused;
+	if (own < 0 || unshare(CLONE_NEWIPC) != 0)
+		return SKIPPED;
+	px_foreigner_start(&target, FOREIGN_UID);
+	if (setns(own, CLONE_NEWIPC) != 0)
+		return SKIPPED;
+	return create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+/* CREATE-13: where numbers of memory mean something else, neither names nor events could be shared. */
+START_TEST(create_for_process_in_another_ipc_name_space_is_eperm)
+{
+	int result = px_test_in_child(create_across_ipc_name_spaces, NULL);
+
+	if (result == SKIPPED)
+		printf("skipped: no IPC name space of our own\n");
+	else
+		ck_assert_int_eq(result, EPERM);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Programs with rights of their own. */
+
+static char copy_path[64];
+
+/* A copy of this program with these bits, where they count.  False: nowhere. */
+static bool copy_program(mode_t mode, uid_t uid, gid_t gid)
+{
+	static const char *const places[] = {"/tmp", ".", "/var/tmp"};
+	struct statvfs status;
+	char command[160];
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(places); i++) {
+		if (statvfs(places[i], &status) != 0 || status.f_flag & (ST_NOSUID | ST_NOEXEC))
+			continue;
+		snprintf(copy_path, sizeof(copy_path), "%s/posixtrace-check-secure", places[i]);
+		unlink(copy_path);
+		snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), copy_path);
+		if (system(command) == 0 && chown(copy_path, uid, gid) == 0 &&
+		    chmod(copy_path, mode) == 0)
+			return true;
+		unlink(copy_path);
+	}
+	printf("skipped: no file system in which programs get rights\n");
+	return false;
+}
+
+static void remove_copy(void)
+{
+	unlink(copy_path);
+	teardown();
+}
+
+static int run_secure_with_directory(void *unused)
+{
+	char directory[] = "/dev/shm/posixtrace-check-secure.XXXXXX";
+	pid_t child;
+	int status;
+
+	(void)unused;
+	if (!mkdtemp(directory) || chmod(directory, 0700) ||
+	    chown(directory, FOREIGN_UID, FOREIGN_UID))
+		return 1;
+	child = fork();
+	if (child == 0) {
+		setenv("TXTRACE_DIR", directory, 1);
+		if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+			_exit(124);
+		execl(copy_path, "check", "--foreigner", "record", "secure", "1", NULL);
+		_exit(126);
+	}
+	if (waitpid(child, &status, 0) != child || status != 0)
+		return 2;
+	return rmdir(directory) == 0 ? 0 : 3; /* nothing was put into it */
+}
+
+/* GEN-9: who starts a program with rights does not tell it where to write. */
+START_TEST(secure_program_ignores_txtrace_dir)
+{
+	if (!copy_program(04755, FOREIGN_UID, FOREIGN_UID))
+		return;
+	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
+	ck_assert(px_foreign_exists(FOREIGN_UID, "registry"));
+}
+END_TEST
+
+/* CREATE-13: it would take no stream of root's. */
+START_TEST(create_for_secure_program_of_another_user_is_eperm)
+{
+	trace_id_t trid;
+
+	if (!copy_program(04755, FOREIGN_UID, FOREIGN_UID))
+		return;
+	px_foreigner_start_program(&target, copy_path, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID);
+	ck_assert_int_eq(tell(FOREIGN_SECURE, NULL, 0, 0), 1);
+	fails(create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid), EPERM);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* FORK-1: an inherited stream, and a child with the rights of a group: the same user, but AT_SECURE. */
+START_TEST(secure_program_takes_no_stream_of_root)
+{
+	trace_id_t trid;
+
+	if (!copy_program(0755, 0, OTHER_FOREIGN_UID))
+		return;
+	px_foreigner_start(&target, FOREIGN_UID);
+	trid = create_started(POSIX_TRACE_INHERITED);
+	ck_assert_int_eq(tell(FOREIGN_RUN, copy_path, 1, 0), 0);
+	ck_assert_uint_ne(px_test_take(trid, &event), 0);
+	ck_assert_uint_eq(px_test_number(&event), 1);
+	ck_assert_int_eq(chmod(copy_path, 02755), 0);
+	ck_assert_int_eq(tell(FOREIGN_RUN, copy_path, 2, 0), 0);
+	px_test_expect(trid, 0, &event);
+	ok(posix_trace_shutdown(trid));
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* The memory itself. */
+
+static struct px_mapping mapping;
+static uint32_t memory_number;
+
+static int attach_as_target(void *unused)
+{
+	struct px_mapping again;
+
+	(void)unused;
+	if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+		return 100;
+	return px_sysv_attach(memory_number, &again);
+}
+
+static void expect_attach(int error)
+{
+	ck_assert_int_eq(px_test_in_child(attach_as_target, NULL), error);
+}
+
+static int make_as_user(void *uid)
+{
+	uid_t user = *(uid_t *)uid;
+	struct px_mapping own;
+	uint32_t *shared = mapping.base;
+
+	if (setresuid(user, user, user) != 0)
+		return 100;
+	return px_sysv_create(4096, &own, shared) || px_sysv_give(*shared, FOREIGN_UID);
+}
+
+/* GEN-9: from whom a process takes memory: from root, and from nobody else who says that it is for it. */
+START_TEST(sysv_memory_is_taken_from_root_alone)
+{
+	static uid_t makers[] = {OTHER_FOREIGN_UID, FOREIGN_UID};
+	struct shmid_ds status;
+	uint32_t roots;
+
+	ok(px_sysv_create(8192, &mapping, &memory_number));
+	roots = memory_number;
+	expect_attach(EACCES); /* it is not given yet */
+	ok(px_sysv_give(roots, FOREIGN_UID));
+	expect_attach(0);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(makers); i++) {
+		ck_assert_int_eq(px_test_in_child(make_as_user, &makers[i]), 0);
+		memory_number = *(uint32_t *)mapping.base;
+		expect_attach(EACCES);
+		px_sysv_remove(memory_number, FOREIGN_UID); /* it is none of ours: without effect */
+		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
+		px_sysv_withdraw(memory_number); /* likewise */
+		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_RMID, NULL), 0);
+		expect_attach(ENOENT);
+	}
+	memory_number = roots;
+	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
+	status.shm_perm.mode = 0666;
+	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_SET, &status), 0);
+	expect_attach(EACCES);
+	status.shm_perm.mode = 0600;
+	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_SET, &status), 0);
+	px_sysv_remove(memory_number, OTHER_FOREIGN_UID);
+	expect_attach(0);
+	px_sysv_remove(memory_number, FOREIGN_UID);
+	px_shm_unmap(&mapping);
+	expect_attach(ENOENT);
+	expect_nothing_left();
+}
+END_TEST
+
+/* FORK-1: a child maps what its parent had, and takes the parent's mapping away. */
+START_TEST(sysv_memory_can_be_mapped_again_and_retired)
+{
+	struct px_mapping again;
+	struct shmid_ds status;
+	uint32_t read;
+
+	ok(px_sysv_create(8192, &mapping, &memory_number));
+	ok(px_shm_duplicate(&mapping, &again));
+	((uint32_t *)mapping.base)[1024] = 4711;
+	px_shm_retire(&mapping);
+	ck_assert_uint_eq(((uint32_t *)mapping.base)[1024], 0);
+	ck_assert_uint_eq(((uint32_t *)again.base)[1024], 4711);
+	ok(px_sysv_give(memory_number, FOREIGN_UID));
+	ok(px_sysv_read(memory_number, FOREIGN_UID, 4096, &read, sizeof(read)));
+	ck_assert_uint_eq(read, 4711);
+	fails(px_sysv_read(memory_number, FOREIGN_UID, 8190, &read, sizeof(read)), EIO);
+	fails(px_sysv_read(memory_number, FOREIGN_UID, SIZE_MAX, &read, sizeof(read)), EIO);
+	fails(px_sysv_read(memory_number, OTHER_FOREIGN_UID, 0, &read, sizeof(read)), EACCES);
+	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
+	ck_assert_uint_eq(status.shm_nattch, 1);
+	px_sysv_withdraw(memory_number);
+	px_shm_unmap(&again);
+	expect_nothing_left();
+}
+END_TEST
+
+/* What may have been put where we look. */
+
+static const char *in_directory(const char *name)
+{
+	static char path[128];
+
+	px_foreign_path(path, FOREIGN_UID, name);
+	return path;
+}
+
+static void give(const char *path)
+{
+	ck_assert_int_eq(lchown(path, FOREIGN_UID, FOREIGN_UID), 0);
+}
+
+static void plant_directory(mode_t mode)
+{
+	ck_assert_int_eq(mkdir(in_directory(""), 0700), 0);
+	ck_assert_int_eq(chmod(in_directory(""), mode), 0);
+	give(in_directory(""));
+}
+
+static void plant_directory_of_root(void)
+{
+	ck_assert_int_eq(mkdir(in_directory(""), 0700), 0);
+}
+
+static void plant_directory_for_all(void)
+{
+	plant_directory(0777);
+}
+
+static void plant_directory_for_group(void)
+{
+	plant_directory(0710);
+}
+
+static void plant_symlink(const char *to, const char *path)
+{
+	ck_assert_int_eq(symlink(to, path), 0);
+	give(path);
+}
+
+static void plant_symlink_to_directory(void)
+{
+	char aside[140];
+
+	plant_directory(0700);
+	snprintf(aside, sizeof(aside), "%s.aside", in_directory(""));
+	ck_assert_int_eq(rename(in_directory(""), aside), 0);
+	plant_symlink(aside, in_directory(""));
+}
+
+static void plant_symlink_to_root(void)
+{
+	plant_symlink("/root", in_directory(""));
+}
+
+static void plant_file(const char *path, size_t size, uid_t owner, mode_t mode, int byte)
+{
+	static char bytes[2 * sizeof(struct px_registry)];
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+	memset(bytes, byte, sizeof(bytes));
+	ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+	ck_assert_int_eq(fchown(fd, owner, owner), 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static void plant_registry(size_t size, uid_t owner, mode_t mode, int byte)
+{
+	plant_directory(0700);
+	plant_file(in_directory("registry"), size, owner, mode, byte);
+}
+
+static void plant_file_as_directory(void)
+{
+	plant_file(in_directory(""), 10, FOREIGN_UID, 0600, 'x');
+}
+
+static void plant_fifo_as_directory(void)
+{
+	ck_assert_int_eq(mkfifo(in_directory(""), 0600), 0);
+	give(in_directory(""));
+}
+
+static void plant_nothing(void)
+{
+}
+
+static void plant_empty_directory(void)
+{
+	plant_directory(0700);
+}
+
+static void plant_short_registry(void)
+{
+	plant_registry(100, FOREIGN_UID, 0600, 'x');
+}
+
+static void plant_empty_registry(void)
+{
+	plant_registry(0, FOREIGN_UID, 0600, 0);
+}
+
+static void plant_registry_of_zeros(void)
+{
+	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0600, 0);
+}
+
+static void plant_long_registry(void)
+{
+	plant_registry(sizeof(struct px_registry) + 1, FOREIGN_UID, 0600, 0);
+}
+
+static void plant_registry_of_garbage(void)
+{
+	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0600, 'x');
+}
+
+static void plant_registry_of_root(void)
+{
+	plant_registry(sizeof(struct px_registry), 0, 0600, 0);
+}
+
+static void plant_registry_for_all(void)
+{
+	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0666, 0);
+}
+
+static void plant_registry_symlink(void)
+{
+	plant_directory(0700);
+	plant_file(in_directory("victim"), sizeof(struct px_registry), FOREIGN_UID, 0600, 0);
+	plant_symlink("victim", in_directory("registry"));
+}
+
+static void plant_registry_fifo(void)
+{
+	plant_directory(0700);
+	ck_assert_int_eq(mkfifo(in_directory("registry"), 0600), 0);
+	give(in_directory("registry"));
+}
+
+static void plant_registry_directory(void)
+{
+	plant_directory(0700);
+	ck_assert_int_eq(mkdir(in_directory("registry"), 0700), 0);
+	give(in_directory("registry"));
+}
+
+static void plant_registry_socket(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	plant_directory(0700);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory("registry"));
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	chmod(in_directory("registry"), 0600);
+	give(in_directory("registry"));
+	close(fd);
+}
+
+static void plant_registry_device(void)
+{
+	plant_directory(0700);
+	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);
+	give(in_directory("registry"));
+}
+
+static const struct {
+	const char *name;
+	void (*plant)(void);
+	int error;
+} plants[] = {
+	{"nothing", plant_nothing, 0},
+	{"empty directory", plant_empty_directory, 0},
+	{"registry of zeros", plant_registry_of_zeros, 0},
+	{"directory of root", plant_directory_of_root, EACCES},
+	{"directory for all", plant_directory_for_all, EACCES},
+	{"directory for the group", plant_directory_for_group, EACCES},
+	{"symlink to a directory", plant_symlink_to_directory, EACCES},
+	{"symlink to root's", plant_symlink_to_root, EACCES},
+	{"file for the directory", plant_file_as_directory, EACCES},
+	{"fifo for the directory", plant_fifo_as_directory, EACCES},
+	{"empty registry", plant_empty_registry, 0}, /* as one that is being made */
+	{"short registry of garbage", plant_short_registry, EACCES},
+	{"long registry", plant_long_registry, EACCES},
+	{"registry of garbage", plant_registry_of_garbage, EACCES},
+	{"registry of root", plant_registry_of_root, EACCES},
+	{"registry for all", plant_registry_for_all, EACCES},
+	{"symlink for the registry", plant_registry_symlink, EACCES},
+	{"fifo for the registry", plant_registry_fifo, EACCES},
+	{"directory for the registry", plant_registry_directory, EACCES},
+	{"socket for the registry", plant_registry_socket, EACCES},
+	{"device for the registry", plant_registry_device, EACCES},
+};
+
+/* A process that does not have the library, so that nothing is in the directory but what is planted. */
+static pid_t start_sleeper(void)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+			_exit(1);
+		execlp("sleep", "sleep", "60", NULL);
+		_exit(126);
+	}
+	while (!is_asleep_program(child))
+		sleep_ms(1);
+	return child;
+}
+
+/* CREATE-13 CREATE-18 GEN-9 */
+START_TEST(create_by_root_where_something_was_planted_is_refused)
+{
+	pid_t sleeper = start_sleeper();
+	uint64_t begin = monotonic_ns();
+	struct stat before, after;
+	trace_id_t trid;
+	int result, files;
+
+	plants[_i].plant();
+	files = px_foreign_count_files(FOREIGN_UID, "");
+	memset(&before, 0, sizeof(before));
+	memset(&after, 0, sizeof(after));
+	lstat(in_directory("victim"), &before);
+	result = create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+	ck_assert_msg(result == plants[_i].error, "with a %s: %d", plants[_i].name, result);
+	ck_assert_uint_lt(monotonic_ns() - begin, 3000000000);
+	lstat(in_directory("victim"), &after);
+	ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	if (result == 0)
+		ok(posix_trace_shutdown(trid));
+	else
+		ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), files);
+	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 0);
+	kill(sleeper, SIGKILL);
+	waitpid(sleeper, NULL, 0);
+}
+END_TEST
+
+static int create_where_a_file_system_is_mounted(void *unused)
+{
+	pid_t sleeper = start_sleeper();
+	trace_id_t trid;
+
+	(void)unused;
+	plant_directory(0700);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", in_directory(""), "tmpfs", 0, "mode=0700,uid=" FOREIGN_UID_TEXT) != 0)
+		return SKIPPED;
+	return create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+}
+
+/* GEN-9: a user may mount one on its directory that never answers. */
+START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
+{
+	int result = px_test_in_child(create_where_a_file_system_is_mounted, NULL);
+
+	if (result == SKIPPED)
+		printf("skipped: no right to mount a file system\n");
+	else
+		ck_assert_int_eq(result, EACCES);
+	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* What root makes there is the user's, and closed to others. */
+START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
+{
+	pid_t sleeper = start_sleeper();
+	struct stat status;
+	trace_id_t trid;
+
+	umask(_i == 0 ? 0 : 0777);
+	ok(create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid));
+	umask(022);
+	ck_assert_int_eq(stat(in_directory(""), &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0700);
+	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
+	ck_assert_int_eq(stat(in_directory("registry"), &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0600);
+	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
+	ck_assert_int_eq(status.st_size, sizeof(struct px_registry));
+	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), 1);
+	ok(posix_trace_shutdown(trid));
+	kill(sleeper, SIGKILL);
+	waitpid(sleeper, NULL, 0);
+}
+END_TEST
+
+/* EXEC-1: the library comes with a later program. */
+START_TEST(create_by_root_before_exec_traces_the_program)
+{
+	char program[64];
+	trace_id_t trid;
+	int status;
+	pid_t child;
+
+	if (!copy_program(0755, 0, 0))
+		return;
+	child = fork();
+	if (child == 0) {
+		unsetenv("TXTRACE_DIR");
+		if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+			_exit(1);
+		snprintf(program, sizeof(program), "%s", copy_path);
+		execl("/bin/sh", "sh", "-c", "kill -STOP $$; exec $0 --foreigner record late 8",
+		      program, NULL);
+		_exit(126);
+	}
+	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert(!px_foreign_exists(FOREIGN_UID, ""));
+	ok(create_for(child, POSIX_TRACE_CLOSE_FOR_CHILD, &trid));
+	ok(posix_trace_start(trid));
+	kill(child, SIGCONT);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	px_test_expect(trid, POSIX_TRACE_START, &event);
+	ck_assert_uint_ne(px_test_take(trid, &event), 0);
+	ck_assert_uint_eq(px_test_number(&event), 8);
+	ok(posix_trace_shutdown(trid));
+	expect_nothing_left();
+}
+END_TEST
+
+/* The lock of the target's user is waited for, and not for ever. */
+START_TEST(create_by_root_while_the_lock_is_held_fails_in_time)
+{
+	uint64_t begin;
+	trace_id_t trid, stays;
+
+	ok(create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &stays));
+	ck_assert_int_eq(tell(FOREIGN_HOLD_LOCK, NULL, 0, 0), 0);
+	begin = monotonic_ns();
+	fails(create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid), ETIMEDOUT);
+	ck_assert_uint_lt(monotonic_ns() - begin, 8000000000);
+	ok(posix_trace_shutdown(stays));
+	ck_assert_uint_lt(monotonic_ns() - begin, 10000000000);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/* Limits. */
+
+static int create_with_descriptors(void *pid)
+{
+	trace_id_t trid;
+	int error;
+
+	for (rlim_t nr = 0; nr < 16; nr++) {
+		struct rlimit limit = {nr, 64};
+
+		setrlimit(RLIMIT_NOFILE, &limit);
+		error = create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+		if (!error && posix_trace_shutdown(trid))
+			return 1;
+		if (error && error != EMFILE && error != EPERM && error != ENOMEM && error != ESRCH)
+			return error;
+	}
+	return error ? 2 : 0;
+}
+
+/* CREATE-18: each descriptor may be the one that is missing. */
+START_TEST(create_by_root_without_descriptors_leaves_nothing)
+{
+	ck_assert_int_eq(px_test_in_child(create_with_descriptors, &target.pid), 0);
+	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+static bool set_segments_max(int number)
+{
+	FILE *file = fopen("/proc/sys/kernel/shmmni", "w");
+	bool done = file && fprintf(file, "%d\n", number) > 0;
+
+	return file && fclose(file) == 0 && done;
+}
+
+static int create_without_segments(void *unused)
+{
+	trace_id_t trid;
+
+	(void)unused;
+	if (unshare(CLONE_NEWIPC) != 0)
+		return SKIPPED;
+	px_foreigner_start(&target, FOREIGN_UID);
+	for (int number = 0; number < 2; number++) {
+		if (!set_segments_max(number))
+			return SKIPPED;
+		if (create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != ENOMEM)
+			return 1;
+		if (px_foreign_count_segments(0) || px_foreign_count_segments(FOREIGN_UID))
+			return 2;
+	}
+	if (!set_segments_max(2) || create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != 0)
+		return 3;
+	return posix_trace_shutdown(trid) || px_foreigner_stop(&target) ? 4 : 0;
+}
+
+/* CREATE-12 CREATE-18: there may be so many segments in a system. */
+START_TEST(create_by_root_without_segments_is_enomem)
+{
+	int result = px_test_in_child(create_without_segments, NULL);
+
+	if (result == SKIPPED)
+		printf("skipped: no IPC name space of our own\n");
+	else
+		ck_assert_int_eq(result, 0);
+	expect_nothing_left();
+}
+END_TEST
+
+static int create_in_small_file_system(void *options)
+{
+	trace_id_t trid;
+	pid_t sleeper;
+	int error;
+
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", "/dev/shm", "tmpfs", 0, options) != 0)
+		return SKIPPED;
+	/* A program with trace points runs on, traced or not. */
+	px_foreigner_start(&target, FOREIGN_UID);
+	if (tell(FOREIGN_OPEN, "small", 0, 0) <= 0 || tell(FOREIGN_RECORD, NULL, 0, 1000) != 0 ||
+	    tell(FOREIGN_FORK, NULL, 0, 0) != 0 || px_foreigner_stop(&target) != 0)
+		return 1;
+	sleeper = start_sleeper();
+	error = create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
+	if (!error)
+		posix_trace_shutdown(trid);
+	expect_nothing_left();
+	if (px_foreign_count_files(FOREIGN_UID, "") > 1)
+		return 2;
+	return error;
+}
+
+static const struct {
+	const char *options;
+	int error;
+} file_systems[] = {
+	{"size=4k", ENOMEM}, /* no room for the registry */
+	{"size=1m,nr_inodes=1", ENOMEM},
+	{"size=64k", 0}, /* it has no file but the registry */
+};
+
+/* CREATE-12 CREATE-18 */
+START_TEST(create_by_root_in_full_file_system_is_enomem)
+{
+	int result = px_test_in_child(create_in_small_file_system,
+				      (void *)(uintptr_t)file_systems[_i].options);
+
+	if (result == SKIPPED)
+		printf("skipped: no right to mount a file system\n");
+	else
+		ck_assert_int_eq(result, file_systems[_i].error);
+}
+END_TEST
+
+static void add_case(Suite *suite, const char *name, void (*before)(void), TCase **tcase)
+{
+	*tcase = tcase_create(name);
+	tcase_add_checked_fixture(*tcase, before, teardown);
+	tcase_set_timeout(*tcase, 60);
+	suite_add_tcase(suite, *tcase);
+}
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("secure");
+	TCase *tcase;
+
+	add_case(suite, "another user", setup_target, &tcase);
+	tcase_add_test(tcase, create_by_root_traces_process_of_another_user);
+	tcase_add_test(tcase, create_withlog_by_root_logs_process_of_another_user);
+	tcase_add_test(tcase, create_by_root_inherited_traces_children_by_fork_and_exec);
+	tcase_add_test(tcase, create_by_root_not_inherited_leaves_children_alone);
+	tcase_add_test(tcase, create_by_root_twice_both_streams_know_the_same_types);
+	tcase_add_test(tcase, getnext_of_root_is_woken_by_process_of_another_user);
+	tcase_add_loop_test(
+		tcase, create_by_root_frees_what_a_controller_killed_outside_its_log_left, 0, 3);
+	tcase_add_loop_test(tcase, create_by_root_frees_what_a_killed_controller_left, 0, 2);
+	tcase_add_test(tcase, create_by_root_frees_what_a_controller_left_by_exec);
+	tcase_add_test(tcase, shutdown_by_root_of_stream_of_stopped_target_removes_the_memory);
+	tcase_add_test(tcase, create_by_another_user_is_eperm);
+	tcase_add_loop_test(tcase, create_with_some_of_roots_rights_is_eperm, 0,
+			    PX_ARRAY_SIZE(weak_controllers));
+	tcase_add_test(tcase, create_by_root_while_the_lock_is_held_fails_in_time);
+	tcase_add_test(tcase, create_by_root_without_descriptors_leaves_nothing);
+
+	add_case(suite, "rights", setup, &tcase);
+	tcase_add_checked_fixture(tcase, NULL, remove_copy);
+	tcase_add_test(tcase, create_for_process_with_other_real_user_is_eperm);
+	tcase_add_test(tcase, create_for_process_in_another_ipc_name_space_is_eperm);
+	tcase_add_test(tcase, secure_program_ignores_txtrace_dir);
+	tcase_add_test(tcase, create_for_secure_program_of_another_user_is_eperm);
+	tcase_add_test(tcase, secure_program_takes_no_stream_of_root);
+	tcase_add_test(tcase, create_by_root_before_exec_traces_the_program);
+
+	add_case(suite, "memory", setup, &tcase);
+	tcase_add_test(tcase, sysv_memory_is_taken_from_root_alone);
+	tcase_add_test(tcase, sysv_memory_can_be_mapped_again_and_retired);
+
+	add_case(suite, "planted", setup, &tcase);
+	tcase_add_loop_test(tcase, create_by_root_where_something_was_planted_is_refused, 0,
+			    PX_ARRAY_SIZE(plants));
+	tcase_add_test(tcase, create_by_root_where_a_file_system_is_mounted_is_refused);
+	tcase_add_loop_test(tcase, create_by_root_makes_directory_and_registry_of_the_targets_user,
+			    0, 2);
+	tcase_add_test(tcase, create_by_root_without_segments_is_enomem);
+	tcase_add_loop_test(tcase, create_by_root_in_full_file_system_is_enomem, 0,
+			    PX_ARRAY_SIZE(file_systems));
+	return suite;
+}
+
+int main(int argc, char **argv)
+{
+	px_foreigner_main(argc, argv, NULL);
+	if (geteuid() != 0)
+		skip_program("needs root, to have other users");
+	return run_suite(make_suite());
+}

@@ -1,0 +1,785 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of names of a family, and the list of types of a stream: claims that meet, processes that
+ * are killed in the middle, places that run out, and content that somebody else made up.
+ */
+#include "support/common.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+#include "event/typelist.h"
+#include "registry/shared_names.h"
+#include "support/helper_process.h"
+
+static struct px_family *family;
+static struct px_typelist *list;
+
+/* Shared with children that are killed. */
+static void *make_shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	return memory;
+}
+
+static void setup(void)
+{
+	family = make_shared(sizeof(*family));
+	list = make_shared(sizeof(*list));
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+}
+
+static uint64_t word_of(pid_t pid)
+{
+	return px_life_word((uint32_t)pid, px_life_start((uint32_t)pid));
+}
+
+static uint64_t own_word(void)
+{
+	return word_of(getpid());
+}
+
+/* Words that nobody has: a pid that is there, with the start of another. */
+static uint64_t dead_word(uint64_t i)
+{
+	return px_life_word((uint32_t)getpid(), px_life_start((uint32_t)getpid()) + 1 + i);
+}
+
+/* A process that sleeps, until the test ends. */
+static pid_t fork_sleeper(void)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	while (child == 0)
+		pause();
+	return child;
+}
+
+static void add_to(struct px_family_member *member, unsigned int id)
+{
+	member->opened.bits[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+/* EVOPEN-4: a process has one place, whoever asks */
+START_TEST(enter_the_same_process_gives_the_same_place)
+{
+	struct px_family_member *member = px_family_enter(family, own_word());
+
+	ck_assert_ptr_nonnull(member);
+	ck_assert_uint_eq(member->word, own_word());
+	ck_assert_ptr_eq(px_family_enter(family, own_word()), member);
+	ck_assert_ptr_eq(px_family_find(family, own_word()), member);
+	ck_assert_ptr_ne(px_family_enter(family, word_of(1)), member);
+	ck_assert_ptr_null(px_family_find(family, dead_word(0)));
+}
+END_TEST
+
+/* A process without a start, as without /proc, has no word: a free place is not its own */
+START_TEST(enter_without_a_word_gives_no_place)
+{
+	ck_assert_ptr_null(px_family_find(family, 0));
+	ck_assert_ptr_null(px_family_enter(family, 0));
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
+		ck_assert_uint_eq(family->member[i].word, 0);
+}
+END_TEST
+
+/* FORK-7: places of the dead are used again, empty, and those of the living are not */
+START_TEST(enter_a_full_table_takes_places_of_the_dead)
+{
+	struct px_family_member *living = px_family_enter(family, own_word());
+	struct px_family_member *fresh;
+
+	add_to(living, 17);
+	for (uint64_t i = 0; i < PX_FAMILY_MEMBERS - 1; i++) {
+		struct px_family_member *member = px_family_enter(family, dead_word(i));
+
+		ck_assert_ptr_nonnull(member);
+		add_to(member, 18);
+	}
+	fresh = px_family_enter(family, word_of(1));
+	ck_assert_ptr_nonnull(fresh);
+	ck_assert_ptr_ne(fresh, living);
+	ck_assert(!px_eventset_has(&fresh->opened, 18));
+	ck_assert_ptr_eq(px_family_find(family, own_word()), living);
+	ck_assert(px_eventset_has(&living->opened, 17));
+	ck_assert_ptr_null(px_family_find(family, dead_word(0)));
+}
+END_TEST
+
+/* More living processes than places: no place, and nobody loses his; until one of them ends. */
+START_TEST(enter_more_than_there_are_places_gives_none_until_one_ends)
+{
+	static pid_t sleeper[PX_FAMILY_MEMBERS];
+	uint64_t begin;
+
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+		sleeper[i] = fork_sleeper();
+		ck_assert_ptr_nonnull(px_family_enter(family, word_of(sleeper[i])));
+	}
+	begin = monotonic_ns();
+	ck_assert_ptr_null(px_family_enter(family, own_word()));
+	ck_assert_uint_lt(monotonic_ns() - begin, UINT64_C(1000000000));
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
+		ck_assert_ptr_nonnull(px_family_find(family, word_of(sleeper[i])));
+	kill(sleeper[100], SIGKILL);
+	waitpid(sleeper[100], NULL, 0);
+	ck_assert_ptr_eq(px_family_enter(family, own_word()), &family->member[100]);
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
+		kill(sleeper[i], SIGKILL);
+}
+END_TEST
+
+/* What happens while a claim is at its test point. */
+
+static struct px_family_member *second_claim;
+
+static void claim_too(void)
+{
+	second_claim = px_family_enter(family, own_word());
+}
+
+static void free_the_first_place_and_claim(void)
+{
+	px_store_release(&family->member[0].word, UINT64_C(0)); /* as whoever frees the dead */
+	claim_too();
+}
+
+/* Two that claim a place for one process: the target, and its controller */
+START_TEST(enter_twice_at_once_gives_one_place)
+{
+	struct px_family_member *first;
+	int places = 0;
+
+	if (_i)
+		ck_assert_ptr_nonnull(px_family_enter(family, dead_word(0)));
+	px_test_at_point("family.place.taken", _i ? free_the_first_place_and_claim : claim_too);
+	first = px_family_enter(family, own_word());
+	ck_assert_ptr_nonnull(first);
+	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
+		places += family->member[i].word == own_word();
+	ck_assert_int_eq(places, 1);
+	ck_assert_ptr_eq(px_family_find(family, own_word()), first);
+	ck_assert_ptr_eq(second_claim, first);
+}
+END_TEST
+
+/* A child that is killed at this point while it does that. */
+static const char *deadly_point;
+
+static void die_there(const char *name)
+{
+	if (strcmp(name, deadly_point) == 0)
+		kill(getpid(), SIGKILL);
+}
+
+static void kill_at(const char *point, void (*function)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		deadly_point = point;
+		__atomic_store_n(&px_testpoint_hook, die_there, __ATOMIC_RELEASE);
+		function();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFSIGNALED(status), "%s was not reached", point);
+}
+
+static void enter_self(void)
+{
+	px_family_enter(family, own_word());
+}
+
+/* EXIT-6 */
+START_TEST(enter_killed_in_the_middle_costs_no_place_for_good)
+{
+	for (int i = 0; i < PX_FAMILY_MEMBERS + 10; i++)
+		kill_at("family.place.taken", enter_self);
+	ck_assert_ptr_nonnull(px_family_enter(family, own_word()));
+}
+END_TEST
+
+/* A table that another process made up: answers, in bounded time, and nothing outside of it is touched. */
+START_TEST(enter_a_hostile_table_ends)
+{
+	uint64_t seed = test_seed();
+	struct px_family_member *member;
+
+	for (int round = 0; round < 20; round++) {
+		uint64_t begin = monotonic_ns();
+
+		for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+			uint64_t random = next_random(&seed);
+
+			family->member[i].word = round == 0 ? 1 : round == 1 ? UINT64_MAX : random;
+			memset(&family->member[i].opened, (int)(random >> 56),
+			       sizeof(family->member[i].opened));
+		}
+		member = px_family_enter(family, own_word());
+		ck_assert(!member || (member >= family->member &&
+				      member < family->member + PX_FAMILY_MEMBERS));
+		if (round == 0)
+			ck_assert_ptr_null(member); /* all taken by somebody at work */
+		ck_assert_uint_lt(monotonic_ns() - begin, UINT64_C(1000000000));
+	}
+}
+END_TEST
+
+/* The segment. */
+
+static struct px_family_ref make_family(void)
+{
+	struct px_family_ref ref;
+
+	ok(px_family_make(geteuid(), &ref));
+	ck_assert_uint_ne(ref.number, 0);
+	return ref;
+}
+
+static bool exists(uint32_t number)
+{
+	struct shmid_ds status;
+
+	return shmctl((int)(number - 1), IPC_STAT, &status) == 0;
+}
+
+/* MAP-2 EXEC-3: it lives as long as somebody has it, and no longer */
+START_TEST(family_lives_as_long_as_somebody_has_it)
+{
+	struct px_family_ref ref = make_family(), again;
+	uint32_t number = ref.number;
+	pid_t child;
+
+	px_family_keep(&ref);
+	child = fork_sleeper();
+
+	ref.family->member[3].word = 42;
+	px_family_detach(&ref);
+	ck_assert_ptr_null(ref.family);
+	ok(px_family_attach(number, geteuid(), &again));
+	ck_assert_uint_eq(again.family->member[3].word, 42);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ck_assert(exists(number));
+	px_family_detach(&again);
+	ck_assert(!exists(number));
+	ck_assert_int_ne(px_family_attach(number, geteuid(), &again), 0);
+}
+END_TEST
+
+/* What is no family, or not ours, or open to others. */
+static int make_segment(size_t size, int mode, uint64_t magic)
+{
+	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | mode);
+	void *memory;
+
+	ck_assert_int_ge(id, 0);
+	memory = shmat(id, NULL, 0);
+	ck_assert_ptr_ne(memory, (void *)-1);
+	shmctl(id, IPC_RMID, NULL);
+	memcpy(memory, &magic, sizeof(magic));
+	return id;
+}
+
+static int exchanged_id;
+static bool was_asked, was_exchanged;
+static uint64_t family_magic;
+
+/* Numbers come again when so many segments were made; or when root says so. */
+static bool is_next(int id)
+{
+	FILE *file = fopen("/proc/sys/kernel/shm_next_id", "w");
+	bool is_told = file && fprintf(file, "%d", id) > 0;
+
+	return file && fclose(file) == 0 && is_told;
+}
+
+/* Another segment, with the same number, which is smaller and says that it is a family. */
+static void exchange(void)
+{
+	was_asked = true;
+	shmctl(exchanged_id, IPC_RMID, NULL);
+	if (!is_next(exchanged_id))
+		return;
+	was_exchanged = true;
+	exchanged_id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+	memcpy(shmat(exchanged_id, NULL, 0), &family_magic, sizeof(family_magic));
+}
+
+/* Behind what was attached there would be nothing. */
+START_TEST(family_whose_number_becomes_anothers_is_refused)
+{
+	struct px_family_ref ref, other;
+	int id;
+
+	/* Or another suite, which runs at the same time, may get the number. */
+	unshare(CLONE_NEWIPC);
+	ref = make_family();
+	id = shmget(IPC_PRIVATE, sizeof(struct px_family), IPC_CREAT | 0600);
+	exchanged_id = id;
+	family_magic = ref.family->magic;
+	px_test_at_point("family.attach.checked", exchange);
+	ck_assert_int_ne(px_family_attach((uint32_t)id + 1, geteuid(), &other), 0);
+	ck_assert(was_asked);
+	ck_assert_int_eq(exchanged_id, id);
+	if (!was_exchanged)
+		printf("skipped: no right to choose the number of a segment\n");
+	shmctl(id, IPC_RMID, NULL);
+	px_family_detach(&ref);
+}
+END_TEST
+
+static int leave_segment(const size_t *size)
+{
+	return shmget(IPC_PRIVATE, *size, IPC_CREAT | 0600);
+}
+
+/*
+ * Made by a process that is killed then, as at the first step of making a family.  used: attached before, since other
+ * suites run at the same time, and sweep.
+ */
+static int left_over(size_t size, void **used)
+{
+	int fds[2], id = -1;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		id = leave_segment(&size);
+		if (write(fds[1], &id, sizeof(id)) == sizeof(id))
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(fds[0], &id, sizeof(id)), sizeof(id));
+	if (used)
+		*used = shmat(id, NULL, 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(fds[0]);
+	close(fds[1]);
+	return id;
+}
+
+static bool is_there(int id)
+{
+	struct shmid_ds status;
+
+	return shmctl(id, IPC_STAT, &status) == 0;
+}
+
+/* EXIT-5: what is left is removed, and nothing that is another's, or in use. */
+START_TEST(sweep_removes_what_a_killed_process_left)
+{
+	size_t size = sizeof(struct px_family);
+	void *memory = NULL;
+	int gone = left_over(size, NULL), others = left_over(size + 8, NULL);
+	int ours = leave_segment(&size), used = left_over(size, &memory);
+
+	px_family_sweep();
+	ck_assert(!is_there(gone));
+	ck_assert(is_there(others) && is_there(ours) && is_there(used));
+	shmctl(others, IPC_RMID, NULL);
+	shmctl(ours, IPC_RMID, NULL);
+	shmdt(memory);
+	px_family_sweep();
+	ck_assert(!is_there(used));
+}
+END_TEST
+
+START_TEST(family_that_is_none_is_refused)
+{
+	struct px_family_ref ref = make_family(), other;
+	uint64_t magic = ref.family->magic;
+	const int refused[] = {
+		make_segment(sizeof(struct px_family), 0600, 0),
+		make_segment(sizeof(struct px_family), 0600, magic + 1),
+		make_segment(sizeof(struct px_family) + 1, 0600, magic),
+		make_segment(4096, 0600, magic),
+		make_segment(sizeof(struct px_family), 0660, magic),
+		make_segment(sizeof(struct px_family), 0602, magic),
+	};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		fails(px_family_attach((uint32_t)refused[i] + 1, geteuid(), &other), EACCES);
+	fails(px_family_attach(0, geteuid(), &other), ENOENT);
+	fails(px_family_attach(INT32_MAX, geteuid(), &other), EACCES);
+	fails(px_family_attach(UINT32_MAX, geteuid(), &other), ENOENT);
+	fails(px_family_attach(ref.number, geteuid() + 1, &other), EACCES);
+	ok(px_family_attach((uint32_t)make_segment(sizeof(struct px_family), 0600, magic) + 1,
+			    geteuid(), &other));
+	errno = 1234;
+	px_family_attach(INT32_MAX, geteuid(), &other);
+	ck_assert_int_eq(errno, 1234);
+}
+END_TEST
+
+/* CREATE-7: found in a process that uses such memory for itself; the child's is its parent's */
+START_TEST(family_of_a_process_is_found_among_its_other_segments)
+{
+	struct px_puppet target = px_puppet_make(PX_BY_FORK_EXEC), child;
+	uint32_t number, again;
+	bool has_entered;
+
+	ck_assert(px_family_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ck_assert_uint_eq(number, 0);
+	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
+	px_puppet_open(&target, "found");
+	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
+	ck_assert(px_family_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ck_assert_uint_ne(number, 0);
+	child = px_puppet_make_by(&target, PX_BY_FORK);
+	ck_assert(px_family_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ck_assert_uint_eq(again, number);
+	child = px_puppet_make_by(&target, PX_BY_SPAWN);
+	ck_assert(px_family_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ck_assert_uint_eq(again, 0);
+	ck_assert(!px_family_of(INT32_MAX, geteuid(), &again, &has_entered));
+}
+END_TEST
+
+static void trick_use_segments(struct px_order *order)
+{
+	order->a = 0;
+	for (int i = 0; i < order->b; i++) {
+		int id = shmget(IPC_PRIVATE, i % 2 ? 4096 : sizeof(struct px_family),
+				IPC_CREAT | 0600);
+
+		order->a |= id < 0 || shmat(id, NULL, 0) == (void *)-1;
+		shmctl(id, IPC_RMID, NULL);
+	}
+}
+
+/* From now on no such memory is to be had. */
+static void trick_forbid_segments(struct px_order *order)
+{
+	FILE *file;
+
+	order->a = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
+	if (order->a)
+		return;
+	file = fopen("/proc/sys/kernel/shmmni", "w");
+	order->a = !file || fputs("0", file) < 0 || fclose(file) != 0 ? EROFS : 0;
+}
+
+/* EVOPEN-1 FORK-7: without such memory names are there all the same, for the process and its children by fork */
+START_TEST(family_without_system_v_memory_is_private)
+{
+	struct px_puppet target = px_puppet_make(PX_BY_FORK_EXEC), child;
+	int64_t error = px_puppet_do(&target, "forbid-segments", 0, 0, NULL).a;
+	uint32_t number;
+	trace_event_id_t id;
+	pid_t pid;
+
+	if (error != 0) { /* not root, or a container */
+		printf("skipped: no right to forbid System V memory\n");
+		return;
+	}
+	id = px_puppet_open(&target, "private");
+	ck_assert_uint_gt(id, POSIX_TRACE_UNNAMED_USEREVENT);
+	ok(px_puppet_create(&target, 0, 0, true));
+	ok(px_puppet_start(&target, 0));
+	/* Another program has a table of its own, where the same id is another name: so it is not traced (MAP-1). */
+	child = px_puppet_make_by(&target, PX_BY_SPAWN);
+	ck_assert_uint_eq(px_puppet_open(&child, "another"), id);
+	px_puppet_trace(&child, id, 1);
+	fails(px_puppet_create(&target, 1, child.pid, false), ENOMEM);
+	ok(px_puppet_create(&child, 0, 0, false)); /* now it looks again */
+	px_puppet_trace(&child, id, 2);
+	child = px_puppet_make_by(&target, PX_BY_FORK);
+	ck_assert_uint_eq(px_puppet_open(&child, "private"), id);
+	px_puppet_trace(&child, id, 3);
+	px_puppet_trace(&target, id, 4);
+	ck_assert_uint_eq(px_puppet_take(&target, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), id);
+	ck_assert_uint_eq(number, 3);
+	ck_assert_int_eq(pid, child.pid);
+	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), id);
+	ck_assert_uint_eq(number, 4);
+}
+END_TEST
+
+/* The list of types. */
+
+static void expect_type(uint32_t i, unsigned int id, const char *name)
+{
+	char got[PX_NAME_MAX + 1] = "";
+	unsigned int got_id = 0;
+
+	ck_assert(px_typelist_get(list, i, &got_id, got));
+	ck_assert_uint_eq(got_id, id);
+	ck_assert_str_eq(got, name);
+	ok(px_typelist_name(list, id, got));
+	ck_assert_str_eq(got, name);
+	ck_assert(px_eventset_has(&list->listed, id));
+}
+
+static void expect_end(uint32_t i)
+{
+	char name[PX_NAME_MAX + 1];
+	unsigned int id;
+
+	ck_assert(!px_typelist_get(list, i, &id, name));
+}
+
+/* TYPELIST-4 */
+START_TEST(add_keeps_the_order_and_lists_each_once)
+{
+	char name[PX_NAME_MAX + 1];
+
+	ck_assert_uint_eq(px_typelist_add(list, 100, "hundred"), 0);
+	ck_assert_uint_eq(px_typelist_add(list, 17, "first"), 1);
+	ck_assert_uint_eq(px_typelist_add(list, 4095, "last"), 2);
+	ck_assert_uint_eq(px_typelist_add(list, 17, "first"), 1);
+	memset(name, 'n', PX_NAME_MAX);
+	name[PX_NAME_MAX] = '\0';
+	ck_assert_uint_eq(px_typelist_add(list, 18, name), 3);
+	ck_assert_uint_eq(px_typelist_add(list, 19, ""), 4);
+	expect_type(0, 100, "hundred");
+	expect_type(1, 17, "first");
+	expect_type(2, 4095, "last");
+	expect_type(3, 18, name);
+	expect_type(4, 19, "");
+	expect_end(5);
+	fails(px_typelist_name(list, 20, name), EINVAL);
+	fails(px_typelist_name(list, 4096, name), EINVAL);
+	fails(px_typelist_name(list, UINT32_MAX, name), EINVAL);
+	ok(px_typelist_name(list, POSIX_TRACE_STOP, name));
+	ck_assert_str_eq(name, "posix_trace_stop");
+}
+END_TEST
+
+/* TYPELIST-3: as many as there are ids, and no more */
+START_TEST(add_all_types_there_can_be)
+{
+	char name[PX_NAME_MAX + 1];
+
+	for (unsigned int id = PX_EVENT_IDS - 1; id >= PX_EVENT_USER_FIRST; id--) {
+		snprintf(name, sizeof(name), "type %u", id);
+		ck_assert_uint_eq(px_typelist_add(list, id, name), PX_EVENT_IDS - 1 - id);
+	}
+	for (uint32_t i = 0; i < PX_TYPELIST_MAX; i += 97) {
+		snprintf(name, sizeof(name), "type %u", PX_EVENT_IDS - 1 - i);
+		expect_type(i, PX_EVENT_IDS - 1 - i, name);
+	}
+	expect_end(PX_TYPELIST_MAX);
+	expect_end(UINT32_MAX);
+}
+END_TEST
+
+static void add_the_same(void)
+{
+	px_typelist_add(list, 17, "same");
+}
+
+static void add_another(void)
+{
+	px_typelist_add(list, 18, "another");
+}
+
+/* EVOPEN-11: two that list the same type at once, or two types */
+START_TEST(add_at_once_lists_each_once)
+{
+	px_test_at_point("typelist.add.taken", _i ? add_another : add_the_same);
+	ck_assert_uint_eq(px_typelist_add(list, 17, "same"), 0);
+	expect_type(0, 17, "same");
+	if (_i)
+		expect_type(1, 18, "another");
+	expect_end(_i ? 2 : 1);
+}
+END_TEST
+
+/* EXIT-6 TYPELIST-3: one that was killed in the middle is finished by whoever lists it next */
+START_TEST(add_killed_in_the_middle_is_finished_by_the_next)
+{
+	char name[PX_NAME_MAX + 1];
+	unsigned int id = 4711;
+
+	kill_at("typelist.add.taken", add_the_same);
+	ck_assert(px_typelist_get(list, 0, &id, name));
+	ck_assert_uint_eq(id, PX_EVENT_NONE);
+	fails(px_typelist_name(list, 17, name), EINVAL);
+	px_typelist_add(list, 18, "another");
+	expect_type(1, 18, "another");
+	px_typelist_add(list, 17, "same");
+	expect_type(0, 17, "same");
+	/* Killed when all but the set was done: what is in the list has its name. */
+	list->listed = (struct px_eventset){{0}};
+	ok(px_typelist_name(list, 17, name));
+	ck_assert_str_eq(name, "same");
+	px_typelist_add(list, 17, "same");
+	expect_type(0, 17, "same");
+	expect_end(2);
+}
+END_TEST
+
+#define ADDERS 4
+
+static void *add_many(void *argument)
+{
+	unsigned int start = (unsigned int)(uintptr_t)argument;
+	char name[PX_NAME_MAX + 1];
+
+	for (unsigned int i = 0; i < 600; i++) {
+		unsigned int id = PX_EVENT_USER_FIRST + (start * 150 + i) % 600;
+
+		snprintf(name, sizeof(name), "type %u", id);
+		px_typelist_add(list, id, name);
+	}
+	return NULL;
+}
+
+/* TYPELIST-3 TYPELIST-4: the same types from several sides */
+START_TEST(add_by_many_threads_lists_each_once)
+{
+	static bool seen[PX_EVENT_IDS];
+	char name[PX_NAME_MAX + 1], wanted[PX_NAME_MAX + 1];
+	pthread_t threads[ADDERS];
+	unsigned int id;
+
+	for (uintptr_t i = 0; i < ADDERS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, add_many, (void *)i), 0);
+	for (int i = 0; i < ADDERS; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < 600; i++) {
+		ck_assert(px_typelist_get(list, i, &id, name));
+		ck_assert_uint_ne(id, PX_EVENT_NONE);
+		ck_assert(!seen[id]);
+		seen[id] = true;
+		snprintf(wanted, sizeof(wanted), "type %u", id);
+		ck_assert_str_eq(name, wanted);
+	}
+	expect_end(600);
+}
+END_TEST
+
+/* A list that another process made up: ids are in range, names have an end, and a full one takes no more. */
+START_TEST(list_that_is_hostile_gives_nothing_out_of_range)
+{
+	uint64_t seed = test_seed();
+	char name[PX_NAME_MAX + 1];
+	unsigned int id;
+
+	for (size_t i = 0; i < sizeof(*list); i++)
+		((unsigned char *)list)[i] = (unsigned char)(next_random(&seed) | 1);
+	for (uint32_t i = 0; px_typelist_get(list, i, &id, name); i++) {
+		ck_assert_uint_lt(i, PX_TYPELIST_MAX);
+		ck_assert(id == PX_EVENT_NONE || (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_IDS));
+		if (id != PX_EVENT_NONE)
+			ck_assert_uint_le(strnlen(name, sizeof(name)), PX_NAME_MAX);
+	}
+	for (unsigned int i = 0; i < PX_EVENT_IDS + 10; i++)
+		if (px_typelist_name(list, i, name) == 0)
+			ck_assert_uint_le(strnlen(name, sizeof(name)), PX_NAME_MAX);
+	ck_assert_uint_le(px_typelist_add(list, 17, "mine"), PX_TYPELIST_MAX);
+}
+END_TEST
+
+static const struct px_named_trick tricks[] = {
+	{"use-segments", trick_use_segments},
+	{"forbid-segments", trick_forbid_segments},
+	{NULL, NULL},
+};
+
+/* FORK-7: before its first step a child has its parent's table alone, and not that of its parent's target */
+START_TEST(family_of_a_controllers_child_is_the_controllers_own)
+{
+	struct px_family_ref ref[2] = {make_family(), make_family()};
+	struct px_family_ref *own = &ref[_i];
+	bool has_entered;
+	uint32_t number;
+	pid_t child;
+
+	px_family_keep(own);
+	child = fork_sleeper();
+	ck_assert(px_family_of((uint32_t)child, geteuid(), &number, &has_entered));
+	ck_assert_uint_eq(number, own->number);
+	ck_assert(!has_entered);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	px_family_detach(&ref[0]);
+	px_family_detach(&ref[1]);
+}
+END_TEST
+
+static TCase *place_cases(void)
+{
+	TCase *tcase = tcase_create("places");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, enter_the_same_process_gives_the_same_place);
+	tcase_add_test(tcase, enter_without_a_word_gives_no_place);
+	tcase_add_test(tcase, enter_a_full_table_takes_places_of_the_dead);
+	tcase_add_test(tcase, enter_more_than_there_are_places_gives_none_until_one_ends);
+	tcase_add_loop_test(tcase, enter_twice_at_once_gives_one_place, 0, 2);
+	tcase_add_test(tcase, enter_killed_in_the_middle_costs_no_place_for_good);
+	tcase_add_test(tcase, enter_a_hostile_table_ends);
+	return tcase;
+}
+
+static TCase *segment_cases(void)
+{
+	static const int others[] = {0, 10, 100};
+	TCase *tcase = tcase_create("segment");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, family_lives_as_long_as_somebody_has_it);
+	tcase_add_test(tcase, sweep_removes_what_a_killed_process_left);
+	tcase_add_test(tcase, family_that_is_none_is_refused);
+	tcase_add_test(tcase, family_whose_number_becomes_anothers_is_refused);
+	for (int i = 0; i < 3; i++)
+		tcase_add_loop_test(tcase, family_of_a_process_is_found_among_its_other_segments,
+				    others[i], others[i] + 1);
+	tcase_add_loop_test(tcase, family_of_a_controllers_child_is_the_controllers_own, 0, 2);
+	tcase_add_test(tcase, family_without_system_v_memory_is_private);
+	return tcase;
+}
+
+static TCase *list_cases(void)
+{
+	TCase *tcase = tcase_create("list");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, add_keeps_the_order_and_lists_each_once);
+	tcase_add_test(tcase, add_all_types_there_can_be);
+	tcase_add_loop_test(tcase, add_at_once_lists_each_once, 0, 2);
+	tcase_add_test(tcase, add_killed_in_the_middle_is_finished_by_the_next);
+	tcase_add_test(tcase, add_by_many_threads_lists_each_once);
+	tcase_add_test(tcase, list_that_is_hostile_gives_nothing_out_of_range);
+	return tcase;
+}
+
+int main(int argc, char **argv)
+{
+	Suite *suite;
+
+	if (px_puppet_main(argc, argv, tricks))
+		return 0;
+	suite = suite_create("family");
+	suite_add_tcase(suite, place_cases());
+	suite_add_tcase(suite, segment_cases());
+	suite_add_tcase(suite, list_cases());
+	return run_suite(suite);
+}

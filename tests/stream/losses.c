@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* How many events were lost, as txtrace_get_loss() tells: every event is read or counted, once. */
+#include "support/common.h"
+
+#include <trace.h>
+#include <trace_ext.h>
+
+#include "base/compiler.h"
+
+static trace_event_id_t type;
+static trace_id_t stream;
+
+static void setup(void)
+{
+	ok(posix_trace_eventid_open("lost", &type));
+	stream = px_test_create(&(struct px_test_stream){
+		.policy = POSIX_TRACE_LOOP, .nr_rings = 1, .size = 16384, .max_data = 256});
+	ok(posix_trace_start(stream));
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	posix_trace_shutdown(stream);
+}
+
+static uint64_t read_all(void)
+{
+	struct px_test_event event;
+	trace_event_id_t found;
+	uint64_t nr_read = 0;
+
+	while ((found = px_test_take(stream, &event)))
+		nr_read += found == type;
+	return nr_read;
+}
+
+/* START is one that can be lost, too; what the reader makes is not recorded. */
+static void expect_sum(uint64_t nr_read, uint64_t recorded)
+{
+	struct txtrace_loss loss;
+
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(nr_read + loss.overwritten + loss.dropped + loss.abandoned, recorded);
+}
+
+enum { THREADS = 4, EACH = 200000 };
+
+static const struct {
+	bool reading;
+	size_t largest; /* bytes of data: 0 to this */
+} storms[] = {{false, 0}, {false, 200}, {true, 0}, {true, 200}};
+
+static size_t largest;
+
+static void *record_many(void *unused)
+{
+	static const char data[256];
+
+	for (uint32_t i = 0; i < EACH; i++)
+		posix_trace_event(type, data, largest ? i * 37 % largest : 0);
+	return unused;
+}
+
+/* LOOP-3 LOOP-4 STATUS-4 */
+START_TEST(loop_hammered_stream_counts_each_event_once)
+{
+	uint64_t nr_read = read_all();
+	pthread_t threads[THREADS];
+
+	(void)px_test_status(stream);
+	largest = storms[_i].largest;
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, record_many, NULL);
+	for (int i = 0; storms[_i].reading && i < 300; i++)
+		nr_read += read_all();
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	nr_read += read_all();
+	expect_sum(nr_read, (uint64_t)THREADS * EACH);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("losses");
+	TCase *tcase = tcase_create("losses");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, loop_hammered_stream_counts_each_event_once, 0,
+			    PX_ARRAY_SIZE(storms));
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,1748 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Controllers of streams with log that die, at every step and at any instant; recoverers that die; and what is left
+ * where nothing can be recovered: after it, everything that was recorded is in the log once, in order and whole.
+ */
+#include "support/common.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "log/checkpoint.h"
+#include "registry/registry.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
+#include "support/log_checker.h"
+
+#define MAX_EVENTS 4096
+#define LONGEST 200
+
+static trace_event_id_t type;
+static int file = -1;
+static char path[PATH_MAX];
+static trace_id_t stream;
+static struct px_test_event seen;
+static struct px_test_log_facts facts;
+
+/* Shared with children. */
+struct progress {
+	uint32_t nr_begun, nr_returned; /* events */
+	uint32_t base;			/* those before were cleared */
+	bool is_created, is_clearing, is_stopping, is_done;
+	uint64_t before_ns[MAX_EVENTS], after_ns[MAX_EVENTS];
+};
+
+static struct progress *progress;
+
+static const char *segments(void)
+{
+	return getenv("TXTRACE_DIR");
+}
+
+/* Files of this prefix where segments are. */
+static int count_files(const char *prefix)
+{
+	DIR *directory = opendir(segments());
+	struct dirent *entry;
+	int count = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while ((entry = readdir(directory)))
+		count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+	closedir(directory);
+	return count;
+}
+
+static void expect_clean(void)
+{
+	ck_assert_int_eq(count_files("log."), 0);
+	ck_assert_int_eq(count_files("stream."), 0);
+}
+
+static void make_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	snprintf(path, sizeof(path), "%s/posixtrace-test.XXXXXX", folder ? folder : "/tmp");
+	file = mkostemp(path, O_CLOEXEC);
+	ck_assert_int_ge(file, 0);
+}
+
+static void setup(void)
+{
+	type = px_test_open_type("recovered");
+	make_file();
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	ck_assert_ptr_ne(progress, MAP_FAILED);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void teardown(void)
+{
+	unsigned int nr_recovered, nr_left;
+
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	unlink(path);
+	close(file);
+	munmap(progress, sizeof(*progress));
+	txtrace_recover_all(&nr_recovered, &nr_left); /* what a test that failed has left */
+}
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return px_test_ns(now);
+}
+
+/* Dying. */
+
+static uint64_t nr_steps, fatal_step;
+static bool (*counts)(const char *name);
+
+static bool is_write(const char *name)
+{
+	return strcmp(name, "log.write.before") == 0;
+}
+
+static bool is_any(const char *name)
+{
+	(void)name;
+	return true;
+}
+
+static void step(const char *name)
+{
+	if (counts(name) && ++nr_steps == fatal_step)
+		kill(getpid(), SIGKILL);
+}
+
+/* Die at this step of those that count; 0: never. */
+static void die_at(bool (*which)(const char *name), uint64_t number)
+{
+	counts = which;
+	nr_steps = 0;
+	fatal_step = number;
+	__atomic_store_n(&px_testpoint_hook, step, __ATOMIC_RELEASE);
+}
+
+/* Run the function in a child; true if it came to its end. */
+static bool run_in_child(void (*function)(void))
+{
+	int status;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		function();
+		kill(getpid(), SIGKILL); /* a controller that has done all it does ends like this */
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x", status);
+	return progress->is_done;
+}
+
+/* Scripts: what the controller does. */
+
+struct script {
+	struct px_test_stream stream;
+	uint32_t nr_events;
+	uint32_t flush_every; /* 0: never */
+	uint32_t clear_at;    /* 0: never */
+	uint32_t stop_every;  /* 0: never */
+	bool filters_stop;
+	uint32_t longest;
+};
+
+#define BOUNDED POSIX_TRACE_UNTIL_FULL
+#define LOOPING POSIX_TRACE_LOOP
+#define FLUSHED POSIX_TRACE_FLUSH
+#define APPENDED POSIX_TRACE_APPEND
+
+static const struct script scripts[] = {
+	{{BOUNDED, 20000, LONGEST, 2, APPENDED, 0}, 300, 50, 0, 70, false, LONGEST},
+	{{BOUNDED, 20000, LONGEST, 1, LOOPING, 20000}, 500, 40, 0, 0, false, LONGEST},
+	{{BOUNDED, 20000, LONGEST, 2, BOUNDED, 30000}, 400, 40, 0, 90, false, LONGEST},
+	{{BOUNDED, 4000, 16, 1, APPENDED, 0}, 600, 150, 0, 0, false, 16}, /* it fills */
+	{{BOUNDED, 4000, LONGEST, 2, LOOPING, 40000}, 400, 60, 0, 50, true, LONGEST},
+	{{FLUSHED, 4000, LONGEST, 2, APPENDED, 0}, 500, 0, 0, 0, false, LONGEST},
+	{{FLUSHED, 4000, 16, 1, LOOPING, 20000}, 500, 200, 0, 0, false, 16},
+	{{LOOPING, 4000, LONGEST, 2, APPENDED, 0}, 400, 90, 0, 100, false, LONGEST},
+	{{LOOPING, 4000, 16, 1, LOOPING, 20000}, 500, 130, 0, 0, false, 16},
+	{{BOUNDED, 20000, LONGEST, 2, LOOPING, 20000}, 400, 50, 220, 0, false, LONGEST},
+	{{FLUSHED, 4000, 16, 2, APPENDED, 0}, 400, 90, 200, 0, false, 16},
+};
+#define NR_SCRIPTS ((int)PX_ARRAY_SIZE(scripts))
+
+static const struct script *script;
+
+static uint32_t length_of(uint32_t number)
+{
+	return 4 + number * 37 % (script->longest - 3);
+}
+
+static void record(uint32_t number)
+{
+	unsigned char data[4 + LONGEST];
+
+	memcpy(data, &number, sizeof(number));
+	px_test_fill(data + 4, LONGEST, number);
+	progress->before_ns[number] = realtime_ns();
+	__atomic_store_n(&progress->nr_begun, number + 1, __ATOMIC_RELEASE);
+	posix_trace_event(type, data, length_of(number));
+	__atomic_store_n(&progress->nr_returned, number + 1, __ATOMIC_RELEASE);
+	progress->after_ns[number] = realtime_ns();
+}
+
+static void control(uint32_t number)
+{
+	if (script->flush_every && number % script->flush_every == script->flush_every - 1)
+		posix_trace_flush(stream);
+	if (script->stop_every && number % script->stop_every == script->stop_every - 1) {
+		progress->is_stopping = true;
+		posix_trace_stop(stream);
+		posix_trace_start(stream);
+		progress->is_stopping = false;
+	}
+	if (script->clear_at && number == script->clear_at) {
+		progress->is_clearing = true;
+		posix_trace_clear(stream);
+		progress->base = number + 1;
+		progress->is_clearing = false;
+		posix_trace_start(stream);
+	}
+}
+
+/* No check of Check is in here: it may be a child. */
+static void control_stream(void)
+{
+	trace_event_set_t set;
+
+	stream = px_test_create_log(&script->stream, file);
+	if (script->filters_stop) {
+		posix_trace_eventset_empty(&set);
+		posix_trace_eventset_add(POSIX_TRACE_STOP, &set);
+		posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET);
+	}
+	progress->is_stopping = true;
+	posix_trace_start(stream);
+	progress->is_stopping = false;
+	progress->is_created = true;
+	for (uint32_t number = 0; number < script->nr_events; number++) {
+		record(number);
+		control(number);
+	}
+	progress->is_done = true;
+}
+
+static bool (*which_die)(const char *name);
+static uint64_t when_die;
+
+static void control_and_die(void)
+{
+	die_at(which_die, when_die);
+	control_stream();
+}
+
+static void begin_anew(void)
+{
+	memset(progress, 0, sizeof(*progress));
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+}
+
+static bool run_script(bool (*which)(const char *name), uint64_t when)
+{
+	begin_anew();
+	which_die = which;
+	when_die = when;
+	return run_in_child(control_and_die);
+}
+
+/* Reading. */
+
+struct tale {
+	uint64_t nr_read, nr_events, nr_gaps, last_ns;
+	uint32_t next;	  /* number */
+	bool knows, runs; /* from the first START or STOP on that is there */
+	bool misses, in_gap, ends_with_start;
+};
+
+/* START and STOP take turns; between a STOP that was filtered and a START nothing can be told. */
+static void read_system_event(struct tale *tale, trace_event_id_t id)
+{
+	switch (id) {
+	case POSIX_TRACE_START:
+		ck_assert_msg(!tale->knows || !tale->runs || script->filters_stop, "started twice");
+		tale->knows = tale->runs = true;
+		break;
+	case POSIX_TRACE_STOP:
+		ck_assert_msg(!tale->knows || tale->runs, "stopped twice");
+		tale->knows = true;
+		tale->runs = false;
+		break;
+	case POSIX_TRACE_OVERFLOW:
+		ck_assert_msg(!tale->in_gap, "two gaps at once");
+		tale->in_gap = true;
+		tale->nr_gaps++;
+		break;
+	case POSIX_TRACE_RESUME:
+		/* Its beginning may be overwritten in the log. */
+		ck_assert_msg(tale->in_gap || tale->nr_read == 0,
+			      "a gap that ends without having begun");
+		tale->in_gap = false;
+		tale->misses = true;
+		tale->knows = false; /* a START may have been lost */
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_number(struct tale *tale, bool may_miss)
+{
+	uint32_t number;
+	uint64_t ns = px_test_ns(seen.info.posix_timestamp);
+
+	memcpy(&number, seen.data, sizeof(number));
+	if (number < tale->next || number >= progress->nr_begun ||
+	    (number > tale->next && !may_miss && !tale->misses && tale->nr_events > 0))
+		ck_abort_msg("event %u instead of %u", number, tale->next);
+	if (seen.length != length_of(number) ||
+	    !px_test_is_filled(seen.data + 4, seen.length - 4, number))
+		ck_abort_msg("event %u is torn", number);
+	if (ns < tale->last_ns)
+		ck_abort_msg("the time of event %u falls", number);
+	/* CLOCK_REALTIME as it was at the beginning, which may be slewed since: 100 ns, and 10 us a second. */
+	if (ns + 2000 < progress->before_ns[number] ||
+	    (number < progress->nr_returned && progress->after_ns[number] != 0 &&
+	     ns > progress->after_ns[number] + 2000))
+		ck_abort_msg("the time of event %u is %lld ns from when it was recorded", number,
+			     (long long)(ns - progress->before_ns[number]));
+	tale->last_ns = ns;
+	tale->next = number + 1;
+	tale->misses = false;
+	tale->nr_events++;
+}
+
+static struct tale read_log(bool may_miss)
+{
+	trace_id_t trid = px_test_open(file);
+	struct tale tale = {0};
+	trace_event_id_t id;
+
+	while ((id = px_test_take_recorded(trid, &seen)) != 0) {
+		if (id == type)
+			read_number(&tale, may_miss);
+		else
+			read_system_event(&tale, id);
+		tale.nr_read++;
+		tale.ends_with_start = id == POSIX_TRACE_START;
+	}
+	ok(posix_trace_close(trid));
+	return tale;
+}
+
+static struct txtrace_loss loss_of_log(void)
+{
+	trace_id_t trid = px_test_open(file);
+	struct txtrace_file_info info;
+	struct txtrace_loss loss;
+
+	ok(txtrace_get_loss(trid, &loss));
+	ok(txtrace_get_file_info(trid, &info));
+	ck_assert_int_eq(info.complete, 1);
+	ck_assert_int_eq(info.recovered, 1);
+	ok(posix_trace_close(trid));
+	return loss;
+}
+
+static bool log_loses(void)
+{
+	return script->stream.log_policy != APPENDED;
+}
+
+/* All that was recorded is told of: it is there, or counted.  What was in flight may be either, or nothing. */
+static void expect_all_told(const struct txtrace_loss *loss)
+{
+	struct tale tale = read_log(script->stream.log_policy == LOOPING);
+	uint64_t base = progress->base;
+	uint64_t told = tale.nr_events + loss->overwritten + loss->dropped;
+
+	if (script->stream.policy != LOOPING)
+		ck_assert_uint_eq(loss->overwritten, 0); /* it keeps what is not in the log */
+	if (!log_loses() || (script->stream.log_policy == LOOPING && !progress->is_clearing)) {
+		if (script->stream.log_policy == LOOPING)
+			told = tale.nr_events + facts.commit.nr_lost + loss->overwritten +
+			       loss->dropped; /* system events too */
+		ck_assert_msg(progress->is_clearing || told + base + 1 >= progress->nr_returned,
+			      "%llu events, %llu overwritten, %llu dropped of %u since %llu",
+			      (unsigned long long)tale.nr_events,
+			      (unsigned long long)loss->overwritten,
+			      (unsigned long long)loss->dropped, progress->nr_returned,
+			      (unsigned long long)base);
+	}
+	if (!log_loses() && !progress->is_clearing && !script->clear_at) {
+		ck_assert_uint_ge(told, progress->nr_returned);
+		if (loss->overwritten == 0) /* which may also be a START */
+			ck_assert_uint_le(told, progress->nr_begun);
+	}
+	/* The newest is never missing, but where it found no room. */
+	if (script->stream.log_policy != BOUNDED && loss->dropped == 0 && !progress->is_clearing &&
+	    progress->nr_returned > base)
+		ck_assert_msg(tale.next >= progress->nr_returned, "%u is the last of %u", tale.next,
+			      progress->nr_returned);
+	/* A call that had begun to stop or to start it may have done half of it; so may a restart. */
+	if (!progress->is_stopping && !progress->is_clearing && !script->filters_stop)
+		ck_assert_msg(!tale.runs || tale.ends_with_start,
+			      "runs %d, %llu events, last %u of %u, dropped %llu", tale.runs,
+			      (unsigned long long)tale.nr_events, tale.next, progress->nr_begun,
+			      (unsigned long long)loss->dropped);
+}
+
+static void expect_all(void)
+{
+	struct txtrace_loss loss = loss_of_log();
+
+	px_test_check_log(file, 0, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_RECOVERED);
+	expect_all_told(&loss);
+}
+
+/* The log is recovered, and in every way like one that was shut down. */
+static void expect_recovered(void)
+{
+	ok(txtrace_recover(file));
+	expect_clean();
+	expect_all();
+}
+
+static uint64_t count_steps(bool (*which)(const char *name))
+{
+	uint64_t n;
+
+	/* In this process, so that the count comes back. */
+	begin_anew();
+	die_at(which, 0);
+	control_stream();
+	n = nr_steps;
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ok(posix_trace_shutdown(stream));
+	return n;
+}
+
+/* EXIT-1 EXIT-4: at every write, and behind the last. */
+START_TEST(recover_after_death_at_any_write_has_everything)
+{
+	uint64_t n, stride;
+	int nr_tried = 0;
+
+	script = &scripts[_i];
+	n = count_steps(is_write) + 4;
+	stride = getenv("PX_SANITIZED") ? 1 + n / 10 : 1 + n / 120;
+	for (uint64_t when = 1; when <= n; when += stride) {
+		run_script(is_write, when);
+		if (!progress->is_created)
+			continue;
+		expect_recovered();
+		nr_tried++;
+	}
+	ck_assert_int_gt(nr_tried, 0);
+}
+END_TEST
+
+/* The same at every step that others can see. */
+START_TEST(recover_after_death_at_any_step_has_everything)
+{
+	uint64_t random = test_seed() + (uint64_t)_i, n;
+	int nr_tried = 0;
+
+	script = &scripts[_i];
+	n = count_steps(is_any);
+	for (int round = 0; round < (getenv("PX_SANITIZED") ? 8 : 60); round++) {
+		run_script(is_any, 1 + next_random(&random) % n);
+		if (!progress->is_created)
+			continue;
+		expect_recovered();
+		nr_tried++;
+	}
+	ck_assert_int_gt(nr_tried, 0);
+}
+END_TEST
+
+static void recover_and_die(void)
+{
+	die_at(which_die, when_die);
+	txtrace_recover(file);
+}
+
+/* EXIT-4: recovery is broken off at every write, again and again, and comes to its end all the same. */
+START_TEST(recover_killed_at_any_step_is_gone_on_with)
+{
+	uint64_t random = test_seed() + (uint64_t)_i;
+	int nr_tried = 0;
+
+	script = &scripts[_i];
+	for (int round = 0; round < (getenv("PX_SANITIZED") ? 3 : 25); round++) {
+		run_script(round % 2 ? is_write : is_any,
+			   100 + next_random(&random) % (round % 2 ? 300 : 5000));
+		if (!progress->is_created)
+			continue;
+		for (int death = 0; death < 6; death++) {
+			which_die = death % 2 ? is_write : is_any;
+			when_die = 1 + next_random(&random) % (death % 2 ? 12 : 400);
+			run_in_child(recover_and_die);
+			px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+		}
+		expect_recovered();
+		nr_tried++;
+	}
+	ck_assert_int_gt(nr_tried, 0);
+}
+END_TEST
+
+/* In order, at each write of the recovery. */
+START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
+{
+	script = &scripts[_i];
+	for (uint64_t call = 1; call < 40; call += _i % 2 + 1) {
+		run_script(is_write, 150);
+		which_die = is_write;
+		when_die = call;
+		run_in_child(recover_and_die);
+		px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+		expect_recovered();
+	}
+}
+END_TEST
+
+/* One controller that has come to its end, and was killed. */
+
+static void leave_log(const struct script *which)
+{
+	script = which;
+	ck_assert(run_script(is_any, 0));
+	ck_assert_int_eq(count_files("log."), 1);
+	ck_assert_int_eq(count_files("stream."), 1);
+}
+
+/* EXIT-4 OPEN-10: a descriptor for reading is enough; the file is not asked for by its name. */
+START_TEST(recover_by_open_through_a_descriptor_for_reading)
+{
+	int reading;
+
+	leave_log(&scripts[_i]);
+	reading = px_test_reopen(file, O_RDONLY);
+	ck_assert_int_eq(unlink(path), 0);
+	close(file);
+	file = reading;
+	expect_all();
+	expect_clean();
+}
+END_TEST
+
+/* EXIT-1: the next create of the user completes what others left, of any policy, its own stream first. */
+START_TEST(recover_by_the_next_create)
+{
+	leave_log(&scripts[_i]);
+	ok(posix_trace_create(0, NULL, &stream));
+	ck_assert_int_eq(count_files("log."), 0);
+	ck_assert_int_eq(count_files("stream."), 1);
+	expect_all();
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* The same file again: what it held is no log any more. */
+START_TEST(recover_of_a_file_that_has_become_another_log_gives_up)
+{
+	unsigned int nr_recovered, nr_left;
+
+	leave_log(&scripts[0]);
+	stream = px_test_create_log(&scripts[0].stream, file);
+	ck_assert_int_eq(count_files("log."), 1);
+	fails(txtrace_recover(file), EBUSY);
+	ok(posix_trace_start(stream));
+	record(0);
+	ok(posix_trace_shutdown(stream));
+	ok(txtrace_recover(file));
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered + nr_left, 0);
+	px_test_check_log(file, 0, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_COMPLETE);
+	expect_clean();
+}
+END_TEST
+
+static void become_another_program(void)
+{
+	control_stream();
+	execl("/proc/self/exe", "check_recover", "--helper", (char *)NULL);
+	_exit(7);
+}
+
+/* EXEC-4: the constructor of the new image completes what the former one left. */
+START_TEST(recover_after_exec_by_the_new_image)
+{
+	int status;
+	pid_t child;
+
+	script = &scripts[_i];
+	begin_anew();
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		become_another_program();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	expect_clean();
+	expect_all();
+}
+END_TEST
+
+/* EXEC-4: one without this library lives, but does not map the segment. */
+START_TEST(recover_after_exec_of_a_stranger)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	script = &scripts[0];
+	begin_anew();
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		control_stream();
+		execlp("sleep", "sleep", "60", (char *)NULL);
+		_exit(7);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 0); /* closed by the exec */
+	close(ready[0]);
+	ok(posix_trace_open(file, &stream));
+	ok(posix_trace_close(stream));
+	expect_clean();
+	expect_all();
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+END_TEST
+
+/* What is answered. */
+
+START_TEST(recover_of_what_is_no_log_gives_einval)
+{
+	static const char text[] = "no log";
+	unsigned int number;
+	int ends[2];
+
+	fails(txtrace_recover(-1), EINVAL);
+	fails(txtrace_recover(file), EINVAL); /* empty */
+	ck_assert_int_eq(write(file, text, sizeof(text)), sizeof(text));
+	fails(txtrace_recover(file), EINVAL);
+	ck_assert_int_eq(pipe(ends), 0);
+	fails(txtrace_recover(ends[0]), EINVAL);
+	close(ends[0]);
+	close(ends[1]);
+	fails(txtrace_recover(ends[0]), EINVAL);
+	fails(txtrace_recover_all(NULL, &number), EINVAL);
+	fails(txtrace_recover_all(&number, NULL), EINVAL);
+}
+END_TEST
+
+static int told_error;
+static unsigned int nr_told;
+static char told_path[PATH_MAX];
+
+static void tell(const char *log_path, int error, void *argument)
+{
+	snprintf(told_path, sizeof(told_path), "%s", log_path);
+	told_error = error;
+	++*(unsigned int *)argument;
+}
+
+/* Completed, not to be had just now, and removed: then it is told once, and never again. */
+START_TEST(recover_each_tells_what_becomes_of_a_log)
+{
+	static const int errors[] = {0, EFBIG, ENOENT};
+	char real[PATH_MAX];
+	int error;
+
+	fails(txtrace_recover_each(NULL, NULL), EINVAL);
+	leave_log(&scripts[0]);
+	ck_assert_ptr_nonnull(realpath(path, real));
+	if (_i == 1)
+		px_test_limit_files(1);
+	if (_i == 2)
+		unlink(path);
+	error = txtrace_recover_each(tell, &nr_told);
+	px_test_unlimit_files();
+	ok(error);
+	ck_assert_uint_eq(nr_told, 1);
+	ck_assert_int_eq(strncmp(told_path, real, strlen(real)), 0);
+	ck_assert_int_eq(told_error, errors[_i]);
+	ck_assert_int_eq(count_files("log."), _i == 1);
+	ok(txtrace_recover_each(tell, &nr_told));
+	ck_assert_uint_eq(nr_told, _i == 1 ? 2 : 1);
+	expect_clean();
+}
+END_TEST
+
+START_TEST(recover_of_a_log_whose_writer_lives_gives_ebusy)
+{
+	unsigned int nr_recovered = 7, nr_left = 7;
+
+	script = &scripts[0];
+	stream = px_test_create_log(&script->stream, file);
+	fails(txtrace_recover(file), EBUSY);
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered + nr_left, 0);
+	ck_assert_int_eq(count_files("log."), 1);
+	ok(posix_trace_shutdown(stream));
+	ok(txtrace_recover(file));
+	expect_clean();
+}
+END_TEST
+
+/* Without the segment the log stays as it was committed, and is not called complete. */
+static void expect_as_committed(void)
+{
+	struct txtrace_file_info info;
+	uint64_t nr_events = facts.commit.nr_events, n = 0;
+
+	fails(txtrace_recover(file), ENOENT);
+	stream = px_test_open(file);
+	ok(txtrace_get_file_info(stream, &info));
+	ck_assert_int_eq(info.complete, 0);
+	ck_assert_int_eq(info.recovered, 0);
+	while (px_test_take_recorded(stream, &seen) != 0)
+		n++;
+	ck_assert_uint_eq(n, nr_events);
+	ck_assert_uint_gt(n, 0);
+	ok(posix_trace_close(stream));
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_OPEN);
+}
+
+/* The name of the only file of this prefix. */
+static void find_file(const char *prefix, char found[PATH_MAX])
+{
+	DIR *directory = opendir(segments());
+	struct dirent *entry;
+
+	found[0] = '\0';
+	while ((entry = readdir(directory)))
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			snprintf(found, PATH_MAX, "%s/%s", segments(), entry->d_name);
+	closedir(directory);
+	ck_assert_int_ne(found[0], '\0');
+}
+
+static struct px_bequest_file *map_bequest(size_t *size)
+{
+	struct px_bequest_file *mapped;
+	char name[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	find_file("log.", name);
+	fd = open(name, O_RDWR);
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	*size = (size_t)status.st_size;
+	mapped = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	close(fd);
+	return mapped;
+}
+
+START_TEST(recover_without_the_segment_leaves_what_was_committed)
+{
+	char name[PATH_MAX];
+
+	leave_log(&scripts[0]);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	find_file("stream.", name);
+	ck_assert_int_eq(unlink(name), 0);
+	expect_as_committed();
+	expect_clean();
+}
+END_TEST
+
+/* The machine was started anew, and the segment lies on a disk. */
+START_TEST(recover_after_another_boot_leaves_what_was_committed)
+{
+	struct px_bequest_file *bequest;
+	size_t size;
+
+	leave_log(&scripts[0]);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	bequest = map_bequest(&size);
+	bequest->boot_id[0] ^= 1;
+	munmap(bequest, size);
+	expect_as_committed();
+	expect_clean();
+}
+END_TEST
+
+/* A bequest of another version may be worth something to somebody. */
+START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
+{
+	struct px_bequest_file *bequest;
+	unsigned int nr_recovered, nr_left;
+	size_t size;
+
+	leave_log(&scripts[0]);
+	bequest = map_bequest(&size);
+	bequest->magic++;
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_int_eq(count_files("log."), 1);
+	bequest->magic--;
+	munmap(bequest, size);
+	expect_recovered();
+}
+END_TEST
+
+/* Death between the file and its signature: nobody was told of the stream. */
+START_TEST(recover_removes_a_bequest_that_was_never_signed)
+{
+	struct px_bequest_file *bequest;
+	size_t size;
+
+	leave_log(&scripts[0]);
+	bequest = map_bequest(&size);
+	bequest->magic = 0;
+	munmap(bequest, size);
+	ok(posix_trace_create(0, NULL, &stream)); /* frees the slot, then cleans up */
+	ck_assert_int_eq(count_files("log."), 0);
+	ok(posix_trace_shutdown(stream));
+	expect_clean();
+}
+END_TEST
+
+static void die(void)
+{
+	raise(SIGKILL);
+}
+
+/* EXIT-5: who removes it is killed in the middle, and its slot has had another stream since */
+START_TEST(recover_killed_at_an_unsigned_bequest_leaves_nothing_behind)
+{
+	struct px_bequest_file *bequest;
+	size_t size;
+	pid_t child;
+	int status;
+
+	leave_log(&scripts[0]);
+	bequest = map_bequest(&size);
+	bequest->magic = 0;
+	munmap(bequest, size);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		px_test_at_point("bequest.segment.removed", die);
+		_exit(posix_trace_create(0, NULL, &stream));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status));
+	ok(posix_trace_create(0, NULL, &stream));
+	ok(posix_trace_shutdown(stream));
+	expect_clean();
+}
+END_TEST
+
+/* All of it is input: nothing breaks, whatever stands there, and nothing is left in the end. */
+START_TEST(recover_with_random_damage_never_breaks)
+{
+	uint64_t random = test_seed();
+
+	for (int round = 0; round < (getenv("PX_SANITIZED") ? 20 : 120); round++) {
+		unsigned int nr_recovered, nr_left;
+		/* Not the name of the controller, which might then be one that lives. */
+		size_t spared = round % 3 ? 0 : sizeof(struct px_bequest_file);
+		unsigned char *bytes;
+		size_t size;
+		int fd;
+		char name[PATH_MAX];
+		struct stat status;
+
+		leave_log(&scripts[round % NR_SCRIPTS]);
+		find_file(round % 3 ? "stream." : "log.", name);
+		fd = round % 3 == 2 ? px_test_reopen(file, O_RDWR) : open(name, O_RDWR);
+		ck_assert_int_eq(fstat(fd, &status), 0);
+		size = (size_t)status.st_size;
+		bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+		ck_assert_ptr_ne(bytes, MAP_FAILED);
+		for (int i = 0; i < 200; i++) {
+			size_t at = spared + next_random(&random) % (size - spared);
+
+			bytes[at] = (unsigned char)next_random(&random);
+		}
+		munmap(bytes, size);
+		txtrace_recover(file);
+		ok(txtrace_recover_all(&nr_recovered, &nr_left));
+		unlink(path);
+		ok(txtrace_recover_all(&nr_recovered, &nr_left));
+		expect_clean();
+		close(file);
+		make_file();
+	}
+}
+END_TEST
+
+/* Logs that are not where they were. */
+
+START_TEST(recover_of_a_log_that_was_removed_cleans_up)
+{
+	unsigned int nr_recovered, nr_left;
+
+	leave_log(&scripts[0]);
+	ck_assert_int_eq(unlink(path), 0);
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered + nr_left, 0);
+	expect_clean();
+}
+END_TEST
+
+/* EXIT-1 EXIT-4: nobody has told us its new name, and in one case its old one is another's */
+START_TEST(recover_of_a_log_that_was_renamed_completes_it)
+{
+	unsigned int nr_recovered, nr_left;
+	char moved[PATH_MAX + 8];
+
+	leave_log(&scripts[0]);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	ck_assert_int_eq(rename(path, moved), 0);
+	if (_i)
+		close(open(path, O_CREAT | O_WRONLY, 0600));
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	unlink(moved);
+	ck_assert_uint_eq(nr_recovered, 1);
+	ck_assert_uint_eq(nr_left, 0);
+	expect_all();
+	expect_clean();
+}
+END_TEST
+
+/* As a service whose /tmp is a folder of the real one: the log is in a place that has its path for the controller. */
+static void control_in_a_place_of_its_own(const char *folder)
+{
+	char inner[PATH_MAX];
+
+	snprintf(inner, sizeof(inner), "%s/inner", folder);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount(inner, folder, NULL, MS_BIND, NULL) != 0)
+		_exit(77);
+	snprintf(inner, sizeof(inner), "%s/log", folder);
+	file = open(inner, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	if (file < 0)
+		_exit(1);
+	control_stream();
+	_exit(0);
+}
+
+/* EXIT-1 EXIT-4: that there is none here does not mean that it was removed */
+START_TEST(recover_where_the_path_means_another_place_leaves_the_log)
+{
+	unsigned int nr_recovered, nr_left;
+	char folder[] = "/tmp/posixtrace-place.XXXXXX", inner[PATH_MAX];
+	int status;
+	pid_t child;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(inner, sizeof(inner), "%s/inner", folder);
+	ck_assert_int_eq(mkdir(inner, 0700), 0);
+	script = &scripts[0];
+	begin_anew();
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		control_in_a_place_of_its_own(folder);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	if (WEXITSTATUS(status) == 77) {
+		printf("skipped: no right to mount a file system\n");
+	} else {
+		ck_assert_int_eq(status, 0);
+		ok(txtrace_recover_all(&nr_recovered, &nr_left));
+		ck_assert_uint_eq(nr_recovered, 0);
+		ck_assert_uint_eq(nr_left, 1);
+		close(file);
+		strcat(inner, "/log");
+		file = open(inner, O_RDWR | O_CLOEXEC);
+		unlink(inner);
+		expect_recovered();
+		*strrchr(inner, '/') = '\0';
+	}
+	rmdir(inner);
+	rmdir(folder);
+}
+END_TEST
+
+/* Neither a link to the log nor another file in its place is followed. */
+START_TEST(recover_follows_no_link_and_takes_no_other_file)
+{
+	unsigned int nr_recovered, nr_left;
+	char moved[PATH_MAX + 8];
+
+	leave_log(&scripts[0]);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert_int_eq(symlink(moved, path), 0);
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered, 0);
+	ck_assert_uint_eq(nr_left, 1);
+	ck_assert_int_eq(count_files("log."), 1);
+	unlink(path);
+	if (_i) { /* it is there again */
+		ck_assert_int_eq(rename(moved, path), 0);
+		ok(txtrace_recover_all(&nr_recovered, &nr_left));
+		ck_assert_uint_eq(nr_recovered, 1);
+		ck_assert_uint_eq(nr_left, 0);
+		expect_all();
+	} else { /* by its descriptor it is still the log */
+		expect_recovered();
+		unlink(moved);
+	}
+	expect_clean();
+}
+END_TEST
+
+/* Somebody else's file, that we may write to: it was handed to us, but is not looked for. */
+START_TEST(recover_looks_for_no_log_of_another_user)
+{
+	unsigned int nr_recovered, nr_left;
+	struct px_bequest_file *bequest;
+	size_t size;
+
+	if (geteuid() != 0) {
+		printf("skipped: needs root to give a file away\n");
+		return;
+	}
+	leave_log(&scripts[0]);
+	ck_assert_int_eq(fchown(file, 12345, 12345), 0);
+	fails(txtrace_recover(file), ENOENT);
+	bequest = map_bequest(&size);
+	bequest->owner = 12345;
+	munmap(bequest, size);
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered, 0);
+	ck_assert_uint_eq(nr_left, 1);
+	expect_recovered();
+}
+END_TEST
+
+START_TEST(recover_without_room_for_the_log_can_be_tried_again)
+{
+	uint64_t size;
+	int error;
+
+	leave_log(&scripts[0]);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	size = facts.layout.slots + facts.commit.end * sizeof(struct px_log_slot);
+	px_test_limit_files(size);
+	error = txtrace_recover(file);
+	px_test_unlimit_files();
+	ck_assert_int_eq(error, EFBIG);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN, &facts);
+	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_OPEN);
+	expect_recovered();
+}
+END_TEST
+
+static void record_and_die(void)
+{
+	for (uint32_t number = 40; number < 400; number++)
+		record(number);
+	kill(getpid(), SIGKILL);
+}
+
+/* While what was read is being written, writers find no room for more than there was. */
+static void fill_while_writing(void)
+{
+	static const struct px_test_stream small = {BOUNDED, 4000, 16, 1, APPENDED, 0};
+
+	stream = px_test_create_log(&small, file);
+	posix_trace_start(stream);
+	progress->is_created = true;
+	for (uint32_t number = 0; number < 40; number++)
+		record(number);
+	px_test_at_point("log.write.begin", record_and_die);
+	posix_trace_flush(stream);
+}
+
+START_TEST(recover_has_what_was_read_and_not_written)
+{
+	static const struct script small = {
+		{BOUNDED, 4000, 16, 1, APPENDED, 0}, 400, 0, 0, 0, false, 16};
+
+	script = &small;
+	begin_anew();
+	run_in_child(fill_while_writing);
+	ck_assert_uint_eq(progress->nr_returned, 400);
+	expect_recovered();
+	ck_assert_uint_eq(loss_of_log().overwritten, 0);
+	ck_assert_uint_ge(loss_of_log().dropped, 200);
+	ck_assert_uint_eq(read_log(false).nr_gaps, 0);
+}
+END_TEST
+
+static void fail_and_go_on(void)
+{
+	stream = px_test_create_log(&script->stream, file);
+	posix_trace_start(stream);
+	progress->is_created = true;
+	for (uint32_t number = 0; number < script->nr_events; number++) {
+		record(number);
+		if (number == 40)
+			posix_trace_flush(stream);
+		if (number % 40 == 39 && number > 100) {
+			px_test_limit_files(4096);
+			posix_trace_flush(stream);
+			px_test_unlimit_files();
+		}
+	}
+	progress->is_done = true;
+}
+
+/* LOGP-8: what was in a write that failed may be gone; then there is a gap, and nothing else. */
+START_TEST(recover_behind_writes_that_failed_tells_the_gap)
+{
+	static const struct script failing = {
+		{BOUNDED, 4000, 16, 2, APPENDED, 0}, 400, 0, 0, 0, false, 16};
+	struct txtrace_loss loss;
+	struct tale tale;
+
+	script = &failing;
+	begin_anew();
+	ck_assert(run_in_child(fail_and_go_on));
+	ok(txtrace_recover(file));
+	px_test_check_log(file, 0, &facts);
+	loss = loss_of_log();
+	tale = read_log(false);
+	ck_assert_uint_eq(tale.nr_gaps, 1);
+	ck_assert_uint_eq(tale.next, 400);
+	ck_assert_uint_gt(loss.overwritten, 0);
+	ck_assert_msg(tale.nr_events + loss.overwritten + loss.dropped >= 400,
+		      "%llu events, %llu overwritten, %llu dropped, %llu abandoned",
+		      (unsigned long long)tale.nr_events, loss.overwritten, loss.dropped,
+		      loss.abandoned);
+	expect_clean();
+}
+END_TEST
+
+/* Who recovers at the same time. */
+
+static int arrived[2], released[2];
+
+static void pause_there(void)
+{
+	char byte = 0;
+
+	if (write(arrived[1], &byte, 1) != 1 || read(released[0], &byte, 1) != 1)
+		_exit(1);
+}
+
+START_TEST(recover_at_the_same_time_is_done_by_one)
+{
+	unsigned int nr_recovered, nr_left;
+	int status;
+	char byte;
+	pid_t child;
+
+	leave_log(&scripts[0]);
+	ck_assert_int_eq(pipe(arrived), 0);
+	ck_assert_int_eq(pipe(released), 0);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		px_test_at_point("recover.stop.noted", pause_there);
+		_exit(txtrace_recover(file));
+	}
+	ck_assert_int_eq(read(arrived[0], &byte, 1), 1);
+	fails(txtrace_recover(file), EBUSY);
+	ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_uint_eq(nr_recovered, 0);
+	ok(posix_trace_open(file, &stream)); /* as far as it is committed */
+	ok(posix_trace_close(stream));
+	if (_i)
+		kill(child, SIGKILL);
+	else
+		ck_assert_int_eq(write(released[1], &byte, 1), 1);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	if (!_i) {
+		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x", status);
+		expect_clean();
+	}
+	expect_recovered();
+}
+END_TEST
+
+static void *recover_in_thread(void *unused)
+{
+	int error = txtrace_recover(file);
+
+	(void)unused;
+	return (void *)(intptr_t)error;
+}
+
+/* Threads of one process wait for each other. */
+START_TEST(recover_by_many_threads_succeeds_in_all)
+{
+	pthread_t threads[4];
+
+	leave_log(&scripts[_i]);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, recover_in_thread, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		void *error;
+
+		pthread_join(threads[i], &error);
+		ck_assert_int_eq((int)(intptr_t)error, 0);
+	}
+	expect_all();
+	expect_clean();
+}
+END_TEST
+
+/* A controller of another process, which lives on. */
+static pid_t fork_controller_of_us(void)
+{
+	pid_t us = getpid(), child;
+
+	fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		trace_attr_t attr;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		posix_trace_attr_init(&attr);
+		posix_trace_attr_setstreamfullpolicy(&attr, script->stream.policy);
+		posix_trace_attr_setlogfullpolicy(&attr, script->stream.log_policy);
+		if (posix_trace_create_withlog(us, &attr, file, &stream) != 0 ||
+		    posix_trace_start(stream) != 0)
+			_exit(9);
+		__atomic_store_n(&progress->is_created, true, __ATOMIC_RELEASE);
+		for (;;)
+			pause();
+	}
+	while (!__atomic_load_n(&progress->is_created, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return child;
+}
+
+/* EXIT-1 EXIT-7: what the target recorded is there, also behind its controller's death; then no more is recorded. */
+START_TEST(recover_while_the_target_goes_on)
+{
+	pid_t child;
+
+	script = &scripts[_i ? 5 : 0];
+	begin_anew();
+	child = fork_controller_of_us();
+	for (uint32_t number = 0; number < 100; number++)
+		record(number);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	for (uint32_t number = 100; number < 150; number++)
+		record(number);
+	expect_recovered();
+	ck_assert_uint_eq(read_log(false).nr_events, 150);
+	record(150);
+	ck_assert_uint_eq(read_log(false).nr_events, 150);
+}
+END_TEST
+
+/* What the log says besides. */
+
+static void open_types_late(void)
+{
+	trace_event_id_t late;
+
+	stream = px_test_create_log(&script->stream, file);
+	posix_trace_start(stream);
+	posix_trace_eventid_open("early one", &late);
+	posix_trace_event(late, NULL, 0);
+	posix_trace_flush(stream);
+	for (int i = 0; i < 5; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "late %d", i);
+		posix_trace_eventid_open(name, &late);
+		posix_trace_event(late, NULL, 0);
+	}
+	progress->is_done = true;
+}
+
+/* EVNAME-1 TYPELIST-3: types that were opened behind the last commit have their names too. */
+START_TEST(recover_knows_types_that_were_opened_late)
+{
+	static const char *const names[] = {"recovered", "early one", "late 0", "late 1",
+					    "late 2",	 "late 3",    "late 4"};
+	trace_event_id_t id;
+	size_t found = 0, recorded = 0;
+	int unavailable;
+
+	script = &scripts[0];
+	begin_anew();
+	ck_assert(run_in_child(open_types_late));
+	stream = px_test_open(file);
+	for (;;) {
+		char name[TRACE_EVENT_NAME_MAX + 1];
+
+		ok(posix_trace_eventtypelist_getnext_id(stream, &id, &unavailable));
+		if (unavailable)
+			break;
+		ok(posix_trace_eventid_get_name(stream, id, name));
+		if (id <= POSIX_TRACE_UNNAMED_USEREVENT)
+			continue;
+		ck_assert_uint_lt(found, PX_ARRAY_SIZE(names));
+		ck_assert_str_eq(name, names[found++]);
+	}
+	ck_assert_uint_eq(found, PX_ARRAY_SIZE(names));
+	while ((id = px_test_take_recorded(stream, &seen)) != 0)
+		recorded += id > POSIX_TRACE_UNNAMED_USEREVENT;
+	ck_assert_uint_eq(recorded, 6);
+	ok(posix_trace_close(stream));
+	px_test_check_log(file, 0, &facts);
+	expect_clean();
+}
+END_TEST
+
+/* As many rings as there can be. */
+START_TEST(recover_of_a_thousand_rings)
+{
+	static const struct script wide = {
+		{BOUNDED, 1000, 16, 1024, APPENDED, 0}, 30, 20, 0, 0, false, 16};
+
+	script = &wide;
+	ck_assert(run_script(is_any, 0));
+	expect_recovered();
+}
+END_TEST
+
+/* CREATE-18: a create that fails leaves none; a shutdown does not, whatever it says. */
+START_TEST(recover_finds_nothing_of_a_create_that_failed)
+{
+	trace_attr_t attr;
+
+	ok(posix_trace_attr_init(&attr));
+	px_test_limit_files(1 << 16);
+	ck_assert_int_ne(posix_trace_create_withlog(0, &attr, file, &stream), 0);
+	px_test_unlimit_files();
+	expect_clean();
+	script = &scripts[0];
+	stream = px_test_create_log(&script->stream, file);
+	px_test_limit_files(100);
+	fails(posix_trace_shutdown(stream), EFBIG);
+	px_test_unlimit_files();
+	expect_clean();
+}
+END_TEST
+
+static void *control_in_thread(void *unused)
+{
+	control_stream();
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void end_first_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, control_in_thread, NULL);
+	pthread_exit(NULL);
+}
+
+/* A process whose first thread has ended lives, and so does its stream. */
+START_TEST(recover_leaves_a_controller_whose_first_thread_has_ended)
+{
+	pid_t child;
+
+	script = &scripts[0];
+	begin_anew();
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_first_thread();
+	}
+	while (!__atomic_load_n(&progress->is_done, __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+	sleep_ms(20);
+	fails(txtrace_recover(file), EBUSY);
+	ok(posix_trace_create(0, NULL, &stream));
+	ok(posix_trace_shutdown(stream));
+	ck_assert_int_eq(count_files("log."), 1);
+	ck_assert_int_eq(count_files("stream."), 1);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	expect_recovered();
+}
+END_TEST
+
+static void *recover_as_last_thread(void *unused)
+{
+	sleep_ms(20); /* the first one ends */
+	_exit(txtrace_recover(file));
+	return unused;
+}
+
+/* EXIT-4: nor does who recovers need its own */
+START_TEST(recover_by_a_process_whose_first_thread_has_ended)
+{
+	int status;
+	pid_t child;
+
+	leave_log(&scripts[0]);
+	child = fork();
+	if (child == 0) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, recover_as_last_thread, NULL);
+		pthread_exit(NULL);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	expect_recovered();
+}
+END_TEST
+
+/*
+ * The crash run: several threads record, and their process is killed at any instant.  How often: PX_CRASH_ROUNDS, for
+ * a controller that traces itself, and as often for a target of another process.
+ */
+
+#define NR_WRITERS 3
+
+struct count {
+	uint32_t begun, returned;
+} __attribute__((aligned(PX_CACHE_LINE)));
+
+static struct crash {
+	bool is_created, goes;
+	struct count count[NR_WRITERS];
+} * crash;
+
+struct payload {
+	uint32_t writer, number;
+	unsigned char bytes[LONGEST];
+};
+
+static uint32_t crash_length(uint32_t number)
+{
+	return (uint32_t)(2 * sizeof(uint32_t)) + number * 7 % (LONGEST + 1);
+}
+
+static void *record_for_ever(void *argument)
+{
+	uint32_t writer = (uint32_t)(uintptr_t)argument;
+	struct count *count = &crash->count[writer];
+
+	for (uint32_t number = 0;; number++) {
+		struct payload payload = {.writer = writer, .number = number};
+
+		px_test_fill(payload.bytes, sizeof(payload.bytes), number + writer);
+		__atomic_store_n(&count->begun, number + 1, __ATOMIC_RELEASE);
+		posix_trace_event(type, &payload, crash_length(number));
+		__atomic_store_n(&count->returned, number + 1, __ATOMIC_RELEASE);
+		if (number % 16 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* FLUSH, and LOOP with a small ring, and UNTIL_FULL that is flushed; each with each kind of log. */
+static struct px_test_stream choose_crash(uint64_t random)
+{
+	static const int policies[] = {FLUSHED, FLUSHED, LOOPING, BOUNDED};
+	static const int log_policies[] = {APPENDED, LOOPING, BOUNDED};
+
+	return (struct px_test_stream){.policy = policies[random & 3],
+				       .size = random & 4 ? 8192 : 65536,
+				       .max_data = sizeof(struct payload),
+				       .nr_rings = random & 8 ? 1 : 2,
+				       .log_policy = log_policies[(random >> 4) % 3],
+				       .log_size = random & 64 ? 100000 : 4000000};
+}
+
+static struct px_test_stream crash_stream;
+
+static void control_until_killed(void)
+{
+	pthread_t thread;
+
+	stream = px_test_create_log(&crash_stream, file);
+	posix_trace_start(stream);
+	__atomic_store_n(&crash->is_created, true, __ATOMIC_RELEASE);
+	for (uintptr_t i = 0; i < NR_WRITERS; i++)
+		pthread_create(&thread, NULL, record_for_ever, (void *)i);
+	for (;;) {
+		struct timespec pause = {0, 300000};
+
+		nanosleep(&pause, NULL);
+		if (crash_stream.policy == BOUNDED)
+			posix_trace_flush(stream);
+	}
+}
+
+static void read_payload(uint32_t next[NR_WRITERS])
+{
+	struct payload payload;
+
+	memcpy(&payload, seen.data, sizeof(payload));
+	if (payload.writer >= NR_WRITERS || payload.number < next[payload.writer] ||
+	    payload.number >= crash->count[payload.writer].begun ||
+	    seen.length != crash_length(payload.number) ||
+	    !px_test_is_filled(payload.bytes, seen.length - 2 * sizeof(uint32_t),
+			       payload.number + payload.writer))
+		ck_abort_msg("event %u of writer %u is torn, or twice, or out of order",
+			     payload.number, payload.writer);
+	next[payload.writer] = payload.number + 1;
+}
+
+/* Every event whose call had returned is there, or counted as lost. */
+static uint64_t read_crash(void)
+{
+	uint32_t next[NR_WRITERS] = {0};
+	struct txtrace_loss loss;
+	uint64_t n = 0, nr_returned = 0, nr_lost;
+	trace_event_id_t id;
+
+	stream = px_test_open(file);
+	px_test_check_log(file, 0, &facts);
+	ok(txtrace_get_loss(stream, &loss));
+	while ((id = px_test_take_recorded(stream, &seen)) != 0)
+		if (id == type) {
+			read_payload(next);
+			n++;
+		}
+	ok(posix_trace_close(stream));
+	if (crash_stream.policy != LOOPING)
+		ck_assert_uint_eq(loss.overwritten, 0); /* it keeps what is not in the log */
+	nr_lost = loss.overwritten + loss.dropped + loss.abandoned + facts.commit.nr_lost;
+	for (int i = 0; i < NR_WRITERS; i++) {
+		nr_returned += crash->count[i].returned;
+		if (nr_lost == 0)
+			ck_assert_msg(next[i] >= crash->count[i].returned, "writer %d has %u of %u",
+				      i, next[i], crash->count[i].returned);
+	}
+	/* A log that is full stops the stream: what comes then is not recorded, and so not lost. */
+	if (crash_stream.log_policy != BOUNDED || !facts.commit.log_full)
+		ck_assert_msg(n + nr_lost >= nr_returned, "%llu of %llu, %llu lost",
+			      (unsigned long long)n, (unsigned long long)nr_returned,
+			      (unsigned long long)nr_lost);
+	return n;
+}
+
+static void kill_after(pid_t child, uint64_t random)
+{
+	struct timespec delay = {0, (long)(random % 12000000)};
+
+	nanosleep(&delay, NULL);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+static void begin_crash(uint64_t random)
+{
+	memset(crash, 0, sizeof(*crash));
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+	crash_stream = choose_crash(random);
+	fflush(NULL);
+}
+
+static uint64_t kill_controller(uint64_t random)
+{
+	pid_t child;
+
+	begin_crash(random);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		control_until_killed();
+	}
+	kill_after(child, random >> 8);
+	return crash->is_created ? read_crash() : 0;
+}
+
+/* The target is another process. */
+static uint64_t kill_target(uint64_t random)
+{
+	trace_attr_t attr;
+	pid_t child;
+
+	begin_crash(random);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (!__atomic_load_n(&crash->goes, __ATOMIC_ACQUIRE))
+			sched_yield();
+		for (uintptr_t i = 1; i < NR_WRITERS; i++) {
+			pthread_t thread;
+
+			pthread_create(&thread, NULL, record_for_ever, (void *)i);
+		}
+		record_for_ever((void *)0);
+	}
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_attr_setstreamfullpolicy(&attr, crash_stream.policy));
+	ok(posix_trace_attr_setstreamsize(&attr, crash_stream.size));
+	ok(posix_trace_attr_setmaxdatasize(&attr, crash_stream.max_data));
+	ok(posix_trace_attr_setlogfullpolicy(&attr, crash_stream.log_policy));
+	ok(posix_trace_attr_setlogsize(&attr, crash_stream.log_size));
+	ok(posix_trace_create_withlog(child, &attr, file, &stream));
+	ok(posix_trace_start(stream));
+	__atomic_store_n(&crash->goes, true, __ATOMIC_RELEASE);
+	kill_after(child, random >> 8);
+	ok(posix_trace_shutdown(stream));
+	return read_crash();
+}
+
+static int crash_rounds(void)
+{
+	const char *asked = getenv("PX_CRASH_ROUNDS");
+
+	return asked ? atoi(asked) : getenv("PX_SANITIZED") ? 10 : 60;
+}
+
+static void share_crash(void)
+{
+	crash = mmap(NULL, sizeof(*crash), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	ck_assert_ptr_ne(crash, MAP_FAILED);
+}
+
+/* EXIT-1 EXIT-4 EXIT-6 */
+START_TEST(crash_of_the_controller_at_any_instant_loses_nothing)
+{
+	uint64_t random = test_seed(), nr_events = 0;
+
+	share_crash();
+	for (int round = 0; round < crash_rounds(); round++)
+		nr_events += kill_controller(next_random(&random));
+	ok(posix_trace_create(0, NULL, &stream)); /* the last may have died inside of its create */
+	ok(posix_trace_shutdown(stream));
+	expect_clean();
+	ck_assert_uint_gt(nr_events, 0);
+	printf("%d controllers killed, %llu events\n", crash_rounds(),
+	       (unsigned long long)nr_events);
+}
+END_TEST
+
+/* EVENT-17 EXIT-3 EXIT-6 */
+START_TEST(crash_of_the_target_at_any_instant_loses_nothing)
+{
+	uint64_t random = test_seed(), nr_events = 0;
+
+	share_crash();
+	for (int round = 0; round < crash_rounds(); round++)
+		nr_events += kill_target(next_random(&random));
+	ck_assert_uint_gt(nr_events, 0);
+	printf("%d targets killed, %llu events\n", crash_rounds(), (unsigned long long)nr_events);
+}
+END_TEST
+
+static TCase *death_cases(void)
+{
+	TCase *tcase = tcase_create("death");
+
+	tcase_add_loop_test(tcase, recover_after_death_at_any_write_has_everything, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_after_death_at_any_step_has_everything, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_killed_at_any_step_is_gone_on_with, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_killed_at_each_write_in_turn_is_gone_on_with, 0,
+			    NR_SCRIPTS);
+	return tcase;
+}
+
+static TCase *caller_cases(void)
+{
+	TCase *tcase = tcase_create("callers");
+
+	tcase_add_loop_test(tcase, recover_by_open_through_a_descriptor_for_reading, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_by_the_next_create, 0, NR_SCRIPTS);
+	tcase_add_test(tcase, recover_of_a_file_that_has_become_another_log_gives_up);
+	tcase_add_loop_test(tcase, recover_after_exec_by_the_new_image, 0, NR_SCRIPTS);
+	tcase_add_test(tcase, recover_after_exec_of_a_stranger);
+	tcase_add_test(tcase, recover_of_what_is_no_log_gives_einval);
+	tcase_add_loop_test(tcase, recover_each_tells_what_becomes_of_a_log, 0, 3);
+	tcase_add_test(tcase, recover_of_a_log_whose_writer_lives_gives_ebusy);
+	tcase_add_loop_test(tcase, recover_at_the_same_time_is_done_by_one, 0, 2);
+	tcase_add_loop_test(tcase, recover_by_many_threads_succeeds_in_all, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_while_the_target_goes_on, 0, 2);
+	tcase_add_test(tcase, recover_knows_types_that_were_opened_late);
+	tcase_add_test(tcase, recover_of_a_thousand_rings);
+	tcase_add_test(tcase, recover_leaves_a_controller_whose_first_thread_has_ended);
+	tcase_add_test(tcase, recover_by_a_process_whose_first_thread_has_ended);
+	return tcase;
+}
+
+static TCase *left_cases(void)
+{
+	TCase *tcase = tcase_create("left");
+
+	tcase_add_test(tcase, recover_without_the_segment_leaves_what_was_committed);
+	tcase_add_test(tcase, recover_after_another_boot_leaves_what_was_committed);
+	tcase_add_test(tcase, recover_leaves_a_bequest_that_it_does_not_know);
+	tcase_add_test(tcase, recover_removes_a_bequest_that_was_never_signed);
+	tcase_add_test(tcase, recover_killed_at_an_unsigned_bequest_leaves_nothing_behind);
+	tcase_add_test(tcase, recover_with_random_damage_never_breaks);
+	tcase_add_test(tcase, recover_of_a_log_that_was_removed_cleans_up);
+	tcase_add_loop_test(tcase, recover_of_a_log_that_was_renamed_completes_it, 0, 2);
+	tcase_add_test(tcase, recover_where_the_path_means_another_place_leaves_the_log);
+	tcase_add_loop_test(tcase, recover_follows_no_link_and_takes_no_other_file, 0, 2);
+	tcase_add_test(tcase, recover_looks_for_no_log_of_another_user);
+	tcase_add_test(tcase, recover_without_room_for_the_log_can_be_tried_again);
+	tcase_add_test(tcase, recover_has_what_was_read_and_not_written);
+	tcase_add_test(tcase, recover_behind_writes_that_failed_tells_the_gap);
+	tcase_add_test(tcase, recover_finds_nothing_of_a_create_that_failed);
+	return tcase;
+}
+
+static TCase *crash_cases(void)
+{
+	TCase *tcase = tcase_create("crash");
+
+	tcase_add_test(tcase, crash_of_the_controller_at_any_instant_loses_nothing);
+	tcase_add_test(tcase, crash_of_the_target_at_any_instant_loses_nothing);
+	return tcase;
+}
+
+int main(int argc, char **argv)
+{
+	TCase *tcases[] = {death_cases(), caller_cases(), left_cases(), crash_cases()};
+	Suite *suite = suite_create("recover");
+
+	if (argc == 2 && strcmp(argv[1], "--helper") == 0)
+		return 0; /* the constructors have done it */
+	for (size_t i = 0; i < PX_ARRAY_SIZE(tcases); i++) {
+		tcase_add_checked_fixture(tcases[i], setup, teardown);
+		tcase_set_timeout(tcases[i], 120);
+		suite_add_tcase(suite, tcases[i]);
+	}
+	return run_suite(suite);
+}

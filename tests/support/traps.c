@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/traps.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+
+/* Made by the linker, where there is such a section. */
+extern const uint64_t __start_px_steps[] __attribute__((weak));
+extern const uint64_t __stop_px_steps[] __attribute__((weak));
+
+#define TRAP 0xCC /* int3 */
+
+/* Code is no memory that ThreadSanitizer knows of. */
+#define ON_CODE __attribute__((noinline, no_sanitize("thread")))
+
+static ON_CODE void put_byte(unsigned char *at, unsigned char byte)
+{
+	__atomic_store_n(at, byte, __ATOMIC_SEQ_CST);
+}
+
+static ON_CODE unsigned char get_byte(const unsigned char *at)
+{
+	return *at;
+}
+
+static unsigned char *place; /* of the trap; NULL: none is planted */
+static unsigned char former; /* the byte that it stands on */
+static void (*to_do)(void);
+static bool stays;
+static unsigned int nr_hits;
+
+size_t px_test_nr_steps(void)
+{
+	return (size_t)(((uintptr_t)__stop_px_steps - (uintptr_t)__start_px_steps) / sizeof(uint64_t));
+}
+
+static void take_out(void)
+{
+	unsigned char *at = __atomic_exchange_n(&place, NULL, __ATOMIC_SEQ_CST);
+
+	if (at)
+		put_byte(at, former);
+}
+
+/* Another thread may be in the trap when it is taken out: it is disturbed too, and that is all. */
+static void on_trap(int signal)
+{
+	void (*action)(void) = to_do;
+
+	(void)signal;
+	if (!px_read_once(&place))
+		return;
+	nr_hits++;
+	if (stays)
+		return;
+	take_out();
+	if (action)
+		action();
+}
+
+static void plant(size_t step, void (*action)(void), bool is_to_stay)
+{
+	struct sigaction on = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
+	unsigned char *at = (unsigned char *)(uintptr_t)__start_px_steps[step];
+	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)at & ~(page_size - 1));
+
+	if (sigaction(SIGTRAP, &on, NULL) != 0 ||
+	    mprotect(page, page_size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+		abort();
+	to_do = action;
+	stays = is_to_stay;
+	nr_hits = 0;
+	former = get_byte(at);
+	px_write_once(&place, at);
+	put_byte(at, TRAP);
+}
+
+void px_test_plant(size_t step, void (*action)(void))
+{
+	plant(step, action, false);
+}
+
+void px_test_plant_for_good(size_t step)
+{
+	plant(step, NULL, true);
+}
+
+unsigned int px_test_unplant(void)
+{
+	take_out();
+	return nr_hits;
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doc/conformance.md accounts for every assertion. Its tables have rows
+#	| ID | tests, or a dash | note, or the reason why there is no test |
+# Tests are names of Check tests (START_TEST in tests/*/*.c), as name or suite:name, or files under tests/
+# (headers.sh, model/run.sh), with commas or blanks between. A row has a test or a reason. What lib/ and tests/
+# cite is in the document, and the head of it explains every group.
+set -u
+
+srcdir=${srcdir:-.}
+LC_ALL=C
+export LC_ALL
+document=$srcdir/doc/conformance.md
+facts=$srcdir/../shared/reference/posix-trace-facts.md
+
+# Every group of assertions and how many it has, numbered from 1.
+groups='
+ATTR:5 CANC:4 CFG:3 CLEAR:12 CLKRES:4 CLOSE:3 COMB:2 CREATE:18 CRTIME:4 DESTROY:4 EVENT:18 EVEQ:2
+EVNAME:8 EVOPEN:12 EXEC:9 EXIT:8 FD:4 FILT:3 FLOP:9 FLUSH:11 FLUSHP:7 FORK:10 GEN:13 GENVER:4
+GETATTR:5 GETFILT:2 GETINH:2 GETLFP:2 GETLS:2 GETMDS:2 GETNAME:4 GETNEXT:17 GETSFP:4 GETSS:3
+GETSTAT:5 HDR:11 INFO:11 INIT:8 ISMEM:2 KIND:3 LIM:4 LINK:1 LOGP:9 LOOP:6 MAP:5 MAXSYS:4 MAXUSR:4
+MODEL:13 MULTI:5 OPEN:10 REWIND:3 SETADD:4 SETDEL:2 SETEMPTY:3 SETFILL:5 SETFILT:9 SETINH:3 SETLFP:2
+SETLS:2 SETMDS:4 SETNAME:4 SETSFP:4 SETSS:2 SHUT:12 SIG:5 SPAWN:2 START:8 STATUS:11 STOP:7 SYSEV:9
+TIMED:11 TRIDOPEN:8 TRY:5 TYPELIST:7 TYPEREW:2 UFULL:12 UNREAD:3 WITHLOG:12
+'
+
+[ -r "$document" ] || { echo "FAIL: doc/conformance.md is missing"; exit 1; }
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+complain()
+{
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+# complain_each TEXT: once for every line of standard input
+complain_each()
+{
+	while read -r item; do
+		complain "$item $1"
+	done
+}
+
+for group in $groups; do
+	seq -f "${group%:*}-%.0f" "${group#*:}"
+done | sort >"$scratch/expected"
+
+# Where the source of the assertions is at hand, it has the last word.
+if [ -r "$facts" ]; then
+	{
+		sed -nE 's/^- \*\*([A-Z]+-[0-9]+)\*\*.*/\1/p' "$facts" | grep -v '^AMB-'
+		grep -oE '\*\*[A-Z]+-[0-9]+\*\* \[[SMRC]\]' "$facts" | grep -oE '[A-Z]+-[0-9]+'
+	} | sort -u >"$scratch/facts"
+	comm -3 "$scratch/facts" "$scratch/expected" | tr -d '\t' >"$scratch/moved"
+	complain_each 'differs between the assertions and the list in tests/tree/conformance.sh' \
+		<"$scratch/moved"
+fi
+
+# ID <tab> tests <tab> reason, decoration taken off
+awk -F '|' '
+/^[ \t]*\|/ {
+	for (i = 2; i <= 4; i++) {
+		gsub(/[`*]|<br ?\/?>/, " ", $i)
+		gsub(/^[ \t]+|[ \t]+$/, "", $i)
+	}
+	if ($2 !~ /^[A-Z]+-[0-9]+$/)
+		next
+	gsub(/[,;]/, " ", $3)
+	gsub(/—|–/, "-", $3)
+	gsub(/—|–/, "-", $4)
+	if ($3 ~ /^[- ]*$/)
+		$3 = ""
+	if ($4 ~ /^[- ]*$/)
+		$4 = ""
+	print $2 "\t" $3 "\t" $4
+}' "$document" >"$scratch/rows"
+
+cut -f 1 "$scratch/rows" | sort >"$scratch/listed"
+uniq -d "$scratch/listed" >"$scratch/twice"
+complain_each 'has two rows in doc/conformance.md' <"$scratch/twice"
+sort -u "$scratch/listed" | comm -13 - "$scratch/expected" >"$scratch/missing"
+complain_each 'is missing in doc/conformance.md' <"$scratch/missing"
+sort -u "$scratch/listed" | grep -v '^AMB-' | comm -23 - "$scratch/expected" >"$scratch/unknown"
+complain_each 'is in doc/conformance.md and no assertion' <"$scratch/unknown"
+
+# AMB: the choices, which are no rows.
+ids=$(echo AMB $groups | sed -E 's/:[0-9]+//g; s/ +/|/g')
+grep -ohwE "($ids)-[0-9]+" "$srcdir"/lib/*/*.[ch] "$srcdir"/tests/*/*.[ch] | sort -u >"$scratch/cited"
+grep -owE "($ids)-[0-9]+" "$document" | sort -u | comm -23 "$scratch/cited" - >"$scratch/unlisted"
+complain_each 'is cited in lib/ or tests/ and not in doc/conformance.md' <"$scratch/unlisted"
+for group in $groups; do
+	grep -qE "^\|[A-Z, ]* ${group%:*}[, ][A-Z, ]*\|" "$document" || echo "${group%:*}"
+done >"$scratch/unexplained"
+complain_each 'is a group that the head of doc/conformance.md does not explain' <"$scratch/unexplained"
+
+awk -F '\t' '$2 == "" && $3 == "" { print $1 }' "$scratch/rows" >"$scratch/bare"
+complain_each 'has neither a test nor a reason' <"$scratch/bare"
+
+# suite <tab> test, for every test there is
+for source in "$srcdir"/tests/*/*.c; do
+	[ -e "$source" ] || continue
+	suite=${source##*/}
+	grep -oE '[A-Z_]*TEST[A-Z_]*[[:space:]]*\([[:space:]]*[a-z][a-z0-9_]*' "$source" |
+		sed -E 's/.*\([[:space:]]*//' | sed "s/^/${suite%.c}\t/"
+done >"$scratch/tests"
+
+awk -F '\t' '{ n = split($2, t, " "); for (i = 1; i <= n; i++) print $1, t[i] }' \
+	"$scratch/rows" >"$scratch/claims"
+while read -r id test; do
+	case $test in
+	*.sh | *.c | *.pml | */*)
+		[ -e "$srcdir/tests/$test" ] || [ -e "$srcdir/$test" ] ||
+			complain "$id names the file $test, which does not exist"
+		continue
+		;;
+	*:*) pattern="${test%%:*}	${test#*:}" ;;
+	*) pattern="[a-z0-9_]*	$test" ;;
+	esac
+	grep -qx "$pattern" "$scratch/tests" || complain "$id names the test $test, which does not exist"
+done <"$scratch/claims"
+
+rows=$(grep -c . "$scratch/rows")
+tested=$(awk -F '\t' '$2 != ""' "$scratch/rows" | grep -c .)
+echo "$rows assertions listed, $tested with a test, $((rows - tested)) with a reason, $failed faults"
+[ "$failed" -eq 0 ]
