@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring protocol of lib/ring/ring.h: reserve, claim, write, commit, void and skip by W writers; look, copy, consume,
- * step over, reclaim and clear by one reader; one writer killed at any step.  An access to shared memory is a step
- * of its own: a d_step or atomic has one, or is a compare-exchange; what else is in there is local, or a ghost,
- * which is a variable that only the properties look at.
+ * The ring protocol of lib/ring/ring.h.  W writers reserve, claim, write, commit, void and skip.  One reader looks,
+ * copies, consumes, steps over, reclaims and clears.  One writer may be killed at any step.  Each access to shared
+ * memory is a separate step: a d_step or atomic contains one access, or is a compare-exchange.  Everything else in it
+ * is local, or a ghost: a variable that only the properties read.
  *
- * With CPU it is the ring of a CPU (lib/ring/cpuring.h): reserve and claim are a sequence that has to begin anew when it is
- * disturbed at any step.  Who migrates takes his event to the ring of another CPU, and is never seen again here; who
- * comes from there is one who comes late.  Outside of the sequence writers are everywhere, and all at once.
+ * With CPU it is the ring of a CPU (lib/ring/cpuring.h): reserve and claim are a sequence, which restarts if it is
+ * disturbed at any step.  A writer that migrates takes its event to the ring of another CPU, and does not return to
+ * this ring.  A writer that comes from another CPU is one that starts late.  Outside of the sequence all writers run at
+ * the same time, on any CPU.
  *
- * Configurations are made of these macros (run.sh, README).  Besides those with a default:
+ * Configurations set these macros (run.sh, README), and those with a default below:
  *
  *	CPU		the ring of a CPU
  *	KILL		writer 0 is killed at some step, or not at all
- *	PATIENCE	the reader may step over any writer at any time; else only over a dead one
+ *	PATIENCE	the reader may step over any writer at any time, not only over a dead one
  *	CLEAR		the reader clears once, at any time
  *	COUNTER		stamps (R2)
- *	LOST		first_lost; with LOST_AT_CLAIM as README proposes it; with R5 that is a property
- *	LOSS		what was overwritten is counted, by `extra` (R7)
+ *	LOST		first_lost; LOST_AT_CLAIM: saved as README proposes; R5: also checked
+ *	LOSS		overwritten records are counted, with `extra` (R7)
  *	NO_READER	writers only
  *	BUG_...		mistakes that have to be found
  */
@@ -39,15 +40,15 @@
 #ifndef SIZE
 #define SIZE 1 /* slots of a record of the others */
 #endif
-/* A size of 3 means two slots and one, by turns. */
+/* A size of 3 means two slots and one slot in turn. */
 #ifndef LIMIT
-#define LIMIT 0 /* bounded ring: slots reserved and not consumed, at most; 0: loop */
+#define LIMIT 0 /* bounded ring: most slots reserved and not consumed; 0: loop */
 #endif
 #ifndef TRIES
 #define TRIES 2 /* claims of one event */
 #endif
 #ifndef SKIPS
-#define SKIPS POSITIONS /* places of skip notes; fewer: they hide each other */
+#define SKIPS POSITIONS /* room for skip notes; with less, notes hide each other */
 #endif
 
 #define FIRST_POSITION N /* so that head - N is never negative */
@@ -74,12 +75,12 @@ short word[N]; /* zeroed: FREE */
 byte first[N]; /* two cells of data: a copy can be torn between them */
 byte second[N];
 short skipped[SKIPS];
-byte finished; /* writers that are through, or dead */
+byte finished; /* writers that have ended, or are dead */
 byte killed;   /* tid */
 
 /*
- * Ghosts by position.  Those of positions below pos, where the reader is, are forgotten where nothing depends
- * on them any more: fewer states.
+ * Ghosts by position.  pos is the position of the reader.  Ghosts below pos are reset if nothing depends on them any
+ * more, which gives fewer states.
  */
 #define REPORTED 0
 #define NOTHING 1 /* no record begins here, and none will */
@@ -96,7 +97,7 @@ byte reserver[POSITIONS]; /* tid */
 #ifdef COUNTER
 byte clock;
 byte last_counter;
-/* No more ahead of the last record than matters: who is disturbed reads it again and again. */
+/* The bound keeps the model finite: a disturbed writer reads the clock again and again. */
 #define READ_CLOCK d_step { clock = (clock <= last_counter + W -> clock + 1 : clock); c = clock }
 #endif
 #ifdef LOST
@@ -105,21 +106,21 @@ byte counter[N]; /* in a further slot of a record: data */
 #define GARBAGE 255
 #ifdef LOST_AT_CLAIM
 #define NO_COUNTER 254
-byte first_lost = NO_COUNTER; /* of the counters of what was overwritten, the least */
+byte first_lost = NO_COUNTER; /* the least counter of all overwritten records */
 #else
-byte first_lost; /* raised only */
+byte first_lost; /* only ever raised */
 #endif
 #endif
 
 #ifdef LOSS
-byte extra;	  /* slots that begin no record */
-byte extra_of[N]; /* as its writer found it */
+byte extra;	  /* slots that are not the first of a record */
+byte extra_of[N]; /* extra as the writer of the record read it */
 short unreported; /* ghost: records committed and not reported */
 short overwritten;
-short reader_extra; /* of all below pos */
+short reader_extra; /* extra of all positions below pos */
 #endif
 #ifdef CPU
-byte cpu; /* tid of the one that is in a sequence; 0: nobody */
+byte cpu; /* tid of the writer that is in a sequence; 0: none */
 #endif
 
 #define MINE(position) (word[SLOT(position)] == WORD(position, me + 1, CLAIMED))
@@ -143,7 +144,7 @@ inline save_first_lost()
 			fi;
 #endif
 			d_step {
-				/* It is the counter of the record that was seen, never data. */
+				/* This is the counter of the seen record, never data. */
 				assert(lost == k);
 				if
 				:: lost > first_lost -> first_lost = lost
@@ -185,7 +186,7 @@ inline reserve()
 		h = head;
 		if
 		:: h + n - t > LIMIT ->
-			/* Full: the event waits for the reader, so that a reader that stands still is found. */
+			/* Full: the event waits for the reader, so that the search finds a reader that stops. */
 			head + n - tail <= LIMIT -> goto again
 		:: else
 		fi;
@@ -227,7 +228,7 @@ inline reserve()
 	skip
 }
 
-/* One slot: got says whether it was to be had. */
+/* Claim one slot.  got: it is claimed. */
 inline claim_one(position)
 {
 	do
@@ -352,7 +353,7 @@ inline claim()
 #else
 #define IS_HELD_AT(position) (POSITION(seen) != position)
 #endif
-#ifdef BUG_PASS_LATER /* what is held is found by one sequence and passed by another, which does not look at it */
+#ifdef BUG_PASS_LATER /* one sequence finds the held slot, and another one passes it without checking it */
 #define EXPECTED (held != 0 -> held - 1 : n)
 #else
 #define EXPECTED n
@@ -364,8 +365,8 @@ inline claim()
 #endif
 
 /*
- * Nothing but the last step counts; what others see of the steps before it stays.  got: the slots are claimed; else slot
- * i is held, and those ahead of it are void.
+ * Only the last step takes effect, but the stores of earlier steps remain visible to others.  got: the slots are
+ * claimed; else slot i is held, and the slots before it are void.
  */
 inline sequence()
 {
@@ -408,7 +409,7 @@ inline sequence()
 	do
 	:: k < i ->
 		d_step {
-			/* C2: what was there is older, or left over. */
+			/* C2: the old word is older, or left over. */
 			assert(STATE(word[SLOT(h + k)]) == FREE || POSITION(word[SLOT(h + k)]) <= h + k);
 			assert(LIMIT == 0 || h + k - N < tail); /* R4 */
 			word[SLOT(h + k)] = (got -> WORD(h + k, me + 1, CLAIMED) : WORD(h + k, 0, VOID));
@@ -420,7 +421,7 @@ inline sequence()
 #ifndef BUG_HEAD_FIRST
 		advance = (got -> n : i + 1);
 		move_head(advance);
-		/* What is passed is not left over at this position: its claim would have no owner. */
+		/* The passed slot has no left-over claim at this position: such a claim would have no owner. */
 		assert(got || STATE(word[SLOT(h + i)]) != CLAIMED || POSITION(word[SLOT(h + i)]) != h + i);
 #endif
 		advance = 0;
@@ -570,13 +571,13 @@ again:		take();
 		fi
 	:: else ->
 #if LIMIT && !defined PATIENCE && !defined KILL
-		/* Nobody is in the way in a bounded ring. */
+		/* No claim fails in a bounded ring. */
 		assert(false);
 #endif
 		break
 	od;
 elsewhere:
-	skip; /* a loop may not break into a d_step */
+	skip; /* a loop must not break into a d_step */
 	d_step { h = 0; t = 0; n = 0; seen = 0; got = false; c = 0; k = 0; tries = 0; token = 0; x = 0; e++ }
 }
 
@@ -642,7 +643,7 @@ active proctype killer()
 
 inline pass(why)
 {
-	/* No committed record is lost but by overwriting, or by the reader's patience. */
+	/* A committed record is lost only if it is overwritten, or if the reader steps over it. */
 	assert(why == REPORTED || !committed[pos] || (why == LAPPED && LIMIT == 0) ||
 	       (why == STEPPED && MAY_BE_LOST));
 	is_nothing[pos] = (why == NOTHING);
@@ -666,8 +667,8 @@ inline consume()
 }
 
 /*
- * Behind a lap: to the first record at or after head - N.  In the ring of a CPU head may not be so far yet (C3), and may be
- * one of before the look, where it was another ring that was found to be lapped.
+ * After a lap: go to the first record at or after head - N.  In the ring of a CPU, head may not have moved so far yet
+ * (C3).  h may also be older than this look: the reader does this when it finds another ring lapped.
  */
 inline lapped()
 {
@@ -702,7 +703,7 @@ inline lapped()
 			w = word[SLOT(pos)];
 			if
 			:: w == WORD(pos, TID(w), HEAD) -> break
-			:: else -> pass(LAPPED) /* in flight, at the edge of the gap: part of it */
+			:: else -> pass(LAPPED) /* in flight at the edge of the gap: part of the gap */
 			fi
 		}
 	:: else -> break
@@ -753,7 +754,7 @@ inline reclaim()
 	consume()
 }
 
-/* All slots of the dead, wherever they are. */
+/* Take back all slots of dead writers, at any position. */
 inline reclaim_all()
 {
 	n = 0;
@@ -775,7 +776,7 @@ inline reclaim_all()
 	od
 }
 
-/* intact is whether what lies in the slots since the look is the record that was looked at. */
+/* intact: the slots still contain the record that the reader looked at. */
 inline check_unchanged()
 {
 	intact = true;
@@ -815,7 +816,7 @@ inline report()
 
 inline copy()
 {
-	/* The token stands for the length too, which is input until it is checked. */
+	/* The token also represents the length, which is untrusted until it is checked. */
 	a = first[SLOT(pos)];
 	torn = false;
 	n = SIZE_OF(a);
@@ -845,7 +846,7 @@ inline read_record()
 		report();
 		consume()
 	:: else ->
-		/* Overwritten meanwhile; the next look says so. */
+		/* Overwritten during the copy; the next look finds this. */
 		assert(LIMIT == 0)
 	fi;
 	d_step { a = 0; n = 0; torn = false; intact = false }
@@ -935,10 +936,10 @@ active proctype reader()
 		fi;
 		d_step { w = 0; h = 0; n = 0 }
 	od;
-	/* Everybody is through, and the reader has passed every position. */
+	/* All writers have ended, and the reader has passed every position. */
 	assert(tail == head);
 #ifdef LOSS
-	/* R7: now nothing is in flight. */
+	/* R7: nothing is in flight any more. */
 #ifdef BUG_LOSS_LATE
 	assert(extra >= reader_extra);
 #endif

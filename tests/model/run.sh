@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The models, each configuration searched exhaustively; then the same with a mistake built in, which has to be
-# found, or the model is worth nothing. README says what each one is about.
+# Search each configuration of the models completely. Then search the models with a mistake built in: the search has to
+# find the mistake, otherwise the model proves nothing. README explains each configuration.
 set -u
 
 LC_ALL=C
@@ -15,7 +15,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# name, model, macros.  The longest come first.
+# Name, model, macros. The longest searches come first.
 correct='
 loop-laps		ring -DEVENTS_0=1 -DEVENTS=4
 loop-3			ring -DW=3 -DEVENTS_0=1 -DEVENTS=1 -DTRIES=1
@@ -89,7 +89,7 @@ stop-records-first	window -DBUG_STOP_RECORDS_FIRST
 detach-piecewise	window -DDETACH -DWINDOWS=1 -DBUG_DETACH_PIECEWISE
 '
 
-# search NAME MODEL MACRO...: in a directory of its own; the verifier's output is in its file "out"
+# search NAME MODEL MACRO...: search in a separate directory; its file "out" contains the output of the verifier
 search()
 {
 	name=$1
@@ -104,7 +104,7 @@ search()
 	} >out 2>&1
 }
 
-# What a search came to.  "errors: 0" after all states: none cut off, by depth or by memory.
+# Results of a search. "errors: 0" is valid only if neither depth nor memory ended the search early.
 states()
 {
 	sed -nE 's/^ *([0-9]+) states, stored.*/\1/p' "$scratch/$1/out"
@@ -146,7 +146,7 @@ verdict()
 	rm -rf "${scratch:?}/$name"
 }
 
-# Every second line of the list, from the first or the second one: two searches at a time.
+# Run every second line of the list, from the first or from the second line on: two searches run in parallel.
 half()
 {
 	printf '%s' "$2" | grep . | awk -v odd="$1" 'NR % 2 == odd' | while read -r name model macros; do

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state word of a stream (lib/ring/segment.h) against its writers: start, stop, end and detach, while W writers
- * go load state, reserve, claim, load state again, write, commit.
+ * The state word of a stream (lib/ring/segment.h) and its writers.  A controller starts, stops, ends and detaches the
+ * stream.  At the same time W writers load the state, reserve, claim, load the state again, write and commit.
  *
- * The rings do not lap here (ring.pml does that) and nobody reads them, so all that matters of claim, void and
- * commit is between which loads of the state word they are.
+ * The rings do not lap here (ring.pml covers laps), and no reader reads them.  So of claim, void and commit it only
+ * matters between which loads of the state word they happen.
  *
- * There is no clock, only the order of its readings.  time counts the bounds of windows that stamps have passed:
- * it is odd from the exchange that places START, whose counter was read just before, until the reading that
- * px_clock_read_later() waits to be over; STOP has a later one.  place counts the bounds in the ring of START and
- * STOP.  Whoever reads the counter or moves head takes them along.
+ * The model has no clock, only the order of the clock's reads.  time counts the bounds of windows that stamps have
+ * passed.  It becomes odd with the exchange that reserves START; the counter of START was read just before this.  It
+ * becomes even with the read that px_clock_read_later() waits for; the counter of STOP is later.  place counts the
+ * bounds in the ring of START and STOP.  A writer copies time when it reads the counter, and place when it moves head.
  *
- * With CPU each of the R rings belongs to a CPU (lib/ring/cpuring.h, C5), START and STOP go elsewhere, and writers migrate: the
- * store of head waits in the CPU's store buffer, of one place, until it is drained: at any time, ahead of the next one,
- * when another thread gets the CPU, or by the fence of the one who stops the stream.
+ * With CPU each of the R rings belongs to a CPU (lib/ring/cpuring.h, C5).  START and STOP go to another ring, and
+ * writers migrate.  The store of head waits in the CPU's store buffer, which has room for one store, until it drains:
+ * at any time, before the next store, when another thread gets the CPU, or by the membarrier of the controller that
+ * stops the stream.
  */
 #ifndef W
 #define W 2 /* writers */
 #endif
 #ifndef EVENTS
-#define EVENTS 2 /* of each */
+#define EVENTS 2 /* of each writer */
 #endif
 #ifndef R
 #define R 1 /* rings; writer i writes to ring i % R, start and stop to ring 0 */
 #endif
 #ifndef WINDOWS
-#define WINDOWS 2 /* times start, stop */
+#define WINDOWS 2 /* how often the stream is started and stopped */
 #endif
-/* DETACH: after the windows the stream ends, and the mapping under the writers is replaced by zeros. */
+/* DETACH: after the windows the stream ends, and zeros replace the mapping that the writers use. */
 
-/* The state word: version above, state below.  Memory of zeros is a stream that has ended. */
+/* The state word: high bits version, low bits state.  Memory of zeros is a stream that has ended. */
 #define ENDED 0
 #define STOPPED 1
 #define RUNNING 2
@@ -41,9 +42,10 @@
 #endif
 
 /*
- * Memory twice: the segment, and what takes its place at a detach.  The kernel lets no thread see new memory in
- * one place and old memory in another after it (the fault waits for the whole mmap), so one variable says which
- * one all accesses go to; BUG_DETACH_PIECEWISE has one for the entries and one for the rest.
+ * There are two memories: the segment, and the memory that replaces it at a detach.  A thread that has seen new memory
+ * at one address does not see old memory at another address afterwards, because a page fault waits for the whole mmap.
+ * So one variable selects the memory of all accesses.  BUG_DETACH_PIECEWISE has one variable for the entries and one
+ * for the rest.
  */
 #ifdef DETACH
 #define COPIES 2
@@ -61,11 +63,11 @@ byte place;
 byte finished; /* writers */
 
 #ifdef CPU
-byte buffered[R];   /* head, as only its CPU sees it; 0: the buffer is empty */
-byte cpu[R];	    /* 1 + the writer that has it */
-byte recorded[R];   /* ghost: head behind the last record that will be committed */
-byte closed[R];	    /* ghost: head as the reader saw it that reported STOP, */
-byte closed_time;   /* and when that was */
+byte buffered[R];   /* head as only its CPU sees it; 0: the buffer is empty */
+byte cpu[R];	    /* 1 + the writer that has the CPU */
+byte recorded[R];   /* ghost: head after the last record that will be committed */
+byte closed[R];	    /* ghost: head as read by the reader that reported STOP, */
+byte closed_time;   /* and the time of that read */
 
 #define HEAD(r) (buffered[r] != 0 -> buffered[r] : head[r])
 
@@ -82,7 +84,7 @@ end:	do
 	od
 }
 
-/* A handler, or a migration: the sequence begins anew, perhaps elsewhere. */
+/* A handler or a migration: the sequence restarts, perhaps on another CPU. */
 active [R] proctype disturber()
 {
 end:	do
@@ -90,7 +92,7 @@ end:	do
 	od
 }
 
-/* The writer leaves the CPU that it had, and gets any. */
+/* The writer leaves its CPU, and gets any CPU. */
 inline get_cpu()
 {
 	d_step {
@@ -124,7 +126,7 @@ inline sequence()
 	d_step { buffered[r] == 0 -> buffered[r] = h + 1; taken = true }
 }
 
-/* What the reader finds behind STOP is all that there is: what was recorded before, and no more to come. */
+/* After STOP the reader finds every record: all were recorded before, and none follows. */
 inline close()
 {
 	d_step {
@@ -157,7 +159,7 @@ again:		seen = state[map];
 		:: STATE(seen) == RUNNING ->
 #ifdef CPU
 			if
-			:: cpu[r] == me + 1 /* still there */
+			:: cpu[r] == me + 1 /* still on its CPU */
 			:: get_cpu()
 			fi;
 			{ sequence() } unless { cpu[r] != me + 1 };
@@ -197,10 +199,10 @@ again:		seen = state[map];
 #endif
 			written_to = map_entries;
 			atomic {
-				/* Of the window by its stamp; in the ring of START and STOP by its place too. */
+				/* The stamp is in the window; in the ring of START and STOP the position is too. */
 				assert(map == 1 || IS_INSIDE(stamp));
 				assert(map == 1 || me % R != 0 || position == stamp);
-				/* A record that is committed in the segment was written in the segment. */
+				/* A record committed in the segment was written in the segment. */
 				assert(map == 1 || written_to == 0)
 			}
 #endif
