@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The page txtrace-calls(7), made of the tables lib/txtb/txtb-events.def, lib/event/calls.def and preload/wrappers.def, in
-# this order on the command line.
+# Generates the page txtrace-calls(7) from the tables lib/txtb/txtb-events.def, lib/event/calls.def and preload/wrappers.def,
+# given in this order.
 
 BEGIN {
 	state[3] = "suspended"
@@ -22,16 +22,16 @@ BEGIN {
 	title["sleep"] = "Sleep"
 	title["process"] = "Processes"
 	title["file"] = "Files"
-	title["stdio"] = "Streams of stdio"
+	title["stdio"] = "Stdio streams"
 	title["socket"] = "Sockets"
-	title["poll"] = "Waiting for descriptors"
+	title["poll"] = "Polling"
 	title["heap"] = "The heap"
 	title["timer"] = "Timers"
 	title["signal"] = "Signals"
 	title["name"] = "Names"
 }
 
-# A row may go on in the next line.
+# Splits the current row, which may span several lines, into field[].
 function row_of(prefix,   line)
 {
 	line = $0
@@ -64,7 +64,7 @@ function row_of(prefix,   line)
 	nr_wrappers++
 }
 
-# Names of the fields that are used.
+# The names of the fields that the call uses.
 function fields_of(text,   n, i, part, list)
 {
 	n = split(text, part, " ")
@@ -85,7 +85,7 @@ function print_call(i,   n, k, symbol)
 		print ".Va " fields_of(data[i]) " ."
 	}
 	if (id[i] != 0)
-		print "Shown as\n.Dv " native[id[i]] " ."
+		print "TraceX shows it as\n.Dv " native[id[i]] " ."
 	if (waits[i] != 0)
 		print "While it waits, the thread is " state[waits[i]] "."
 	n = split(symbols[call[i]], symbol, " ")
@@ -98,17 +98,18 @@ function print_call(i,   n, k, symbol)
 
 END {
 	print ".\\\" SPDX-License-Identifier: MIT"
-	print ".Dd November 21, 2026\n.Dt TXTRACE-CALLS 7\n.Os posixtrace"
-	print ".Sh NAME\n.Nm txtrace-calls\n.Nd calls that are recorded of programs that do not use posixtrace"
+	print ".Dd November 22, 2026\n.Dt TXTRACE-CALLS 7\n.Os posixtrace"
+	print ".Sh NAME\n.Nm txtrace-calls\n.Nd calls that the preloaded library records"
 	print ".Sh DESCRIPTION"
-	print "In a program that runs with the object of\n.Xr libtxtrace-preload 7\n" nr_wrappers \
-		" functions of the C library are recorded, each as the event type named here."
-	print "A call that waits is two events: one when it begins to wait, and one when it is over."
-	print "Where\n.Va result\nis among the data it is that of the call, or an error number."
-	print "That of the functions of C11 is shown as what they returned,\n.Dv thrd_busy"
-	print "and so on, and recorded as the error number that it stands for:\n.Er EBUSY ,\n.Er ENOMEM ,"
-	print ".Er ETIMEDOUT ,\nor 4095 for\n.Dv thrd_error ,\nwhich tells no cause."
-	print "Groups are the words of\n.Ev TXTRACE_EVENTS ."
+	print "The library of\n.Xr libtxtrace-preload 7\nrecords calls of programs that do not use posixtrace."
+	print "It wraps " nr_wrappers " functions of the C library, and records each call as the event type named here."
+	print "A call that waits is two events: one when the wait begins, and one when it ends."
+	print ".Pp\nThe field\n.Va result\nholds the result of the call or an error number."
+	print "A function of C11 threads returns codes such as\n.Dv thrd_busy ."
+	print "The event stores the corresponding error number,\n.Er EBUSY ,\n.Er ENOMEM\nor\n.Er ETIMEDOUT ,"
+	print "and 4095 for\n.Dv thrd_error ,\nwhich gives no cause."
+	print "The tool prints the code that the function returned."
+	print ".Pp\nThe groups are the words of\n.Ev TXTRACE_EVENTS ."
 	for (i = 1; i <= nr_calls; i++)
 		if (!(group[i] in seen)) {
 			seen[group[i]] = 1
