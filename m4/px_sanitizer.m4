@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # PX_SANITIZER(OPTION, NAME, CONDITIONAL)
-# --enable-OPTION compiles and links everything with -fsanitize=NAME: appends to SAN_CFLAGS and
-# SAN_LDFLAGS, sets px_OPTION to yes or no, and makes the Automake conditional.
+# Defines --enable-OPTION, which compiles and links everything with -fsanitize=NAME. Appends to SAN_CFLAGS and
+# SAN_LDFLAGS, sets px_OPTION to yes or no, and defines the Automake conditional.
 AC_DEFUN([PX_SANITIZER],
 [AC_ARG_ENABLE([$1],
   [AS_HELP_STRING([--enable-$1], [compile and link everything with -fsanitize=$2])],
