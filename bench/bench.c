@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace point costs, and what reading costs, beside what they are made of. */
+/* Measures trace points and reading, and for comparison the operations that they consist of. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 #define STREAM_BYTES (1 << 20) /* a ring */
 #define ROUNDS 15
 #define ROUNDS_QUICK 7
-#define NEW_NAMES 900 /* for all rounds together: a process may open TRACE_USER_EVENT_MAX */
+#define NEW_NAMES 900 /* for all rounds: a process can open TRACE_USER_EVENT_MAX */
 #define READ_BATCHES 14
 
 static trace_event_id_t event_id;
 static trace_id_t stream[2];
 static unsigned char data[256];
-static size_t lap_events; /* of 16 bytes: as many as a ring holds for certain */
+static size_t lap_events; /* of 16 bytes, that a ring holds at least */
 static unsigned int nr_rounds = ROUNDS;
 
-/* The loops.  The function is called by its name in parentheses, which is not the macro. */
+/* The loops.  Parentheses around the name call the function instead of the macro. */
 
 #define KEEP(value) __asm__ __volatile__("" : : "r"(value) : "memory")
 #define LOOP(name, statement)                                                                      \
@@ -87,7 +87,7 @@ static void run_open_new(size_t n)
 		posix_trace_eventid_open(new_name[nr_names_used++], &id);
 }
 
-/* What is traced meanwhile. */
+/* The streams that exist while a case runs. */
 
 static int create(trace_id_t *trid)
 {
@@ -136,7 +136,7 @@ static int begin_two(void)
 	return error ? error : posix_trace_start(stream[1]);
 }
 
-/* Full, and nothing overwritten: one lap in the ring of each CPU. */
+/* Fill the ring of each CPU with one lap, so that no event is overwritten. */
 static int begin_full(void)
 {
 	int error = begin_running();
@@ -160,11 +160,11 @@ static void end_two(void)
 /* The cases. */
 
 static struct harness_case cases[] = {
-	{.name = "loop", .run = run_nothing, .what = "the loop around everything below, empty"},
+	{.name = "loop", .run = run_nothing, .what = "the empty loop around all cases below"},
 	{.name = "rdtsc", .run = run_counter, .what = "the counter, inlined (RDTSC on x86-64)"},
 	{.name = "clock_gettime", .run = run_clock, .what = "clock_gettime(CLOCK_REALTIME)"},
 	{.name = "call", .run = run_empty_call, .what = "an empty function of a shared library"},
-	{.name = "floor", .run = run_floor, .what = "the same, reading the counter: the floor"},
+	{.name = "floor", .run = run_floor, .what = "a function reading the counter: the floor"},
 	{.name = "event-0", .run = run_event_0, .begin = begin_running, .end = end,
 	 .what = "posix_trace_event(), running stream, no data"},
 	{.name = "event-4", .run = run_event_4, .begin = begin_running, .end = end,
@@ -204,7 +204,7 @@ static struct harness_case *find_case(const char *name)
 	return harness_find(cases, NR_CASES, name);
 }
 
-/* As many events as a ring promises to hold: the stream's size, as it really is. */
+/* Set lap_events from the actual size of a stream. */
 static int measure_lap(void)
 {
 	trace_attr_t attr;
@@ -231,18 +231,18 @@ static void set_sizes(void)
 	find_case("lap-first")->batch = lap_events - 1;
 	find_case("lap-later")->batch = lap_events - 1;
 	find_case("lap-later")->warm_up = 4 * lap_events;
-	/* Fewer than there are in all, since reading waits for the next one. */
+	/* Read fewer events than there are: with no event left, reading waits. */
 	reading->batch = reading->warm_up = lap_events * harness_nr_cpus() / (READ_BATCHES + 2);
 	find_case("open-new")->batch = nr_new > 1 ? nr_new - 1 : 1;
 	find_case("open-new")->selected &= nr_new > 1;
 	for (size_t i = 0; i < NR_CASES; i++)
 		if (cases[i].begin && cases[i].warm_up == 0)
-			cases[i].warm_up = lap_events; /* so that no page is new */
+			cases[i].warm_up = lap_events; /* so that no page is touched for the first time */
 	for (int i = 0; i < NEW_NAMES; i++)
 		snprintf(new_name[i], sizeof(new_name[i]), "bench %d", i);
 }
 
-/* What is told. */
+/* The output. */
 
 static const struct comparison {
 	const char *what;
@@ -254,7 +254,7 @@ static const struct comparison {
 	const char *target;
 } comparisons[] = {
 	{"16 bytes / floor", "event-16", HARNESS_ONE, '/', "floor", HARNESS_ONE,
-	 "at most 1.5, to beat 1.3"},
+	 "at most 1.5; goal: below 1.3"},
 	{"16 bytes / RDTSC", "event-16", HARNESS_ONE, '/', "rdtsc", HARNESS_ONE, "at most 3.2"},
 	{"16 bytes / floor, all CPUs", "event-16", HARNESS_ALL, '/', "floor", HARNESS_ALL, ""},
 	{"16 bytes, all CPUs / 1 thread", "event-16", HARNESS_ALL, '/', "event-16", HARNESS_ONE,
@@ -297,7 +297,7 @@ static void print_comparisons(void)
 		speed.median = 1e3 / figure.median;
 		speed.min = 1e3 / figure.max;
 		speed.max = 1e3 / figure.min;
-		print_comparison("reading, million events a second", 1, &speed, "at least 20");
+		print_comparison("reading, million events per second", 1, &speed, "at least 20");
 	}
 }
 
@@ -306,10 +306,10 @@ static void print_comparisons(void)
 static void print_help(void)
 {
 	printf("usage: bench [--rounds N] [--quick] [--case GLOB]...\n\n"
-	       "  --rounds N   measure everything N times (1 ... %d; default %d)\n"
+	       "  --rounds N   measure everything N times (1 to %d; default %d)\n"
 	       "  --quick      the same as --rounds %d\n"
-	       "  --case GLOB  only the cases with such names, like 'event-*'\n"
-	       "  --help       print this\n\ncases:\n",
+	       "  --case GLOB  measure only cases with matching names, such as 'event-*'\n"
+	       "  --help       print this help\n\ncases:\n",
 	       HARNESS_ROUNDS_MAX, ROUNDS, ROUNDS_QUICK);
 	for (size_t i = 0; i < NR_CASES; i++)
 		printf("  %-13s %s\n", cases[i].name, cases[i].what);

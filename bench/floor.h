@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace point is measured against: functions of a shared library, with its arguments. */
+/* Functions of a shared library, with the arguments of a trace point, for comparison with it. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Does nothing: the price of a call through the PLT. */
+/* Does nothing: measures a call through the PLT. */
 void bench_floor_empty(unsigned int id, const void *data, size_t length);
 
-/* Reads the counter, RDTSC where there is one, and does nothing else: what a stamp costs. */
+/* Only reads the counter: measures the cost of a time stamp. */
 uint64_t bench_floor_stamp(unsigned int id, const void *data, size_t length);
 
-/* The counter itself. */
+/* The CPU's counter: RDTSC on x86-64; 0 on other machines than x86-64 and aarch64. */
 static inline uint64_t bench_counter(void)
 {
 #if defined __x86_64__

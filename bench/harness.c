@@ -20,7 +20,7 @@ struct worker {
 	pthread_t thread;
 	int cpu;
 	sem_t go, done;
-	double *sample; /* ns an operation, one a batch */
+	double *sample; /* ns per operation, one per batch */
 	size_t nr_samples;
 };
 
@@ -28,7 +28,7 @@ static struct worker *workers;
 static unsigned int nr_workers;
 static unsigned int nr_rounds_run;
 
-/* What the workers are to do: a case, or a bare function. */
+/* The work of all workers: a case or a function. */
 static struct {
 	const struct harness_case *item;
 	void (*function)(size_t n);
@@ -50,7 +50,7 @@ static size_t value_or(size_t value, size_t otherwise)
 	return value ? value : otherwise;
 }
 
-/* Others may run on these CPUs too, so a thread that waits lets them. */
+/* Yield while waiting, because other processes may use these CPUs too. */
 static void meet(unsigned int *count)
 {
 	__atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
@@ -73,7 +73,7 @@ static void measure(struct worker *worker, const struct harness_case *item)
 		worker->sample[worker->nr_samples++] = (end - begin) / (double)batch;
 	}
 	__atomic_fetch_add(&job.nr_finished, 1, __ATOMIC_ACQ_REL);
-	/* The others are still to be measured with all CPUs at work. */
+	/* Keep this CPU busy until all workers have measured. */
 	while (__atomic_load_n(&job.nr_finished, __ATOMIC_ACQUIRE) < job.nr_workers)
 		item->run(batch);
 }
@@ -167,7 +167,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts. */
+/* Sorts the array. */
 static struct harness_figure summarise(double *value, size_t n)
 {
 	qsort(value, n, sizeof(*value), compare_doubles);
@@ -178,7 +178,7 @@ static struct harness_figure summarise(double *value, size_t n)
 	};
 }
 
-/* The mean of the threads' medians: with perfect scaling, the figure of one thread. */
+/* The mean of the medians of all threads.  With perfect scaling it equals the figure of one thread. */
 static double figure_of_workers(unsigned int nr)
 {
 	double sum = 0;

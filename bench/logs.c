@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logs [--reading] [DIRECTORY]...: what a log takes, beside plain writes of as many bytes to the same place, and
- * how fast it is read.  Without directories: /dev/shm, which is memory, and the working directory.
+ * logs [--reading] [DIRECTORY]...: measures flushing a log, compared with plain writes of the same size to the same
+ * directory, and reading a log.  The default directories are /dev/shm, which is memory, and the working directory.
  *
- * Writing and flushing take turns, and the medians of the rounds are told.  The sustained rate is the highest
- * at which paced threads lost no event in a second; where that lies depends on who else uses the CPUs.
+ * Plain writes and flushes alternate, and the output is the median of the rounds.  The sustained rate is the highest
+ * rate at which paced threads lost no event in one second.  It depends on the load of the CPUs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +27,12 @@
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define BURST 16
 #define STEP_SECONDS 1.0
-#define RATE_FIRST 250000.0 /* events a second, of all threads together */
+#define RATE_FIRST 250000.0 /* events per second, of all threads together */
 #define RATE_FACTOR 1.25
 #define THREADS_MAX 2
 
 static trace_event_id_t event_id;
-static size_t event_bytes; /* of 16 bytes of data, in a stream and in a log */
+static size_t event_bytes; /* size of an event with 16 bytes of data, in a stream and in a log */
 static char path[4096];
 
 static _Noreturn void fail(const char *what, int error)
@@ -78,7 +78,7 @@ static int open_file(int flags)
 	return fd;
 }
 
-/* The file is new each time: its blocks have to be found in both cases. */
+/* Truncate the file first, because a flush too has to allocate the blocks of its file. */
 static double time_plain_write(size_t size)
 {
 	static char chunk[CHUNK_BYTES];
@@ -164,7 +164,7 @@ struct pacer {
 	uint64_t written;
 };
 
-/* On time on the average, in bursts as they come. */
+/* Write at the rate of the pacer on average, in bursts of more than BURST events. */
 static void *pace(void *argument)
 {
 	struct pacer *pacer = argument;
@@ -190,7 +190,7 @@ static uint64_t count_lost(trace_id_t trid)
 	return loss.overwritten + loss.dropped + loss.abandoned;
 }
 
-/* True if nothing was lost. */
+/* Return true if no event was lost. */
 static bool is_sustained(unsigned int nr_threads, double rate, double *achieved)
 {
 	struct pacer pacers[THREADS_MAX] = {0};
@@ -224,7 +224,7 @@ static void measure_rate(unsigned int nr_threads, double plain_bytes)
 	for (double rate = RATE_FIRST; is_sustained(nr_threads, rate, &achieved);
 	     rate *= RATE_FACTOR) {
 		if (achieved <= best)
-			break; /* the threads cannot write any faster */
+			break; /* the threads cannot write faster */
 		best = achieved;
 	}
 	printf("  %u thread%s, nothing lost  %8.0f MB/s  %6.2f million events/s  %.2f of plain\n",
@@ -291,9 +291,9 @@ static void measure_reading(void)
 	close(fd);
 	printf("  opening                  %8.3f ms\n", opening * 1e3);
 	printf("  reading                  %8.1f million events/s  (%" PRIu64
-	       " events; to reach: 20)\n",
+	       " events; target: 20)\n",
 	       (double)n / median(figures, ROUNDS) / 1e6, n);
-	printf("  on disk                  %8.1f bytes an event of 16 bytes\n",
+	printf("  on disk                  %8.1f bytes per event of 16 bytes\n",
 	       (double)status.st_blocks * 512 / (double)n);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_trace_event() and a trace point of LTTng-UST in one program, each recording 16 bytes, in
- * turns of a few milliseconds.  peers.sh builds it and makes the session that it needs.
+ * Measures posix_trace_event() and a trace point of LTTng-UST in one program.  Each records 16
+ * bytes, and they alternate every few milliseconds.  peers.sh builds this program and creates the
+ * session that it needs.
  *
  *	peer_lttng ROUNDS
- *	peer_lttng --write N	N events of LTTng-UST alone, slowly enough that none is lost
+ *	peer_lttng --write N	record N events with LTTng-UST only, slowly enough to lose none
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,8 +21,8 @@
 
 #include "harness.h"
 
-#define STREAM_BYTES (1 << 20) /* a ring, and so on each CPU; the session has as much */
-#define LAP 20000	       /* events: more than either ring holds */
+#define STREAM_BYTES (1 << 20) /* a ring of each CPU; the same size as in the LTTng session */
+#define LAP 20000	       /* events, more than a ring of either tracer holds */
 
 static trace_event_id_t event_id;
 static unsigned char data[16];
@@ -87,8 +88,8 @@ static void print_all(unsigned int nr_rounds)
 	for (mode = HARNESS_ONE; mode < HARNESS_MODES; mode++)
 		harness_compare(&cases[1], mode, '/', &cases[0], mode, &figure[mode]);
 	print_row("LTTng-UST / posix_trace_event()", figure, 2);
-	printf("\nThe ratio is that of each of %u rounds, then the median.\n"
-	       "Target: at least 8, to beat 10.\n",
+	printf("\nThe ratio is the median of the ratios of %u rounds.\n"
+	       "Target: at least 8; goal: above 10.\n",
 	       nr_rounds);
 }
 
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "--write") == 0)
 		return write_for_reader(strtoul(argv[2], NULL, 10));
 	if (nr_rounds < 1 || nr_rounds > HARNESS_ROUNDS_MAX) {
-		fprintf(stderr, "usage: peer_lttng ROUNDS (1 ... %d)\n", HARNESS_ROUNDS_MAX);
+		fprintf(stderr, "usage: peer_lttng ROUNDS (1 to %d)\n", HARNESS_ROUNDS_MAX);
 		return 2;
 	}
 	if (!is_recording())
@@ -139,7 +140,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "peer_lttng: cannot measure: %s\n", strerror(error));
 		return 1;
 	}
-	if (!is_recording()) /* until the end */
+	if (!is_recording()) /* still at the end */
 		return 1;
 	print_all((unsigned int)nr_rounds);
 	return 0;

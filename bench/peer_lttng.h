@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The peer's trace point: 16 bytes.  Read several times by LTTng-UST's macros. */
+/* The LTTng-UST trace point, with 16 bytes.  The macros of LTTng-UST include this file several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER posixtrace_peer
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_mutex: what locking and unlocking a mutex of one's own costs, in ns, on one thread and on all CPUs at once; of a
- * program with several threads, since the C library takes a short way in others.  It knows of no tracer: peers.sh
- * runs it bare, and under the objects of two.  Only where the preloaded object brings the trace API with it does it
- * begin a stream on itself, into which its calls are recorded from then on.
+ * peer_mutex: prints the cost in ns of locking and unlocking a mutex that no other thread uses, on one thread and on
+ * all CPUs at once.  It has several threads, because the C library has a faster path for programs with one thread.
+ * peers.sh runs it alone, and with the preloaded library of each tracer.  If the preloaded library provides the trace
+ * API, this program creates a stream on itself, which records its calls.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,9 +14,8 @@
 
 #include "harness.h"
 
-#define STREAM_BYTES                                                                               \
-	(1 << 20) /* a ring, and so on each CPU; the session of the other has as much */
-#define LAP 20000 /* pairs: more than either ring holds */
+#define STREAM_BYTES (1 << 20) /* a ring of each CPU; the same size as in the LTTng session */
+#define LAP 20000	       /* pairs, more than a ring of either tracer holds */
 
 static void run(size_t n)
 {
@@ -33,7 +32,7 @@ static void *find(const char *name)
 	return dlsym(RTLD_DEFAULT, name);
 }
 
-/* 0, also where there is no such API. */
+/* Return 0, also if there is no trace API. */
 static int start_stream(void)
 {
 	int (*create)(pid_t, const trace_attr_t *, trace_id_t *);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# peers.sh: measure posix_trace_event() beside LTTng-UST, the wrapper of a mutex beside that of LTTng's object to
-# preload, and reading a log beside babeltrace2 and a trace of LTTng's.  make bench-peers calls it in the build directory, with CC and srcdir.  ROUNDS may be set: 21 if it
-# is not; MUTEX_ROUNDS likewise: 9.
+# peers.sh: compare posix_trace_event() with LTTng-UST, the wrapper of a mutex with that of LTTng's preloaded library,
+# and reading a log with babeltrace2 reading a trace of LTTng.  make bench-peers runs it in the build directory, with CC
+# and srcdir.  ROUNDS (default 21) and MUTEX_ROUNDS (default 9) set the number of rounds.
 #
-# As root, on Debian, it installs what is missing.  Everything else lives in a directory of its own,
-# and is gone afterwards, however it ended.
+# As root, on Debian, it installs missing packages.  All other files are in a temporary directory, which is always
+# removed at the end.
 set -u
 
 CC=${CC:-cc}
@@ -36,7 +36,7 @@ install_packages()
 	fi
 	echo "peers.sh: installing $packages"
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -qq </dev/null || echo 'peers.sh: apt-get update failed, going on' >&2
+	apt-get update -qq </dev/null || echo 'peers.sh: apt-get update failed, continuing' >&2
 	# shellcheck disable=SC2086  # a command and package names
 	$install -qq </dev/null >/dev/null || fail "failed: $install"
 	is_complete || fail "still missing after the installation: $packages"
@@ -66,7 +66,7 @@ clean_up()
 		kill "$sessiond" 2>/dev/null
 		wait "$sessiond" 2>/dev/null
 	fi
-	# LTTng leaves these behind.
+	# LTTng does not remove these.
 	for file in /dev/shm/lttng-ust-wait-*; do
 		was_there "$file" || rm -f "$file"
 	done
@@ -79,7 +79,7 @@ daemon_answers()
 	lttng --no-sessiond list >/dev/null 2>&1
 }
 
-# A daemon that is there already is used, since root cannot have two.
+# Use a running daemon if there is one, because root cannot have two.
 start_daemon()
 {
 	export HOME="$directory" LTTNG_HOME="$directory" LTTNG_UST_REGISTER_TIMEOUT=-1
@@ -112,7 +112,7 @@ start_session()
 			lttng --no-sessiond start "$session"
 	} >"$directory/lttng.log" 2>&1 || {
 		cat "$directory/lttng.log" >&2
-		fail 'the session could not be made'
+		fail 'cannot create the session'
 	}
 }
 
@@ -127,7 +127,7 @@ seconds()
 	date +%s.%N
 }
 
-# Three readings with all of babeltrace2's work but the output; the middle one counts.
+# Let babeltrace2 read the trace three times, without output, and print the median.
 measure_reading()
 {
 	start_session '' '--discard --subbuf-size=4M --num-subbuf=4'
@@ -146,12 +146,12 @@ measure_reading()
 					if (took[k] < took[i]) { t = took[i]; took[i] = took[k]; took[k] = t }
 			printf "babeltrace2, a trace of %d events, no output: %.2f million events/s\n", n, n / took[2] / 1e6
 		}'
-	! grep -q discarded "$directory/reading.log" || echo 'LTTng has lost events: the rate is lower than told'
+	! grep -q discarded "$directory/reading.log" || echo 'LTTng lost events: the real rate is lower'
 	echo "posix_trace_getnext_event() on a log:"
 	TXTRACE_DIR="$directory/trace" bench/logs --reading "$directory"
 }
 
-# Pairs of lock and unlock in a program that knows of no tracer: bare, under our object, under LTTng's, in turns.
+# Measure pairs of lock and unlock in turn: without a tracer, with our preloaded library, with that of LTTng.
 measure_mutexes()
 {
 	ours=$PWD/preload/.libs/libtxtrace-preload.so
@@ -161,9 +161,9 @@ measure_mutexes()
 		round=$((round + 1))
 		bare=$("$directory/peer_mutex") || fail 'the measurement of mutexes failed'
 		traced=$(LD_PRELOAD=$ours TXTRACE_DIR="$directory/trace" "$directory/peer_mutex") ||
-			fail 'the measurement of mutexes failed under our object'
+			fail 'the measurement of mutexes failed with our library'
 		peer=$(LD_PRELOAD=liblttng-ust-pthread-wrapper.so "$directory/peer_mutex") ||
-			fail "the measurement of mutexes failed under LTTng's object"
+			fail "the measurement of mutexes failed with LTTng's library"
 		echo "$bare $traced $peer"
 	done | awk '
 		function median(list, n,   i, k, t) {

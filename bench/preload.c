@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the preloaded object adds to the calls that it stands in front of: preload OBJECT [OPTION...].
+ * preload LIBRARY [OPTION...]: measures what the preloaded library adds to the calls that it wraps.
  *
- * The same calls are made past it, straight into the C library, and through it, while nothing is traced and while this
- * process traces itself into a stream that loops.  All are called by pointers, from a process with several threads, so
- * that the C library takes no short cut.
+ * The program makes the same calls directly to the C library and through the wrappers: while nothing is traced, and
+ * while this process traces itself into a stream that loops.  It makes all calls by pointers, and has several threads,
+ * because the C library has a faster path for programs with one thread.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "harness.h"
 
 #define STREAM_BYTES (1 << 20) /* a ring */
-#define WARM_UP 20000	       /* a lap, and more */
+#define WARM_UP 20000	       /* more than a lap */
 #define ROUNDS 15
 #define ROUNDS_QUICK 7
 
@@ -47,7 +47,7 @@ static struct calls bare, wrapped = {pthread_mutex_lock,
 				     sem_post,
 				     pthread_cond_signal};
 
-/* Those of the C library itself, in the version that a new program would get. */
+/* Find the functions of the C library, in the versions that a newly linked program gets. */
 static void find_bare(void)
 {
 	void *c = dlopen("libc.so.6", RTLD_LAZY);
@@ -63,7 +63,7 @@ static void find_bare(void)
 	*(void **)&bare.cond_signal = dlsym(c, "pthread_cond_signal");
 }
 
-/* The loops: an object to each thread. */
+/* The loops.  Each thread has its own object. */
 
 #define KEEP(value) __asm__ __volatile__("" : : "r"(value) : "memory")
 #define LOOP(name, declaration, statement)                                                         \
@@ -108,20 +108,20 @@ static void end_traced(void)
 }
 
 #define ROWS(row, text)                                                                            \
-	{.name = #row "-bare", .run = row##_bare, .what = text ", past the object"},               \
-		{.name = #row "-off", .run = row##_wrapped, .what = text ", nothing is traced"},   \
+	{.name = #row "-bare", .run = row##_bare, .what = text ", without a wrapper"},             \
+		{.name = #row "-off", .run = row##_wrapped, .what = text ", not traced"},          \
 	{                                                                                          \
 		.name = #row "-on", .run = row##_wrapped, .begin = begin_traced,                   \
 		.end = end_traced, .warm_up = WARM_UP, .what = text ", traced"                     \
 	}
 
 static struct harness_case cases[] = {
-	{.name = "loop", .run = run_nothing, .what = "the loop around everything below, empty"},
+	{.name = "loop", .run = run_nothing, .what = "the empty loop around all cases below"},
 	{.name = "rdtsc", .run = run_counter, .what = "the counter, inlined (RDTSC on x86-64)"},
 	ROWS(mutex, "mutex lock + unlock"),
 	ROWS(rwlock, "rwlock rdlock + unlock"),
 	ROWS(sem, "sem wait + post"),
-	ROWS(cond, "cond signal, nobody waits"),
+	ROWS(cond, "cond signal, no waiter"),
 };
 
 #define NR_CASES (sizeof(cases) / sizeof(cases[0]))
@@ -135,12 +135,12 @@ static const struct added {
 	const char *name;
 	double nr_calls;
 	const char *target_on, *target_off;
-} added[] = {{"mutex", 2, "at most 7, to beat 5", "at most 3"},
+} added[] = {{"mutex", 2, "at most 7; goal: below 5", "at most 3"},
 	     {"rwlock", 2, "", "at most 3"},
 	     {"sem", 2, "", "at most 3"},
 	     {"cond", 1, "", "at most 3"}};
 
-/* Both are differences of figures of the same round; their quotient is taken round by round too. */
+/* The cost of tracing in units of RDTSC, computed within each round. */
 static bool in_counters(const struct added *row, struct harness_figure *figure)
 {
 	static double quotients[HARNESS_ROUNDS_MAX];
@@ -182,7 +182,7 @@ static void print_added(void)
 
 static __attribute__((noreturn)) void refuse(const char *what)
 {
-	fprintf(stderr, "preload: %s\nusage: preload OBJECT [--quick] [--rounds N]\n", what);
+	fprintf(stderr, "preload: %s\nusage: preload LIBRARY [--quick] [--rounds N]\n", what);
 	exit(2);
 }
 
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	int error;
 
 	if (argc < 2)
-		refuse("which object?");
+		refuse("library required");
 	read_options(argv + 2);
 	if (!getenv("LD_PRELOAD")) {
 		setenv("LD_PRELOAD", argv[1], 1);
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	}
 	find_bare();
 	if (!bare.mutex_lock || bare.mutex_lock == wrapped.mutex_lock)
-		refuse("the object is not in front of the C library");
+		refuse("the library does not wrap the functions of the C library");
 	for (size_t i = 0; i < NR_CASES; i++)
 		cases[i].selected = true;
 	error = harness_init();

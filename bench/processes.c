@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes [ROUNDS] [EMPTY]: what tracing across processes costs.  EMPTY is the program that does nothing, by
- * default bench/empty.
+ * processes [ROUNDS] [EMPTY]: measures tracing across processes.  EMPTY is a program that does nothing; the default is
+ * bench/empty.
  *
- * What is compared takes turns, round for round, on one CPU; ratios and differences are taken within a round,
- * and the median over the rounds is told, with the least and the greatest.
+ * The cases alternate within each round, on one CPU.  Ratios and differences are taken within a round.  The output is
+ * the median over the rounds, with the least and the greatest.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,8 +31,8 @@
 #define BATCH 2000
 #define BATCHES 25
 #define STREAM_BYTES ((size_t)1 << 20)
-#define LAP 20000 /* events: more than a ring has */
-#define FORKS 20  /* in a round, and likewise programs */
+#define LAP 20000 /* events, more than a ring holds */
+#define FORKS 20  /* in a round; also the number of programs */
 #define NS 1000000000
 
 static trace_event_id_t event_id;
@@ -80,19 +80,19 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts. */
+/* Sorts the array. */
 static double median(double *figure, size_t n)
 {
 	qsort(figure, n, sizeof(*figure), compare);
 	return n % 2 ? figure[n / 2] : (figure[n / 2 - 1] + figure[n / 2]) / 2;
 }
 
-/* One figure a round. */
+/* One figure per round. */
 struct series {
 	double round[ROUNDS_MAX];
 };
 
-static void tell(const char *what, const struct series *series, int digits)
+static void print_series(const char *what, const struct series *series, int digits)
 {
 	double figure[ROUNDS_MAX], middle;
 
@@ -102,23 +102,23 @@ static void tell(const char *what, const struct series *series, int digits)
 	       figure[nr_rounds - 1]);
 }
 
-static void tell_ratio(const char *what, const struct series *a, const struct series *b)
+static void print_ratio(const char *what, const struct series *a, const struct series *b)
 {
 	struct series ratio;
 
 	for (unsigned int i = 0; i < nr_rounds; i++)
 		ratio.round[i] = a->round[i] / b->round[i];
-	tell(what, &ratio, 2);
+	print_series(what, &ratio, 2);
 }
 
-static void tell_difference(const char *what, const struct series *a, const struct series *b,
-			    int digits)
+static void print_difference(const char *what, const struct series *a, const struct series *b,
+			     int digits)
 {
 	struct series difference;
 
 	for (unsigned int i = 0; i < nr_rounds; i++)
 		difference.round[i] = a->round[i] - b->round[i];
-	tell(what, &difference, digits);
+	print_series(what, &difference, digits);
 }
 
 /* Streams and CPUs. */
@@ -142,7 +142,7 @@ static void shut_down(trace_id_t trid)
 	check("posix_trace_shutdown", posix_trace_shutdown(trid));
 }
 
-/* CPU number n of those that there are, round and round. */
+/* Run only on the nth CPU of those that this process may use, modulo their number. */
 static void pin(int n)
 {
 	static cpu_set_t all;
@@ -158,7 +158,7 @@ static void pin(int n)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Nanoseconds of one trace point. */
+/* The cost of one trace point, in ns. */
 
 static double time_events(void)
 {
@@ -201,7 +201,7 @@ static void trace_a_lap(void)
 		(posix_trace_event)(event_id, data, sizeof(data));
 }
 
-/* A child that measures when it is asked, until nobody can ask any more. */
+/* A child that measures on request, until the other end of its pipe is closed. */
 struct child {
 	pid_t pid;
 	int question, answer;
@@ -285,14 +285,14 @@ static void measure_inherited(void)
 	end_child(&children[1]);
 	shut_down(trid);
 	printf("A trace point of 16 bytes in an inherited stream, ns\n");
-	tell("in its target", &parent, 1);
-	tell("in a child by fork", &forked, 1);
-	tell("in a child by posix_spawn", &spawned, 1);
-	tell_ratio("fork / target", &forked, &parent);
-	tell_ratio("posix_spawn / target", &spawned, &parent);
+	print_series("in its target", &parent, 1);
+	print_series("in a child by fork", &forked, 1);
+	print_series("in a child by posix_spawn", &spawned, 1);
+	print_ratio("fork / target", &forked, &parent);
+	print_ratio("posix_spawn / target", &spawned, &parent);
 }
 
-/* Nobody traces this process: while there is no stream, and while there is one for another. */
+/* Measure a process that is not traced, without any stream and while another process is traced. */
 static void measure_off(void)
 {
 	static struct series none, other, macro_none, macro_other;
@@ -315,12 +315,12 @@ static void measure_off(void)
 	kill(target, SIGKILL);
 	waitpid(target, NULL, 0);
 	printf("A trace point in a process that is not traced, ns\n");
-	tell("function, no stream anywhere", &none, 2);
-	tell("function, another process is traced", &other, 2);
-	tell_difference("difference", &other, &none, 2);
-	tell("macro, no stream anywhere", &macro_none, 2);
-	tell("macro, another process is traced", &macro_other, 2);
-	tell_difference("difference", &macro_other, &macro_none, 2);
+	print_series("function, no stream anywhere", &none, 2);
+	print_series("function, another process is traced", &other, 2);
+	print_difference("difference", &other, &none, 2);
+	print_series("macro, no stream anywhere", &macro_none, 2);
+	print_series("macro, another process is traced", &macro_other, 2);
+	print_difference("difference", &macro_other, &macro_none, 2);
 }
 
 /* A busy target. */
@@ -328,7 +328,7 @@ static void measure_off(void)
 static struct target {
 	pid_t pid;
 	uint64_t nr_calls;
-	uint64_t longest_ns; /* of a call */
+	uint64_t longest_ns; /* the longest call */
 } * target;
 
 static _Noreturn void be_busy(void)
@@ -345,7 +345,7 @@ static _Noreturn void be_busy(void)
 	}
 }
 
-/* The target has made further calls: it knows what there was to know before. */
+/* Wait until the target has made further calls, so that it has seen all earlier changes. */
 static void await_target(void)
 {
 	uint64_t before = __atomic_load_n(&target->nr_calls, __ATOMIC_ACQUIRE);
@@ -354,7 +354,7 @@ static void await_target(void)
 		nap(100000);
 }
 
-/* From the call of start to the first event of the target, by its stamp. */
+/* The time in us from the call of start to the time stamp of the target's first event. */
 static double time_start(trace_id_t trid)
 {
 	struct posix_trace_event_info info;
@@ -386,7 +386,7 @@ static void measure_start(void)
 		pin(1);
 		be_busy();
 	}
-	target->pid = child; /* shared: not for the child to write */
+	target->pid = child; /* in shared memory, so only the parent writes it */
 	await_target();
 	for (unsigned int i = 0; i < nr_rounds; i++) {
 		uint64_t begin;
@@ -411,12 +411,12 @@ static void measure_start(void)
 	}
 	kill(target->pid, SIGKILL);
 	waitpid(target->pid, NULL, 0);
-	printf("Tracing another process, which traces all the time, us\n");
-	tell("posix_trace_create(), 1 MiB a ring", &creating, 1);
-	tell("the same, inherited: it waits for a clock tick", &creating_inherited, 1);
-	tell("the target's longest trace point meanwhile: it attaches", &attaching, 1);
-	tell("posix_trace_start() to the first event, attached before", &attached, 1);
-	tell("the same, right behind create", &fresh, 1);
+	printf("Tracing another process that runs trace points all the time, us\n");
+	print_series("posix_trace_create(), 1 MiB a ring", &creating, 1);
+	print_series("the same, inherited: it waits for a clock tick", &creating_inherited, 1);
+	print_series("the target's longest trace point, in which it attaches", &attaching, 1);
+	print_series("posix_trace_start() to first event, target attached before", &attached, 1);
+	print_series("the same, directly after create", &fresh, 1);
 }
 
 /* fork. */
@@ -441,7 +441,7 @@ static double time_fork(double *whole)
 
 static void measure_fork(void)
 {
-	static struct series fork_of[3], life_of[3];
+	static struct series fork_of[3], lifetime_of[3];
 
 	for (unsigned int i = 0; i < nr_rounds; i++) {
 		for (int inherited = -1; inherited < 2; inherited++) {
@@ -450,19 +450,20 @@ static void measure_fork(void)
 
 			if (inherited >= 0)
 				trid = create(0, inherited);
-			fork_of[k].round[i] = time_fork(&life_of[k].round[i]);
+			fork_of[k].round[i] = time_fork(&lifetime_of[k].round[i]);
 			if (inherited >= 0)
 				shut_down(trid);
 		}
 	}
 	printf("fork, us\n");
-	tell("not traced", &fork_of[0], 1);
-	tell("traced, not inherited", &fork_of[1], 1);
-	tell("traced, inherited", &fork_of[2], 1);
-	tell("with the child's life of nothing but _exit: not traced", &life_of[0], 1);
-	tell("traced, not inherited", &life_of[1], 1);
-	tell("traced, inherited", &life_of[2], 1);
-	tell_difference("what inheriting costs, all together", &life_of[2], &life_of[0], 1);
+	print_series("not traced", &fork_of[0], 1);
+	print_series("traced, not inherited", &fork_of[1], 1);
+	print_series("traced, inherited", &fork_of[2], 1);
+	print_series("fork until the child, which only exits, ends: not traced", &lifetime_of[0],
+		     1);
+	print_series("traced, not inherited", &lifetime_of[1], 1);
+	print_series("traced, inherited", &lifetime_of[2], 1);
+	print_difference("the total cost of inheriting", &lifetime_of[2], &lifetime_of[0], 1);
 }
 
 /* Programs. */
@@ -515,12 +516,12 @@ static void measure_programs(void)
 		shut_down(trid);
 	}
 	printf("A program that does nothing, from posix_spawn to its end, us\n");
-	tell("without the library", &alone, 1);
-	tell("with a library of two functions", &with_any, 1);
-	tell("with posixtrace, nothing is traced", &with_ours, 1);
-	tell("with posixtrace, born into an inherited stream", &while_traced, 1);
-	tell_difference("posixtrace - any library", &with_ours, &with_any, 1);
-	tell_difference("inherited - not traced", &while_traced, &with_ours, 1);
+	print_series("without the library", &alone, 1);
+	print_series("with a library of two functions", &with_any, 1);
+	print_series("with posixtrace, nothing is traced", &with_ours, 1);
+	print_series("with posixtrace, in an inherited stream", &while_traced, 1);
+	print_difference("posixtrace - library of two functions", &with_ours, &with_any, 1);
+	print_difference("inherited - not traced", &while_traced, &with_ours, 1);
 }
 
 int main(int argc, char **argv)
@@ -538,7 +539,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	pin(0);
 	printf("Median of %u rounds (least to greatest)\n", nr_rounds);
-	measure_start(); /* before this process has names, so that its child has its own */
+	measure_start(); /* before this process opens an event type, so that its child opens its own */
 	check("posix_trace_eventid_open", posix_trace_eventid_open("bench", &event_id));
 	measure_inherited();
 	measure_off();

@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures and prints: how much slower programs are that others wrote, with the preloaded object, and nothing traced;
-# and with a log of their own that has every call, the heap's too, or what is usual.  Rounds in turn: without, loaded,
-# usual, everything.  Medians, in percent of those without.
+# Measures how much the preloaded library slows down common programs, and prints medians.  Each round runs a program in
+# four ways:
+#	without		without the library
+#	loaded		with the library, not traced
+#	usual		with a log of the default groups
+#	everything	with a log of all groups, also the heap
+# Percentages are relative to "without".
 #
-#	programs.sh [ROUNDS]		5 if not given
+#	programs.sh [ROUNDS]		default: 5
 set -u
 
 object=$(pwd)/preload/.libs/libtxtrace-preload.so
@@ -18,7 +22,7 @@ LC_ALL=C
 export LC_ALL
 cd "$scratch" || exit 1
 
-# under WAY COMMAND...: it becomes the command
+# under WAY COMMAND...: replace this shell by the command, set up for WAY
 under()
 {
 	way=$1
@@ -37,14 +41,14 @@ now_ms()
 	echo $(($(date +%s%N) / 1000000))
 }
 
-# What children of this shell have needed of the CPU, in ms.  Others who are busy disturb it less than the time of day.
+# The CPU time of this shell's children, in ms.  Other load disturbs it less than the elapsed time.
 cpu_ms()
 {
 	times >"$scratch/times_of_children"
 	tail -1 "$scratch/times_of_children" | tr 'ms' '  ' | awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }'
 }
 
-# measure NAME COMMAND...: its time, a line "NAME WAY MS" each; and that of the CPU
+# measure NAME COMMAND...: write lines "NAME WAY MS" with the elapsed time, and "NAME_cpu WAY MS" with the CPU time
 measure()
 {
 	name=$1
@@ -61,7 +65,7 @@ measure()
 	done >>times
 }
 
-# ask NAME OPTION...: what a server of its own needs for a request, in ns
+# ask NAME OPTION...: print lines with the time that the server needs for a request, in ns
 ask()
 {
 	name=$1
@@ -95,7 +99,7 @@ measure sort_parallel sort --parallel=2 -S 16M
 measure xz_T2 xz -T2 -2 --block-size=1000000 -c
 measure_redis
 
-echo "medians of $rounds rounds: ms of a run, ns of a request"
+echo "medians of $rounds rounds: ms per run, ns per request"
 sort -k 1,1 -k 2,2 -k 3,3n times | awk '
 	{ key = $1 " " $2; value[key, ++n[key]] = $3; names[$1] }
 	function median(key) {

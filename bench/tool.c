@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool TXTRACE [DIRECTORY]: how fast commands of the tool go through a log, and whether their memory grows with it.
+ * tool TXTRACE [DIRECTORY]: measures how fast commands of the tool read a log, and whether their memory grows with it.
  *
- * Two logs are made in the directory (/dev/shm, if there is none given), one four times the other; events have 16
- * bytes of data.  Each command reads them ROUNDS times with what it prints to /dev/null; the best round is told,
- * since whoever else uses the machine only makes it slower.  Rates are of the larger log: events in a second of wall
- * time, and in a second of the command's CPU time.  Memory is the resident set at its largest: for the smaller log,
- * and how much more it is for the larger one.
+ * The program writes two logs to the directory (default: /dev/shm), one four times as large as the other.  Events have
+ * 16 bytes of data.  Each command reads each log ROUNDS times, with its output to /dev/null.  The best round counts,
+ * because other load only makes a round slower.  The rates are those of the larger log: events per second of wall time,
+ * and per second of the command's CPU time.  The memory is the largest resident set for the smaller log, and how much
+ * more the larger log needs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void check(const char *what, int error)
 		fail(what, error);
 }
 
-/* The log is flushed before the stream is full, so nothing is lost. */
+/* Flush before the stream is full, so that no event is lost. */
 static void make_log(const char *path, int64_t nr_events)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -130,7 +130,7 @@ static struct cost best_of(char *const *command)
 	return best;
 }
 
-/* arguments: behind the tool's name; the log comes last. */
+/* arguments: the words after the name of the tool; the log is appended. */
 static void measure(const char *tool, const char *arguments)
 {
 	char text[256], *command[16], *save = NULL;
@@ -176,7 +176,8 @@ int main(int argc, char **argv)
 		 (int)getpid());
 	make_log(small_path, SMALL_EVENTS);
 	make_log(large_path, LARGE_EVENTS);
-	printf("%d events; million events a second; KiB for %d events, and more for these\n\n",
+	printf("%d events; rates in million events per second; memory in KiB for %d events, and "
+	       "growth\n\n",
 	       LARGE_EVENTS, SMALL_EVENTS);
 	printf("%-28s  %8s  %8s  %8s  %8s\n", "txtrace", "wall", "CPU", "memory", "growth");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
