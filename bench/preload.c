@@ -140,7 +140,7 @@ static const struct added {
 	     {"sem", 2, "", "at most 3"},
 	     {"cond", 1, "", "at most 3"}};
 
-/* The cost of tracing in units of RDTSC, computed within each round. */
+/* The cost of tracing, divided by that of RDTSC.  Both are taken from the same round. */
 static bool in_counters(const struct added *row, struct harness_figure *figure)
 {
 	static double quotients[HARNESS_ROUNDS_MAX];
