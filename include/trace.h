@@ -2,12 +2,12 @@
 /*
  * <trace.h>: the tracing interface of IEEE Std 1003.1-2008 (options TRC, TEF, TRI, TRL).
  *
- * What POSIX names and nothing else; extensions live in <trace_ext.h>.  Every function but
- * posix_trace_event() and posix_trace_eventid_equal() returns 0 or an error number, and leaves errno
- * alone.  All are thread-safe; only posix_trace_event() is async-signal-safe.
+ * This header contains only what POSIX defines; extensions are in <trace_ext.h>.  All functions except
+ * posix_trace_event() and posix_trace_eventid_equal() return 0 or an error number.  None changes errno.
+ * All are thread-safe; only posix_trace_event() is async-signal-safe.
  *
- * glibc's <unistd.h> says that tracing is not supported (_POSIX_TRACE is -1).  This header puts that
- * right, so include it before testing those macros.
+ * glibc's <unistd.h> defines _POSIX_TRACE and the other option macros as -1 (not supported).  This header
+ * redefines them, so include it before you test them.
  */
 #ifndef POSIXTRACE_TRACE_H
 #define POSIXTRACE_TRACE_H
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #if defined __GLIBC__
-#include <bits/pthreadtypes.h> /* pthread_t, also where <sys/types.h> hides it (strict ISO C) */
+#include <bits/pthreadtypes.h> /* pthread_t; <sys/types.h> hides it in strict ISO C */
 #else
 #include <pthread.h>
 #endif
@@ -31,7 +31,7 @@
 #define _POSIX_TRACE_INHERIT 200809L
 #define _POSIX_TRACE_LOG 200809L
 
-/* Limits.  Lengths do not count the terminating null, except TRACE_NAME_MAX, which does. */
+/* Limits.  Lengths do not include the terminating null, except TRACE_NAME_MAX. */
 #ifndef _POSIX_TRACE_EVENT_NAME_MAX
 #define _POSIX_TRACE_EVENT_NAME_MAX 30
 #endif
@@ -45,7 +45,7 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 #endif
 #ifndef TRACE_EVENT_NAME_MAX
-#define TRACE_EVENT_NAME_MAX 59 /* a registry name of a trace buffer has 60 bytes */
+#define TRACE_EVENT_NAME_MAX 59 /* a name in the registry of a trace buffer has 60 bytes */
 #endif
 #ifndef TRACE_NAME_MAX
 #define TRACE_NAME_MAX 63
@@ -54,7 +54,7 @@
 #define TRACE_SYS_MAX 64
 #endif
 #ifndef TRACE_USER_EVENT_MAX
-#define TRACE_USER_EVENT_MAX 1024 /* the predefined unnamed user event included */
+#define TRACE_USER_EVENT_MAX 1024 /* including the predefined unnamed user event */
 #endif
 
 #ifdef __cplusplus
@@ -68,14 +68,14 @@ extern "C" {
 
 /* Types. */
 
-/* Self-contained: holds no pointer, needs no destruction to give memory back. */
+/* Contains no pointers, and owns no memory that must be freed. */
 typedef struct {
 	unsigned long long __opaque[64];
 } trace_attr_t;
 
 typedef unsigned int trace_event_id_t;
 
-/* One bit for each event type id that can exist; assignable, free of pointers. */
+/* One bit for each possible event type id.  Contains no pointers and can be copied by assignment. */
 typedef struct {
 	unsigned long long __bits[64];
 } trace_event_set_t;
@@ -134,7 +134,7 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_FLUSH 3
 #define POSIX_TRACE_APPEND 4
 
-/* Event types; 0 is never one. */
+/* Event types; 0 is never an event type. */
 #define POSIX_TRACE_ERROR 1u
 #define POSIX_TRACE_START 2u
 #define POSIX_TRACE_STOP 3u
@@ -252,9 +252,9 @@ int posix_trace_rewind(trace_id_t __trid);
 int posix_trace_close(trace_id_t __trid);
 
 /*
- * A trace point that costs less than a call while nothing is traced: the two words differ as soon as
- * this process may be traced.  The function looks again, so they only need to be near the truth.
- * #undef posix_trace_event, or (posix_trace_event)(...), reaches the function itself.
+ * A trace point that costs less than a call while the process is not traced.  The two words differ as
+ * soon as this process may be traced.  The function checks again, so the words need not be exact.
+ * Use #undef posix_trace_event, or (posix_trace_event)(...), to call the function itself.
  */
 #if defined __GNUC__
 extern const unsigned int *__posix_trace_gate;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <trace_ext.h>: what posixtrace offers beyond POSIX.  All functions return 0 or an error number, and are
- * thread-safe.
+ * <trace_ext.h>: the extensions of posixtrace to POSIX.
+ *
+ * All functions except txtrace_event_*() return 0 or an error number.  All are thread-safe.  Only
+ * txtrace_name_object() is async-signal-safe.
  */
 #ifndef POSIXTRACE_TRACE_EXT_H
 #define POSIXTRACE_TRACE_EXT_H
@@ -13,31 +15,36 @@ extern "C" {
 #endif
 
 /*
- * The number of rings of a stream.  0, the default: one for each CPU, in which its threads need no locked
- * instruction, and one for who cannot write there.  1: one ring for all, of exactly the stream's size.  Others:
- * as many, which CPUs share; but one more than there are CPUs is the default.  posix_trace_get_attr() tells how
- * many there are; when memory is short there may be fewer than asked for.  EINVAL: bad attr, NULL, more than 1024.
+ * The number of rings of a stream:
+ *
+ *	0	(default) one for each CPU, which its threads write without locked instructions, and one shared
+ *		ring for threads that cannot write the ring of their CPU
+ *	1	one shared ring of exactly the stream size
+ *	n	n rings that CPUs share; but the number of CPUs + 1 means the same as 0
+ *
+ * posix_trace_get_attr() returns the actual number, which is smaller if memory is short.
+ * EINVAL: attr is not initialized, a pointer is NULL, or nr_rings is more than 1024.
  */
 int txtrace_attr_setrings(trace_attr_t *__attr, unsigned int __nr_rings);
 int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
 			  unsigned int *__posix_trace_restrict __nr_rings);
 
-/* Events lost since the stream was created or cleared.  Reading it resets nothing. */
+/* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
-	unsigned long long overwritten; /* by newer events, before they were read (LOOP) */
+	unsigned long long overwritten; /* by newer events before they were read (LOOP) */
 	unsigned long long dropped;	/* there was no room for them */
-	unsigned long long abandoned;	/* their writer was killed, or stopped, while it wrote them */
+	unsigned long long abandoned;	/* their writer was killed or stopped while it wrote them */
 	unsigned long long __reserved[5];
 };
 
 /*
- * overwritten is counted as the reader meets the gaps, so it is complete when all events are read.  A
- * pre-recorded stream has what was lost when it was recorded.  EINVAL: trid is no stream of this process, or
- * loss is NULL.
+ * Get the losses of a stream; this resets nothing.  The reader counts overwritten events when it reaches the
+ * gaps, so overwritten is complete when all events are read.  A pre-recorded stream has the losses of its recording.
+ * EINVAL: trid is not a stream of this process, or loss is NULL.
  */
 int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
 
-/* A stream, as any process of the user sees it. */
+/* A stream, as every process of the user can see it. */
 struct txtrace_stream {
 	pid_t controller;
 	pid_t target;
@@ -45,45 +52,51 @@ struct txtrace_stream {
 	int full;	/* POSIX_TRACE_FULL or POSIX_TRACE_NOT_FULL */
 	int inherited;	/* POSIX_TRACE_INHERITED or POSIX_TRACE_CLOSE_FOR_CHILD */
 	int policy;	/* POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL or POSIX_TRACE_FLUSH */
-	int log;	/* 1: it has one */
-	int forsaken;	/* 1: its controller is gone */
-	int other_pids; /* 1: of another pid name space, where pids mean other processes */
+	int log;	/* 1: it has a log */
+	int forsaken;	/* 1: orphaned, its controller is gone */
+	int other_pids; /* 1: the pids are of another PID name space */
 	int __reserved_int;
 	struct timespec created;
-	unsigned long long nr_events;  /* recorded since then, system events too; nearly, while it runs */
-	unsigned long long nr_dropped; /* for want of room; what was overwritten only the controller knows */
+	unsigned long long nr_events;  /* since creation, with system events; approximate while running */
+	unsigned long long nr_dropped; /* events for which there was no room */
 	char name[TRACE_NAME_MAX + 1]; /* of the trace: posix_trace_attr_setname() */
 	unsigned long long __reserved[8];
 };
 
 /*
- * The streams in the registry of this user, of all controllers; also root's for processes of this user.  The first
- * size of them are stored in list; *nr is how many there are, TRACE_SYS_MAX at most.  Waits for nobody: one that
- * begins or ends meanwhile is there, or not.  EINVAL: NULL.  ENOMEM, EACCES, ...: there is no shared memory.  list
- * may be NULL when size is 0.
+ * List the streams in the registry of this user: of all controllers of this user, and of root for processes of
+ * this user.  Stores the first size of them in list, and the number of all of them, at most TRACE_SYS_MAX, in
+ * *nr.  list may be NULL if size is 0.  Does not wait; a stream that begins or ends during the call may be listed
+ * or not.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
  */
 int txtrace_list_streams(struct txtrace_stream *__posix_trace_restrict __list, unsigned int __size,
 			 unsigned int *__posix_trace_restrict __nr);
 
-/* The same of an active stream of this process, whoever its target belongs to.  EINVAL: it is none, or NULL. */
+/*
+ * The same for an active stream of this process.  Its target may belong to any user.
+ * EINVAL: trid is not an active stream of this process, or stream is NULL.
+ */
 int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
 
 /*
- * A copy of one ring of an active stream as a TXTB image that TraceX opens: oldest event first, without the
- * events that are being written just now.  The ring is numbered from 0.  *length is the size of the image,
- * also where size is too small for it: then ENOSPC, and nothing is copied.  *tick_ns is the length of a
- * tick.  Nothing is consumed.  EINVAL: bad trid or ring, NULL.  buffer may be NULL when size is 0.
- * posix_trace_open() reads the image as a foreign file; give tick_ns to txtrace_set_tick().
+ * Copy one ring of an active stream, as a TXTB image that TraceX opens.  Rings are numbered from 0.  The oldest
+ * event comes first; events that are being written during the call are left out.  No event is consumed.  Stores
+ * the size of the image in bytes in *length, and the length of a tick in nanoseconds in *tick_ns.  buffer may be
+ * NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file; then pass tick_ns to
+ * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: no memory for the copy.
+ * EINVAL: bad trid or ring, or a pointer is NULL.
  */
 int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, size_t __size,
 		      size_t *__length, double *__tick_ns);
 
 /*
- * What else is known of an event: pass the structure that a getnext function filled in.  The context is
- * the handle of a thread among the objects (0: the event is of no thread), or, in a trace buffer of
- * ThreadX, 0xFFFFFFFF in an interrupt and 0xF0F0F0F0 during initialization.  Priorities are 0 ... 1023,
- * smaller is more urgent; -1: not told.  In an interrupt, interrupted is the handle of the thread that it
- * interrupted; 0: none, or not told.
+ * More properties of an event.  Pass the structure that a getnext function has filled in.
+ *
+ *	cpu		the CPU on which the event was recorded
+ *	context		the handle of the thread; 0: no thread.  In a trace buffer of ThreadX also 0xFFFFFFFF: in an
+ *			interrupt, and 0xF0F0F0F0: during initialization
+ *	priority	of the thread, 0 ... 1023, smaller is more urgent; -1: not known
+ *	interrupted	for an event in an interrupt, the handle of the interrupted thread; 0: none, or not known
  */
 unsigned int txtrace_event_cpu(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_context(const struct posix_trace_event_info *__event);
@@ -91,188 +104,196 @@ int txtrace_event_priority(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__event);
 
 /*
- * The text of a file tracex_custom.trxc, from which TraceX takes the names of this stream's user events: a
- * line for each event type that TraceX does not know by itself.  *length is the length of the text, also where
- * size is too small for it: then ENOSPC, and what is in buffer is of no use.  No terminating null.  Any stream,
- * active or pre-recorded.  EINVAL: bad trid, NULL.  buffer may be NULL when size is 0.
+ * Get the text of a file tracex_custom.trxc, from which TraceX reads the names of this stream's user events.  The
+ * text has a line for each event type that TraceX does not know, and no terminating null.  Accepts any stream,
+ * active or pre-recorded.  Stores the length of the text in bytes in *length.  buffer may be NULL if size is 0.
+ * ENOSPC: size is less than *length; the contents of buffer are undefined.
+ * EINVAL: trid is not a stream of this process, or a pointer is NULL.
  */
 int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
- * Pre-recorded streams.  Where it does not say otherwise these fail with EINVAL for NULL and for other streams.
+ * Pre-recorded streams.  Unless a comment says otherwise, these functions fail with EINVAL if a pointer is NULL or
+ * trid is not a pre-recorded stream of this process.
  */
 
-/* What a handle stands for. */
+/* The object to which a handle refers. */
 struct txtrace_object {
 	unsigned int handle;
-	int type;		   /* as ThreadX numbers them: 1 thread, 5 mutex, ...; 15 event type */
-	int priority;		   /* of a thread; -1: not told */
-	int released;		   /* 1: it was deleted while the trace went on */
-	pid_t pid;		   /* 0: not told */
-	pid_t tid;		   /* likewise */
-	unsigned int parameter[2]; /* by type; of a thread: stack, and its size */
-	char name[64];		   /* ends in a null */
-	unsigned long long address; /* of the object of a call: its address or descriptor; 0: not told */
-	unsigned long long site;    /* from where it was first called; likewise */
+	int type;		   /* as ThreadX numbers types: 1 thread, 5 mutex, ...; 15 event type */
+	int priority;		   /* of a thread; -1: not known */
+	int released;		   /* 1: deleted before the end of the trace */
+	pid_t pid;		   /* 0: not known */
+	pid_t tid;		   /* 0: not known */
+	unsigned int parameter[2]; /* depend on type; of a thread: address and size of its stack */
+	char name[64];		   /* with a terminating null */
+	unsigned long long address; /* object of a call: its address or descriptor; 0: not known */
+	unsigned long long site;    /* object of a call: address of the first call; 0: not known */
 	unsigned long long __reserved[2];
 };
 
 /*
- * The thread with this handle, of an active stream: of the newest 1024 that have recorded something.  ENOENT: it is
- * not known, or not any more.  EINVAL: trid is no active stream of this process, or object is NULL.
+ * Get the thread with this handle, of an active stream.  The stream keeps the newest 1024 threads that have
+ * recorded an event.  ENOENT: the stream has no such thread, or no longer keeps it.  EINVAL: trid is not an active
+ * stream of this process, or object is NULL.
  */
 int txtrace_get_thread(trace_id_t __trid, unsigned int __handle, struct txtrace_object *__object);
 
 /*
- * The next object of the registry.  At the end returns 0 and sets *unavailable.  A log of several volumes
- * may have an object once in each.
+ * Get the next object of the registry.  At the end, return 0 and set *unavailable to nonzero.  A log of several
+ * volumes can contain an object once in each volume.
  */
 int txtrace_getnext_object(trace_id_t __trid, struct txtrace_object *__posix_trace_restrict __object,
 			   int *__posix_trace_restrict __unavailable);
 int txtrace_rewind_objects(trace_id_t __trid);
 
 /*
- * Calls of a program that runs with libtxtrace-preload.so: each is an event of its own type, and in the image of a log
- * what ThreadX would have recorded.
+ * Calls of a program that runs with libtxtrace-preload.so.  Each function has an event type of its own.  In the
+ * image of a log, its calls appear as the events that ThreadX would have recorded.
  */
 enum {
-	TXTRACE_CALL_WHOLE = 0,	 /* it did not wait */
-	TXTRACE_CALL_BEGINS = 1, /* it begins to wait */
-	TXTRACE_CALL_ENDS = 2	 /* it has waited */
+	TXTRACE_CALL_WHOLE = 0,	 /* a call that did not wait */
+	TXTRACE_CALL_BEGINS = 1, /* the thread begins to wait */
+	TXTRACE_CALL_ENDS = 2	 /* the end of a call that waited */
 };
 
 struct txtrace_call {
-	unsigned int native;  /* ThreadX's id; 0: the image shows a user event */
-	unsigned int word[4]; /* the information words of the image */
+	unsigned int native;  /* ThreadX's event id; 0: the image shows a user event */
+	unsigned int word[4]; /* the information words in the image */
 	int phase;
-	unsigned int state;  /* in which the thread waits, as ThreadX numbers them; 0: the call never does */
-	unsigned int object; /* handle; 0: none, or not told */
-	unsigned int waker;  /* TXTRACE_CALL_ENDS: handle of the thread that ended the wait; 0: not known */
+	unsigned int state;  /* ThreadX's state of a thread that waits in it; 0: it never waits */
+	unsigned int object; /* handle; 0: none, or not known */
+	unsigned int waker;  /* handle of the thread that ended a wait; 0: not known */
 	unsigned int __reserved_int;
 	unsigned long long __reserved[4];
 };
 
 /*
- * What the image of a log has for an event of it: pass the structure that a getnext function filled in.  ENOENT: it is
- * no call.  EINVAL: trid is no pre-recorded stream, or NULL.
+ * Get how the image of a log shows an event.  Pass the structure that a getnext function has filled in from this log.
+ * ENOENT: the event is not a call.  EINVAL: trid is not a pre-recorded stream of this process, or a pointer is NULL.
  */
 int txtrace_get_call(trace_id_t __trid, const struct posix_trace_event_info *__event,
 		     struct txtrace_call *__call);
 
 /*
- * In the traced program: what stands at this address, now or later, is called so in logs, until it is destroyed; 59
- * bytes of the name count.  Async-signal-safe, and does nothing while nobody traces.  EINVAL: NULL.
+ * For the traced program: name the object at this address in logs.  The object may be created later.  The name is
+ * valid until the object is destroyed; only its first 59 bytes are used.  Does nothing while the process is not
+ * traced.  Async-signal-safe.  EINVAL: a pointer is NULL.
  */
 int txtrace_name_object(const void *__object, const char *__name);
 
 /*
- * In the controller of a stream with log: name() is asked for the name of each object of calls that is new in the log,
- * and puts it into text, of size bytes with its null; what it returns but 0 means that it has none.  The object has
- * handle, type, pid, address and site.  It is called by whoever flushes, also by a thread of the library, on a stack of
- * 1 MiB, and may use no function on trid.  NULL: nobody is asked any more.  EINVAL: trid is no active stream with log of
- * this process.
+ * For the controller of a stream with a log: from now on call name() for each new object of calls in the log that
+ * the program has not named.  name() stores the name in text, which has size bytes for the name and its null, and
+ * returns 0; any other value means that it has no name.  In object only handle, type, pid, address and site are
+ * set.  The thread that flushes calls name(); it may be a thread of the library with a stack of 1 MiB.  name()
+ * must not use trid.  If name is NULL, no function is called any more.  EINVAL: trid is not an active stream with
+ * a log of this process.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
 				    char *__text, size_t __size),
 		      void *__argument);
 
-/* A function that libtxtrace-preload.so stands in front of, in the traced program. */
+/* A function that libtxtrace-preload.so wraps in the traced program. */
 enum {
 	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */
 	TXTRACE_WRAPPER_INSTALLED = 2,
-	TXTRACE_WRAPPER_FOREIGN = 3 /* installed, in front of another object that does the same */
+	TXTRACE_WRAPPER_FOREIGN = 3 /* installed, calls another object that wraps it too */
 };
 
 struct txtrace_wrapper {
 	char symbol[40];
-	char version[24]; /* of the symbol behind it; "": none */
+	char version[24]; /* of the wrapped symbol; "": none */
 	char call[64];	  /* name of the event type */
 	int state;
 	int __reserved_int;
 	unsigned long long calls;
-	unsigned long long samples;	/* calls of which it was measured what they cost beyond the function, */
-	unsigned long long overhead_ns; /* all together */
+	unsigned long long samples;	/* calls for which the overhead of the wrapper was measured */
+	unsigned long long overhead_ns; /* the sum of these overheads */
 	unsigned long long __reserved[4];
 };
 
 /*
- * The next of them, of an active stream or a log.  At the end, and where no such call was recorded, returns 0 and sets
- * *unavailable.  EINVAL: bad trid, NULL.
+ * Get the next wrapper, of an active stream or a log.  At the end, and if no such call was recorded, return 0 and set
+ * *unavailable to nonzero.  EINVAL: trid is not a stream of this process, or a pointer is NULL.
  */
 int txtrace_getnext_wrapper(trace_id_t __trid,
 			    struct txtrace_wrapper *__posix_trace_restrict __wrapper,
 			    int *__posix_trace_restrict __unavailable);
 int txtrace_rewind_wrappers(trace_id_t __trid);
 
-/* The file as such. */
+/* Facts about the file. */
 struct txtrace_file_info {
-	int foreign;		  /* 1: a trace buffer that is no log: of ThreadX, or a copy of a ring */
-	int byte_swapped;	  /* 1: in the other byte order than this machine's */
-	int complete;		  /* 0: its writer died before it had ended the log */
+	int foreign;		  /* 1: not a log: a trace buffer of ThreadX, or a copy of a ring */
+	int byte_swapped;	  /* 1: not in the byte order of this machine */
+	int complete;		  /* 0: its writer died before it had completed the log */
 	int text;		  /* 1: Intel HEX, S-records or hex digits */
 	double tick_ns;		  /* of the image */
-	unsigned int time_mask;	  /* likewise */
+	unsigned int time_mask;	  /* of the image: its time stamps are modulo this + 1 */
 	unsigned int name_size;	  /* bytes of a name in the image's registry */
-	unsigned int nr_objects;  /* registry slots of a volume */
+	unsigned int nr_objects;  /* entries in the registry of a volume, used or free */
 	unsigned int nr_volumes;
-	unsigned long long nr_slots;   /* for entries, of all volumes; 0: no bound */
-	unsigned long long nr_entries; /* in use, also for more data, for fillers, and where a volume ended early */
-	unsigned long long nr_shortened; /* gaps in time that TraceX shows too short; events have them right */
-	unsigned long long shortened_ns; /* by so much, all together */
-	int recovered;			 /* 1: its writer died, and it was completed by another process */
+	unsigned long long nr_slots;   /* for entries, in all volumes; 0: no limit */
+	unsigned long long nr_entries; /* in use, also for more data, fillers and early ends of volumes */
+	unsigned long long nr_shortened; /* pauses that TraceX shows too short; events are right */
+	unsigned long long shortened_ns; /* the time that TraceX does not show in all of them */
+	int recovered;			 /* 1: its writer died, and another process completed it */
 	int __reserved_int;
 	unsigned long long __reserved[7];
 };
 
-/* May have to look at all events of a foreign file once. */
+/* For a foreign trace file, the call may have to read all events once. */
 int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 
 /*
- * What the traced program had loaded, so that posix_prog_address can be given a name when it is gone.  Text, one
- * line for the program and for each shared object:
+ * Get the modules that were loaded in the program that wrote the log, so that you can find the symbol for
+ * posix_prog_address later.  Text without a terminating null, one line for the program and for each shared object:
  *
  *	<base> <begin> <end> <build-id> <path>
  *
- * in hex digits, but for the path; "-" for no build-id; base is what was added to the addresses in that file.
- * *length is the length of the text, also where size is too small for it: then ENOSPC, and what is in buffer is
- * of no use.  No terminating null.  A trace buffer of ThreadX has none: 0.  buffer may be NULL when size is 0.
+ * All but the path are hexadecimal digits.  base is the difference between the addresses in memory and in the
+ * file.  The build-id is "-" if the module has none.  Stores the length of the text in bytes in *length; it is 0
+ * for a trace buffer of ThreadX.  buffer may be NULL if size is 0.  ENOSPC: size is less than *length; the
+ * contents of buffer are undefined.
  */
 int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
- * Logs whose controllers were killed, or ended without exit().  What the stream had recorded and not written yet is
- * still in shared memory, until the machine is started anew; so the log can be completed by any process of the same
- * user with the same TXTRACE_DIR.  posix_trace_open() does so for the log that it opens, and posix_trace_create() for
- * all; these are for whoever wants to know.
+ * Logs of controllers that were killed, or ended without exit().  Until the machine is restarted, the events that
+ * such a stream had not written yet are still in shared memory.  Any process of the same user with the same
+ * TXTRACE_DIR can complete the log from there.  posix_trace_open() does so for the log that it opens, and
+ * posix_trace_create() for all such logs.  The functions below also report the result.
  */
 
 /*
- * Complete the log behind file_desc, which may be open for reading only.  0 also if it is complete.  EINVAL: no log of
- * this library and machine.  EBUSY: its controller lives, or somebody else completes it just now.  ENOENT: nothing is
- * left to complete it from; it can be read as far as it was written.  Or why the file cannot be written; then it may
- * be tried again.
+ * Complete the log that file_desc refers to.  The descriptor may be open for reading only.  Return 0 also if the
+ * log is already complete.  EINVAL: not a log of this library and type of machine.  EBUSY: the controller is
+ * alive, or another process is completing the log.  ENOENT: there is nothing to complete it from; it can be read
+ * up to the last flush.  Other errors: the file cannot be written at present, or EMFILE or ENOMEM; you can try
+ * again.
  */
 int txtrace_recover(int __file_desc);
 
 /*
- * Complete the logs of all dead controllers.  *nr_recovered is how many were completed, *nr_left how many could not be
- * just now.  A log that was removed, or moved since it was flushed last, is given up.  EINVAL: NULL.  ENOMEM, EACCES,
- * ...: there is no shared memory.
+ * Complete the logs of all dead controllers.  Stores the number of completed logs in *nr_recovered, and the number of
+ * logs that cannot be completed at present in *nr_left.  A log is given up if it was removed, or moved to another
+ * directory, after its last flush.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
  */
 int txtrace_recover_all(unsigned int *__posix_trace_restrict __nr_recovered,
 			unsigned int *__posix_trace_restrict __nr_left);
 
 /*
- * Likewise, and tell() learns what comes of each: its path as of the last flush, valid during the call, and 0 or why it
- * cannot be completed: ENOENT and EINVAL for ever, others just now.  EINVAL: tell is NULL.
+ * The same, and call tell() for each log, with its path at the last flush, which is valid only during the call, and 0
+ * or an error number.  ENOENT and EINVAL: the log can never be completed; after other errors you can try again.
+ * EINVAL: tell is NULL.
  */
 int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *__argument),
 			 void *__argument);
 
 /*
- * The length of a tick of a foreign file in nanoseconds, which such a file does not tell: 1000, if it is not
- * set.  EINVAL also: not a foreign file, not from 1e-9 to 1e15.
+ * Set the length of a tick of a foreign trace file, in nanoseconds.  Such a file does not contain it; the default is
+ * 1000.  EINVAL also: not a foreign trace file, or tick_ns is not between 1e-9 and 1e15.
  */
 int txtrace_set_tick(trace_id_t __trid, double __tick_ns);
 
