@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An analyzer: prints a trace that another program has left in a file, be it a log of a posixtrace program or
- * a trace buffer recorded by ThreadX.
+ * An analyzer: prints a trace from a file that another program has written.  The file is a log of a posixtrace
+ * program, or a trace buffer recorded by ThreadX.
  *
- * Nothing but the installed interface is used: cc -std=gnu11 analyzer.c -lposixtrace
+ * The program uses only the installed interface: cc -std=gnu11 analyzer.c -lposixtrace
  */
 #include <ctype.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static void check(int error, const char *what)
 	exit(1);
 }
 
-/* The threads, by the handles that events have as their context. */
+/* Events contain the handle of their thread as their context. */
 static void read_threads(trace_id_t trace)
 {
 	struct txtrace_object object;
@@ -68,7 +68,7 @@ static const char *thread_of(const struct posix_trace_event_info *event)
 	return context == 0xFFFFFFFF ? "interrupt" : context == 0xF0F0F0F0 ? "initialization" : "-";
 }
 
-/* Names come from a file: a terminal shall see letters only. */
+/* Names come from a file, so send only printable characters to the terminal. */
 static void print_text(const char *text, size_t length, int width)
 {
 	for (size_t i = 0; i < length && text[i]; i++, width--)

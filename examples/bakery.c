@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three bakers share an oven, and a clerk sells what they bake: a program that knows nothing of tracing.  Who waits for
- * whom in it, and for how long, is seen when it runs under the preloaded object:
+ * Three bakers share an oven, and a clerk sells the bread.  The program contains no trace points.  To see which thread
+ * waits for which, and for how long, run it with the preloaded object:
  *
  *	txtrace record --preload -o bakery.trx ./bakery
  *	txtrace blocked bakery.trx
@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define NR_BAKERS 3
-#define NR_LOAVES 8 /* of each baker */
+#define NR_LOAVES 8 /* for each baker */
 
 static pthread_mutex_t oven = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t shelf = PTHREAD_MUTEX_INITIALIZER;

@@ -2,12 +2,12 @@
 /*
  * A pipeline of threads that traces itself, and prints the trace.
  *
- * Readers walk a directory tree together and read its files, block by block; workers digest the
- * blocks; a writer collects the results.  Between them are bounded queues.  All blocks of a file go
- * to one worker, in their order, so that a digest needs no lock.  An analyzer reads the trace
- * meanwhile; or the trace goes into a log, which is read at the end.
+ * Reader threads walk a directory tree and read its files, block by block.  Worker threads digest the
+ * blocks.  A writer thread collects the results.  Between them are bounded queues.  All blocks of a
+ * file go to the same worker, in order, so a digest needs no lock.  An analyzer thread reads the trace
+ * at the same time; or the trace is written to a log, which is read at the end.
  *
- * Nothing but the installed interface is used: cc -std=gnu11 pipeline.c -lposixtrace -pthread
+ * The program uses only the installed interface: cc -std=gnu11 pipeline.c -lposixtrace -pthread
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np() */
@@ -37,9 +37,9 @@
 #define TEXT(word) #word
 #define QUEUE_SLOTS 16
 #define BLOCK_SIZE 65536
-#define SHOWN_LINES 16 /* of the trace, at its begin and at its end */
-#define COMPLAINTS 5   /* about files that cannot be read; the others are counted */
-#define NAP_NS 1000000 /* of the analyzer when there is nothing to read */
+#define SHOWN_LINES 16 /* printed from the beginning of the trace, and from its end */
+#define COMPLAINTS 5   /* messages about unreadable files; further files are counted */
+#define NAP_NS 1000000 /* sleep of the analyzer if there is nothing to read */
 #define NS_PER_S 1000000000
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
@@ -50,7 +50,7 @@ static struct {
 	bool has_policy;
 	int policy;
 	size_t stream_size;   /* bytes */
-	const char *log_path; /* NULL: the trace is read while it is taken */
+	const char *log_path; /* NULL: the trace is read while it is recorded */
 	bool all;
 } options = {.policy = POSIX_TRACE_LOOP, .stream_size = 1 << 20};
 
@@ -87,7 +87,7 @@ static uint64_t digest(uint64_t hash, const void *data, size_t length)
 	return hash;
 }
 
-/* Events and their data.  It is recorded as it lies in memory, so there is no padding in it. */
+/* Events and their data.  The data is recorded as it is in memory, so the structures have no padding. */
 
 #define NAME_SIZE 48
 
@@ -96,7 +96,7 @@ struct file_data {
 	uint64_t digest;
 	uint32_t file;
 	uint32_t error;
-	char name[NAME_SIZE]; /* its end, when it is longer; no null: the data ends with it */
+	char name[NAME_SIZE]; /* no null: the data ends with it; of a longer name, the end */
 };
 
 struct read_data {
@@ -106,9 +106,9 @@ struct read_data {
 };
 
 struct queue_data {
-	uint32_t queue; /* 0: the writer's; i: worker i's */
+	uint32_t queue; /* 0: of the writer; i: of worker i */
 	uint32_t depth;
-	uint32_t file; /* 0: none was put or taken */
+	uint32_t file; /* 0: no file was put or taken */
 };
 
 union event_data {
@@ -132,7 +132,7 @@ enum event {
 
 static struct {
 	const char *name;
-	size_t least; /* bytes of data */
+	size_t least; /* minimum bytes of data */
 	trace_event_id_t id;
 } events[NR_EVENTS] = {
 	[FILE_OPEN] = {"file_open", offsetof(struct file_data, name), 0},
@@ -149,9 +149,9 @@ static struct {
 struct file {
 	uint32_t number; /* from 1 */
 	int error;
-	uint64_t size; /* when it was opened; then bytes digested */
+	uint64_t size; /* at open; at the end, bytes digested */
 	uint64_t digest;
-	const char *name; /* below the root */
+	const char *name; /* path relative to the root */
 	char path[];
 };
 
@@ -221,13 +221,13 @@ static void put(struct queue *queue, void *payload, uint32_t file)
 	while (queue->depth == QUEUE_SLOTS)
 		pthread_cond_wait(&queue->not_full, &queue->mutex);
 	queue->item[(queue->first + queue->depth++) % QUEUE_SLOTS] = (struct item){payload, file};
-	/* A trace point takes no lock and never waits, so it may stand inside of one. */
+	/* A trace point takes no lock and never waits, so it may be called with the mutex held. */
 	trace_queue(QUEUE_PUT, queue->number, queue->depth, file);
 	pthread_cond_signal(&queue->not_empty);
 	pthread_mutex_unlock(&queue->mutex);
 }
 
-/* The next payload, or NULL when there is none and none will come. */
+/* Wait for the next payload; NULL if the queue is empty and closed. */
 static void *get(struct queue *queue)
 {
 	struct item item = {NULL, 0};
@@ -263,16 +263,16 @@ struct thread {
 	char name[16];
 	void (*run)(uint32_t number);
 	uint32_t number;
-	/* What the analyzer finds out. */
+	/* Computed by the analyzer. */
 	unsigned long long nr_events, nr_waits;
-	int64_t waited_ns, wait_began_ns; /* the latter 0: it does not wait */
+	int64_t waited_ns, wait_began_ns; /* wait_began_ns 0: not waiting */
 };
 
-/* In the order in which they are made, which is also the order in which they are joined. */
+/* In the order of creation; they are joined in the same order. */
 static struct thread threads[1 + READERS + WORKERS_MAX + 2];
 static unsigned int nr_threads;
 
-/* Nobody begins before all have names, and the analyzer can look into the table without a lock. */
+/* No thread runs before all have names, so the analyzer can read the table without a lock. */
 static pthread_barrier_t all_made;
 
 static void *thread_main(void *argument)
@@ -314,7 +314,7 @@ struct block {
 	unsigned char bytes[BLOCK_SIZE];
 };
 
-/* What the readers share. */
+/* Shared by the readers. */
 static struct {
 	pthread_mutex_t mutex;
 	FTS *fts;
@@ -333,7 +333,7 @@ static void begin_walk(void)
 
 	if (!root)
 		die("memory", errno);
-	/* No link is followed, but the root may be one.  Other file systems are left out. */
+	/* Do not follow links, except for the root.  Do not enter other file systems. */
 	walk.fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, by_name);
 	if (!walk.fts)
 		die(options.root, errno);
@@ -361,7 +361,7 @@ static bool is_log(const struct stat *file)
 	       file->st_ino == log_file.st_ino;
 }
 
-/* The next regular file, or what cannot be looked into; NULL at the end. */
+/* The next regular file, or the next entry that cannot be read; NULL at the end. */
 static struct file *next_file(void)
 {
 	struct file *file = NULL;
@@ -374,7 +374,7 @@ static struct file *next_file(void)
 		if (!entry && errno != 0)
 			die(options.root, errno);
 		if (entry && entry->fts_info == FTS_F && is_log(entry->fts_statp))
-			continue; /* it grows while it is read */
+			continue; /* our own log grows while we read it */
 		if (entry && entry->fts_info == FTS_F)
 			file = make_file(entry, 0);
 		else if (entry && (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
@@ -385,7 +385,7 @@ static struct file *next_file(void)
 	return file;
 }
 
-/* Without waiting, should the name be a FIFO's by now. */
+/* Do not block if the name refers to a FIFO now. */
 static int open_file(struct file *file)
 {
 	int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -402,7 +402,7 @@ static int open_file(struct file *file)
 	return file->error ? -1 : fd;
 }
 
-/* Only the last block of a file is not full. */
+/* Only the last block of a file is shorter than BLOCK_SIZE. */
 static struct block *read_block(struct file *file, int fd, uint64_t offset)
 {
 	struct block *block = allocate(sizeof(*block));
@@ -442,7 +442,7 @@ static void read_file(struct file *file)
 		block = read_block(file, fd, offset);
 		offset += block->length;
 		is_last = block->is_last;
-		put(queue, block, number); /* with the last one, the file is the worker's */
+		put(queue, block, number); /* after the last block, the worker owns the file */
 	} while (!is_last);
 	close(fd);
 }
@@ -487,10 +487,10 @@ static void run_worker(uint32_t number)
 static struct {
 	unsigned long long nr_files, nr_failures;
 	uint64_t size;
-	uint64_t digest; /* of names and contents, in whatever order the files come */
+	uint64_t digest; /* of names and contents; independent of the order of files */
 } total;
 
-/* Names are any bytes: what could confuse a terminal is shown as \xNN. */
+/* A name can contain any bytes: print bytes that could confuse a terminal as \xNN. */
 static void print_name(FILE *to, const char *name, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -545,7 +545,7 @@ static struct txtrace_loss loss;
 static struct type {
 	trace_event_id_t id;
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	int event; /* enum event, or -1: not one of ours */
+	int event; /* enum event, or -1: not defined here */
 	unsigned long long count, bytes;
 } types[TYPES_MAX] = {{.name = "(unknown)", .event = -1}};
 static uint32_t nr_types = 1;
@@ -556,7 +556,7 @@ struct line {
 	int thread; /* -1: none */
 	uint32_t type;
 	uint32_t length;
-	union event_data data; /* as much of it as fits */
+	union event_data data; /* truncated to this size */
 };
 
 static struct line *lines;
@@ -570,7 +570,7 @@ static int event_of(const char *name)
 	return -1;
 }
 
-/* All event types that the stream knows, with their names. */
+/* Get all event types of the stream, with their names. */
 static void list_types(void)
 {
 	int unavailable;
@@ -607,7 +607,7 @@ static int thread_of(pthread_t id)
 	return -1;
 }
 
-/* Where line i is kept: all of them, or those at the begin and at the end. */
+/* The index at which line i is kept: of all lines, or of the first and the last SHOWN_LINES. */
 static size_t place_of(size_t i)
 {
 	return options.all || i < SHOWN_LINES ? i : SHOWN_LINES + i % SHOWN_LINES;
@@ -626,7 +626,7 @@ static void keep(const struct line *line)
 	lines[place] = *line;
 }
 
-/* A thread waits from the event that says so to the next one that is its own. */
+/* A thread waits from QUEUE_FULL or QUEUE_EMPTY until its next event. */
 static void note_thread(struct thread *thread, const struct line *line)
 {
 	int event = types[line->type].event;
@@ -665,13 +665,13 @@ static void note(const struct posix_trace_event_info *info, const void *data, si
 	if (line.thread >= 0)
 		note_thread(&threads[line.thread], &line);
 	else
-		forget_waits(); /* there may be a gap */
+		forget_waits(); /* events may be missing */
 	keep(&line);
 }
 
 static bool read_event(void)
 {
-	static unsigned char data[2 * sizeof(trace_event_set_t)]; /* of the largest system event */
+	static unsigned char data[2 * sizeof(trace_event_set_t)]; /* largest system event */
 	struct posix_trace_event_info info;
 	int unavailable;
 	size_t length;
@@ -690,7 +690,7 @@ static bool read_event(void)
 	return true;
 }
 
-/* It naps where it could wait for the next event, so that trace points need not wake it. */
+/* The analyzer sleeps for a fixed time instead of waiting for an event, so trace points need not wake it up. */
 static void run_analyzer(uint32_t number)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -715,7 +715,7 @@ static int open_log(int flags)
 	return fd;
 }
 
-/* A log that is appended to has all events; its stream is flushed while it runs. */
+/* A log with POSIX_TRACE_APPEND contains all events.  The stream is flushed while it is running. */
 static int create_with_log(trace_attr_t *attr)
 {
 	int fd = open_log(O_WRONLY | O_CREAT | O_TRUNC);
@@ -728,11 +728,11 @@ static int create_with_log(trace_attr_t *attr)
 	check(posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND),
 	      "posix_trace_attr_setlogfullpolicy");
 	error = posix_trace_create_withlog(0, attr, fd, &trace);
-	close(fd); /* the log has its own */
+	close(fd); /* the stream has a duplicate */
 	return error;
 }
 
-/* The names of the events for TraceX, beside the log. */
+/* Write the names of the events for TraceX to a file next to the log. */
 static void write_trxc(void)
 {
 	static char text[65536], path[4096];
@@ -746,7 +746,7 @@ static void write_trxc(void)
 		die(path, errno);
 }
 
-/* The log is read as another program would do it. */
+/* Read the log in the same way as another program would. */
 static void read_log(void)
 {
 	int fd = open_log(O_RDONLY);
@@ -978,7 +978,7 @@ __attribute__((noreturn)) static void refuse(const char *what, const char *word)
 	exit(2);
 }
 
-/* A number from 1 to most, with K, M or G behind it if has_unit. */
+/* Parse a number from 1 to most.  If has_unit, K, M or G may follow it. */
 static size_t parse_number(const char *text, size_t most, bool has_unit, const char *what)
 {
 	static const char units[] = "KMG";
@@ -1028,7 +1028,7 @@ static void parse_options(int argc, char **argv)
 	};
 	int option;
 
-	opterr = 0; /* getopt_long() would name the program by the path that libtool runs */
+	opterr = 0; /* getopt_long() would print the path of the program that libtool runs */
 	while ((option = getopt_long(argc, argv, "hj:", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'a':
@@ -1057,7 +1057,7 @@ static void parse_options(int argc, char **argv)
 			refuse("unknown option, or one without its argument", NULL);
 		}
 	}
-	/* The trace is flushed then, so it does not become full. */
+	/* With a log the stream is flushed, so it does not become full. */
 	if (options.log_path && options.has_policy)
 		refuse("--policy does not go with --log", NULL);
 	if (optind == argc)
@@ -1100,7 +1100,7 @@ static void make_threads(void)
 		make_thread("analyzer", 0, run_analyzer);
 }
 
-/* From the first file to the last result. */
+/* Run all threads, from the first file to the last result. */
 static void run_pipeline(void)
 {
 	unsigned int first_worker = 1 + READERS;
@@ -1123,7 +1123,7 @@ static int64_t now_ns(void)
 	return to_ns(&now);
 }
 
-/* Everything is read. */
+/* After this all events have been read. */
 static void end_trace(void)
 {
 	if (options.log_path) {
@@ -1132,7 +1132,7 @@ static void end_trace(void)
 		return;
 	}
 	atomic_store(&is_over, true);
-	join_threads(nr_threads - 1, nr_threads); /* the analyzer's */
+	join_threads(nr_threads - 1, nr_threads); /* the analyzer */
 	check(txtrace_get_loss(trace, &loss), "txtrace_get_loss");
 	check(posix_trace_shutdown(trace), "posix_trace_shutdown");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches a program that runs: traces a process, and whatever it starts from now on, and prints the events as
- * they come, until the process is gone or Ctrl-C.  Whoever is to be seen must use posixtrace.
+ * Watches a running program: traces a process, and the processes that it starts from now on, and prints their events
+ * as they arrive.  It ends when the process ends, or with Ctrl-C.  The traced processes must use posixtrace.
  *
- * Nothing but the installed interface is used: cc -std=gnu11 watch.c -lposixtrace
+ * The program uses only the installed interface: cc -std=gnu11 watch.c -lposixtrace
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall() */
@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #define SHOWN_BYTES 16		   /* of an event's data */
-#define PATIENCE_NS 100000000	   /* between two looks at the process */
-#define STREAM_BYTES (1024 * 1024) /* a ring: what can come between two events that we read */
+#define PATIENCE_NS 100000000	   /* between two checks of the process */
+#define STREAM_BYTES (1024 * 1024) /* of a ring: room for events until we read them */
 #define NS_PER_S 1000000000
 
 static volatile sig_atomic_t interrupted;
@@ -66,7 +66,7 @@ static trace_id_t create(pid_t pid)
 	return trace;
 }
 
-/* What another program has chosen: a terminal shall see letters only. */
+/* The names come from another program, so send only printable characters to the terminal. */
 static void print_text(const char *text, int width)
 {
 	for (; *text; text++, width--)
@@ -100,7 +100,7 @@ static void print_event(trace_id_t trace, const struct posix_trace_event_info *e
 	putchar('\n');
 }
 
-/* The next event, if there is one soon. */
+/* Print the next event; false if none arrives within PATIENCE_NS. */
 static bool read_event(trace_id_t trace)
 {
 	static unsigned char data[65536];
@@ -126,7 +126,7 @@ static bool read_event(trace_id_t trace)
 	return true;
 }
 
-/* It may be gone without its parent having noticed, so kill(pid, 0) would not tell. */
+/* kill(pid, 0) would still find a process that has ended, until its parent waits for it. */
 static bool is_there(int process)
 {
 	struct pollfd ended = {.fd = process, .events = POLLIN};
