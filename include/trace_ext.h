@@ -53,7 +53,7 @@ struct txtrace_stream {
 	int inherited;	/* POSIX_TRACE_INHERITED or POSIX_TRACE_CLOSE_FOR_CHILD */
 	int policy;	/* POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL or POSIX_TRACE_FLUSH */
 	int log;	/* 1: it has a log */
-	int forsaken;	/* 1: orphaned, its controller is gone */
+	int orphaned;	/* 1: its controller is gone */
 	int other_pids; /* 1: the pids are of another PID name space */
 	int __reserved_int;
 	struct timespec created;

@@ -4,8 +4,8 @@
  * C11 shares the wrapper's body with its equal, by the same objects, and differs in what it returns.  That is passed
  * on as it is; what is recorded is the error number that it stands for, so that who reads a trace judges both alike.
  */
-#ifndef PX_C11_H
-#define PX_C11_H
+#ifndef PX_PRELOAD_C11_H
+#define PX_PRELOAD_C11_H
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * Until when a call may wait.  The C library looks at that ahead of the object, for some calls: where it will refuse
  * the deadline, the object must not be tried first.
  */
-#ifndef PX_DEADLINE_H
-#define PX_DEADLINE_H
+#ifndef PX_PRELOAD_DEADLINE_H
+#define PX_PRELOAD_DEADLINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

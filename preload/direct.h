@@ -3,8 +3,8 @@
  * Included ahead of everything by what stands in the preloaded object: its calls of functions that are wrapped go to
  * px_direct_NAME (direct.c), and so to the real functions.  Only those that the library calls.
  */
-#ifndef PX_DIRECT_H
-#define PX_DIRECT_H
+#ifndef PX_PRELOAD_DIRECT_H
+#define PX_PRELOAD_DIRECT_H
 
 /* The gate is open until the constructor has run: what others' constructors call must look up the real functions. */
 #define PX_GATE_AT_FIRST 1

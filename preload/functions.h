@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Declarations of all functions that are wrapped: the system's, and those that its headers keep to themselves. */
-#ifndef PX_FUNCTIONS_H
-#define PX_FUNCTIONS_H
+#ifndef PX_PRELOAD_FUNCTIONS_H
+#define PX_PRELOAD_FUNCTIONS_H
 
 #include <fcntl.h>
 #include <malloc.h>

@@ -9,7 +9,7 @@
  *
  *	PX_WRAP int sem_post(sem_t *sem)
  *	{
- *		if (PX_PASSES(sem))
+ *		if (PX_NOT_TRACED(sem))
  *			return px_real.sem_post(sem);
  *		return traced_post(sem, PX_CALLER);
  *	}
@@ -20,8 +20,8 @@
  * The library inside this object, and the wrappers themselves, call real functions only (direct.h), so nothing that
  * they do is recorded.
  */
-#ifndef PX_HOOK_H
-#define PX_HOOK_H
+#ifndef PX_PRELOAD_HOOK_H
+#define PX_PRELOAD_HOOK_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -90,20 +90,20 @@ PX_INLINE bool px_hook_has(uint32_t group)
 	return (px_read_once(&px_hook_groups) & group) != 0;
 }
 
-#define PX_PASSES(group) (px_likely(!px_gate_is_open()) || px_hook_passes(PX_GROUP_##group))
+#define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_passes(PX_GROUP_##group))
 
 /*
  * True in a child of vfork: it has the memory of a thread that waits for it, and nothing that it would record is that
  * thread's.  A system call: so it is asked where such a child, as a rule, does something ahead of exec.
  */
-PX_INLINE bool px_hook_is_lent(void)
+PX_INLINE bool px_in_vfork_child(void)
 {
 	uint32_t pid = px_read_once(&px_gate.self.pid);
 
 	return pid != 0 && pid != (uint32_t)syscall(SYS_getpid);
 }
 
-#define PX_PASSES_OR_LENT(group) (PX_PASSES(group) || px_hook_is_lent())
+#define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())
 
 /*
  * What a call costs beyond the real function: measured of each 251st of a thread's, a prime, so that it is each call's
@@ -194,8 +194,8 @@ struct px_site {
 _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST, "the last ones are no wrappers'");
 
 /* flags: PX_IS_WHOLE, PX_RECORD_BEGINS or PX_RECORD_ENDS */
-PX_INLINE void px_hook_tell(struct px_site site, uint32_t flags, const volatile void *object,
-			    uint32_t value, uint32_t count, int result)
+PX_INLINE void px_hook_record(struct px_site site, uint32_t flags, const volatile void *object,
+			      uint32_t value, uint32_t count, int result)
 {
 	px_hook_object(site.wrapper, PX_CALL_AT(site.call, flags), object, value, count, result,
 		       site.caller);

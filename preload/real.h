@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The wrappers' numbers, and the functions that they stand in front of. */
-#ifndef PX_REAL_H
-#define PX_REAL_H
+#ifndef PX_PRELOAD_REAL_H
+#define PX_PRELOAD_REAL_H
 
 #include "functions.h"
 

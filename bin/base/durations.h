@@ -3,8 +3,8 @@
  * Lengths of time, for their percentiles: exact as long as they are few, and from then on a histogram.  So many objects
  * with a few waits each take little memory, and one with many takes no more.
  */
-#ifndef TXTRACE_LENGTHS_H
-#define TXTRACE_LENGTHS_H
+#ifndef TXTRACE_BASE_DURATIONS_H
+#define TXTRACE_BASE_DURATIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

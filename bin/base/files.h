@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of files, and writing to them. */
-#ifndef TXTRACE_FILES_H
-#define TXTRACE_FILES_H
+#ifndef TXTRACE_BASE_FILES_H
+#define TXTRACE_BASE_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * How often which durations were, in memory that does not grow with their number.  Those that differ by less than 1 to 2 %
  * are taken together, with their mean.  Below 128 ns and the largest all are exact.
  */
-#ifndef TXTRACE_HISTOGRAM_H
-#define TXTRACE_HISTOGRAM_H
+#ifndef TXTRACE_BASE_HISTOGRAM_H
+#define TXTRACE_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 

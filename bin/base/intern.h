@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts that get a number, so that each is written once. */
-#ifndef TXTRACE_INTERN_H
-#define TXTRACE_INTERN_H
+#ifndef TXTRACE_BASE_INTERN_H
+#define TXTRACE_BASE_INTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of numbers by numbers that only grows. */
-#ifndef TXTRACE_MAP_H
-#define TXTRACE_MAP_H
+#ifndef TXTRACE_BASE_MAP_H
+#define TXTRACE_BASE_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

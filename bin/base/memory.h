@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory without which a command cannot go on. */
-#ifndef TXTRACE_MEMORY_H
-#define TXTRACE_MEMORY_H
+#ifndef TXTRACE_BASE_MEMORY_H
+#define TXTRACE_BASE_MEMORY_H
 
 #include <stdlib.h>
 

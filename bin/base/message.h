@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tool says to the one who called it, on stderr, and how it exits. */
-#ifndef TXTRACE_SAY_H
-#define TXTRACE_SAY_H
+#ifndef TXTRACE_BASE_MESSAGE_H
+#define TXTRACE_BASE_MESSAGE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys that get numbers, from 0 on in the order in which they come, so that each is written once. */
-#ifndef TXTRACE_NUMBERS_H
-#define TXTRACE_NUMBERS_H
+#ifndef TXTRACE_BASE_NUMBERS_H
+#define TXTRACE_BASE_NUMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>

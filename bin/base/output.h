@@ -6,8 +6,8 @@
  * or another one beside it where the file system has no files without.
  * An error is kept: text_close() tells it, and what is put after it goes nowhere.
  */
-#ifndef TXTRACE_TEXT_H
-#define TXTRACE_TEXT_H
+#ifndef TXTRACE_BASE_OUTPUT_H
+#define TXTRACE_BASE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

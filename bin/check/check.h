@@ -6,8 +6,8 @@
  *
  * The file is read three times: to find its end, to count votes, and in the order of time.
  */
-#ifndef TXTRACE_CHECK_H
-#define TXTRACE_CHECK_H
+#ifndef TXTRACE_CHECK_CHECK_H
+#define TXTRACE_CHECK_CHECK_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * The time of a trace buffer as TraceX makes it of 32-bit stamps: the neighbours in the file vote on whether stamps rise
  * or fall, and a step against that is taken for a wrap.
  */
-#ifndef TXTRACE_CHECKTIME_H
-#define TXTRACE_CHECKTIME_H
+#ifndef TXTRACE_CHECK_CHECKTIME_H
+#define TXTRACE_CHECK_CHECKTIME_H
 
 #include <stdbool.h>
 #include <stdint.h>

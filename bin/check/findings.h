@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What `txtrace check` finds: by rule, with the place in the file; of each rule the first few, and how many. */
-#ifndef TXTRACE_FINDINGS_H
-#define TXTRACE_FINDINGS_H
+#ifndef TXTRACE_CHECK_FINDINGS_H
+#define TXTRACE_CHECK_FINDINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of the handles of a trace buffer while it is checked: a table of bounded size. */
-#ifndef TXTRACE_HANDLES_H
-#define TXTRACE_HANDLES_H
+#ifndef TXTRACE_CHECK_HANDLES_H
+#define TXTRACE_CHECK_HANDLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

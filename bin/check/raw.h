@@ -5,8 +5,8 @@
  *
  * Binary files are read in pieces; what a text says is in memory.
  */
-#ifndef TXTRACE_TXTBRAW_H
-#define TXTRACE_TXTBRAW_H
+#ifndef TXTRACE_CHECK_RAW_H
+#define TXTRACE_CHECK_RAW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All commands: a row in main.c for each. */
-#ifndef TXTRACE_COMMANDS_H
-#define TXTRACE_COMMANDS_H
+#ifndef TXTRACE_CLI_COMMAND_H
+#define TXTRACE_CLI_COMMAND_H
 
 #include "cli/options.h"
 

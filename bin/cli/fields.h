@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts: lines of text with a label each, or members of an object of JSON. */
-#ifndef TXTRACE_FACTS_H
-#define TXTRACE_FACTS_H
+#ifndef TXTRACE_CLI_FIELDS_H
+#define TXTRACE_CLI_FIELDS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --format: how a command prints. */
-#ifndef TXTRACE_FORMAT_H
-#define TXTRACE_FORMAT_H
+#ifndef TXTRACE_CLI_FORMAT_H
+#define TXTRACE_CLI_FORMAT_H
 
 #include <stdbool.h>
 

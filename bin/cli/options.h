@@ -3,8 +3,8 @@
  * A command of the tool, and its options: one table, from which options are read (getopt_long), --help is printed
  * and the completion of the shell is made.
  */
-#ifndef TXTRACE_OPTIONS_H
-#define TXTRACE_OPTIONS_H
+#ifndef TXTRACE_CLI_OPTIONS_H
+#define TXTRACE_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <getopt.h>

@@ -6,8 +6,8 @@
  * has a row for each value, so that tables of different columns fit into one: table, what it is of (the first columns of
  * the table), which value, the value.
  */
-#ifndef TXTRACE_TABLE_H
-#define TXTRACE_TABLE_H
+#ifndef TXTRACE_CLI_TABLE_H
+#define TXTRACE_CLI_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

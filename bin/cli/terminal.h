@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a terminal gets that a file does not: colours, and a pager. */
-#ifndef TXTRACE_TERMINAL_H
-#define TXTRACE_TERMINAL_H
+#ifndef TXTRACE_CLI_TERMINAL_H
+#define TXTRACE_CLI_TERMINAL_H
 
 #include <stdbool.h>
 

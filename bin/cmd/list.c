@@ -34,8 +34,8 @@ struct list {
 
 static const char *state_of(const struct txtrace_stream *stream)
 {
-	if (stream->forsaken)
-		return "forsaken";
+	if (stream->orphaned)
+		return "orphaned";
 	if (stream->status == POSIX_TRACE_RUNNING)
 		return "running";
 	return stream->full == POSIX_TRACE_FULL ? "full" : "stopped";
@@ -108,7 +108,7 @@ static bool is_traced(const struct list *list, pid_t pid)
 	for (unsigned int i = 0; i < list->nr_streams; i++) {
 		if (list->stream[i].other_pids)
 			continue;
-		if (list->stream[i].target == pid && !list->stream[i].forsaken)
+		if (list->stream[i].target == pid && !list->stream[i].orphaned)
 			return true;
 		is_controller |= list->stream[i].controller == pid;
 	}

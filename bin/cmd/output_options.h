@@ -3,8 +3,8 @@
  * What the commands have in common that print something about the events of one file: their options, and what is opened
  * and closed around the work.
  */
-#ifndef TXTRACE_PRINTING_H
-#define TXTRACE_PRINTING_H
+#ifndef TXTRACE_CMD_OUTPUT_OPTIONS_H
+#define TXTRACE_CMD_OUTPUT_OPTIONS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is counted of a trace to compare it with another: by event type and by thread, which go by their names. */
-#ifndef TXTRACE_TALLY_H
-#define TXTRACE_TALLY_H
+#ifndef TXTRACE_DIFF_TALLY_H
+#define TXTRACE_DIFF_TALLY_H
 
 #include <stdbool.h>
 #include <stdint.h>

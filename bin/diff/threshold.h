@@ -9,8 +9,8 @@
  * the new trace has more than the old one, in hundredths of that; ns, us, ms, s, m, h, for what is a time; none, for what
  * is a number.
  */
-#ifndef TXTRACE_LIMIT_H
-#define TXTRACE_LIMIT_H
+#ifndef TXTRACE_DIFF_THRESHOLD_H
+#define TXTRACE_DIFF_THRESHOLD_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * words of ThreadX's events by their names, those that are handles as names of objects; other data as text, or in hex
  * digits and, if they have the size of one, as a number.
  */
-#ifndef TXTRACE_NOTES_H
-#define TXTRACE_NOTES_H
+#ifndef TXTRACE_EXPORT_ANNOTATIONS_H
+#define TXTRACE_EXPORT_ANNOTATIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

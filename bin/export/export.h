@@ -5,8 +5,8 @@
  * begin() may read the source, if it rewinds it; then event() is called for each event that was selected, in the order
  * of the file, and end() last, also when the work was broken off.  One that takes the events itself has run() instead.
  */
-#ifndef TXTRACE_EXPORT_H
-#define TXTRACE_EXPORT_H
+#ifndef TXTRACE_EXPORT_EXPORT_H
+#define TXTRACE_EXPORT_EXPORT_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * A number is LEB128: seven bits a byte, the lowest first, the top bit set in all but the last.  One with a sign is
  * 2n, or -2n - 1 if it is below 0.
  */
-#ifndef TXTRACE_PACK_H
-#define TXTRACE_PACK_H
+#ifndef TXTRACE_EXPORT_PACK_H
+#define TXTRACE_EXPORT_PACK_H
 
 #include "base/output.h"
 

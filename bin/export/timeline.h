@@ -16,8 +16,8 @@
  * never fall; every slice is ended; a track is told before anything on it.  The memory used depends on the number of
  * threads and objects, not on that of events.
  */
-#ifndef TXTRACE_TIMELINE_H
-#define TXTRACE_TIMELINE_H
+#ifndef TXTRACE_EXPORT_TIMELINE_H
+#define TXTRACE_EXPORT_TIMELINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

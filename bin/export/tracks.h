@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of a timeline: one for each process, thread, lock and counter, made when it is asked for. */
-#ifndef TXTRACE_TRACKS_H
-#define TXTRACE_TRACKS_H
+#ifndef TXTRACE_EXPORT_TRACKS_H
+#define TXTRACE_EXPORT_TRACKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

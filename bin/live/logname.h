@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of a log, as -o of record says it: %e is the program, %p its pid, %t the time, and %% a %. */
-#ifndef TXTRACE_LOGNAME_H
-#define TXTRACE_LOGNAME_H
+#ifndef TXTRACE_LIVE_LOGNAME_H
+#define TXTRACE_LIVE_LOGNAME_H
 
 #include <limits.h>
 #include <stdbool.h>

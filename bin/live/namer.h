@@ -6,8 +6,8 @@
  * The library asks while it flushes, also from a thread of its own, and perhaps when the program is gone: so what is
  * loaded is looked at while it runs.
  */
-#ifndef TXTRACE_NAMER_H
-#define TXTRACE_NAMER_H
+#ifndef TXTRACE_LIVE_NAMER_H
+#define TXTRACE_LIVE_NAMER_H
 
 #include <sys/types.h>
 #include <trace.h>

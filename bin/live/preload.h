@@ -3,8 +3,8 @@
  * Programs that do not know of posixtrace: the object that the dynamic loader puts ahead of their libraries, whether
  * it can, and what they find in their environment.
  */
-#ifndef TXTRACE_PRELOAD_H
-#define TXTRACE_PRELOAD_H
+#ifndef TXTRACE_LIVE_PRELOAD_H
+#define TXTRACE_LIVE_PRELOAD_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -226,7 +226,7 @@ bool control_parse_pid(const char *text, pid_t *pid)
 
 size_t control_ring_size(bool preloads)
 {
-	return preloads ? px_ringsize() : CONTROL_STREAM_SIZE;
+	return preloads ? px_ring_size() : CONTROL_STREAM_SIZE;
 }
 
 bool control_parse_size(const char *option, const char *text, size_t *size)

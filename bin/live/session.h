@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the commands that trace a process have in common: the stream, and what ends them. */
-#ifndef TXTRACE_CONTROL_H
-#define TXTRACE_CONTROL_H
+#ifndef TXTRACE_LIVE_SESSION_H
+#define TXTRACE_LIVE_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A process as one to be traced: what it runs, and whether posixtrace is in it.  From /proc. */
-#ifndef TXTRACE_SUBJECT_H
-#define TXTRACE_SUBJECT_H
+#ifndef TXTRACE_LIVE_TARGET_H
+#define TXTRACE_LIVE_TARGET_H
 
 #include <limits.h>
 #include <stdbool.h>

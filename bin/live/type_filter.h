@@ -7,8 +7,8 @@
  * matches is known only when the target opens a type: until that is seen, some milliseconds later, the type is
  * recorded.  So there may be a few events too many, and none is missing.
  */
-#ifndef TXTRACE_TYPECHOICE_H
-#define TXTRACE_TYPECHOICE_H
+#ifndef TXTRACE_LIVE_TYPE_FILTER_H
+#define TXTRACE_LIVE_TYPE_FILTER_H
 
 #include <stdbool.h>
 #include <trace.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What could be seen of a preloaded program: the functions that the object stood in front of, and what that cost. */
-#ifndef TXTRACE_COVERAGE_H
-#define TXTRACE_COVERAGE_H
+#ifndef TXTRACE_LIVE_WRAPPER_STATS_H
+#define TXTRACE_LIVE_WRAPPER_STATS_H
 
 #include "cli/fields.h"
 #include "trace/source.h"

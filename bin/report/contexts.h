@@ -6,8 +6,8 @@
  * CONTEXT_INITIALIZE.  CONTEXT_IDLE has no events in a ThreadX buffer; in a log it is that of events which no
  * thread caused.
  */
-#ifndef TXTRACE_ACTORS_H
-#define TXTRACE_ACTORS_H
+#ifndef TXTRACE_REPORT_CONTEXTS_H
+#define TXTRACE_REPORT_CONTEXTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

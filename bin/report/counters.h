@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What TraceX calls FileX Statistics and NetX Statistics: sums over events of these packages. */
-#ifndef TXTRACE_COUNTERS_H
-#define TXTRACE_COUNTERS_H
+#ifndef TXTRACE_REPORT_COUNTERS_H
+#define TXTRACE_REPORT_COUNTERS_H
 
 #include "report/events.h"
 

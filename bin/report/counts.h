@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts for each actor and each number that it comes together with: an event type, or a CPU. */
-#ifndef TXTRACE_PAIRS_H
-#define TXTRACE_PAIRS_H
+#ifndef TXTRACE_REPORT_COUNTS_H
+#define TXTRACE_REPORT_COUNTS_H
 
 #include "report/contexts.h"
 

@@ -4,8 +4,8 @@
  * What of them lies in the range of the selection is told; the filter does not matter, as who runs follows from all
  * events.  The file is read once more for it.
  */
-#ifndef TXTRACE_RUNNING_H
-#define TXTRACE_RUNNING_H
+#ifndef TXTRACE_REPORT_CPU_SLICES_H
+#define TXTRACE_REPORT_CPU_SLICES_H
 
 #include <stdint.h>
 

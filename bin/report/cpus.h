@@ -7,8 +7,8 @@
  *
  * So what a thread gets is too much rather than too little where it slept, or others without events ran.
  */
-#ifndef TXTRACE_CPUS_H
-#define TXTRACE_CPUS_H
+#ifndef TXTRACE_REPORT_CPUS_H
+#define TXTRACE_REPORT_CPUS_H
 
 #include "report/counts.h"
 #include "report/events.h"

@@ -5,8 +5,8 @@
  * All events of the file are read, as who runs when follows from all of them.  What is counted are those that the
  * filter takes and that lie in the range of time.
  */
-#ifndef TXTRACE_STEPS_H
-#define TXTRACE_STEPS_H
+#ifndef TXTRACE_REPORT_EVENTS_H
+#define TXTRACE_REPORT_EVENTS_H
 
 #include "report/contexts.h"
 #include "trace/filter.h"

@@ -4,8 +4,8 @@
  * deterministic if the owner then gives the mutex back.  It is not if first a third thread has an event that is less
  * urgent than the one that waits.  Either way it has lasted until the one that waited has an event again.
  */
-#ifndef TXTRACE_INVERSIONS_H
-#define TXTRACE_INVERSIONS_H
+#ifndef TXTRACE_REPORT_INVERSIONS_H
+#define TXTRACE_REPORT_INVERSIONS_H
 
 #include "report/events.h"
 

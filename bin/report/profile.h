@@ -9,8 +9,8 @@
  * Where who runs next is neither whose event it was nor whose the next one is, an event is made between the two, as
  * TraceX does: Running, 12 ticks behind the first if there is room.
  */
-#ifndef TXTRACE_PROFILE_H
-#define TXTRACE_PROFILE_H
+#ifndef TXTRACE_REPORT_PROFILE_H
+#define TXTRACE_REPORT_PROFILE_H
 
 #include "report/events.h"
 

@@ -3,8 +3,8 @@
  * The reports on a file: one pass gathers what all of them need, then they are printed.  What each number means, and by
  * which rule it is found, is told by doc/reports.md.
  */
-#ifndef TXTRACE_REPORT_H
-#define TXTRACE_REPORT_H
+#ifndef TXTRACE_REPORT_REPORT_H
+#define TXTRACE_REPORT_REPORT_H
 
 #include "cli/table.h"
 #include "report/counters.h"

@@ -2,8 +2,8 @@
 /*
  * What TraceX calls Performance Statistics, counted over the steps of a profile; and Thread Stack Usage.
  */
-#ifndef TXTRACE_STATISTICS_H
-#define TXTRACE_STATISTICS_H
+#ifndef TXTRACE_REPORT_STATISTICS_H
+#define TXTRACE_REPORT_STATISTICS_H
 
 #include "report/events.h"
 

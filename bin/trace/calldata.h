@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of a program that does not use posixtrace: the data of their events, as fields with names. */
-#ifndef TXTRACE_CALLDATA_H
-#define TXTRACE_CALLDATA_H
+#ifndef TXTRACE_TRACE_CALLDATA_H
+#define TXTRACE_TRACE_CALLDATA_H
 
 #include <stdbool.h>
 #include <stddef.h>

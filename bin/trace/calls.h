@@ -9,8 +9,8 @@
  *	it begins to wait	the call, SUSPEND
  *	it is over		RESUME of whoever ended it, or of no thread; then the event, as one of no service
  */
-#ifndef TXTRACE_CALLS_H
-#define TXTRACE_CALLS_H
+#ifndef TXTRACE_TRACE_CALLS_H
+#define TXTRACE_TRACE_CALLS_H
 
 #include <stdbool.h>
 

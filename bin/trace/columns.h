@@ -2,8 +2,8 @@
 /*
  * What is printed of an event: columns, for all commands that list events, and in all formats.
  */
-#ifndef TXTRACE_COLUMNS_H
-#define TXTRACE_COLUMNS_H
+#ifndef TXTRACE_TRACE_COLUMNS_H
+#define TXTRACE_TRACE_COLUMNS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The symbols and line numbers of files, through libdw; a tool without it knows none. */
-#ifndef TXTRACE_DEBUGINFO_H
-#define TXTRACE_DEBUGINFO_H
+#ifndef TXTRACE_TRACE_DEBUGINFO_H
+#define TXTRACE_TRACE_DEBUGINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Of files of another class or byte order than the tool's own only these two and the machine are told.  Nothing in
  * the file is believed that does not lie in it.
  */
-#ifndef TXTRACE_ELFFILE_H
-#define TXTRACE_ELFFILE_H
+#ifndef TXTRACE_TRACE_ELFFILE_H
+#define TXTRACE_TRACE_ELFFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,8 +16,8 @@
  *
  * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, 0x or 0.
  */
-#ifndef TXTRACE_FILTER_H
-#define TXTRACE_FILTER_H
+#ifndef TXTRACE_TRACE_FILTER_H
+#define TXTRACE_TRACE_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ThreadX's ids of the events that the tool knows more of than their names. */
-#ifndef TXTRACE_NATIVE_H
-#define TXTRACE_NATIVE_H
+#ifndef TXTRACE_TRACE_NATIVE_H
+#define TXTRACE_TRACE_NATIVE_H
 
 enum {
 	NATIVE_THREAD_RESUME = 1,

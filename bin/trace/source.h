@@ -3,8 +3,8 @@
  * A trace file as the commands read it: through <trace.h> and <trace_ext.h>, with the names of event types and of
  * objects at hand.
  */
-#ifndef TXTRACE_SOURCE_H
-#define TXTRACE_SOURCE_H
+#ifndef TXTRACE_TRACE_SOURCE_H
+#define TXTRACE_TRACE_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The states in which ThreadX suspends a thread, as SUSPEND tells them, and what the thread waits for then. */
-#ifndef TXTRACE_STATES_H
-#define TXTRACE_STATES_H
+#ifndef TXTRACE_TRACE_STATES_H
+#define TXTRACE_TRACE_STATES_H
 
 enum {
 	STATE_ENDED = 1,

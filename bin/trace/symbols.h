@@ -4,8 +4,8 @@
  * symbols and line numbers of those files, where the tool was built with libdw.  A file that is not the one that was
  * loaded, by its build-id, is not asked.
  */
-#ifndef TXTRACE_SYMBOLS_H
-#define TXTRACE_SYMBOLS_H
+#ifndef TXTRACE_TRACE_SYMBOLS_H
+#define TXTRACE_TRACE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

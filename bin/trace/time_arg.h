@@ -5,8 +5,8 @@
  * TIME: a number with ns, us, ms, s, m or h, from the first event on; or HH:MM[:SS[.digits]], YYYY-MM-DD with THH:MM...
  * behind it, in local time.
  */
-#ifndef TXTRACE_MOMENT_H
-#define TXTRACE_MOMENT_H
+#ifndef TXTRACE_TRACE_TIME_ARG_H
+#define TXTRACE_TRACE_TIME_ARG_H
 
 #include <stdbool.h>
 #include <stdint.h>

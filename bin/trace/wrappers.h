@@ -3,8 +3,8 @@
  * Which calls of a program the object to preload would see: those functions of its table that the program and its
  * libraries take from others.  What a library calls of itself is not seen, and the C library's own calls are not.
  */
-#ifndef TXTRACE_IMPORTS_H
-#define TXTRACE_IMPORTS_H
+#ifndef TXTRACE_TRACE_WRAPPERS_H
+#define TXTRACE_TRACE_WRAPPERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

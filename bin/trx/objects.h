@@ -3,8 +3,8 @@
  * The objects of a trace buffer that is written, out of one or more traces: each with a handle of its own, and with a
  * name that TraceX can show.
  */
-#ifndef TXTRACE_REGISTRY_H
-#define TXTRACE_REGISTRY_H
+#ifndef TXTRACE_TRX_OBJECTS_H
+#define TXTRACE_TRX_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * They come nearly in order.  One that is older than what came before is kept in memory until the end, and read in its
  * place; so events of one time stay in the order in which they came.
  */
-#ifndef TXTRACE_SPOOL_H
-#define TXTRACE_SPOOL_H
+#ifndef TXTRACE_TRX_SORT_H
+#define TXTRACE_TRX_SORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * An event type of a log becomes the user event 4096 + its number, with an object of type 15 that has its name, as in
  * logs.  Data beyond 16 bytes follow as user events 4096, 16 bytes each; of system events they are left out.
  */
-#ifndef TXTRACE_TRX_H
-#define TXTRACE_TRX_H
+#ifndef TXTRACE_TRX_TRX_H
+#define TXTRACE_TRX_TRX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of trx.h: what is in the spool becomes one, or one for each core, or for so many events. */
-#ifndef TXTRACE_TRXFILE_H
-#define TXTRACE_TRXFILE_H
+#ifndef TXTRACE_TRX_WRITE_H
+#define TXTRACE_TRX_WRITE_H
 
 #include <stdbool.h>
 

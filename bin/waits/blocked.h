@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How long threads waited, and for what. */
-#ifndef TXTRACE_BLOCKED_H
-#define TXTRACE_BLOCKED_H
+#ifndef TXTRACE_WAITS_BLOCKED_H
+#define TXTRACE_WAITS_BLOCKED_H
 
 #include "cli/table.h"
 #include "waits/waits.h"

@@ -10,8 +10,8 @@
  * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
  * Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
  */
-#ifndef TXTRACE_LOCKORDER_H
-#define TXTRACE_LOCKORDER_H
+#ifndef TXTRACE_WAITS_LOCKORDER_H
+#define TXTRACE_WAITS_LOCKORDER_H
 
 #include "waits/waits.h"
 

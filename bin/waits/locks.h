@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks: how often they are taken, how long they are held, who waits meanwhile, and in which order they are taken. */
-#ifndef TXTRACE_LOCKS_H
-#define TXTRACE_LOCKS_H
+#ifndef TXTRACE_WAITS_LOCKS_H
+#define TXTRACE_WAITS_LOCKS_H
 
 #include "cli/table.h"
 #include "waits/waits.h"

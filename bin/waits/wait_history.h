@@ -3,8 +3,8 @@
  * What went on while a thread waited: what threads waited for, and who had what.  Of each thread and of each object the
  * longest ones are kept, so that the memory used does not depend on the number of events.
  */
-#ifndef TXTRACE_KEEP_H
-#define TXTRACE_KEEP_H
+#ifndef TXTRACE_WAITS_WAIT_HISTORY_H
+#define TXTRACE_WAITS_WAIT_HISTORY_H
 
 #include "waits/waits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Those who wait, and what they wait for: made as they are met. */
-#ifndef TXTRACE_PARTIES_H
-#define TXTRACE_PARTIES_H
+#ifndef TXTRACE_WAITS_WAIT_OBJECTS_H
+#define TXTRACE_WAITS_WAIT_OBJECTS_H
 
 #include "waits/waits.h"
 

@@ -5,8 +5,8 @@
  *
  * The memory used depends on the number of threads and objects, not on that of events.
  */
-#ifndef TXTRACE_WAITS_H
-#define TXTRACE_WAITS_H
+#ifndef TXTRACE_WAITS_WAITS_H
+#define TXTRACE_WAITS_WAITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

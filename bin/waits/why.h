@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a thread waited: the chain of who waited for whom, in words. */
-#ifndef TXTRACE_WHY_H
-#define TXTRACE_WHY_H
+#ifndef TXTRACE_WAITS_WHY_H
+#define TXTRACE_WAITS_WHY_H
 
 #include "base/output.h"
 #include "trace/source.h"

@@ -3,8 +3,8 @@
  * Level 5 only: what the pages of the standard share.  The public types are ours under another
  * name; what must agree for that is asserted here.
  */
-#ifndef PX_PAGES_H
-#define PX_PAGES_H
+#ifndef PX_API_API_H
+#define PX_API_API_H
 
 #include <errno.h>
 #include <trace.h>

@@ -23,13 +23,13 @@ static void discard(struct px_stream *stream)
 static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t *trid)
 {
 	struct px_stream *stream;
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	unsigned long id;
 	int error;
 
-	px_signals_hold(&signals); /* the segment is a file, and the log is one */
+	px_sigxfsz_hold(&signals); /* the segment is a file, and the log is one */
 	error = px_stream_create(pid, attr, log_fd, &stream);
-	px_signals_release(&signals);
+	px_sigxfsz_release(&signals);
 	if (error)
 		return error;
 	error = px_handle_open((struct px_handle){.stream = stream}, &id);
@@ -86,7 +86,7 @@ static int shut_down(trace_id_t trid, const struct px_caller *caller)
 	if (!stream)
 		return EINVAL;
 	px_handle_close(trid);
-	px_wait_wake(px_stream_waiting(stream)); /* they find the identifier closed (SHUT-6) */
+	px_wakeup_wake(px_stream_waiting(stream)); /* they find the identifier closed (SHUT-6) */
 	px_handle_drain(trid);
 	if (stream->logging.log)
 		error = px_flush_end(stream, caller); /* SHUT-8: resources go whatever it says */
@@ -117,7 +117,7 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {
 	if (stream->logging.log) {
-		px_wait_wake(px_stream_waiting(stream));
+		px_wakeup_wake(px_stream_waiting(stream));
 		if (px_handle_drain_for(id, EXIT_DRAIN_NS))
 			px_flush_end(stream, NULL);
 	}

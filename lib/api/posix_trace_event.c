@@ -13,7 +13,7 @@ PX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict
 {
 	if (px_likely(!px_gate_is_open()))
 		return;
-	px_point_event(event_id, data_ptr, data_len, __builtin_return_address(0));
+	px_tracepoint_event(event_id, data_ptr, data_len, __builtin_return_address(0));
 }
 
 PX_EXPORT int posix_trace_eventid_open(const char *restrict event_name,

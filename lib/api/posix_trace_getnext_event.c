@@ -88,10 +88,10 @@ static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 
 	pthread_cleanup_push(cancelled, trid);
 	if (next == PX_NEXT_PENDING) {
-		px_wait_pause(PENDING_PAUSE_NS);
+		px_wakeup_pause(PENDING_PAUSE_NS);
 		error = 0;
 	} else {
-		error = px_wait_sleep(waiting, abstime);
+		error = px_wakeup_sleep(waiting, abstime);
 	}
 	pthread_cleanup_pop(0);
 	return error;

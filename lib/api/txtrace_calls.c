@@ -73,14 +73,15 @@ PX_EXPORT int txtrace_name_object(const void *object, const char *name)
 
 typedef int namer(void *argument, const struct txtrace_object *object, char *text, size_t size);
 
-static int ask(const struct px_namer *to, const struct px_thing *thing, char *text, size_t size)
+static int ask(const struct px_namer *to, const struct px_call_object *known, char *text,
+	       size_t size)
 {
-	struct txtrace_object object = {.handle = thing->object.handle,
-					.type = (int)thing->object.type,
+	struct txtrace_object object = {.handle = known->object.handle,
+					.type = (int)known->object.type,
 					.priority = -1,
-					.pid = (pid_t)thing->object.pid,
-					.address = thing->address,
-					.site = thing->site};
+					.pid = (pid_t)known->object.pid,
+					.address = known->address,
+					.site = known->site};
 
 	return ((namer *)to->function)(to->argument, &object, text, size);
 }

@@ -11,7 +11,7 @@
 #include "registry/stream_list.h"
 #include "trace/process.h"
 
-static void describe(const struct px_registry_slot *slot, const struct px_roster_entry *entry,
+static void describe(const struct px_registry_slot *slot, const struct px_stream_list_entry *entry,
 		     struct txtrace_stream *to)
 {
 	*to = (struct txtrace_stream){
@@ -23,7 +23,7 @@ static void describe(const struct px_registry_slot *slot, const struct px_roster
 						  POSIX_TRACE_CLOSE_FOR_CHILD,
 		.policy = (int)entry->policy,
 		.log = slot->has_log != 0,
-		.other_pids = slot->controller.pid_namespace != px_life_pid_namespace(),
+		.other_pids = slot->controller.pid_namespace != px_procfs_pid_namespace(),
 		.created = px_clock_timespec(slot->create_ns),
 		.nr_events = entry->nr_recorded,
 		.nr_dropped = entry->nr_dropped,
@@ -37,13 +37,13 @@ static void list(struct txtrace_stream *list, unsigned int size, unsigned int *n
 
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_registry_slot slot;
-		struct px_roster_entry entry;
+		struct px_stream_list_entry entry;
 
-		if (!px_roster_read(i, &slot, &entry))
+		if (!px_stream_list_read(i, &slot, &entry))
 			continue;
 		if (found < size) {
 			describe(&slot, &entry, &list[found]);
-			list[found].forsaken = px_registry_is_forsaken(i, &slot, false);
+			list[found].orphaned = px_registry_is_orphaned(i, &slot, false);
 		}
 		found++;
 	}
@@ -69,13 +69,13 @@ PX_EXPORT int txtrace_list_streams(struct txtrace_stream *restrict streams, unsi
 
 PX_EXPORT int txtrace_get_stream(trace_id_t trid, struct txtrace_stream *info)
 {
-	struct px_roster_entry entry;
+	struct px_stream_list_entry entry;
 	struct px_stream *stream;
 	int saved_errno = errno;
 
 	if (!info || !(stream = px_handle_lock(trid)))
 		return EINVAL;
-	px_roster_describe(&stream->view, &entry);
+	px_stream_list_describe(&stream->view, &entry);
 	describe(&stream->slot, &entry, info);
 	px_handle_unlock(trid);
 	errno = saved_errno;
@@ -91,7 +91,7 @@ PX_EXPORT int txtrace_get_thread(trace_id_t trid, unsigned int handle,
 
 	if (!object || !(stream = px_handle_lock(trid)))
 		return EINVAL;
-	is_known = px_objects_find(&stream->view.segment->threads, handle, &found);
+	is_known = px_threads_find(&stream->view.segment->threads, handle, &found);
 	px_handle_unlock(trid);
 	if (!is_known)
 		return ENOENT;

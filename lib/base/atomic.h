@@ -3,8 +3,8 @@
  * Access to memory that others write: threads, signal handlers, other processes.  The order is in
  * the name; nothing is sequentially consistent by accident.  Words of 32 and 64 bits only.
  */
-#ifndef PX_ATOMIC_H
-#define PX_ATOMIC_H
+#ifndef PX_BASE_ATOMIC_H
+#define PX_BASE_ATOMIC_H
 
 #include <stdbool.h>
 #include <stdint.h>

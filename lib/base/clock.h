@@ -12,8 +12,8 @@
  * ended, so time never falls.  Times are on the scale of CLOCK_REALTIME at creation, without its
  * jumps (INFO-8).
  */
-#ifndef PX_CLOCK_H
-#define PX_CLOCK_H
+#ifndef PX_BASE_CLOCK_H
+#define PX_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

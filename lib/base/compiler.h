@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler is told and asked: visibility, branch hints, test points, array sizes. */
-#ifndef PX_COMPILER_H
-#define PX_COMPILER_H
+#ifndef PX_BASE_COMPILER_H
+#define PX_BASE_COMPILER_H
 
 #include <stddef.h>
 

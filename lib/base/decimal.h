@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decimal digits, where stdio may not be used: trace points and signal handlers come here. */
-#ifndef PX_DECIMAL_H
-#define PX_DECIMAL_H
+#ifndef PX_BASE_DECIMAL_H
+#define PX_BASE_DECIMAL_H
 
 #include <stdint.h>
 

@@ -16,23 +16,23 @@ static bool call(int command)
 	return has_worked;
 }
 
-bool px_fence_register(void)
+bool px_membarrier_register(void)
 {
 	return call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 }
 
-bool px_fence_all(void)
+bool px_membarrier_all(void)
 {
 	return call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 /* By number: nanosleep() is a cancellation point. */
-void px_fence_settle(void)
+void px_membarrier_settle(void)
 {
 	const struct timespec nap = {0, 1000000};
 	int saved_errno = errno;
 
-	if (!px_fence_all())
+	if (!px_membarrier_all())
 		syscall(SYS_nanosleep, &nap, NULL);
 	errno = saved_errno;
 }

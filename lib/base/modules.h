@@ -2,8 +2,8 @@
 /*
  * What is loaded into this process, so that an address in a trace can be given a name when the process is gone.
  */
-#ifndef PX_MODULES_H
-#define PX_MODULES_H
+#ifndef PX_BASE_MODULES_H
+#define PX_BASE_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -186,7 +186,7 @@ static bool add_line(struct list *list)
 	return true;
 }
 
-size_t px_farmodules_list(uint32_t pid, char *text, size_t size)
+size_t px_modules_remote_list(uint32_t pid, char *text, size_t size)
 {
 	int saved_errno = errno;
 	struct list *list = calloc(1, sizeof(*list));

@@ -80,27 +80,27 @@ static bool kernel_knows(uint32_t tid)
 	return is_known;
 }
 
-enum px_life px_life_of(uint32_t tid)
+enum px_procfs px_procfs_of(uint32_t tid)
 {
 	char text[STAT_BYTES];
 	const char *state;
 
 	if (!read_stat(tid, text))
-		return kernel_knows(tid) ? PX_LIFE_RUNNING : PX_LIFE_GONE;
+		return kernel_knows(tid) ? PX_PROCFS_RUNNING : PX_PROCFS_GONE;
 	state = stat_field(text, 3);
 	if (!state || strchr("ZXx", *state) || number_at(stat_field(text, 9)) & EXITING)
-		return PX_LIFE_GONE;
-	return strchr("Tt", *state) ? PX_LIFE_STOPPED : PX_LIFE_RUNNING;
+		return PX_PROCFS_GONE;
+	return strchr("Tt", *state) ? PX_PROCFS_STOPPED : PX_PROCFS_RUNNING;
 }
 
-uint64_t px_life_start(uint32_t pid)
+uint64_t px_procfs_start(uint32_t pid)
 {
 	char text[STAT_BYTES];
 
 	return read_stat(pid, text) ? stat_start(text) : 0;
 }
 
-bool px_life_parent(uint32_t pid, uint32_t *parent, uint64_t *start)
+bool px_procfs_parent(uint32_t pid, uint32_t *parent, uint64_t *start)
 {
 	char text[STAT_BYTES];
 
@@ -111,7 +111,7 @@ bool px_life_parent(uint32_t pid, uint32_t *parent, uint64_t *start)
 	return true;
 }
 
-uint64_t px_life_now(void)
+uint64_t px_procfs_now(void)
 {
 	struct timespec now = {0, 0};
 	long ticks = sysconf(_SC_CLK_TCK);
@@ -121,9 +121,9 @@ uint64_t px_life_now(void)
 	       (uint64_t)now.tv_nsec / (1000000000 / (uint64_t)ticks);
 }
 
-bool px_life_has(uint32_t tid)
+bool px_procfs_has(uint32_t tid)
 {
-	return px_life_of(tid) != PX_LIFE_GONE;
+	return px_procfs_of(tid) != PX_PROCFS_GONE;
 }
 
 /* A process goes on without its first thread, which then looks dead. */
@@ -134,20 +134,20 @@ static bool has_threads(uint32_t pid)
 	return read_stat(pid, text) && number_at(stat_field(text, 20)) > 1;
 }
 
-bool px_life_is_same(uint32_t pid, uint64_t start)
+bool px_procfs_is_same(uint32_t pid, uint64_t start)
 {
-	uint64_t now = px_life_start(pid);
+	uint64_t now = px_procfs_start(pid);
 
-	return (px_life_has(pid) || has_threads(pid)) && (start == 0 || now == 0 || now == start);
+	return (px_procfs_has(pid) || has_threads(pid)) && (start == 0 || now == 0 || now == start);
 }
 
-bool px_life_has_word(uint64_t word)
+bool px_procfs_has_word(uint64_t word)
 {
-	return px_life_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
+	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
 }
 
 /* The link reads pid:[4026531836]. */
-uint32_t px_life_pid_namespace(void)
+uint32_t px_procfs_pid_namespace(void)
 {
 	char text[32];
 	int saved_errno = errno;
@@ -206,20 +206,20 @@ static uint32_t other_thread(uint32_t pid)
 
 			entry = (void *)at;
 			tid = (uint32_t)number_at(entry->name);
-			found = tid != 0 && px_life_has(tid) ? tid : 0;
+			found = tid != 0 && px_procfs_has(tid) ? tid : 0;
 		}
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return found;
 }
 
-uint32_t px_life_thread(uint32_t pid)
+uint32_t px_procfs_thread(uint32_t pid)
 {
 	uint32_t tid = 0;
 
 	/* Twice: a thread at exec takes the number of the first one, and has its own no more. */
 	for (int attempt = 0; attempt < 2 && tid == 0; attempt++)
-		tid = px_life_has(pid) ? pid : other_thread(pid);
+		tid = px_procfs_has(pid) ? pid : other_thread(pid);
 	return tid;
 }
 
@@ -238,7 +238,7 @@ static bool has_text(int fd)
 static int open_maps(uint32_t pid)
 {
 	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
-		uint32_t tid = px_life_thread(pid);
+		uint32_t tid = px_procfs_thread(pid);
 		int fd = tid != 0 ? open_proc(tid, "/maps") : -1;
 
 		if (tid == 0 || (fd >= 0 && has_text(fd)))
@@ -307,7 +307,7 @@ static bool close_maps(const struct lines *lines)
 	return lines->fd >= 0 && lines->got >= 0;
 }
 
-int px_life_segments(uint32_t pid, uint32_t id[], int max)
+int px_procfs_segments(uint32_t pid, uint32_t id[], int max)
 {
 	int saved_errno = errno;
 	struct lines lines = {.fd = open_maps(pid)};
@@ -321,7 +321,7 @@ int px_life_segments(uint32_t pid, uint32_t id[], int max)
 	return nr;
 }
 
-bool px_life_has_segment(uint32_t pid, uint32_t id)
+bool px_procfs_has_segment(uint32_t pid, uint32_t id)
 {
 	int saved_errno = errno;
 	struct lines lines = {.fd = open_maps(pid)};
@@ -335,7 +335,7 @@ bool px_life_has_segment(uint32_t pid, uint32_t id)
 	return has;
 }
 
-bool px_life_maps(uint32_t pid, const char *name)
+bool px_procfs_maps(uint32_t pid, const char *name)
 {
 	int saved_errno = errno;
 	int fd = open_maps(pid);

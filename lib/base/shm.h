@@ -12,8 +12,8 @@
  * px_shm_attach(), px_shm_read(), px_shm_unmap(), px_shm_retire() and px_shm_duplicate() are
  * async-signal-safe; they only make system calls.
  */
-#ifndef PX_SHM_H
-#define PX_SHM_H
+#ifndef PX_BASE_SHM_H
+#define PX_BASE_SHM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@ static bool is_pending(void)
 	return sigismember(&set, SIGXFSZ);
 }
 
-void px_signals_hold(struct px_signals *signals)
+void px_sigxfsz_hold(struct px_sigxfsz *signals)
 {
 	sigset_t set;
 
@@ -44,7 +44,7 @@ static bool take_one(siginfo_t *info)
  * Ours go to this thread.  One that was pending for it before has swallowed them, and is put back; one for
  * the process has not, and is still pending when ours is taken.
  */
-void px_signals_release(const struct px_signals *signals)
+void px_sigxfsz_release(const struct px_sigxfsz *signals)
 {
 	siginfo_t info;
 

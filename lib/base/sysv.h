@@ -13,8 +13,8 @@
  *
  * What can fail returns 0 or an error number.  px_sysv_attach() and px_sysv_read() are async-signal-safe.
  */
-#ifndef PX_SYSV_H
-#define PX_SYSV_H
+#ifndef PX_BASE_SYSV_H
+#define PX_BASE_SYSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * One call on its way through the translator.  Each part adds what it finds out, in this order, and looks only at what
  * stands ahead of that.
  */
-#ifndef PX_CALLREAD_H
-#define PX_CALLREAD_H
+#ifndef PX_CALLS_CALL_H
+#define PX_CALLS_CALL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct px_call_read {
 	bool begins, ends, has_failed;
 
 	/* resolve.h: whose call it is, and what it is about; NULL for none. */
-	struct px_thing *self, *object;
+	struct px_call_object *self, *object;
 
 	/* rules.h: the native event; until it is known what the object is, that of the facts. */
 	uint32_t native;

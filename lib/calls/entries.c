@@ -5,31 +5,31 @@
 
 #include "txtb/txtb.h"
 
-struct px_shown *px_shown_add(struct px_translation *to, uint32_t context, uint32_t priority,
-			      uint32_t id)
+struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
+				  uint32_t id)
 {
-	struct px_shown *shown = &to->shown[to->nr_shown++];
+	struct px_entries *shown = &to->shown[to->nr_shown++];
 
-	*shown = (struct px_shown){.context = context, .priority = priority, .id = id};
+	*shown = (struct px_entries){.context = context, .priority = priority, .id = id};
 	return shown;
 }
 
-struct px_shown *px_shown_add_by(struct px_translation *to, const struct px_thing *thread,
-				 uint32_t id)
+struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
+				     uint32_t id)
 {
 	if (thread && thread->is_known && !thread->is_suspended)
-		return px_shown_add(to, thread->object.handle, thread->priority, id);
-	return px_shown_add(to, PX_IDLE_THREAD, px_txtb_priority_word(1023), id);
+		return px_entries_add(to, thread->object.handle, thread->priority, id);
+	return px_entries_add(to, PX_IDLE_THREAD, px_txtb_priority_word(1023), id);
 }
 
-void px_shown_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			   struct px_shown *shown)
+void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
+			     struct px_entries *shown)
 {
 	uint64_t bytes[2];
 
-	*shown = (struct px_shown){.context = record->context,
-				   .priority = record->priority,
-				   .id = PX_TXTB_USER_EVENT + record->id};
+	*shown = (struct px_entries){.context = record->context,
+				     .priority = record->priority,
+				     .id = PX_TXTB_USER_EVENT + record->id};
 	if (!record->context) {
 		shown->context = PX_NO_THREAD;
 		shown->priority = px_txtb_priority_word(1023);
@@ -38,10 +38,10 @@ void px_shown_fill_plainly(const struct px_record *record, const void *data, siz
 	memcpy(shown->info, bytes, sizeof(bytes));
 }
 
-void px_shown_add_plainly(const struct px_record *record, const void *data, size_t length,
-			  struct px_translation *to)
+void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
+			    struct px_translation *to)
 {
 	to->own = to->nr_shown++;
 	to->is_native = false;
-	px_shown_fill_plainly(record, data, length, &to->shown[to->own]);
+	px_entries_fill_plainly(record, data, length, &to->shown[to->own]);
 }

@@ -6,8 +6,8 @@
  * ThreadX has one CPU, so SUSPEND tells who runs next: that is the context of the next entry, which is known when that
  * one is laid out (`open`).
  */
-#ifndef PX_SHOWN_H
-#define PX_SHOWN_H
+#ifndef PX_CALLS_ENTRIES_H
+#define PX_CALLS_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +16,10 @@
 #include "calls/objects.h"
 #include "ring/record.h"
 
-#define PX_SHOWN_MAX 4 /* entries of one record */
+#define PX_ENTRIES_MAX 4 /* entries of one record */
 
 /* An entry as it is to be. */
-struct px_shown {
+struct px_entries {
 	uint32_t context;
 	uint32_t priority; /* word */
 	uint32_t id;	   /* without the CPU */
@@ -28,7 +28,7 @@ struct px_shown {
 };
 
 struct px_translation {
-	struct px_shown shown[PX_SHOWN_MAX];
+	struct px_entries shown[PX_ENTRIES_MAX];
 	uint32_t nr_shown;
 	uint32_t own;	/* the record's own */
 	uint32_t open;	/* 1 + the one whose last word is the context of who comes next; 0: none */
@@ -38,19 +38,19 @@ struct px_translation {
 };
 
 /* One more entry; its words are 0. */
-struct px_shown *px_shown_add(struct px_translation *to, uint32_t context, uint32_t priority,
-			      uint32_t id);
+struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
+				  uint32_t id);
 
 /* The same in the context of this thread, if it can have done something just now; else in that of who is idle. */
-struct px_shown *px_shown_add_by(struct px_translation *to, const struct px_thing *thread,
-				 uint32_t id);
+struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
+				     uint32_t id);
 
 /* The record's own, as a user event. */
-void px_shown_add_plainly(const struct px_record *record, const void *data, size_t length,
-			  struct px_translation *to);
+void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
+			    struct px_translation *to);
 
 /* Make an entry that is there the record's as a user event. */
-void px_shown_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			   struct px_shown *shown);
+void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
+			     struct px_entries *shown);
 
 #endif

@@ -8,54 +8,54 @@
 
 #include "base/modules.h"
 
-#define KEYS_MAX (4 * PX_THINGS_MAX)
+#define KEYS_MAX (4 * PX_CALL_OBJECTS_MAX)
 #define BUCKETS 16384
 #define NAME_BITS 18
 #define NAME_BYTES_MAX 59
 
 struct node {
 	struct px_key key;
-	uint32_t thing; /* index + 1, like the others */
+	uint32_t object; /* index + 1, like the others */
 	uint32_t next;	/* of the bucket, or of those that are free */
-	uint32_t next_of_thing;
+	uint32_t next_of_object;
 };
 
 /* What was never used is zero, and takes no memory. */
-struct px_things {
+struct px_call_objects {
 	uint32_t serial;
-	uint32_t nr_things, nr_keys; /* ever used */
-	uint32_t free_things, free_keys;
+	uint32_t nr_call_objects, nr_keys; /* ever used */
+	uint32_t free_objects, free_keys;
 	uint32_t newest, oldest;
 	const struct px_namer *namer;
 	uint64_t names[(1 << NAME_BITS) / 64]; /* hashes of names that are taken */
 	uint32_t key_bucket[BUCKETS], handle_bucket[BUCKETS];
-	struct px_thing thing[PX_THINGS_MAX];
+	struct px_call_object object[PX_CALL_OBJECTS_MAX];
 	struct node key[KEYS_MAX];
 };
 
-struct px_things *px_things_make(void)
+struct px_call_objects *px_call_objects_make(void)
 {
-	return calloc(1, sizeof(struct px_things));
+	return calloc(1, sizeof(struct px_call_objects));
 }
 
-void px_things_free(struct px_things *things)
+void px_call_objects_free(struct px_call_objects *objects)
 {
-	free(things);
+	free(objects);
 }
 
-void px_things_set_namer(struct px_things *things, const struct px_namer *namer)
+void px_call_objects_set_namer(struct px_call_objects *objects, const struct px_namer *namer)
 {
-	things->namer = namer;
+	objects->namer = namer;
 }
 
-uint32_t px_things_serial(const struct px_things *things)
+uint32_t px_call_objects_serial(const struct px_call_objects *objects)
 {
-	return things->serial;
+	return objects->serial;
 }
 
-void px_things_set_serial(struct px_things *things, uint32_t serial)
+void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial)
 {
-	things->serial = serial;
+	objects->serial = serial;
 }
 
 /* Tables. */
@@ -65,16 +65,16 @@ static uint32_t mix(uint64_t value)
 	return (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-static uint32_t *bucket_of_key(struct px_things *things, const struct px_key *key)
+static uint32_t *bucket_of_key(struct px_call_objects *objects, const struct px_key *key)
 {
 	uint64_t rest = (uint64_t)key->pid << 32 | key->space;
 
-	return &things->key_bucket[mix(key->value + rest * 31) % BUCKETS];
+	return &objects->key_bucket[mix(key->value + rest * 31) % BUCKETS];
 }
 
-static uint32_t *bucket_of_handle(struct px_things *things, uint32_t handle)
+static uint32_t *bucket_of_handle(struct px_call_objects *objects, uint32_t handle)
 {
-	return &things->handle_bucket[mix(handle) % BUCKETS];
+	return &objects->handle_bucket[mix(handle) % BUCKETS];
 }
 
 static bool is_same(const struct px_key *a, const struct px_key *b)
@@ -82,194 +82,196 @@ static bool is_same(const struct px_key *a, const struct px_key *b)
 	return a->value == b->value && a->pid == b->pid && a->space == b->space;
 }
 
-static uint32_t index_of(const struct px_things *things, const struct px_thing *thing)
+static uint32_t index_of(const struct px_call_objects *objects, const struct px_call_object *object)
 {
-	return (uint32_t)(thing - things->thing) + 1;
+	return (uint32_t)(object - objects->object) + 1;
 }
 
 /* Take index out of a list that is linked through NEXT(things, i). */
-#define NEXT_OF_BUCKET(things, i) ((things)->key[(i)-1].next)
-#define NEXT_OF_THING(things, i) ((things)->key[(i)-1].next_of_thing)
-#define NEXT_OF_HANDLE(things, i) ((things)->thing[(i)-1].next_of_handle)
-#define UNLINK(things, first, index, NEXT)                                                         \
+#define NEXT_OF_BUCKET(objects, i) ((objects)->key[(i)-1].next)
+#define NEXT_OF_OBJECT(objects, i) ((objects)->key[(i)-1].next_of_object)
+#define NEXT_OF_HANDLE(objects, i) ((objects)->object[(i)-1].next_of_handle)
+#define UNLINK(objects, first, index, NEXT)                                                        \
 	do {                                                                                       \
 		uint32_t *from_ = (first);                                                         \
 		while (*from_ != 0 && *from_ != (index))                                           \
-			from_ = &NEXT(things, *from_);                                             \
+			from_ = &NEXT(objects, *from_);                                            \
 		if (*from_ != 0)                                                                   \
-			*from_ = NEXT(things, *from_);                                             \
+			*from_ = NEXT(objects, *from_);                                            \
 	} while (0)
 
 /* The order of use. */
 
-static void leave_order(struct px_things *things, struct px_thing *thing)
+static void leave_order(struct px_call_objects *objects, struct px_call_object *object)
 {
-	if (thing->newer)
-		things->thing[thing->newer - 1].older = thing->older;
+	if (object->newer)
+		objects->object[object->newer - 1].older = object->older;
 	else
-		things->newest = thing->older;
-	if (thing->older)
-		things->thing[thing->older - 1].newer = thing->newer;
+		objects->newest = object->older;
+	if (object->older)
+		objects->object[object->older - 1].newer = object->newer;
 	else
-		things->oldest = thing->newer;
+		objects->oldest = object->newer;
 }
 
-static void enter_order(struct px_things *things, struct px_thing *thing)
+static void enter_order(struct px_call_objects *objects, struct px_call_object *object)
 {
-	uint32_t index = index_of(things, thing);
+	uint32_t index = index_of(objects, object);
 
-	thing->newer = 0;
-	thing->older = things->newest;
-	if (things->newest)
-		things->thing[things->newest - 1].newer = index;
+	object->newer = 0;
+	object->older = objects->newest;
+	if (objects->newest)
+		objects->object[objects->newest - 1].newer = index;
 	else
-		things->oldest = index;
-	things->newest = index;
+		objects->oldest = index;
+	objects->newest = index;
 }
 
-static struct px_thing *use(struct px_things *things, struct px_thing *thing)
+static struct px_call_object *use(struct px_call_objects *objects, struct px_call_object *object)
 {
-	if (thing->newer) {
-		leave_order(things, thing);
-		enter_order(things, thing);
+	if (object->newer) {
+		leave_order(objects, object);
+		enter_order(objects, object);
 	}
-	return thing;
+	return object;
 }
 
 /* Keys and objects. */
 
-static uint32_t find_key(struct px_things *things, const struct px_key *key)
+static uint32_t find_key(struct px_call_objects *objects, const struct px_key *key)
 {
-	uint32_t i = *bucket_of_key(things, key);
+	uint32_t i = *bucket_of_key(objects, key);
 
-	while (i && !is_same(&things->key[i - 1].key, key))
-		i = NEXT_OF_BUCKET(things, i);
+	while (i && !is_same(&objects->key[i - 1].key, key))
+		i = NEXT_OF_BUCKET(objects, i);
 	return i;
 }
 
-struct px_thing *px_things_at(struct px_things *things, const struct px_key *key)
+struct px_call_object *px_call_objects_at(struct px_call_objects *objects, const struct px_key *key)
 {
-	uint32_t i = find_key(things, key);
+	uint32_t i = find_key(objects, key);
 
-	return i ? use(things, &things->thing[things->key[i - 1].thing - 1]) : NULL;
+	return i ? use(objects, &objects->object[objects->key[i - 1].object - 1]) : NULL;
 }
 
-const struct px_thing *px_things_look(const struct px_things *things, uint32_t handle)
+const struct px_call_object *px_call_objects_look(const struct px_call_objects *objects,
+						  uint32_t handle)
 {
-	uint32_t i = *bucket_of_handle((struct px_things *)things, handle);
+	uint32_t i = *bucket_of_handle((struct px_call_objects *)objects, handle);
 
-	while (i && things->thing[i - 1].object.handle != handle)
-		i = NEXT_OF_HANDLE(things, i);
-	return i ? &things->thing[i - 1] : NULL;
+	while (i && objects->object[i - 1].object.handle != handle)
+		i = NEXT_OF_HANDLE(objects, i);
+	return i ? &objects->object[i - 1] : NULL;
 }
 
-struct px_thing *px_things_of(struct px_things *things, uint32_t handle)
+struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle)
 {
-	const struct px_thing *found = handle ? px_things_look(things, handle) : NULL;
+	const struct px_call_object *found = handle ? px_call_objects_look(objects, handle) : NULL;
 
-	return found ? use(things, (struct px_thing *)found) : NULL;
+	return found ? use(objects, (struct px_call_object *)found) : NULL;
 }
 
-static void forget(struct px_things *things, struct px_thing *thing)
+static void forget(struct px_call_objects *objects, struct px_call_object *object)
 {
-	uint32_t index = index_of(things, thing);
+	uint32_t index = index_of(objects, object);
 
-	if (thing->object.handle)
-		UNLINK(things, bucket_of_handle(things, thing->object.handle), index,
+	if (object->object.handle)
+		UNLINK(objects, bucket_of_handle(objects, object->object.handle), index,
 		       NEXT_OF_HANDLE);
-	leave_order(things, thing);
-	thing->next_of_handle = things->free_things;
-	things->free_things = index;
+	leave_order(objects, object);
+	object->next_of_handle = objects->free_objects;
+	objects->free_objects = index;
 }
 
-static void drop_key(struct px_things *things, uint32_t i)
+static void drop_key(struct px_call_objects *objects, uint32_t i)
 {
-	struct node *node = &things->key[i - 1];
-	struct px_thing *thing = &things->thing[node->thing - 1];
+	struct node *node = &objects->key[i - 1];
+	struct px_call_object *object = &objects->object[node->object - 1];
 
-	UNLINK(things, bucket_of_key(things, &node->key), i, NEXT_OF_BUCKET);
-	UNLINK(things, &thing->first_key, i, NEXT_OF_THING);
-	node->next = things->free_keys;
-	things->free_keys = i;
+	UNLINK(objects, bucket_of_key(objects, &node->key), i, NEXT_OF_BUCKET);
+	UNLINK(objects, &object->first_key, i, NEXT_OF_OBJECT);
+	node->next = objects->free_keys;
+	objects->free_keys = i;
 }
 
-static void forget_oldest(struct px_things *things)
+static void forget_oldest(struct px_call_objects *objects)
 {
-	struct px_thing *thing = &things->thing[things->oldest - 1];
+	struct px_call_object *object = &objects->object[objects->oldest - 1];
 
-	while (thing->first_key)
-		drop_key(things, thing->first_key);
-	forget(things, thing);
+	while (object->first_key)
+		drop_key(objects, object->first_key);
+	forget(objects, object);
 }
 
-void px_things_unbind(struct px_things *things, const struct px_key *key)
+void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key)
 {
-	uint32_t i = find_key(things, key);
-	struct px_thing *thing;
+	uint32_t i = find_key(objects, key);
+	struct px_call_object *object;
 
 	if (!i)
 		return;
-	thing = &things->thing[things->key[i - 1].thing - 1];
-	drop_key(things, i);
-	if (!thing->first_key)
-		forget(things, thing);
+	object = &objects->object[objects->key[i - 1].object - 1];
+	drop_key(objects, i);
+	if (!object->first_key)
+		forget(objects, object);
 }
 
 /* Every object has a few keys; only dup() can use them up, and then the oldest objects go with theirs. */
-void px_things_bind(struct px_things *things, const struct px_key *key, struct px_thing *thing)
+void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
+			  struct px_call_object *object)
 {
-	uint32_t i = find_key(things, key);
+	uint32_t i = find_key(objects, key);
 	struct node *node;
 
-	if (i && things->key[i - 1].thing == index_of(things, thing))
+	if (i && objects->key[i - 1].object == index_of(objects, object))
 		return;
-	px_things_unbind(things, key);
-	while (!things->free_keys && things->nr_keys == KEYS_MAX) {
-		if (things->oldest == index_of(things, thing))
+	px_call_objects_unbind(objects, key);
+	while (!objects->free_keys && objects->nr_keys == KEYS_MAX) {
+		if (objects->oldest == index_of(objects, object))
 			return;
-		forget_oldest(things);
+		forget_oldest(objects);
 	}
-	i = things->free_keys;
+	i = objects->free_keys;
 	if (i)
-		things->free_keys = NEXT_OF_BUCKET(things, i);
+		objects->free_keys = NEXT_OF_BUCKET(objects, i);
 	else
-		i = ++things->nr_keys;
-	node = &things->key[i - 1];
+		i = ++objects->nr_keys;
+	node = &objects->key[i - 1];
 	*node = (struct node){.key = *key,
-			      .thing = index_of(things, thing),
-			      .next = *bucket_of_key(things, key),
-			      .next_of_thing = thing->first_key};
-	*bucket_of_key(things, key) = thing->first_key = i;
+			      .object = index_of(objects, object),
+			      .next = *bucket_of_key(objects, key),
+			      .next_of_object = object->first_key};
+	*bucket_of_key(objects, key) = object->first_key = i;
 }
 
-struct px_thing *px_things_add(struct px_things *things, enum px_txtb_object_type type,
-			       uint32_t handle)
+struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
+					   enum px_txtb_object_type type, uint32_t handle)
 {
-	struct px_thing *thing;
+	struct px_call_object *object;
 	uint32_t *bucket;
 
-	if (!things->free_things && things->nr_things == PX_THINGS_MAX)
-		forget_oldest(things);
-	if (things->free_things) {
-		thing = &things->thing[things->free_things - 1];
-		things->free_things = thing->next_of_handle;
+	if (!objects->free_objects && objects->nr_call_objects == PX_CALL_OBJECTS_MAX)
+		forget_oldest(objects);
+	if (objects->free_objects) {
+		object = &objects->object[objects->free_objects - 1];
+		objects->free_objects = object->next_of_handle;
 	} else {
-		thing = &things->thing[things->nr_things++];
+		object = &objects->object[objects->nr_call_objects++];
 	}
-	memset(thing, 0, sizeof(*thing));
+	memset(object, 0, sizeof(*object));
 	if (type != PX_TXTB_UNUSED && handle == 0) {
-		things->serial = things->serial % 0xFFFFFF + 1;
-		handle = px_txtb_handle(type, things->serial);
+		objects->serial = objects->serial % 0xFFFFFF + 1;
+		handle = px_txtb_handle(type, objects->serial);
 	}
-	thing->object.type = type;
-	thing->object.handle = handle;
+	object->object.type = type;
+	object->object.handle = handle;
 	if (handle) {
-		bucket = bucket_of_handle(things, handle);
-		thing->next_of_handle = *bucket;
-		*bucket = index_of(things, thing);
+		bucket = bucket_of_handle(objects, handle);
+		object->next_of_handle = *bucket;
+		*bucket = index_of(objects, object);
 	}
-	enter_order(things, thing);
-	return thing;
+	enter_order(objects, object);
+	return object;
 }
 
 /* Names. */
@@ -314,18 +316,18 @@ static uint32_t hash_name(const char *name)
 	return (uint32_t)(hash ^ hash >> 32) & ((1 << NAME_BITS) - 1);
 }
 
-static bool is_taken(const struct px_things *things, const char *name)
+static bool is_taken(const struct px_call_objects *objects, const char *name)
 {
 	uint32_t hash = hash_name(name);
 
-	return things->names[hash / 64] >> hash % 64 & 1;
+	return objects->names[hash / 64] >> hash % 64 & 1;
 }
 
-void px_things_note_name(struct px_things *things, const char *name)
+void px_call_objects_note_name(struct px_call_objects *objects, const char *name)
 {
 	uint32_t hash = hash_name(name);
 
-	things->names[hash / 64] |= UINT64_C(1) << hash % 64;
+	objects->names[hash / 64] |= UINT64_C(1) << hash % 64;
 }
 
 /* The end of a path tells more than its beginning. */
@@ -342,50 +344,51 @@ static void cut(const char *text, size_t length, size_t room, char *to)
 }
 
 /* A name that was taken once, of an object that may be gone, gets the serial of this one behind it. */
-void px_things_name(struct px_things *things, struct px_thing *thing, const char *text,
-		    size_t length)
+void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
+			  const char *text, size_t length)
 {
-	char *name = thing->object.name;
+	char *name = object->object.name;
 	char suffix[16];
 
 	snprintf(suffix, sizeof(suffix),
-		 thing->object.type == PX_TXTB_THREAD && thing->object.tid ? " %u" : " #%u",
-		 thing->object.type == PX_TXTB_THREAD && thing->object.tid ?
-			 thing->object.tid :
-			 thing->object.handle & 0xFFFFFF);
+		 object->object.type == PX_TXTB_THREAD && object->object.tid ? " %u" : " #%u",
+		 object->object.type == PX_TXTB_THREAD && object->object.tid ?
+			 object->object.tid :
+			 object->object.handle & 0xFFFFFF);
 	cut(text, length, NAME_BYTES_MAX, name);
-	if (thing->object.type == PX_TXTB_THREAD || is_taken(things, name)) {
+	if (object->object.type == PX_TXTB_THREAD || is_taken(objects, name)) {
 		cut(text, length, NAME_BYTES_MAX - strlen(suffix), name);
 		strcat(name, suffix);
 	}
-	px_things_note_name(things, name);
+	px_call_objects_note_name(objects, name);
 }
 
-static bool is_own(const struct px_thing *thing)
+static bool is_own(const struct px_call_object *object)
 {
-	return thing->object.pid == (uint32_t)getpid();
+	return object->object.pid == (uint32_t)getpid();
 }
 
-void px_things_name_by_address(struct px_things *things, struct px_thing *thing)
+void px_call_objects_name_by_address(struct px_call_objects *objects, struct px_call_object *object)
 {
 	char text[2 * PX_OBJECT_NAME_SIZE], place[PX_OBJECT_NAME_SIZE];
-	const char *word = word_for(thing->object.type);
+	const char *word = word_for(object->object.type);
 
 	text[0] = '\0';
-	if (things->namer &&
-	    things->namer->call(things->namer, thing, text, PX_OBJECT_NAME_SIZE) == 0) {
+	if (objects->namer &&
+	    objects->namer->call(objects->namer, object, text, PX_OBJECT_NAME_SIZE) == 0) {
 		text[PX_OBJECT_NAME_SIZE - 1] = '\0';
-		px_things_name(things, thing, text, strlen(text));
+		px_call_objects_name(objects, object, text, strlen(text));
 		return;
 	}
-	if (thing->object.type == PX_TXTB_BYTE_POOL)
-		snprintf(text, sizeof(text), "heap %u", thing->object.pid);
-	else if (px_things_is_descriptor(thing))
-		snprintf(text, sizeof(text), "%s fd %d", word, (int)thing->address);
-	else if (is_own(thing) && (px_modules_find(thing->address, place, sizeof(place)) ||
-				   px_modules_find(thing->site, place, sizeof(place))))
+	if (object->object.type == PX_TXTB_BYTE_POOL)
+		snprintf(text, sizeof(text), "heap %u", object->object.pid);
+	else if (px_call_objects_is_descriptor(object))
+		snprintf(text, sizeof(text), "%s fd %d", word, (int)object->address);
+	else if (is_own(object) && (px_modules_find(object->address, place, sizeof(place)) ||
+				    px_modules_find(object->site, place, sizeof(place))))
 		snprintf(text, sizeof(text), "%s %s", word, place);
 	else
-		snprintf(text, sizeof(text), "%s 0x%llx", word, (unsigned long long)thing->address);
-	px_things_name(things, thing, text, strlen(text));
+		snprintf(text, sizeof(text), "%s 0x%llx", word,
+			 (unsigned long long)object->address);
+	px_call_objects_name(objects, object, text, strlen(text));
 }

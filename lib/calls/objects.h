@@ -5,13 +5,13 @@
  *
  * A key leads to an object until it is let go: {pid, address} in the space of its type, since what was a mutex may be a
  * semaphore later; {pid, descriptor} in one space for files, sockets and queues.  Several keys may lead to one object
- * (dup).  The PX_THINGS_MAX that were used last are kept.  Handles come from a counter; after 2^24 objects it begins
+ * (dup).  The PX_CALL_OBJECTS_MAX that were used last are kept.  Handles come from a counter; after 2^24 objects it begins
  * anew, and where the log still has the first of them, they share a handle.
  *
  * Private memory.  One thread at a time; the caller sees to it.
  */
-#ifndef PX_THINGS_H
-#define PX_THINGS_H
+#ifndef PX_CALLS_OBJECTS_H
+#define PX_CALLS_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "event/threads.h"
 #include "txtb/txtb.h"
 
-#define PX_THINGS_MAX 16384
+#define PX_CALL_OBJECTS_MAX 16384
 
 /* Spaces of keys: types of objects, and these. */
 enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD };
@@ -32,19 +32,19 @@ struct px_key {
 };
 
 /* What a thread waits for. */
-struct px_thing_wait {
-	uint64_t began; /* when: px_callwaits.now */
+struct px_call_object_wait {
+	uint64_t began; /* when: px_wakers.now */
 	uint32_t call;	/* enum px_call */
 	uint32_t state;
 	uint32_t object; /* handle; 0: none */
 };
 
-struct px_thing {
+struct px_call_object {
 	struct px_object object; /* handle 0: only a name that is kept for its address */
 	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
 	uint64_t site;		 /* from where it was first called */
 
-	/* What resolve.c and wakers.c remember.  Times are px_callwaits.now. */
+	/* What resolve.c and wakers.c remember.  Times are px_wakers.now. */
 	uint32_t releaser[2]; /* thread: who gave it up, or, of a queue, sent and received last, */
 	uint64_t released_at[2]; /* and when */
 	uint64_t acquired_at;
@@ -54,7 +54,7 @@ struct px_thing {
 	uint32_t depth;	    /* of signal handlers that came as it waited */
 	bool is_known;	    /* it has recorded something */
 	bool is_suspended;
-	struct px_thing_wait wait, outer; /* outer: of which a handler came */
+	struct px_call_object_wait wait, outer; /* outer: of which a handler came */
 
 	/* Indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;
@@ -62,55 +62,60 @@ struct px_thing {
 
 /* Who may know a better name for an object that is new: 0 and a text. */
 struct px_namer {
-	int (*call)(const struct px_namer *namer, const struct px_thing *thing, char *text,
+	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		    size_t size);
 	void (*function)(void); /* its own */
 	void *argument;
 };
 
-struct px_things;
+struct px_call_objects;
 
 /* True if its address is a descriptor. */
-PX_INLINE bool px_things_is_descriptor(const struct px_thing *thing)
+PX_INLINE bool px_call_objects_is_descriptor(const struct px_call_object *object)
 {
-	return thing->object.type == PX_TXTB_FILE || thing->object.type == PX_TXTB_QUEUE ||
-	       thing->object.type == PX_TXTB_TCP_SOCKET || thing->object.type == PX_TXTB_UDP_SOCKET;
+	return object->object.type == PX_TXTB_FILE || object->object.type == PX_TXTB_QUEUE ||
+	       object->object.type == PX_TXTB_TCP_SOCKET ||
+	       object->object.type == PX_TXTB_UDP_SOCKET;
 }
 
 /* NULL: no memory. */
-struct px_things *px_things_make(void);
-void px_things_free(struct px_things *things);
+struct px_call_objects *px_call_objects_make(void);
+void px_call_objects_free(struct px_call_objects *objects);
 
-void px_things_set_namer(struct px_things *things, const struct px_namer *namer);
+void px_call_objects_set_namer(struct px_call_objects *objects, const struct px_namer *namer);
 
 /* NULL: there is none.  What is found counts as used. */
-struct px_thing *px_things_at(struct px_things *things, const struct px_key *key);
-struct px_thing *px_things_of(struct px_things *things, uint32_t handle);
-const struct px_thing *px_things_look(const struct px_things *things, uint32_t handle);
+struct px_call_object *px_call_objects_at(struct px_call_objects *objects,
+					  const struct px_key *key);
+struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle);
+const struct px_call_object *px_call_objects_look(const struct px_call_objects *objects,
+						  uint32_t handle);
 
 /* A further key for it; what the key led to before is let go. */
-void px_things_bind(struct px_things *things, const struct px_key *key, struct px_thing *thing);
+void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
+			  struct px_call_object *object);
 
-/* The key leads nowhere.  An object without a key is forgotten, but it stays valid until the next call of px_things_add(). */
-void px_things_unbind(struct px_things *things, const struct px_key *key);
+/* The key leads nowhere.  An object without a key is forgotten, but it stays valid until the next call of px_call_objects_add(). */
+void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
 
 /* A new object with this handle, without a key and a name; 0: with the next handle of its type. */
-struct px_thing *px_things_add(struct px_things *things, enum px_txtb_object_type type,
-			       uint32_t handle);
+struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
+					   enum px_txtb_object_type type, uint32_t handle);
 
 /*
  * Give it a name: this text (a path: its end), or, where there is none, what somebody else knows of it, or what can be
  * said of its address.  No other object has it; of a thread its tid sees to that.
  */
-void px_things_name(struct px_things *things, struct px_thing *thing, const char *text,
-		    size_t length);
-void px_things_name_by_address(struct px_things *things, struct px_thing *thing);
+void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
+			  const char *text, size_t length);
+void px_call_objects_name_by_address(struct px_call_objects *objects,
+				     struct px_call_object *object);
 
 /* The serial of the last handle that was given. */
-uint32_t px_things_serial(const struct px_things *things);
-void px_things_set_serial(struct px_things *things, uint32_t serial);
+uint32_t px_call_objects_serial(const struct px_call_objects *objects);
+void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 
 /* Names that are taken already. */
-void px_things_note_name(struct px_things *things, const char *name);
+void px_call_objects_note_name(struct px_call_objects *objects, const char *name);
 
 #endif

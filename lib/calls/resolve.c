@@ -12,29 +12,29 @@
 
 /* Threads. */
 
-static void bind_thread(struct px_callthings *all, struct px_thing *thread)
+static void bind_thread(struct px_resolve *all, struct px_call_object *thread)
 {
 	struct px_key key = {
 		.value = thread->object.thread, .pid = thread->object.pid, .space = PX_TXTB_THREAD};
 
-	px_things_bind(all->things, &key, thread);
+	px_call_objects_bind(all->objects, &key, thread);
 	if (!thread->object.tid)
 		return;
 	key.value = thread->object.tid;
 	key.space = PX_SPACE_TID;
-	px_things_bind(all->things, &key, thread);
+	px_call_objects_bind(all->objects, &key, thread);
 }
 
 /* The thread with this handle; pid and pthread_t as somebody has told them. */
-static struct px_thing *thread_with(struct px_callthings *all, uint32_t handle, uint32_t pid,
-				    uint64_t thread)
+static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handle, uint32_t pid,
+					  uint64_t thread)
 {
-	struct px_thing *found = px_things_of(all->things, handle);
+	struct px_call_object *found = px_call_objects_of(all->objects, handle);
 
 	if (found)
 		return found;
-	found = px_things_add(all->things, PX_TXTB_THREAD, handle);
-	if (!px_objects_find(all->threads, handle, &found->object) ||
+	found = px_call_objects_add(all->objects, PX_TXTB_THREAD, handle);
+	if (!px_threads_find(all->threads, handle, &found->object) ||
 	    found->object.type != PX_TXTB_THREAD) {
 		found->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
 		snprintf(found->object.name, sizeof(found->object.name), "unknown thread %x",
@@ -48,10 +48,11 @@ static struct px_thing *thread_with(struct px_callthings *all, uint32_t handle, 
 }
 
 /* A thread may have been told of before it had recorded anything: who it is is known by now. */
-static struct px_thing *thread_of(struct px_callthings *all, const struct px_record *record,
-				  struct px_translation *to)
+static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
+					struct px_translation *to)
 {
-	struct px_thing *self = thread_with(all, record->context, record->pid, record->thread);
+	struct px_call_object *self = thread_with(all, record->context, record->pid,
+						  record->thread);
 	struct px_object known;
 
 	self->priority = record->priority;
@@ -59,7 +60,7 @@ static struct px_thing *thread_of(struct px_callthings *all, const struct px_rec
 		return self;
 	self->is_known = true;
 	to->changed = record->context;
-	if (px_objects_find(all->threads, record->context, &known) && known.type == PX_TXTB_THREAD)
+	if (px_threads_find(all->threads, record->context, &known) && known.type == PX_TXTB_THREAD)
 		self->object = known;
 	self->object.pid = record->pid;
 	self->object.thread = self->address = record->thread;
@@ -68,23 +69,23 @@ static struct px_thing *thread_of(struct px_callthings *all, const struct px_rec
 }
 
 /* One that has been introduced, and of which no record was read yet. */
-static uint32_t look_for_tid(const struct px_objects *threads, uint32_t pid, uint32_t tid)
+static uint32_t look_for_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
 {
 	uint64_t next = px_load_acquire(&threads->next);
-	uint64_t oldest = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
+	uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
 	struct px_object object;
 
 	for (uint64_t serial = next; serial-- > oldest;)
-		if (px_objects_get(threads, serial, &object) && object.type == PX_TXTB_THREAD &&
+		if (px_threads_get(threads, serial, &object) && object.type == PX_TXTB_THREAD &&
 		    object.pid == pid && object.tid == tid)
 			return object.handle;
 	return 0;
 }
 
-uint32_t px_callthings_with_tid(struct px_callthings *all, uint32_t pid, uint32_t tid)
+uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid)
 {
 	const struct px_key key = {.value = tid, .pid = pid, .space = PX_SPACE_TID};
-	const struct px_thing *thread = tid ? px_things_at(all->things, &key) : NULL;
+	const struct px_call_object *thread = tid ? px_call_objects_at(all->objects, &key) : NULL;
 	uint32_t handle;
 
 	if (!tid || thread)
@@ -116,42 +117,43 @@ static const char *text_of(const struct px_call_read *call, size_t *length)
 	return *length > 0 ? text : NULL;
 }
 
-static void name_object(struct px_callthings *all, const struct px_call_read *call,
-			struct px_thing *thing, bool has_text)
+static void name_object(struct px_resolve *all, const struct px_call_read *call,
+			struct px_call_object *object, bool has_text)
 {
 	const struct px_key key = {
-		.value = thing->address, .pid = thing->object.pid, .space = PX_SPACE_NAME};
-	const struct px_thing *kept = NULL;
+		.value = object->address, .pid = object->object.pid, .space = PX_SPACE_NAME};
+	const struct px_call_object *kept = NULL;
 	const char *text = NULL;
 	size_t length;
 
 	if (has_text)
 		text = text_of(call, &length);
-	if (!text && !px_things_is_descriptor(thing))
-		kept = px_things_at(all->things, &key);
+	if (!text && !px_call_objects_is_descriptor(object))
+		kept = px_call_objects_at(all->objects, &key);
 	if (kept)
-		px_things_name(all->things, thing, kept->object.name, strlen(kept->object.name));
+		px_call_objects_name(all->objects, object, kept->object.name,
+				     strlen(kept->object.name));
 	else if (text)
-		px_things_name(all->things, thing, text, length);
+		px_call_objects_name(all->objects, object, text, length);
 	else
-		px_things_name_by_address(all->things, thing);
+		px_call_objects_name_by_address(all->objects, object);
 }
 
-static struct px_thing *new_object(struct px_callthings *all, const struct px_call_read *call,
-				   enum px_txtb_object_type type, const struct px_key *key,
-				   bool has_text)
+static struct px_call_object *new_object(struct px_resolve *all, const struct px_call_read *call,
+					 enum px_txtb_object_type type, const struct px_key *key,
+					 bool has_text)
 {
-	struct px_thing *thing = px_things_add(all->things, type, 0);
+	struct px_call_object *object = px_call_objects_add(all->objects, type, 0);
 
-	thing->object.pid = call->record->pid;
-	thing->address = key->value;
-	thing->site = call->record->address;
-	px_things_bind(all->things, key, thing);
-	name_object(all, call, thing, has_text);
-	return thing;
+	object->object.pid = call->record->pid;
+	object->address = key->value;
+	object->site = call->record->address;
+	px_call_objects_bind(all->objects, key, object);
+	name_object(all, call, object, has_text);
+	return object;
 }
 
-static void find_thread(struct px_callthings *all, struct px_call_read *call)
+static void find_thread(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, PX_TXTB_THREAD);
 	bool creates = call->native == PX_NATIVE_THREAD_CREATE;
@@ -161,13 +163,13 @@ static void find_thread(struct px_callthings *all, struct px_call_read *call)
 	else if (creates && !call->has_failed && px_is_thread(call->first.of_object.value)) {
 		call->object = thread_with(all, call->first.of_object.value, call->record->pid,
 					   key.value);
-		px_things_bind(all->things, &key, call->object);
+		px_call_objects_bind(all->objects, &key, call->object);
 	} else if (!creates)
-		call->object = px_things_at(all->things, &key);
+		call->object = px_call_objects_at(all->objects, &key);
 }
 
 /* The same named semaphore opened again is the same one. */
-static void find_by_address(struct px_callthings *all, struct px_call_read *call)
+static void find_by_address(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, call->facts->object);
 	bool is_named = call->call == PX_CALL_sem_open;
@@ -176,11 +178,11 @@ static void find_by_address(struct px_callthings *all, struct px_call_read *call
 		find_thread(all, call);
 		return;
 	}
-	if (call->has_failed && px_callrules_is_creation(call->native))
+	if (call->has_failed && px_rules_is_creation(call->native))
 		return;
-	call->object = px_things_at(all->things, &key);
-	if (call->object && px_callrules_is_creation(call->native) && !is_named) {
-		px_things_unbind(all->things, &key);
+	call->object = px_call_objects_at(all->objects, &key);
+	if (call->object && px_rules_is_creation(call->native) && !is_named) {
+		px_call_objects_unbind(all->objects, &key);
 		call->object = NULL;
 	}
 	if (!call->object)
@@ -195,48 +197,48 @@ static bool is_socket(uint32_t type)
 }
 
 /* True if what a descriptor was taken for is not what it must be for this call. */
-static bool is_other(const struct px_call_read *call, const struct px_thing *thing)
+static bool is_other(const struct px_call_read *call, const struct px_call_object *object)
 {
 	if (is_socket(call->facts->object))
-		return !is_socket(thing->object.type);
-	return call->facts->object == PX_TXTB_QUEUE && thing->object.type != PX_TXTB_QUEUE;
+		return !is_socket(object->object.type);
+	return call->facts->object == PX_TXTB_QUEUE && object->object.type != PX_TXTB_QUEUE;
 }
 
 /* A child has the descriptors of its parent, and what they stand for is the same. */
-static struct px_thing *inherited_fd(struct px_callthings *all, const struct px_key *key)
+static struct px_call_object *inherited_fd(struct px_resolve *all, const struct px_key *key)
 {
 	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
-	const struct px_thing *parent = px_things_at(all->things, &child);
+	const struct px_call_object *parent = px_call_objects_at(all->objects, &child);
 	struct px_key of_parent = *key;
-	struct px_thing *thing;
+	struct px_call_object *object;
 
 	if (!parent)
 		return NULL;
 	of_parent.pid = parent->object.pid;
-	thing = px_things_at(all->things, &of_parent);
-	if (thing)
-		px_things_bind(all->things, key, thing);
-	return thing;
+	object = px_call_objects_at(all->objects, &of_parent);
+	if (object)
+		px_call_objects_bind(all->objects, key, object);
+	return object;
 }
 
-static struct px_thing *object_of_fd(struct px_callthings *all, const struct px_call_read *call,
-				     int fd)
+static struct px_call_object *object_of_fd(struct px_resolve *all, const struct px_call_read *call,
+					   int fd)
 {
 	const struct px_key key = fd_key(call, fd);
-	struct px_thing *thing = px_things_at(all->things, &key);
+	struct px_call_object *object = px_call_objects_at(all->objects, &key);
 
 	if (fd < 0)
 		return NULL;
-	if (!thing)
-		thing = inherited_fd(all, &key);
-	if (thing && !is_other(call, thing))
-		return thing;
+	if (!object)
+		object = inherited_fd(all, &key);
+	if (object && !is_other(call, object))
+		return object;
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
 }
 
 /* A descriptor that begins: whatever had its number before is gone. */
-static struct px_thing *begin_fd(struct px_callthings *all, const struct px_call_read *call,
-				 enum px_txtb_object_type type, int64_t fd)
+static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_call_read *call,
+				       enum px_txtb_object_type type, int64_t fd)
 {
 	const struct px_key key = fd_key(call, (int)fd);
 	bool has_text = call->call == PX_CALL_open || call->call == PX_CALL_fopen ||
@@ -244,7 +246,7 @@ static struct px_thing *begin_fd(struct px_callthings *all, const struct px_call
 
 	if (fd < 0 || fd > INT32_MAX)
 		return NULL;
-	px_things_unbind(all->things, &key);
+	px_call_objects_unbind(all->objects, &key);
 	return new_object(all, call, type, &key, has_text);
 }
 
@@ -256,7 +258,7 @@ static enum px_txtb_object_type type_of_socket(uint32_t value)
 								   PX_TXTB_UDP_SOCKET;
 }
 
-static void begin_pair(struct px_callthings *all, struct px_call_read *call)
+static void begin_pair(struct px_resolve *all, struct px_call_read *call)
 {
 	int other = (int)call->first.of_fd.value;
 	enum px_txtb_object_type type = PX_TXTB_FILE;
@@ -272,17 +274,17 @@ static void begin_pair(struct px_callthings *all, struct px_call_read *call)
 	call->object = begin_fd(all, call, type, call->first.of_fd.fd);
 }
 
-static void duplicate(struct px_callthings *all, struct px_call_read *call)
+static void duplicate(struct px_resolve *all, struct px_call_read *call)
 {
 	int64_t fd = call->first.of_fd.result;
 	const struct px_key key = fd_key(call, (int)fd);
 
 	call->object = object_of_fd(all, call, call->first.of_fd.fd);
 	if (call->object && fd >= 0 && fd <= INT32_MAX && fd != call->first.of_fd.fd)
-		px_things_bind(all->things, &key, call->object);
+		px_call_objects_bind(all->objects, &key, call->object);
 }
 
-static void find_by_fd(struct px_callthings *all, struct px_call_read *call)
+static void find_by_fd(struct px_resolve *all, struct px_call_read *call)
 {
 	int64_t result = call->first.of_fd.result;
 
@@ -321,16 +323,16 @@ static void find_by_fd(struct px_callthings *all, struct px_call_read *call)
 }
 
 /* The heap is one object of its process. */
-static void find_pool(struct px_callthings *all, struct px_call_read *call)
+static void find_pool(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = {.pid = call->record->pid, .space = PX_TXTB_BYTE_POOL};
 
-	call->object = px_things_at(all->things, &key);
+	call->object = px_call_objects_at(all->objects, &key);
 	if (!call->object)
 		call->object = new_object(all, call, PX_TXTB_BYTE_POOL, &key, false);
 }
 
-static void find_object(struct px_callthings *all, struct px_call_read *call)
+static void find_object(struct px_resolve *all, struct px_call_read *call)
 {
 	if (call->facts->object == PX_CALL_OBJECT_NONE)
 		return;
@@ -342,7 +344,7 @@ static void find_object(struct px_callthings *all, struct px_call_read *call)
 		find_by_address(all, call);
 }
 
-void px_callthings_find(struct px_callthings *all, struct px_call_read *call)
+void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 {
 	call->self = thread_of(all, call->record, call->to);
 	find_object(all, call);
@@ -351,60 +353,60 @@ void px_callthings_find(struct px_callthings *all, struct px_call_read *call)
 /* Names and ends. */
 
 /* Whose child a process is: as far back as that is remembered. */
-static void note_child(struct px_callthings *all, const struct px_call_read *call)
+static void note_child(struct px_resolve *all, const struct px_call_read *call)
 {
 	struct px_key key = {.space = PX_SPACE_CHILD};
-	struct px_thing *child;
+	struct px_call_object *child;
 
 	if (call->call != PX_CALL_fork || call->first.of_fd.result <= 0)
 		return;
 	key.value = (uint64_t)call->first.of_fd.result;
-	child = px_things_add(all->things, PX_TXTB_UNUSED, 0);
+	child = px_call_objects_add(all->objects, PX_TXTB_UNUSED, 0);
 	child->object.pid = call->record->pid;
-	px_things_bind(all->things, &key, child);
+	px_call_objects_bind(all->objects, &key, child);
 }
 
-static void rename_thread(struct px_callthings *all, struct px_call_read *call)
+static void rename_thread(struct px_resolve *all, struct px_call_read *call)
 {
 	size_t length;
 	const char *text = text_of(call, &length);
 
 	if (!text || !call->object || call->has_failed)
 		return;
-	px_things_name(all->things, call->object, text, length);
+	px_call_objects_name(all->objects, call->object, text, length);
 	call->to->changed = call->object->object.handle;
 }
 
 /* The name is kept for what will be there, and what is there has it at once. */
-static void name_address(struct px_callthings *all, struct px_call_read *call)
+static void name_address(struct px_resolve *all, struct px_call_read *call)
 {
 	struct px_key key = address_key(call, PX_SPACE_NAME);
-	struct px_thing *thing = px_things_at(all->things, &key);
+	struct px_call_object *object = px_call_objects_at(all->objects, &key);
 	size_t length;
 	const char *text = text_of(call, &length);
 
 	if (!text)
 		return;
-	if (!thing) {
-		thing = px_things_add(all->things, PX_TXTB_UNUSED, 0);
-		px_things_bind(all->things, &key, thing);
+	if (!object) {
+		object = px_call_objects_add(all->objects, PX_TXTB_UNUSED, 0);
+		px_call_objects_bind(all->objects, &key, object);
 	}
-	snprintf(thing->object.name, sizeof(thing->object.name), "%.*s", (int)length, text);
+	snprintf(object->object.name, sizeof(object->object.name), "%.*s", (int)length, text);
 	for (key.space = PX_TXTB_TIMER; key.space <= PX_TXTB_BYTE_POOL; key.space++) {
-		thing = px_things_at(all->things, &key);
-		if (!thing)
+		object = px_call_objects_at(all->objects, &key);
+		if (!object)
 			continue;
-		px_things_name(all->things, thing, text, length);
-		call->to->changed = thing->object.handle;
+		px_call_objects_name(all->objects, object, text, length);
+		call->to->changed = object->object.handle;
 	}
 }
 
 /* What a name was given to is gone: it is not that of what comes to stand there. */
-static void end_object(struct px_callthings *all, struct px_call_read *call)
+static void end_object(struct px_resolve *all, struct px_call_read *call)
 {
 	struct px_key name = address_key(call, PX_SPACE_NAME);
 
-	if (!call->object || !px_callrules_is_end(call->native) || call->has_failed || call->begins)
+	if (!call->object || !px_rules_is_end(call->native) || call->has_failed || call->begins)
 		return;
 	if (call->call == PX_CALL_sem_close && call->object->nr_opened > 1) {
 		call->object->nr_opened--;
@@ -414,12 +416,12 @@ static void end_object(struct px_callthings *all, struct px_call_read *call)
 		all->ending = fd_key(call, call->first.of_fd.fd);
 	} else {
 		all->ending = address_key(call, call->facts->object);
-		px_things_unbind(all->things, &name);
+		px_call_objects_unbind(all->objects, &name);
 	}
 	all->has_ending = true;
 }
 
-void px_callthings_follow(struct px_callthings *all, struct px_call_read *call)
+void px_resolve_follow(struct px_resolve *all, struct px_call_read *call)
 {
 	note_child(all, call);
 	if (call->call == PX_CALL_pthread_setname_np)
@@ -429,37 +431,38 @@ void px_callthings_follow(struct px_callthings *all, struct px_call_read *call)
 	end_object(all, call);
 }
 
-void px_callthings_forget(struct px_callthings *all)
+void px_resolve_forget(struct px_resolve *all)
 {
 	if (all->has_ending)
-		px_things_unbind(all->things, &all->ending);
+		px_call_objects_unbind(all->objects, &all->ending);
 	all->has_ending = false;
 }
 
-void px_callthings_restore(struct px_callthings *all, const struct px_object *object,
-			   uint64_t address, uint64_t site)
+void px_resolve_restore(struct px_resolve *all, const struct px_object *object, uint64_t address,
+			uint64_t site)
 {
 	struct px_key key = {.value = address, .pid = object->pid, .space = object->type};
-	const struct px_thing *younger;
-	struct px_thing *thing;
+	const struct px_call_object *younger;
+	struct px_call_object *restored;
 
-	if (object->handle == 0 || px_things_look(all->things, object->handle))
+	if (object->handle == 0 || px_call_objects_look(all->objects, object->handle))
 		return;
-	thing = px_things_add(all->things, (enum px_txtb_object_type)object->type, object->handle);
-	thing->object = *object;
-	thing->address = address;
-	thing->site = site;
-	px_things_note_name(all->things, object->name);
+	restored = px_call_objects_add(all->objects, (enum px_txtb_object_type)object->type,
+				       object->handle);
+	restored->object = *object;
+	restored->address = address;
+	restored->site = site;
+	px_call_objects_note_name(all->objects, object->name);
 	if (object->type == PX_TXTB_THREAD) {
-		thing->address = object->thread;
-		thing->is_known = object->pid != 0;
-		bind_thread(all, thing);
+		restored->address = object->thread;
+		restored->is_known = object->pid != 0;
+		bind_thread(all, restored);
 		return;
 	}
-	if (px_things_is_descriptor(thing))
+	if (px_call_objects_is_descriptor(restored))
 		key.space = PX_SPACE_FD;
 	/* The registry also has what was destroyed.  What came to stand there is younger. */
-	younger = px_things_at(all->things, &key);
+	younger = px_call_objects_at(all->objects, &key);
 	if (!younger || (younger->object.handle & 0xFFFFFF) < (object->handle & 0xFFFFFF))
-		px_things_bind(all->things, &key, thing);
+		px_call_objects_bind(all->objects, &key, restored);
 }

@@ -5,8 +5,8 @@
  *
  * Private memory.  One thread at a time; the caller sees to it.
  */
-#ifndef PX_CALLTHINGS_H
-#define PX_CALLTHINGS_H
+#ifndef PX_CALLS_RESOLVE_H
+#define PX_CALLS_RESOLVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,28 +15,28 @@
 #include "calls/objects.h"
 #include "event/threads.h"
 
-/* Begins as {threads, px_things_make()}; who has made the things frees them. */
-struct px_callthings {
-	const struct px_objects *threads; /* who contexts are */
-	struct px_things *things;
+/* Begins as {threads, px_call_objects_make()}; who has made the things frees them. */
+struct px_resolve {
+	const struct px_threads *threads; /* who contexts are */
+	struct px_call_objects *objects;
 	bool has_ending;
 	struct px_key ending; /* let go with the next record: a log may still look the object up */
 };
 
 /* Let go what ended with the record before: ahead of each one, be it of a call or not. */
-void px_callthings_forget(struct px_callthings *all);
+void px_resolve_forget(struct px_resolve *all);
 
 /* Sets self and object of the call, and `changed` of its translation where the thread is known only now. */
-void px_callthings_find(struct px_callthings *all, struct px_call_read *call);
+void px_resolve_find(struct px_resolve *all, struct px_call_read *call);
 
 /* What the call does to names, children and the life of its object, once it has been shown. */
-void px_callthings_follow(struct px_callthings *all, struct px_call_read *call);
+void px_resolve_follow(struct px_resolve *all, struct px_call_read *call);
 
 /* The handle of a thread.  0: nobody; and somebody who is not traced is not nobody. */
-uint32_t px_callthings_with_tid(struct px_callthings *all, uint32_t pid, uint32_t tid);
+uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid);
 
 /* What a log knows of an object that is not destroyed, or of a thread: for who goes on with it. */
-void px_callthings_restore(struct px_callthings *all, const struct px_object *object,
-			   uint64_t address, uint64_t site);
+void px_resolve_restore(struct px_resolve *all, const struct px_object *object, uint64_t address,
+			uint64_t site);
 
 #endif

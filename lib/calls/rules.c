@@ -41,7 +41,7 @@ static const struct {
 	{PX_TXTB_QUEUE, 252, 0, INFO(ZERO, ZERO, ZERO, ZERO)},
 };
 
-void px_callrules_convert(struct px_call_read *call)
+void px_rules_convert(struct px_call_read *call)
 {
 	for (size_t i = 0; call->object && i < PX_ARRAY_SIZE(converted); i++)
 		if (converted[i].type == call->object->object.type &&
@@ -53,19 +53,19 @@ void px_callrules_convert(struct px_call_read *call)
 }
 
 /* Of event flags, a mutex, a queue, a semaphore or a timer. */
-bool px_callrules_is_creation(uint32_t native)
+bool px_rules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
 /* Of the same, in that order, or of a file, a TCP or a UDP socket. */
-bool px_callrules_is_end(uint32_t native)
+bool px_rules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||
 	       native == 243 || native == 413 || native == 431;
 }
 
-bool px_callrules_is_attempt(uint32_t native)
+bool px_rules_is_attempt(uint32_t native)
 {
 	switch (native) {
 	case PX_NATIVE_EVENT_FLAGS_GET:
@@ -90,7 +90,7 @@ bool px_callrules_is_attempt(uint32_t native)
 	}
 }
 
-unsigned int px_callrules_object_word(enum px_call call, unsigned int native)
+unsigned int px_rules_object_word(enum px_call call, unsigned int native)
 {
 	const uint8_t *info = px_calls[call].info;
 	unsigned int i = 0;

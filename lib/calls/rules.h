@@ -3,8 +3,8 @@
  * Which native event a call is: what calls.def says of it, and what depends on the object.  Rules alone; nothing is
  * remembered from one call to the next.
  */
-#ifndef PX_CALLRULES_H
-#define PX_CALLRULES_H
+#ifndef PX_CALLS_RULES_H
+#define PX_CALLS_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,19 +30,19 @@ enum {
 };
 
 /* Sets the native event of a call whose object has been found. */
-void px_callrules_convert(struct px_call_read *call);
+void px_rules_convert(struct px_call_read *call);
 
 /* True if its object begins with it, or ends. */
-bool px_callrules_is_creation(uint32_t native);
-bool px_callrules_is_end(uint32_t native);
+bool px_rules_is_creation(uint32_t native);
+bool px_rules_is_end(uint32_t native);
 
 /*
  * What ThreadX records before it knows how it ends stays what it is; all else that fails has changed nothing, and is no
  * native event.
  */
-bool px_callrules_is_attempt(uint32_t native);
+bool px_rules_is_attempt(uint32_t native);
 
 /* Which word of the own entry of this call, with this native id, is the object's handle; 4: none. */
-unsigned int px_callrules_object_word(enum px_call call, unsigned int native);
+unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 
 #endif

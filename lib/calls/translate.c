@@ -11,19 +11,19 @@
 #include "event/calls.h"
 
 struct px_translator {
-	struct px_callthings all;
-	struct px_callwaits waits;
+	struct px_resolve all;
+	struct px_wakers waits;
 };
 
-struct px_translator *px_translator_make(const struct px_objects *threads)
+struct px_translator *px_translator_make(const struct px_threads *threads)
 {
 	struct px_translator *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return NULL;
-	made->all = (struct px_callthings){.threads = threads, .things = px_things_make()};
-	made->waits = (struct px_callwaits){.things = made->all.things};
-	if (made->all.things)
+	made->all = (struct px_resolve){.threads = threads, .objects = px_call_objects_make()};
+	made->waits = (struct px_wakers){.objects = made->all.objects};
+	if (made->all.objects)
 		return made;
 	free(made);
 	return NULL;
@@ -33,24 +33,25 @@ void px_translator_free(struct px_translator *translator)
 {
 	if (!translator)
 		return;
-	px_things_free(translator->all.things);
+	px_call_objects_free(translator->all.objects);
 	free(translator);
 }
 
-struct px_things *px_translator_things(struct px_translator *translator)
+struct px_call_objects *px_translator_objects(struct px_translator *translator)
 {
-	return translator->all.things;
+	return translator->all.objects;
 }
 
-const struct px_thing *px_translator_find(const struct px_translator *translator, uint32_t handle)
+const struct px_call_object *px_translator_find(const struct px_translator *translator,
+						uint32_t handle)
 {
-	return px_things_look(translator->all.things, handle);
+	return px_call_objects_look(translator->all.objects, handle);
 }
 
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,
 			   uint64_t address, uint64_t site)
 {
-	px_callthings_restore(&translator->all, object, address, site);
+	px_resolve_restore(&translator->all, object, address, site);
 }
 
 /* Words. */
@@ -74,8 +75,8 @@ static uint32_t word_of(struct px_translator *translator, const struct px_call_r
 	case PX_INFO_POOL:
 		return call->object ? call->object->object.handle : PX_NO_THREAD;
 	case PX_INFO_THREAD:
-		return px_callthings_with_tid(&translator->all, call->record->pid,
-					      px_call_read_value(call));
+		return px_resolve_with_tid(&translator->all, call->record->pid,
+					   px_call_read_value(call));
 	case PX_INFO_NEXT:
 		return PX_IDLE_THREAD;
 	case PX_INFO_VALUE:
@@ -108,20 +109,20 @@ void px_translate_plainly(const struct px_record *record, const void *data, size
 			  struct px_translation *translation)
 {
 	translation->nr_shown = translation->open = translation->changed = 0;
-	px_shown_add_plainly(record, data, length, translation);
+	px_entries_add_plainly(record, data, length, translation);
 }
 
 void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
 			      struct px_translation *translation)
 {
-	px_shown_fill_plainly(record, data, length, &translation->shown[translation->own]);
+	px_entries_fill_plainly(record, data, length, &translation->shown[translation->own]);
 	translation->is_native = false;
 	if (translation->open == translation->own + 1)
 		translation->open = 0;
 }
 
 static void show_words(struct px_translator *translator, const struct px_call_read *call,
-		       struct px_shown *shown)
+		       struct px_entries *shown)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		bool is_handle;
@@ -135,21 +136,21 @@ static void show_words(struct px_translator *translator, const struct px_call_re
 
 static void show_own(struct px_translator *translator, struct px_call_read *call)
 {
-	struct px_shown *shown;
+	struct px_entries *shown;
 
-	if (call->native == 0 || (call->has_failed && !px_callrules_is_attempt(call->native))) {
-		px_shown_add_plainly(call->record, call->data, call->length, call->to);
+	if (call->native == 0 || (call->has_failed && !px_rules_is_attempt(call->native))) {
+		px_entries_add_plainly(call->record, call->data, call->length, call->to);
 		return;
 	}
 	if (call->call == PX_CALL_txtrace_thread_end)
-		px_callwaits_wake_joiner(&translator->waits, call);
+		px_wakers_wake_joiner(&translator->waits, call);
 	call->to->own = call->to->nr_shown;
 	call->to->is_native = true;
-	shown = px_shown_add(call->to, call->self->object.handle, call->record->priority,
-			     call->native);
+	shown = px_entries_add(call->to, call->self->object.handle, call->record->priority,
+			       call->native);
 	show_words(translator, call, shown);
 	if (call->call == PX_CALL_txtrace_thread_end)
-		px_callwaits_end_thread(call, shown);
+		px_wakers_end_thread(call, shown);
 }
 
 bool px_translate_is_call(const struct px_record *record, size_t length)
@@ -182,15 +183,15 @@ static void prepare(struct px_call_read *call)
 static void translate_call(struct px_translator *translator, struct px_call_read *call)
 {
 	prepare(call);
-	px_callthings_find(&translator->all, call);
-	px_callrules_convert(call);
-	px_callwaits_hear_of(&translator->waits, call);
+	px_resolve_find(&translator->all, call);
+	px_rules_convert(call);
+	px_wakers_hear_of(&translator->waits, call);
 	if (call->ends)
-		px_callwaits_show_end(&translator->waits, call);
+		px_wakers_show_end(&translator->waits, call);
 	else
 		show_own(translator, call);
-	px_callwaits_follow(&translator->waits, call);
-	px_callthings_follow(&translator->all, call);
+	px_wakers_follow(&translator->waits, call);
+	px_resolve_follow(&translator->all, call);
 }
 
 void px_translate(struct px_translator *translator, const struct px_record *record,
@@ -200,11 +201,11 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 		.record = record, .data = data, .length = length, .to = translation};
 
 	translation->nr_shown = translation->open = translation->changed = 0;
-	px_callthings_forget(&translator->all);
+	px_resolve_forget(&translator->all);
 	if (px_translate_is_call(record, length)) {
 		translate_call(translator, &call);
 		return;
 	}
-	px_callwaits_wake(px_things_of(translator->all.things, record->context), translation);
-	px_shown_add_plainly(record, data, length, translation);
+	px_wakers_wake(px_call_objects_of(translator->all.objects, record->context), translation);
+	px_entries_add_plainly(record, data, length, translation);
 }

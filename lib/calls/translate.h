@@ -23,8 +23,8 @@
  *
  * Whatever a record says is input.  One thread at a time; the caller sees to it.
  */
-#ifndef PX_TRANSLATE_H
-#define PX_TRANSLATE_H
+#ifndef PX_CALLS_TRANSLATE_H
+#define PX_CALLS_TRANSLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@
 struct px_translator;
 
 /* threads: who contexts are.  NULL: no memory. */
-struct px_translator *px_translator_make(const struct px_objects *threads);
+struct px_translator *px_translator_make(const struct px_threads *threads);
 void px_translator_free(struct px_translator *translator);
 
 /* What is shown of this record, of which length bytes of data are there. */
@@ -57,11 +57,12 @@ void px_translate_own_plainly(const struct px_record *record, const void *data, 
 bool px_translate_is_call(const struct px_record *record, size_t length);
 
 /* NULL: it is not known, or not any more. */
-const struct px_thing *px_translator_find(const struct px_translator *translator, uint32_t handle);
+const struct px_call_object *px_translator_find(const struct px_translator *translator,
+						uint32_t handle);
 
 /* What a log knows of an object that is not destroyed, or of a thread: for who goes on with it. */
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,
 			   uint64_t address, uint64_t site);
-struct px_things *px_translator_things(struct px_translator *translator);
+struct px_call_objects *px_translator_objects(struct px_translator *translator);
 
 #endif

@@ -8,9 +8,10 @@
 #define STATE_COMPLETED 1
 #define STATE_TERMINATED 2
 
-static void resume(struct px_translation *to, struct px_thing *thread, const struct px_thing *waker)
+static void resume(struct px_translation *to, struct px_call_object *thread,
+		   const struct px_call_object *waker)
 {
-	struct px_shown *shown = px_shown_add_by(to, waker, PX_NATIVE_RESUME);
+	struct px_entries *shown = px_entries_add_by(to, waker, PX_NATIVE_RESUME);
 
 	shown->info[0] = thread->object.handle;
 	shown->info[1] = thread->wait.state;
@@ -19,10 +20,10 @@ static void resume(struct px_translation *to, struct px_thing *thread, const str
 	thread->is_suspended = false;
 }
 
-static void suspend(struct px_translation *to, struct px_thing *thread, uint32_t priority)
+static void suspend(struct px_translation *to, struct px_call_object *thread, uint32_t priority)
 {
-	struct px_shown *shown = px_shown_add(to, thread->object.handle, priority,
-					      PX_NATIVE_SUSPEND);
+	struct px_entries *shown = px_entries_add(to, thread->object.handle, priority,
+						  PX_NATIVE_SUSPEND);
 
 	shown->info[0] = thread->object.handle;
 	shown->info[1] = thread->wait.state;
@@ -32,27 +33,27 @@ static void suspend(struct px_translation *to, struct px_thing *thread, uint32_t
 	thread->is_suspended = true;
 }
 
-void px_callwaits_wake(struct px_thing *thread, struct px_translation *to)
+void px_wakers_wake(struct px_call_object *thread, struct px_translation *to)
 {
 	if (thread && thread->is_suspended)
 		resume(to, thread, NULL);
 }
 
-void px_callwaits_hear_of(struct px_callwaits *waits, struct px_call_read *call)
+void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call)
 {
 	waits->now++;
 	call->was_suspended = call->self->is_suspended;
 	if (!call->ends)
-		px_callwaits_wake(call->self, call->to);
+		px_wakers_wake(call->self, call->to);
 }
 
 /* Who gave up what the thread waited for; NULL: nobody, as far as is known. */
-static struct px_thing *waker_of(struct px_callwaits *waits, const struct px_call_read *call,
-				 const struct px_thing_wait *wait)
+static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_call_read *call,
+				       const struct px_call_object_wait *wait)
 {
-	const struct px_thing *object = call->object;
+	const struct px_call_object *object = call->object;
 	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* waits for who receives */
-	struct px_thing *waker;
+	struct px_call_object *waker;
 	bool is_exclusive;
 
 	if (!object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
@@ -64,17 +65,17 @@ static struct px_thing *waker_of(struct px_callwaits *waits, const struct px_cal
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
 	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
 		return NULL;
-	waker = px_things_of(waits->things, object->releaser[i]);
+	waker = px_call_objects_of(waits->objects, object->releaser[i]);
 	return waker == call->self ? NULL : waker;
 }
 
 /* A wait is over: it is the one that was begun, or that was interrupted, or its beginning was lost. */
-void px_callwaits_show_end(struct px_callwaits *waits, struct px_call_read *call)
+void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 {
-	struct px_thing *self = call->self;
-	const struct px_thing_wait *wait = &self->wait;
-	struct px_thing *waker;
-	struct px_shown *shown;
+	struct px_call_object *self = call->self;
+	const struct px_call_object_wait *wait = &self->wait;
+	struct px_call_object *waker;
+	struct px_entries *shown;
 
 	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
 	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
@@ -85,14 +86,14 @@ void px_callwaits_show_end(struct px_callwaits *waits, struct px_call_read *call
 	if (self->is_suspended)
 		resume(call->to, self, waker);
 	else
-		px_shown_add_by(call->to, NULL, PX_TXTB_RUNNING);
+		px_entries_add_by(call->to, NULL, PX_TXTB_RUNNING);
 	if (call->native == 0) {
-		px_shown_add_plainly(call->record, call->data, call->length, call->to);
+		px_entries_add_plainly(call->record, call->data, call->length, call->to);
 		return;
 	}
 	call->to->own = call->to->nr_shown;
-	shown = px_shown_add(call->to, self->object.handle, call->record->priority,
-			     PX_TXTB_RUNNING);
+	shown = px_entries_add(call->to, self->object.handle, call->record->priority,
+			       PX_TXTB_RUNNING);
 	shown->info[0] = call->object ? call->object->object.handle : 0;
 	shown->info[1] = call->facts->state;
 	shown->info[2] = waker ? waker->object.handle : 0;
@@ -100,15 +101,15 @@ void px_callwaits_show_end(struct px_callwaits *waits, struct px_call_read *call
 	call->to->is_native = true;
 }
 
-static void release(struct px_callwaits *waits, struct px_call_read *call, unsigned int i)
+static void release(struct px_wakers *waits, struct px_call_read *call, unsigned int i)
 {
 	call->object->releaser[i] = call->self->object.handle;
 	call->object->released_at[i] = waits->now;
 }
 
-void px_callwaits_wake_joiner(struct px_callwaits *waits, struct px_call_read *call)
+void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call)
 {
-	struct px_thing *joiner = px_things_of(waits->things, call->self->joiner);
+	struct px_call_object *joiner = px_call_objects_of(waits->objects, call->self->joiner);
 
 	release(waits, call, 0);
 	if (joiner && joiner != call->self && joiner->is_suspended &&
@@ -116,11 +117,11 @@ void px_callwaits_wake_joiner(struct px_callwaits *waits, struct px_call_read *c
 		resume(call->to, joiner, call->self);
 }
 
-void px_callwaits_end_thread(struct px_call_read *call, struct px_shown *own)
+void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own)
 {
 	if (own->info[1] != STATE_TERMINATED)
 		own->info[1] = STATE_COMPLETED;
-	call->self->wait = (struct px_thing_wait){.state = own->info[1], .call = PX_CALLS};
+	call->self->wait = (struct px_call_object_wait){.state = own->info[1], .call = PX_CALLS};
 	call->self->is_suspended = true;
 	call->to->open = call->to->nr_shown;
 }
@@ -131,7 +132,7 @@ static bool is_once(enum px_call call)
 }
 
 /* What the call does to its object, for those who wait for it.  Behind the search for a waker. */
-static void take_effect(struct px_callwaits *waits, struct px_call_read *call)
+static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 {
 	if (!call->object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
 		return;
@@ -168,7 +169,7 @@ static void take_effect(struct px_callwaits *waits, struct px_call_read *call)
 /* A handler in a thread that sleeps: afterwards it sleeps again. */
 static void enter_handler(struct px_call_read *call)
 {
-	struct px_thing *self = call->self;
+	struct px_call_object *self = call->self;
 
 	if (call->native == PX_NATIVE_ISR_ENTER && self->depth > 0) {
 		self->depth++;
@@ -181,19 +182,19 @@ static void enter_handler(struct px_call_read *call)
 	}
 }
 
-static void begin_wait(struct px_callwaits *waits, struct px_call_read *call)
+static void begin_wait(struct px_wakers *waits, struct px_call_read *call)
 {
-	call->self->wait =
-		(struct px_thing_wait){.began = waits->now,
-				       .call = (uint32_t)call->call,
-				       .state = call->facts->state ? call->facts->state : 12,
-				       .object = call->object ? call->object->object.handle : 0};
+	call->self->wait = (struct px_call_object_wait){
+		.began = waits->now,
+		.call = (uint32_t)call->call,
+		.state = call->facts->state ? call->facts->state : 12,
+		.object = call->object ? call->object->object.handle : 0};
 	if (call->object && call->object->object.type == PX_TXTB_THREAD)
 		call->object->joiner = call->self->object.handle;
 	suspend(call->to, call->self, call->record->priority);
 }
 
-void px_callwaits_follow(struct px_callwaits *waits, struct px_call_read *call)
+void px_wakers_follow(struct px_wakers *waits, struct px_call_read *call)
 {
 	take_effect(waits, call);
 	enter_handler(call);

@@ -5,8 +5,8 @@
  *
  * Private memory.  One thread at a time; the caller sees to it.
  */
-#ifndef PX_CALLWAITS_H
-#define PX_CALLWAITS_H
+#ifndef PX_CALLS_WAKERS_H
+#define PX_CALLS_WAKERS_H
 
 #include <stdint.h>
 
@@ -15,25 +15,25 @@
 #include "calls/objects.h"
 
 /* Begins as {things}. */
-struct px_callwaits {
-	struct px_things *things;
+struct px_wakers {
+	struct px_call_objects *objects;
 	uint64_t now; /* counts calls: the time of all that is remembered of waits */
 };
 
 /* Something is heard of a thread, NULL for none: if it sleeps, it is shown to be woken, by nobody who is known. */
-void px_callwaits_wake(struct px_thing *thread, struct px_translation *to);
+void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
 
 /* The same of who makes this call, unless it is the end of what it waits for.  Ahead of all else that is shown. */
-void px_callwaits_hear_of(struct px_callwaits *waits, struct px_call_read *call);
+void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call);
 
 /* Show the end of a wait: who woke the thread, and RUNNING as the record's own. */
-void px_callwaits_show_end(struct px_callwaits *waits, struct px_call_read *call);
+void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);
 
 /* A thread ends: who joins it is woken, ahead of the own entry; and that one is the last of the thread. */
-void px_callwaits_wake_joiner(struct px_callwaits *waits, struct px_call_read *call);
-void px_callwaits_end_thread(struct px_call_read *call, struct px_shown *own);
+void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call);
+void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own);
 
 /* What the call, once it is shown, does to waits: it lets an object go, leaves a handler, or begins to wait itself. */
-void px_callwaits_follow(struct px_callwaits *waits, struct px_call_read *call);
+void px_wakers_follow(struct px_wakers *waits, struct px_call_read *call);
 
 #endif

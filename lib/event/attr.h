@@ -6,8 +6,8 @@
  * really uses (ATTR-3).  The object lives in the caller's memory (trace_attr_t) and is trusted only
  * as far as its magic word goes: initialised and not destroyed.
  */
-#ifndef PX_ATTR_H
-#define PX_ATTR_H
+#ifndef PX_EVENT_ATTR_H
+#define PX_EVENT_ATTR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@
  * the call does not use.  In the layout OBJECT fields are of 64, 32, 16 and 16 bits, in FD of 32, 32 and 64 bits, in
  * WORDS of 64 bits; further ones follow as they come, without padding.
  */
-#ifndef PX_CALLS_H
-#define PX_CALLS_H
+#ifndef PX_EVENT_CALLS_H
+#define PX_EVENT_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

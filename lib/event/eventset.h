@@ -6,8 +6,8 @@
  * (MAP-3), so a set is a plain bit string over all ids that can exist.  It is recorded in START and
  * FILTER events as it lies in memory.
  */
-#ifndef PX_EVENTSET_H
-#define PX_EVENTSET_H
+#ifndef PX_EVENT_EVENTSET_H
+#define PX_EVENT_EVENTSET_H
 
 #include <stdbool.h>
 #include <stdint.h>

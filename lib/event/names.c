@@ -44,7 +44,7 @@ struct key {
 /* Who opens, and how long it waits for an owner that lives. */
 struct opener {
 	uint32_t tid;
-	px_life_asked *alive;
+	px_procfs_asked *alive;
 	uint64_t patience_ns;
 };
 
@@ -185,7 +185,7 @@ static bool find_or_add(struct px_name_entry *entry, const struct key *key, stru
 	return state == READY && holds(entry, key);
 }
 
-int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_life_asked *alive,
+int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_procfs_asked *alive,
 		  unsigned int *id)
 {
 	struct opener opener = {tid, alive, PATIENCE_NS};

@@ -22,8 +22,8 @@
  * are compared and copied within their bounds, and the wait is bounded whatever the table says.
  * Thread-safe, process-safe; fork needs no care, since entries belong to threads of any process.
  */
-#ifndef PX_NAMES_H
-#define PX_NAMES_H
+#ifndef PX_EVENT_NAMES_H
+#define PX_EVENT_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ void px_names_find(const struct px_names *names, const char *name, unsigned int 
  * May wait as told above, in nanosleep(): the caller has cancellation disabled (GEN-6).  Keeps
  * errno.  Not for signal handlers, though one that does it gets an id and not a deadlock.
  */
-int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_life_asked *alive,
+int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_procfs_asked *alive,
 		  unsigned int *id);
 
 /*

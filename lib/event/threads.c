@@ -15,25 +15,25 @@ union object_words {
 	uint64_t words[OBJECT_WORDS];
 };
 
-static uint64_t *words_of(struct px_object_place *place)
+static uint64_t *words_of(struct px_threads_entry *place)
 {
 	return &place->word + 1;
 }
 
-_Static_assert(offsetof(struct px_object_place, object) == sizeof(uint64_t), "object behind word");
+_Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
 
 /*
  * Take the next place for ourselves.  One that is being written, or has been by somebody younger
  * while we slept, is left to them, and the next one tried.
  */
-static struct px_object_place *claim_place(struct px_objects *objects, uint64_t *serial)
+static struct px_threads_entry *claim_place(struct px_threads *objects, uint64_t *serial)
 {
-	for (int attempts = 0; attempts < PX_OBJECTS_MAX; attempts++) {
-		struct px_object_place *place;
+	for (int attempts = 0; attempts < PX_THREADS_MAX; attempts++) {
+		struct px_threads_entry *place;
 		uint64_t word;
 
 		*serial = px_fetch_add(&objects->next, UINT64_C(1));
-		place = &objects->place[*serial % PX_OBJECTS_MAX];
+		place = &objects->place[*serial % PX_THREADS_MAX];
 		PX_TESTPOINT("objects.add.reserved");
 		word = px_read_once(&place->word);
 		if ((word & 1) == 0 && word < 2 * (*serial + 1) &&
@@ -43,11 +43,11 @@ static struct px_object_place *claim_place(struct px_objects *objects, uint64_t 
 	return NULL;
 }
 
-uint64_t px_objects_add(struct px_objects *objects, const struct px_object *object)
+uint64_t px_threads_add(struct px_threads *objects, const struct px_object *object)
 {
 	union object_words copy = {.object = *object};
 	uint64_t serial;
-	struct px_object_place *place = claim_place(objects, &serial);
+	struct px_threads_entry *place = claim_place(objects, &serial);
 
 	if (!place)
 		return serial; /* all places belong to the dead */
@@ -59,10 +59,10 @@ uint64_t px_objects_add(struct px_objects *objects, const struct px_object *obje
 	return serial;
 }
 
-bool px_objects_get(const struct px_objects *objects, uint64_t serial, struct px_object *object)
+bool px_threads_get(const struct px_threads *objects, uint64_t serial, struct px_object *object)
 {
-	struct px_object_place *place =
-		(struct px_object_place *)&objects->place[serial % PX_OBJECTS_MAX];
+	struct px_threads_entry *place =
+		(struct px_threads_entry *)&objects->place[serial % PX_THREADS_MAX];
 	union object_words copy;
 
 	/* EDGE object acquire */
@@ -78,15 +78,15 @@ bool px_objects_get(const struct px_objects *objects, uint64_t serial, struct px
 	return true;
 }
 
-bool px_objects_find(const struct px_objects *objects, uint32_t handle, struct px_object *object)
+bool px_threads_find(const struct px_threads *objects, uint32_t handle, struct px_object *object)
 {
 	uint64_t next = px_load_acquire(&objects->next);
-	uint64_t oldest = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
+	uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
 
 	for (uint64_t serial = next; serial-- > oldest;)
-		if (px_read_once(&objects->place[serial % PX_OBJECTS_MAX].object.handle) ==
+		if (px_read_once(&objects->place[serial % PX_THREADS_MAX].object.handle) ==
 			    handle &&
-		    px_objects_get(objects, serial, object) && object->handle == handle)
+		    px_threads_get(objects, serial, object) && object->handle == handle)
 			return true;
 	return false;
 }

@@ -6,8 +6,8 @@
  * its place, and two colours, of which it shows the first under white text.  One wrong line makes the
  * load of every trace fail, so names are made to fit.
  */
-#ifndef PX_TRXC_H
-#define PX_TRXC_H
+#ifndef PX_EVENT_TRXC_H
+#define PX_EVENT_TRXC_H
 
 #include <stddef.h>
 

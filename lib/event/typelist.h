@@ -14,8 +14,8 @@
  *
  * Async-signal-safe.  Hostile input for another user's process.
  */
-#ifndef PX_TYPELIST_H
-#define PX_TYPELIST_H
+#ifndef PX_EVENT_TYPELIST_H
+#define PX_EVENT_TYPELIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,6 +14,6 @@ int px_archive_open(int fd, struct px_archive **archive)
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH))
 		return EINVAL; /* AMB-20 */
-	error = px_logreader_open(fd, archive);
-	return error == ENOENT ? px_foreign_open(fd, archive) : error;
+	error = px_archive_log_open(fd, archive);
+	return error == ENOENT ? px_archive_txtb_open(fd, archive) : error;
 }

@@ -14,8 +14,8 @@
  *
  * The caller locks (handle.h).
  */
-#ifndef PX_ARCHIVE_H
-#define PX_ARCHIVE_H
+#ifndef PX_LOG_ARCHIVE_H
+#define PX_LOG_ARCHIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

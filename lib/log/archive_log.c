@@ -55,7 +55,7 @@ static struct logreader *reader_of(struct px_archive *archive)
 
 static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 {
-	return px_txtbfile_read(fd, data, size, offset) == size;
+	return px_txtb_file_read(fd, data, size, offset) == size;
 }
 
 /* Bring the slots from this position on into memory.  False: the file does not have it. */
@@ -72,12 +72,12 @@ static bool fill_window(struct logreader *reader, uint64_t position)
 	if (count > WINDOW_SLOTS)
 		count = WINDOW_SLOTS;
 	window->position = position;
-	got = px_txtbfile_read(reader->fd, window->slots, count * sizeof(*window->slots),
-			       offset + reader->layout.slots + slot * sizeof(*window->slots));
+	got = px_txtb_file_read(reader->fd, window->slots, count * sizeof(*window->slots),
+				offset + reader->layout.slots + slot * sizeof(*window->slots));
 	window->nr_slots = (uint32_t)(got / sizeof(*window->slots));
-	got = px_txtbfile_read(reader->fd, window->entries,
-			       window->nr_slots * sizeof(*window->entries),
-			       offset + reader->layout.entries + slot * sizeof(*window->entries));
+	got = px_txtb_file_read(reader->fd, window->entries,
+				window->nr_slots * sizeof(*window->entries),
+				offset + reader->layout.entries + slot * sizeof(*window->entries));
 	if (got / sizeof(*window->entries) < window->nr_slots)
 		window->nr_slots = (uint32_t)(got / sizeof(*window->entries));
 	return window->nr_slots > 0;
@@ -293,7 +293,7 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 		return true;
 	call->native = entry->id & 0xFFFF;
 	memcpy(call->word, entry->info, sizeof(call->word));
-	word = px_callrules_object_word(which, call->native);
+	word = px_rules_object_word(which, call->native);
 	if (word < PX_NATIVE_WORDS)
 		call->object = call->word[word];
 	if (call->object == PX_NO_THREAD)
@@ -459,7 +459,7 @@ static const struct px_archive_kind kind = {
  * The writer lives; whether it is still at this log, its registry tells, if it is ours too.  It may have become
  * another program since, or have failed to complete the log.
  */
-bool px_logreader_is_written(const struct px_log_header *header)
+bool px_archive_log_is_written(const struct px_log_header *header)
 {
 	struct px_process_id writer = {.pid = header->writer_pid, .start = header->writer_start};
 	struct px_registry_file ours = px_registry_file();
@@ -467,7 +467,7 @@ bool px_logreader_is_written(const struct px_log_header *header)
 
 	px_log_boot_id(boot_id);
 	if (memcmp(boot_id, header->boot_id, sizeof(boot_id)) != 0 ||
-	    !px_life_is_same(writer.pid, writer.start))
+	    !px_procfs_is_same(writer.pid, writer.start))
 		return false;
 	if (ours.inode == 0 || ours.device != header->registry_device ||
 	    ours.inode != header->registry_inode)
@@ -516,8 +516,8 @@ static bool read_names(struct logreader *reader)
 	reader->names = malloc(count ? count * sizeof(*reader->names) : 1);
 	if (!reader->names)
 		return false;
-	count = (uint32_t)(px_txtbfile_read(reader->fd, reader->names,
-					    count * sizeof(*reader->names), reader->layout.names) /
+	count = (uint32_t)(px_txtb_file_read(reader->fd, reader->names,
+					     count * sizeof(*reader->names), reader->layout.names) /
 			   sizeof(*reader->names));
 	for (uint32_t i = 0; i < count; i++) {
 		struct px_log_name *name = &reader->names[reader->nr_names];
@@ -576,7 +576,7 @@ static int load(struct logreader *reader, int fd)
 		return EINVAL;
 	reader->loops = reader->header.policy == PX_POLICY_LOOP;
 	if (!px_log_read_commit(fd, &reader->header, &reader->layout, &reader->commit) ||
-	    (!reader->commit.is_complete && px_logreader_is_written(&reader->header)))
+	    (!reader->commit.is_complete && px_archive_log_is_written(&reader->header)))
 		return EINVAL;
 	nr_volumes = count_volumes(reader, fd);
 	if (nr_volumes == 0)
@@ -609,7 +609,7 @@ static bool is_unreadable_log(int fd)
 	       strncmp(first.name, PX_NO_THREAD_NAME, sizeof(first.name)) == 0;
 }
 
-int px_logreader_open(int fd, struct px_archive **archive)
+int px_archive_log_open(int fd, struct px_archive **archive)
 {
 	struct logreader *reader = calloc(1, sizeof(*reader));
 	int error = ENOENT;

@@ -36,34 +36,34 @@ struct position {
 	uint64_t ticks;
 };
 
-struct px_foreign {
+struct px_archive_txtb {
 	struct px_archive archive;
-	struct px_txtbfile file;
+	struct px_txtb_file file;
 	uint64_t end_ns; /* when the file was modified */
 
 	/* ns = ticks * scale >> shift: a double as it is. */
 	uint64_t scale;
 	unsigned int shift;
 
-	bool is_surveyed;
-	struct px_survey survey;
+	bool is_scanned;
+	struct px_txtb_scan scan;
 	struct position at;
 
 	uint32_t slot_of_name[NR_USER_IDS]; /* 1 + slot of the object that names it; 0: none */
 	struct px_txtb_entry window[WINDOW];
 };
 
-static struct px_foreign *foreign_of(struct px_archive *archive)
+static struct px_archive_txtb *foreign_of(struct px_archive *archive)
 {
-	return (struct px_foreign *)archive;
+	return (struct px_archive_txtb *)archive;
 }
 
 /* Time. */
 
-static uint64_t time_of(const struct px_foreign *foreign, uint64_t ticks)
+static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 {
 	/* Less, if the file was changed since. */
-	uint64_t before = foreign->survey.ticks > ticks ? foreign->survey.ticks - ticks : 0;
+	uint64_t before = foreign->scan.ticks > ticks ? foreign->scan.ticks - ticks : 0;
 	unsigned __int128 ns = (unsigned __int128)before * foreign->scale >> foreign->shift;
 
 	/* The scale has no time before 1970. */
@@ -76,15 +76,15 @@ static struct timespec resolution_of(double tick_ns)
 	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
 }
 
-static void note_times(struct px_foreign *foreign)
+static void note_times(struct px_archive_txtb *foreign)
 {
 	foreign->archive.attr.clock_resolution = resolution_of(foreign->archive.info.tick_ns);
-	if (foreign->is_surveyed)
+	if (foreign->is_scanned)
 		foreign->archive.attr.create_time = px_clock_timespec(time_of(foreign, 0));
 }
 
 /* The bits of the double; the bounds keep the shift between 0 and 127. */
-static void set_scale(struct px_foreign *foreign, double ns)
+static void set_scale(struct px_archive_txtb *foreign, double ns)
 {
 	unsigned int shift = 0;
 
@@ -98,7 +98,7 @@ static void set_scale(struct px_foreign *foreign, double ns)
 
 static int set_tick(struct px_archive *archive, double ns)
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 
 	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* nor a NaN */
 		return EINVAL;
@@ -112,56 +112,56 @@ static int set_tick(struct px_archive *archive, double ns)
 
 static void rewind_to_oldest(struct px_archive *archive)
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 
-	foreign->at = (struct position){.nr_left = foreign->survey.nr_entries,
-					.slot = foreign->survey.oldest,
-					.stamp = foreign->survey.oldest_stamp};
+	foreign->at = (struct position){.nr_left = foreign->scan.nr_entries,
+					.slot = foreign->scan.oldest,
+					.stamp = foreign->scan.oldest_stamp};
 }
 
-static void make_survey(struct px_foreign *foreign)
+static void make_scan(struct px_archive_txtb *foreign)
 {
-	if (foreign->is_surveyed)
+	if (foreign->is_scanned)
 		return;
-	px_survey_make(&foreign->survey, &foreign->file, WINDOW, foreign->window);
-	foreign->is_surveyed = true;
-	foreign->archive.info.nr_entries = foreign->survey.nr_entries;
+	px_txtb_scan_make(&foreign->scan, &foreign->file, WINDOW, foreign->window);
+	foreign->is_scanned = true;
+	foreign->archive.info.nr_entries = foreign->scan.nr_entries;
 	note_times(foreign);
 	rewind_to_oldest(&foreign->archive);
 }
 
 static void complete_info(struct px_archive *archive)
 {
-	make_survey(foreign_of(archive));
+	make_scan(foreign_of(archive));
 }
 
 /* Events. */
 
 /* A window ends where the file goes back to its first slot. */
-static PX_NOINLINE bool load_window(struct px_foreign *foreign)
+static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 {
 	struct position *at = &foreign->at;
-	uint32_t n = foreign->survey.nr_entries - at->slot;
+	uint32_t n = foreign->scan.nr_entries - at->slot;
 
 	if (n > at->nr_left)
 		n = at->nr_left;
 	if (n > WINDOW)
 		n = WINDOW;
 	at->i = 0;
-	at->n = n ? px_txtbfile_entries(&foreign->file, at->slot, n, foreign->window) : 0;
+	at->n = n ? px_txtb_file_entries(&foreign->file, at->slot, n, foreign->window) : 0;
 	at->nr_left = at->n == n ? at->nr_left - n : 0; /* the file was cut: an end */
 	at->slot += n;
-	if (at->slot == foreign->survey.nr_entries)
+	if (at->slot == foreign->scan.nr_entries)
 		at->slot = 0;
 	return at->n > 0;
 }
 
 /* Ticks since the first event, at the event with this stamp behind the last one. */
-PX_INLINE uint64_t advance(struct px_foreign *foreign, uint32_t stamp)
+PX_INLINE uint64_t advance(struct px_archive_txtb *foreign, uint32_t stamp)
 {
 	struct position *at = &foreign->at;
-	uint32_t from = foreign->survey.rises ? at->stamp : stamp;
-	uint32_t to = foreign->survey.rises ? stamp : at->stamp;
+	uint32_t from = foreign->scan.rises ? at->stamp : stamp;
+	uint32_t to = foreign->scan.rises ? stamp : at->stamp;
 
 	at->ticks += (uint64_t)to - from;
 	if (to < from)
@@ -173,11 +173,11 @@ PX_INLINE uint64_t advance(struct px_foreign *foreign, uint32_t stamp)
 static enum px_next next(struct px_archive *archive, void *data, size_t capacity,
 			 struct px_report *report)
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 	const struct px_txtb_entry *entry;
 
 	if (px_unlikely(foreign->at.i == foreign->at.n)) {
-		make_survey(foreign);
+		make_scan(foreign);
 		if (!load_window(foreign))
 			return PX_NEXT_NONE;
 	}
@@ -185,7 +185,7 @@ static enum px_next next(struct px_archive *archive, void *data, size_t capacity
 	report->record = (struct px_record){
 		.counter = advance(foreign, entry->stamp & foreign->file.time_mask),
 		.thread = entry->context,
-		.id = PX_FOREIGN_TYPES + entry->id % PX_SURVEY_IDS,
+		.id = PX_FOREIGN_TYPES + entry->id % PX_TXTB_SCAN_IDS,
 		.length = DATA_BYTES,
 		.nr_slots = 1,
 		.context = entry->context,
@@ -202,15 +202,15 @@ static enum px_next next(struct px_archive *archive, void *data, size_t capacity
 
 /* Types. */
 
-static bool occurs(struct px_foreign *foreign, uint32_t id)
+static bool occurs(struct px_archive_txtb *foreign, uint32_t id)
 {
-	make_survey(foreign);
-	return px_survey_has(&foreign->survey, id);
+	make_scan(foreign);
+	return px_txtb_scan_has(&foreign->scan, id);
 }
 
 static unsigned int type(struct px_archive *archive, uint32_t i)
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 	uint32_t id;
 
 	if (i < PX_EVENT_SYSTEM_LAST)
@@ -218,18 +218,18 @@ static unsigned int type(struct px_archive *archive, uint32_t i)
 	i -= PX_EVENT_SYSTEM_LAST;
 	if (i == 0)
 		return PX_EVENT_UNNAMED;
-	make_survey(foreign);
-	id = px_survey_id(&foreign->survey, i - 1);
-	return id < PX_SURVEY_IDS ? PX_FOREIGN_TYPES + id : PX_EVENT_NONE;
+	make_scan(foreign);
+	id = px_txtb_scan_id(&foreign->scan, i - 1);
+	return id < PX_TXTB_SCAN_IDS ? PX_FOREIGN_TYPES + id : PX_EVENT_NONE;
 }
 
 /* The name that the file itself has.  False: none, an empty one, or not to be read any more. */
-static bool name_in_file(struct px_foreign *foreign, uint32_t id, char name[PX_NAME_MAX + 1])
+static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name[PX_NAME_MAX + 1])
 {
-	struct px_txtbfile_object object;
+	struct px_txtb_file_object object;
 	uint32_t slot = foreign->slot_of_name[id - PX_TXTB_USER_EVENT];
 
-	if (slot == 0 || !px_txtbfile_object(&foreign->file, slot - 1, &object))
+	if (slot == 0 || !px_txtb_file_object(&foreign->file, slot - 1, &object))
 		return false;
 	snprintf(name, PX_NAME_MAX + 1, "%.*s", PX_NAME_MAX, object.name);
 	return name[0] != '\0';
@@ -237,12 +237,12 @@ static bool name_in_file(struct px_foreign *foreign, uint32_t id, char name[PX_N
 
 static int type_name(struct px_archive *archive, unsigned int type_id, char name[PX_NAME_MAX + 1])
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of lesser types: a large number */
 
 	if (type_id <= PX_EVENT_UNNAMED)
 		return px_names_get(NULL, type_id, name);
-	if (id >= PX_SURVEY_IDS || !occurs(foreign, id))
+	if (id >= PX_TXTB_SCAN_IDS || !occurs(foreign, id))
 		return EINVAL;
 	if (px_native_name(id))
 		snprintf(name, PX_NAME_MAX + 1, "%.*s", PX_NAME_MAX, px_native_name(id));
@@ -257,9 +257,9 @@ static int type_name(struct px_archive *archive, unsigned int type_id, char name
 
 static bool object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
 {
-	struct px_txtbfile_object found;
+	struct px_txtb_file_object found;
 
-	if (!px_txtbfile_object(&foreign_of(archive)->file, i, &found))
+	if (!px_txtb_file_object(&foreign_of(archive)->file, i, &found))
 		return false;
 	*to = (struct px_archive_object){
 		.handle = found.handle,
@@ -274,14 +274,14 @@ static bool object(struct px_archive *archive, uint32_t i, struct px_archive_obj
 }
 
 /* The first object with the handle, as everywhere.  False if the file cannot be read. */
-static bool find_names(struct px_foreign *foreign)
+static bool find_names(struct px_archive_txtb *foreign)
 {
-	struct px_txtbfile_object found;
+	struct px_txtb_file_object found;
 
 	for (uint32_t slot = 0; slot < foreign->file.nr_objects; slot++) {
 		uint32_t serial;
 
-		if (!px_txtbfile_object(&foreign->file, slot, &found))
+		if (!px_txtb_file_object(&foreign->file, slot, &found))
 			return false;
 		serial = found.handle - px_txtb_handle(PX_TXTB_EVENT_TYPE, 0);
 		if (found.type == PX_TXTB_EVENT_TYPE && serial < NR_USER_IDS &&
@@ -302,7 +302,7 @@ static size_t modules(struct px_archive *archive, char *text, size_t size)
 
 static void free_foreign(struct px_archive *archive)
 {
-	struct px_foreign *foreign = foreign_of(archive);
+	struct px_archive_txtb *foreign = foreign_of(archive);
 
 	close(foreign->file.fd);
 	free(foreign);
@@ -337,9 +337,9 @@ static int take_text(int *fd, uint64_t *size, bool *was_text)
 	int memory_fd, copy;
 	int error;
 
-	if (px_txtbfile_read(*fd, id, sizeof(id), 0) < sizeof(id))
+	if (px_txtb_file_read(*fd, id, sizeof(id), 0) < sizeof(id))
 		return EINVAL;
-	*was_text = !px_txtbfile_is_id(id, &is_swapped);
+	*was_text = !px_txtb_file_is_id(id, &is_swapped);
 	if (!*was_text)
 		return 0;
 	error = px_hextext_convert(*fd, *size, &memory_fd, size);
@@ -359,9 +359,9 @@ static uint64_t ns_of(const struct timespec *time)
 	return time->tv_sec < 0 ? 0 : (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-static void describe(struct px_foreign *foreign, bool was_text)
+static void describe(struct px_archive_txtb *foreign, bool was_text)
 {
-	const struct px_txtbfile *file = &foreign->file;
+	const struct px_txtb_file *file = &foreign->file;
 	struct px_attr *attr = &foreign->archive.attr;
 
 	foreign->archive.kind = &kind;
@@ -388,25 +388,25 @@ static void describe(struct px_foreign *foreign, bool was_text)
 }
 
 /* A file may end early only behind an unused slot, and to find that takes a look at all entries. */
-static bool is_whole(struct px_foreign *foreign)
+static bool is_whole(struct px_archive_txtb *foreign)
 {
 	if (foreign->file.nr_whole == foreign->file.nr_entries)
 		return true;
-	make_survey(foreign);
-	return foreign->survey.is_ended;
+	make_scan(foreign);
+	return foreign->scan.is_ended;
 }
 
 /* fd is to be closed with the archive, and by the caller in case of an error. */
 static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
 			struct px_archive **archive)
 {
-	struct px_foreign *foreign = calloc(1, sizeof(*foreign));
+	struct px_archive_txtb *foreign = calloc(1, sizeof(*foreign));
 	int error;
 
 	if (!foreign)
 		return ENOMEM;
 	foreign->end_ns = end_ns;
-	error = px_txtbfile_open(&foreign->file, fd, size);
+	error = px_txtb_file_open(&foreign->file, fd, size);
 	if (error)
 		goto free_foreign;
 	describe(foreign, was_text);
@@ -448,7 +448,7 @@ close_copy:
 	return error;
 }
 
-int px_foreign_open(int fd, struct px_archive **archive)
+int px_archive_txtb_open(int fd, struct px_archive **archive)
 {
 	int saved_errno = errno;
 	int error = open_duplicate(fd, archive);

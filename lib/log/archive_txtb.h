@@ -25,8 +25,8 @@
  *
  * An object's name is as the file has it, any bytes.
  */
-#ifndef PX_FOREIGN_H
-#define PX_FOREIGN_H
+#ifndef PX_LOG_ARCHIVE_TXTB_H
+#define PX_LOG_ARCHIVE_TXTB_H
 
 #include "log/archive.h"
 
@@ -34,6 +34,6 @@
 #define PX_FOREIGN_TICK_NS 1000.0
 
 /* Open it.  EINVAL: the viewer would refuse it.  ENOMEM, EMFILE. */
-int px_foreign_open(int fd, struct px_archive **archive);
+int px_archive_txtb_open(int fd, struct px_archive **archive);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/sysv.h"
 #include "log/format.h"
 
-#define FAR_INDEX PX_STREAMS_MAX /* in names, with a number of memory behind it */
+#define REMOTE_INDEX PX_STREAMS_MAX /* in names, with a number of memory behind it */
 
 /*
  * One recovery at a time in a process: closing any descriptor of a file gives up the process's record locks on it.
@@ -41,16 +41,18 @@ static size_t checkpoint_size(uint32_t nr_rings)
 
 static size_t file_size(uint32_t nr_rings)
 {
-	return sizeof(struct px_bequest_file) + 2 * checkpoint_size(nr_rings);
+	return sizeof(struct px_checkpoint_content) + 2 * checkpoint_size(nr_rings);
 }
 
 /* Where the checkpoint of this commit stands in the file. */
-static struct px_checkpoint *place_of(const struct px_bequest *bequest, uint64_t serial)
+static struct px_checkpoint *place_of(const struct px_checkpoint_file *checkpoint_file,
+				      uint64_t serial)
 {
-	char *first = (char *)bequest->mapping.base + sizeof(struct px_bequest_file);
+	char *first = (char *)checkpoint_file->mapping.base + sizeof(struct px_checkpoint_content);
 
 	return (struct px_checkpoint *)(first +
-					serial % 2 * checkpoint_size(bequest->file->nr_rings));
+					serial % 2 *
+						checkpoint_size(checkpoint_file->file->nr_rings));
 }
 
 /* Slots of other users' registries have numbers that mean something else in ours; segments do not. */
@@ -58,31 +60,32 @@ static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
 		      char name[PX_SHM_NAME_MAX])
 {
 	if (segment != 0)
-		px_registry_bequest_name(FAR_INDEX, segment, name);
+		px_registry_checkpoint_name(REMOTE_INDEX, segment, name);
 	else
-		px_registry_bequest_name(index, generation, name);
+		px_registry_checkpoint_name(index, generation, name);
 }
 
 /* Making one. */
 
-static int allocate(uint32_t nr_rings, struct px_bequest **bequest)
+static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_file)
 {
-	struct px_bequest *made = calloc(1, sizeof(*made));
+	struct px_checkpoint_file *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return ENOMEM;
 	made->fd = -1;
 	made->base = calloc(1, checkpoint_size(nr_rings));
 	made->next = calloc(1, checkpoint_size(nr_rings));
-	*bequest = made;
+	*checkpoint_file = made;
 	if (made->base && made->next)
 		return 0;
-	px_bequest_free(made);
+	px_checkpoint_file_free(made);
 	return ENOMEM;
 }
 
 /* Its end is cut off. */
-static void note_directory(struct px_bequest_file *file, char path[PX_BEQUEST_PATH_MAX])
+static void note_directory(struct px_checkpoint_content *file,
+			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
 	struct stat status = {.st_dev = 0};
 
@@ -92,9 +95,9 @@ static void note_directory(struct px_bequest_file *file, char path[PX_BEQUEST_PA
 	px_write_once(&file->directory_inode, (uint64_t)status.st_ino);
 }
 
-void px_bequest_note_path(struct px_bequest *bequest, int fd)
+void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd)
 {
-	char link[32], path[PX_BEQUEST_PATH_MAX];
+	char link[32], path[PX_CHECKPOINT_FILE_PATH_MAX];
 	ssize_t length;
 
 	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
@@ -102,17 +105,17 @@ void px_bequest_note_path(struct px_bequest *bequest, int fd)
 	if (length < 0 || (size_t)length == sizeof(path))
 		length = 0;
 	memset(path + length, 0, sizeof(path) - (size_t)length);
-	if (memcmp(path, bequest->file->path, sizeof(path)) != 0)
-		memcpy(bequest->file->path, path, sizeof(path));
-	note_directory(bequest->file, path);
+	if (memcmp(path, checkpoint_file->file->path, sizeof(path)) != 0)
+		memcpy(checkpoint_file->file->path, path, sizeof(path));
+	note_directory(checkpoint_file->file, path);
 }
 
-static void describe(struct px_bequest *bequest, const struct px_bequest_setup *setup,
-		     const struct stat *status)
+static void describe(struct px_checkpoint_file *checkpoint_file,
+		     const struct px_checkpoint_file_setup *setup, const struct stat *status)
 {
-	struct px_bequest_file *file = bequest->file;
+	struct px_checkpoint_content *file = checkpoint_file->file;
 
-	file->size = bequest->mapping.size;
+	file->size = checkpoint_file->mapping.size;
 	file->user = setup->user;
 	file->index = setup->index;
 	file->generation = setup->slot->generation;
@@ -124,12 +127,13 @@ static void describe(struct px_bequest *bequest, const struct px_bequest_setup *
 	file->inode = status->st_ino;
 	file->owner = status->st_uid;
 	px_log_boot_id(file->boot_id);
-	px_bequest_note_path(bequest, setup->fd);
+	px_checkpoint_file_note_path(checkpoint_file, setup->fd);
 }
 
-int px_bequest_create(const struct px_bequest_setup *setup, struct px_bequest **bequest)
+int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
+			      struct px_checkpoint_file **checkpoint_file)
 {
-	struct px_bequest *made;
+	struct px_checkpoint_file *made;
 	struct stat status;
 	int error;
 
@@ -141,50 +145,50 @@ int px_bequest_create(const struct px_bequest_setup *setup, struct px_bequest **
 	name_file(setup->index, setup->slot->generation, setup->slot->segment, made->name);
 	error = px_shm_create(made->name, file_size(setup->nr_rings), &made->mapping);
 	if (error) {
-		px_bequest_free(made);
+		px_checkpoint_file_free(made);
 		return error;
 	}
 	made->file = made->mapping.base;
 	describe(made, setup, &status);
 	PX_TESTPOINT("bequest.create.described");
-	*bequest = made;
+	*checkpoint_file = made;
 	return 0;
 }
 
-void px_bequest_sign(struct px_bequest *bequest, const uint8_t uuid[16])
+void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16])
 {
-	memcpy(bequest->file->uuid, uuid, sizeof(bequest->file->uuid));
-	px_store_release(&bequest->file->magic, PX_BEQUEST_MAGIC);
+	memcpy(checkpoint_file->file->uuid, uuid, sizeof(checkpoint_file->file->uuid));
+	px_store_release(&checkpoint_file->file->magic, PX_CHECKPOINT_FILE_MAGIC);
 }
 
-void px_bequest_free(struct px_bequest *bequest)
+void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file)
 {
-	bool was_taken = bequest->fd >= 0;
+	bool was_taken = checkpoint_file->fd >= 0;
 
-	px_shm_unmap(&bequest->mapping);
+	px_shm_unmap(&checkpoint_file->mapping);
 	if (was_taken)
-		close(bequest->fd); /* which unlocks */
-	free(bequest->base);
-	free(bequest->next);
-	free(bequest);
+		close(checkpoint_file->fd); /* which unlocks */
+	free(checkpoint_file->base);
+	free(checkpoint_file->next);
+	free(checkpoint_file);
 	if (was_taken)
 		pthread_mutex_unlock(&mutex);
 }
 
-void px_bequest_remove(struct px_bequest *bequest)
+void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file)
 {
-	px_shm_unlink(bequest->name);
-	px_bequest_free(bequest);
+	px_shm_unlink(checkpoint_file->name);
+	px_checkpoint_file_free(checkpoint_file);
 }
 
 /* Checkpoints. */
 
 /* Its serial is 0 while it is not whole; the place is that of an older one in any case. */
-void px_bequest_publish(struct px_bequest *bequest, const struct px_checkpoint *checkpoint,
-			uint64_t serial)
+void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
+				const struct px_checkpoint *checkpoint, uint64_t serial)
 {
-	struct px_checkpoint *to = place_of(bequest, serial);
-	size_t size = checkpoint_size(bequest->file->nr_rings);
+	struct px_checkpoint *to = place_of(checkpoint_file, serial);
+	size_t size = checkpoint_size(checkpoint_file->file->nr_rings);
 
 	px_write_once(&to->serial, 0);
 	px_write_fence();
@@ -194,32 +198,34 @@ void px_bequest_publish(struct px_bequest *bequest, const struct px_checkpoint *
 	px_store_release(&to->serial, serial);
 }
 
-void px_bequest_keep_next(struct px_bequest *bequest)
+void px_checkpoint_file_keep_next(struct px_checkpoint_file *checkpoint_file)
 {
-	memcpy(bequest->base, bequest->next, checkpoint_size(bequest->file->nr_rings));
+	memcpy(checkpoint_file->base, checkpoint_file->next,
+	       checkpoint_size(checkpoint_file->file->nr_rings));
 }
 
-bool px_bequest_find(struct px_bequest *bequest, uint64_t serial)
+bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial)
 {
-	const struct px_checkpoint *found = place_of(bequest, serial);
+	const struct px_checkpoint *found = place_of(checkpoint_file, serial);
 
 	if (serial == 0 || px_load_acquire(&found->serial) != serial)
 		return false;
-	memcpy(bequest->base, found, checkpoint_size(bequest->file->nr_rings));
-	memcpy(bequest->next, bequest->base, checkpoint_size(bequest->file->nr_rings));
+	memcpy(checkpoint_file->base, found, checkpoint_size(checkpoint_file->file->nr_rings));
+	memcpy(checkpoint_file->next, checkpoint_file->base,
+	       checkpoint_size(checkpoint_file->file->nr_rings));
 	return true;
 }
 
 /* Recovery. */
 
 /* A name is only that of the slot that the file speaks of: it may have been copied. */
-static bool is_valid(const struct px_bequest_file *file, const char *name, size_t size)
+static bool is_valid(const struct px_checkpoint_content *file, const char *name, size_t size)
 {
 	char expected[PX_SHM_NAME_MAX];
 
-	if (size < sizeof(*file) || px_load_acquire(&file->magic) != PX_BEQUEST_MAGIC ||
+	if (size < sizeof(*file) || px_load_acquire(&file->magic) != PX_CHECKPOINT_FILE_MAGIC ||
 	    file->nr_rings == 0 || file->nr_rings > PX_RINGS_MAX || file->index >= PX_STREAMS_MAX ||
-	    file->path[PX_BEQUEST_PATH_MAX - 1] != '\0')
+	    file->path[PX_CHECKPOINT_FILE_PATH_MAX - 1] != '\0')
 		return false;
 	name_file(file->index, file->generation, file->segment, expected);
 	return size == file_size(file->nr_rings) && file->size == size &&
@@ -239,10 +245,10 @@ static int lock_file(int fd)
 	return status.st_nlink > 0 ? 0 : ENOENT;
 }
 
-static int take_locked(const char *name, struct px_bequest **bequest)
+static int take_locked(const char *name, struct px_checkpoint_file **checkpoint_file)
 {
 	struct px_mapping mapping = {NULL, 0};
-	const struct px_bequest_file *file;
+	const struct px_checkpoint_content *file;
 	int error, fd;
 
 	error = px_shm_open(name, &fd);
@@ -255,16 +261,16 @@ static int take_locked(const char *name, struct px_bequest **bequest)
 	if (!error && !is_valid(file, name, mapping.size))
 		error = EINVAL;
 	if (!error)
-		error = allocate(file->nr_rings, bequest);
+		error = allocate(file->nr_rings, checkpoint_file);
 	if (error) {
 		px_shm_unmap(&mapping);
 		close(fd);
 		return error;
 	}
-	(*bequest)->mapping = mapping;
-	(*bequest)->file = mapping.base;
-	(*bequest)->fd = fd;
-	strcpy((*bequest)->name, name);
+	(*checkpoint_file)->mapping = mapping;
+	(*checkpoint_file)->file = mapping.base;
+	(*checkpoint_file)->fd = fd;
+	strcpy((*checkpoint_file)->name, name);
 	return 0;
 }
 
@@ -273,20 +279,21 @@ static bool lock(bool waits)
 	return (waits ? pthread_mutex_lock(&mutex) : pthread_mutex_trylock(&mutex)) == 0;
 }
 
-int px_bequest_take(const char *name, bool waits, struct px_bequest **bequest)
+int px_checkpoint_file_take(const char *name, bool waits,
+			    struct px_checkpoint_file **checkpoint_file)
 {
 	int error;
 
 	if (!lock(waits))
 		return EBUSY;
-	error = strlen(name) < PX_SHM_NAME_MAX ? take_locked(name, bequest) : ENOENT;
+	error = strlen(name) < PX_SHM_NAME_MAX ? take_locked(name, checkpoint_file) : ENOENT;
 	if (error)
 		pthread_mutex_unlock(&mutex);
 	return error;
 }
 
 /* Not where this process is recovering: closing the file would give up its lock. */
-int px_bequest_read(const char *name, bool waits, struct px_bequest_file *copy)
+int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy)
 {
 	struct px_mapping mapping;
 	int error;
@@ -310,9 +317,9 @@ static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 {
 	char expected[PX_SHM_NAME_MAX];
 
-	if (sscanf(name, "log.%u.%u", index, generation) != 2 || *index > FAR_INDEX)
+	if (sscanf(name, "log.%u.%u", index, generation) != 2 || *index > REMOTE_INDEX)
 		return false;
-	px_registry_bequest_name(*index, *generation, expected);
+	px_registry_checkpoint_name(*index, *generation, expected);
 	return strcmp(name, expected) == 0;
 }
 
@@ -332,7 +339,7 @@ static bool is_unsigned(const char *name)
 /* A controller has published its slot, or made its memory, before; and it signs while it holds that. */
 static bool is_nobodys(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {
-	if (index == FAR_INDEX)
+	if (index == REMOTE_INDEX)
 		return px_sysv_is_orphan(generation);
 	return !px_load_acquire(&registry->slot[index].active) ||
 	       px_read_once(&registry->slot[index].generation) != generation;
@@ -342,7 +349,7 @@ static void remove_segment(uint32_t index, uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	if (index == FAR_INDEX) {
+	if (index == REMOTE_INDEX) {
 		px_sysv_withdraw(generation);
 		return;
 	}
@@ -351,7 +358,7 @@ static void remove_segment(uint32_t index, uint32_t generation)
 }
 
 /* The bequest goes last: without it nobody would look for the segment. */
-void px_bequest_remove_unsigned(const char *name)
+void px_checkpoint_file_remove_unsigned(const char *name)
 {
 	struct px_registry *registry = px_registry_get();
 	uint32_t index, generation;

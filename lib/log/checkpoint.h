@@ -11,10 +11,10 @@
  * step.  What it takes is plain stores, however many rings there are.
  *
  * The file is mapped by its controller, in a directory that belongs to its user alone (shm.h).  Who recovers the
- * log holds a record lock on it, and a mutex, since record locks are the whole process's: px_bequest_take().
+ * log holds a record lock on it, and a mutex, since record locks are the whole process's: px_checkpoint_file_take().
  */
-#ifndef PX_BEQUEST_H
-#define PX_BEQUEST_H
+#ifndef PX_LOG_CHECKPOINT_H
+#define PX_LOG_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@
 #include "base/shm.h"
 #include "registry/registry.h"
 
-#define PX_BEQUEST_MAGIC UINT64_C(0x3274736575716562) /* bumped with the layout */
-#define PX_BEQUEST_PATH_MAX 4096
+#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3274736575716562) /* bumped with the layout */
+#define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* Where the reader stands in one ring (struct px_cursor). */
 struct px_checkpoint_ring {
@@ -75,7 +75,7 @@ struct px_checkpoint {
 };
 
 /* The file, ahead of its two checkpoints. */
-struct px_bequest_file {
+struct px_checkpoint_content {
 	uint64_t magic; /* written last: the log is begun */
 	uint64_t size;
 	struct px_process_id controller;
@@ -90,7 +90,8 @@ struct px_bequest_file {
 	uint32_t reserved_2;
 	uint8_t uuid[16]; /* in its header */
 	char boot_id[40];
-	char path[PX_BEQUEST_PATH_MAX]; /* as of the last flush; "" where /proc does not tell */
+	char path
+		[PX_CHECKPOINT_FILE_PATH_MAX]; /* as of the last flush; "" where /proc does not tell */
 	/* Which directory that is: elsewhere, the path may be another's.  0: not known. */
 	uint64_t directory_device, directory_inode;
 
@@ -100,8 +101,8 @@ struct px_bequest_file {
 	uint64_t stop_counter; /* recovery: a STOP is due, of this time; 0: none */
 };
 
-struct px_bequest {
-	struct px_bequest_file *file;
+struct px_checkpoint_file {
+	struct px_checkpoint_content *file;
 	struct px_mapping mapping;
 	char name[PX_SHM_NAME_MAX];
 	int fd;			    /* that holds the lock; -1: we are the controller */
@@ -110,7 +111,7 @@ struct px_bequest {
 };
 
 /* Whose log, and which. */
-struct px_bequest_setup {
+struct px_checkpoint_file_setup {
 	uid_t user;
 	uint32_t index; /* in the registry of this user */
 	const struct px_registry_slot *slot;
@@ -119,42 +120,44 @@ struct px_bequest_setup {
 };
 
 /* Make the file, not valid yet.  0, ENOMEM, EMFILE, or what the file system says. */
-int px_bequest_create(const struct px_bequest_setup *setup, struct px_bequest **bequest);
+int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
+			      struct px_checkpoint_file **checkpoint_file);
 
 /* The log is begun: from now on it can be recovered. */
-void px_bequest_sign(struct px_bequest *bequest, const uint8_t uuid[16]);
+void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
 /* The log may have been renamed. */
-void px_bequest_note_path(struct px_bequest *bequest, int fd);
+void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd);
 
 /* Ahead of the log commit with this serial. */
-void px_bequest_publish(struct px_bequest *bequest, const struct px_checkpoint *checkpoint,
-			uint64_t serial);
+void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
+				const struct px_checkpoint *checkpoint, uint64_t serial);
 
 /* The commit with the checkpoint `next` is in the log. */
-void px_bequest_keep_next(struct px_bequest *bequest);
+void px_checkpoint_file_keep_next(struct px_checkpoint_file *checkpoint_file);
 
 /* The published checkpoint with this serial becomes `base`.  False: there is none. */
-bool px_bequest_find(struct px_bequest *bequest, uint64_t serial);
+bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial);
 
 /* Forget it; also the file, unless somebody is to recover the log. */
-void px_bequest_free(struct px_bequest *bequest);
-void px_bequest_remove(struct px_bequest *bequest);
+void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file);
+void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 
 /*
  * For recovery.  A bequest of this name for ourselves alone: 0; ENOENT; EBUSY when somebody has it; EINVAL when it
- * is not valid; EACCES, ENOMEM.  To be given back by px_bequest_free() or px_bequest_remove(), by the same thread.
+ * is not valid; EACCES, ENOMEM.  To be given back by px_checkpoint_file_free() or px_checkpoint_file_remove(), by the same thread.
  * waits: for other threads of this process, which may take as long as their recovery.
  */
-int px_bequest_take(const char *name, bool waits, struct px_bequest **bequest);
+int px_checkpoint_file_take(const char *name, bool waits,
+			    struct px_checkpoint_file **checkpoint_file);
 
-/* Copy what a bequest says, without taking it.  0, or like px_bequest_take(). */
-int px_bequest_read(const char *name, bool waits, struct px_bequest_file *copy);
+/* Copy what a bequest says, without taking it.  0, or like px_checkpoint_file_take(). */
+int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy);
 
 /*
  * Remove a file of this name that is no bequest: its controller died before it had signed it.  Not if the stream that
  * it would belong to exists, or somebody of another version may know what it is.
  */
-void px_bequest_remove_unsigned(const char *name);
+void px_checkpoint_file_remove_unsigned(const char *name);
 
 #endif

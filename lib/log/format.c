@@ -34,7 +34,7 @@ struct px_log_layout px_log_layout(uint32_t nr_entries)
 
 uint32_t px_log_event_slots(uint64_t max_data)
 {
-	return PX_SHOWN_MAX +
+	return PX_ENTRIES_MAX +
 	       px_record_slots((size_t)(max_data > PX_SYSTEM_EVENT_BYTES ? max_data :
 									   PX_SYSTEM_EVENT_BYTES));
 }
@@ -72,7 +72,7 @@ static bool find_section(int fd, uint32_t *nr_entries)
 	struct px_txtb_header image;
 	uint32_t size;
 
-	if (px_txtbfile_read(fd, &image, sizeof(image), 0) != sizeof(image) ||
+	if (px_txtb_file_read(fd, &image, sizeof(image), 0) != sizeof(image) ||
 	    image.id != PX_TXTB_ID || image.name_size != PX_TXTB_NAME_SIZE ||
 	    image.registry_end - image.registry_start !=
 		    PX_LOG_OBJECTS * sizeof(struct px_txtb_object))
@@ -89,7 +89,7 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 	if (!find_section(fd, &nr_entries))
 		return false;
 	*layout = px_log_layout(nr_entries);
-	if (px_txtbfile_read(fd, header, sizeof(*header), layout->header) != sizeof(*header) ||
+	if (px_txtb_file_read(fd, header, sizeof(*header), layout->header) != sizeof(*header) ||
 	    header->magic != PX_LOG_MAGIC)
 		return false;
 	if (header->nr_entries != nr_entries)
@@ -116,7 +116,7 @@ bool px_log_read_commit(int fd, const struct px_log_header *header,
 	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 	bool loops = header->policy == PX_POLICY_LOOP;
 
-	return px_txtbfile_read(fd, commit, sizeof(*commit), layout->commit) == sizeof(*commit) &&
+	return px_txtb_file_read(fd, commit, sizeof(*commit), layout->commit) == sizeof(*commit) &&
 	       commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
 	       (capacity == 0 || commit->end - commit->first <= capacity) &&
 	       (loops || capacity == 0 || commit->end <= capacity) &&

@@ -38,8 +38,8 @@
  * All numbers are in the byte order and sizes of the machine that wrote them; another machine refuses
  * the section (MODEL-9).
  */
-#ifndef PX_LOGFILE_H
-#define PX_LOGFILE_H
+#ifndef PX_LOG_FORMAT_H
+#define PX_LOG_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

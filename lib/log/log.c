@@ -64,9 +64,9 @@ int px_log_hold(struct px_log *log)
 
 	if (is_behind(log, log->fd))
 		return 0;
-	found = log->bequest ?
-			open(log->bequest->file->path, log->access | O_CLOEXEC | O_NOFOLLOW) :
-			-1;
+	found = log->checkpoint_file ? open(log->checkpoint_file->file->path,
+					    log->access | O_CLOEXEC | O_NOFOLLOW) :
+				       -1;
 	if (found < 0)
 		return EBADF;
 	fd = is_behind(log, found) ? move_up(found) : -1;
@@ -145,7 +145,7 @@ static int begin(struct px_log *log)
 
 	log->nr_begun = 1;
 	/* Another process may become another program only now. */
-	if (!error && !log->far_pid)
+	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log, PX_LOG_NEXT);
 }
@@ -162,9 +162,9 @@ int px_log_create(const struct px_log_setup *setup, struct px_log **log)
 		return ENOMEM;
 	made->threads = setup->threads;
 	made->view = setup->view;
-	made->bequest = setup->bequest;
+	made->checkpoint_file = setup->checkpoint_file;
 	made->types = setup->types;
-	made->far_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
+	made->remote_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
 	error = px_log_take_descriptor(made, setup->fd);
 	if (error) {
 		free(made);
@@ -178,8 +178,8 @@ int px_log_create(const struct px_log_setup *setup, struct px_log **log)
 		px_log_free(made);
 		return error;
 	}
-	if (made->bequest)
-		px_bequest_sign(made->bequest, made->header.uuid);
+	if (made->checkpoint_file)
+		px_checkpoint_file_sign(made->checkpoint_file, made->header.uuid);
 	*log = made;
 	return 0;
 }
@@ -312,7 +312,7 @@ void px_log_set_namer(struct px_log *log, const struct px_namer *namer)
 {
 	log->namer = namer;
 	if (log->translator)
-		px_things_set_namer(px_translator_things(log->translator), namer);
+		px_call_objects_set_namer(px_translator_objects(log->translator), namer);
 }
 
 int px_log_descriptor(const struct px_log *log)

@@ -23,8 +23,8 @@
  * The descriptor is a private duplicate of one that may allow writing only: everything is pwrite.  One thread at
  * a time; the caller sees to it.  SIGXFSZ is the caller's to block.
  */
-#ifndef PX_LOG_H
-#define PX_LOG_H
+#ifndef PX_LOG_LOG_H
+#define PX_LOG_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,10 +46,10 @@ struct px_log_setup {
 	struct px_attr *attr;
 	struct px_process_id writer;
 	uint32_t target_pid;
-	const struct px_objects *threads; /* of the stream: who the contexts are, */
+	const struct px_threads *threads; /* of the stream: who the contexts are, */
 	const struct px_typelist *types;  /* and what the event types are called */
 	const struct px_view *view;	  /* for its wrappers; or NULL */
-	struct px_bequest *bequest;	  /* the checkpoints of its commits; or NULL */
+	struct px_checkpoint_file *checkpoint_file; /* the checkpoints of its commits; or NULL */
 };
 
 /* What a log is told that goes on.  Header, layout and commit are as the file has them, and checked. */
@@ -58,10 +58,10 @@ struct px_log_left {
 	const struct px_log_header *header;
 	const struct px_log_layout *layout;
 	const struct px_log_commit *commit;
-	const struct px_objects *threads;
+	const struct px_threads *threads;
 	const struct px_typelist *types;
 	const struct px_view *view;
-	struct px_bequest *bequest; /* base: the checkpoint of this commit */
+	struct px_checkpoint_file *checkpoint_file; /* base: the checkpoint of this commit */
 };
 
 /* How the stream is, for the commit.  Sticky (STATUS-8). */

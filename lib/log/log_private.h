@@ -7,8 +7,8 @@
  * `staged` is how the log will be when everything laid out is written, `written` how it is in the file.  A
  * write makes the first the second, or, if it fails, the second the first.
  */
-#ifndef PX_LOGSTATE_H
-#define PX_LOGSTATE_H
+#ifndef PX_LOG_LOG_PRIVATE_H
+#define PX_LOG_LOG_PRIVATE_H
 
 #include "calls/translate.h"
 #include "log/format.h"
@@ -62,12 +62,12 @@ struct px_log {
 	int access; /* as open() has it */
 	dev_t device;
 	ino_t inode;
-	uint32_t far_pid; /* of the target; 0: it is this process */
+	uint32_t remote_pid;	     /* of the target; 0: it is this process */
 	struct px_log_header header; /* of the next volume that is begun */
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* as it is in the file */
 	const struct px_view *view;  /* what calls there can be; or NULL */
-	const struct px_objects *threads;
+	const struct px_threads *threads;
 	const struct px_typelist *types;
 	struct px_translator *translator; /* from the first call on */
 	const struct px_namer *namer;
@@ -79,7 +79,7 @@ struct px_log {
 	bool is_idle; /* in the image, that is: the last one is written, and said so */
 	struct px_eventset named;   /* types that the file names */
 	uint32_t types_done;	    /* all ahead of this one in the list are */
-	struct px_bequest *bequest; /* or NULL */
+	struct px_checkpoint_file *checkpoint_file; /* or NULL */
 	uint64_t capacity;	    /* positions that can be there at one time; 0: no bound */
 	bool loops;
 	bool is_full;

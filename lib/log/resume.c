@@ -18,7 +18,7 @@
 
 static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t offset)
 {
-	return px_txtbfile_read(log->fd, data, size, offset) == size;
+	return px_txtb_file_read(log->fd, data, size, offset) == size;
 }
 
 /* Objects. */
@@ -137,11 +137,11 @@ static uint32_t load_slots(const struct px_log *log, uint64_t position, struct w
 		count = log->commit.end - position;
 	if (count > WINDOW_SLOTS)
 		count = WINDOW_SLOTS;
-	count = px_txtbfile_read(log->fd, window->slots, count * sizeof(*window->slots),
-				 offset + log->layout.slots + slot * sizeof(*window->slots)) /
+	count = px_txtb_file_read(log->fd, window->slots, count * sizeof(*window->slots),
+				  offset + log->layout.slots + slot * sizeof(*window->slots)) /
 		sizeof(*window->slots);
-	count = px_txtbfile_read(log->fd, window->entries, count * sizeof(*window->entries),
-				 offset + log->layout.entries + slot * sizeof(*window->entries)) /
+	count = px_txtb_file_read(log->fd, window->entries, count * sizeof(*window->entries),
+				  offset + log->layout.entries + slot * sizeof(*window->entries)) /
 		sizeof(*window->entries);
 	return (uint32_t)count;
 }
@@ -176,8 +176,8 @@ static int scan_slots(struct px_log *log)
 
 static void load_cursor(struct px_log *log)
 {
-	const struct px_checkpoint_log *left = &log->bequest->base->log;
-	const struct px_bequest_file *file = log->bequest->file;
+	const struct px_checkpoint_log *left = &log->checkpoint_file->base->log;
+	const struct px_checkpoint_content *file = log->checkpoint_file->file;
 	struct px_log_cursor *cursor = &log->staged;
 
 	cursor->first = log->commit.first;
@@ -219,7 +219,7 @@ static bool cursor_is_sound(const struct px_log *log)
 /* The stamps of the volume that is written to are exact, those of others follow from what is there. */
 static void load_stamps(struct px_log *log)
 {
-	const struct px_checkpoint_log *left = &log->bequest->base->log;
+	const struct px_checkpoint_log *left = &log->checkpoint_file->base->log;
 	const struct px_log_stamps stamps = {.begun = left->has_stamps != 0,
 					     .base_ns = left->base_ns,
 					     .ticks = left->ticks,
@@ -271,11 +271,11 @@ static int undo_clear(struct px_log *log)
 {
 	int error;
 
-	if (log->is_cleared || log->bequest->file->to_clear == 0)
+	if (log->is_cleared || log->checkpoint_file->file->to_clear == 0)
 		return 0;
 	error = px_log_show_first(log);
 	if (!error)
-		px_write_once(&log->bequest->file->to_clear, 0);
+		px_write_once(&log->checkpoint_file->file->to_clear, 0);
 	return error;
 }
 
@@ -319,7 +319,7 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log)
 	made->threads = left->threads;
 	made->types = left->types;
 	made->view = left->view;
-	made->bequest = left->bequest;
+	made->checkpoint_file = left->checkpoint_file;
 	made->loops = made->header.policy == PX_POLICY_LOOP;
 	made->capacity = (uint64_t)made->header.nr_entries * made->header.nr_volumes;
 	error = load(made);

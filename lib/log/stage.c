@@ -56,16 +56,16 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 static void describe(const struct px_log *log, struct px_log_context *context)
 {
 	struct px_object *object = &context->object;
-	const struct px_thing *thing =
+	const struct px_call_object *known =
 		log->translator ? px_translator_find(log->translator, context->handle) : NULL;
 	bool is_thread = context->handle >> 24 == PX_TXTB_THREAD;
 
 	context->is_dirty = true;
 	context->address = context->site = 0;
-	if (thing) {
-		*object = thing->object;
-		context->address = is_thread ? 0 : thing->address;
-		context->site = thing->site;
+	if (known) {
+		*object = known->object;
+		context->address = is_thread ? 0 : known->address;
+		context->site = known->site;
 		return;
 	}
 	if (context->handle == PX_IDLE_THREAD) {
@@ -75,7 +75,7 @@ static void describe(const struct px_log *log, struct px_log_context *context)
 					     .name = PX_IDLE_THREAD_NAME};
 		return;
 	}
-	if (px_objects_find(log->threads, context->handle, object) &&
+	if (px_threads_find(log->threads, context->handle, object) &&
 	    object->type == PX_TXTB_THREAD)
 		return;
 	*object = (struct px_object){.handle = context->handle, .type = PX_TXTB_THREAD};
@@ -211,7 +211,7 @@ static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority,
 }
 
 static void stage_shown(struct px_log *log, const struct px_report *report,
-			const struct px_shown *shown, uint64_t ticks)
+			const struct px_entries *shown, uint64_t ticks)
 {
 	struct px_log_slot *slot;
 	struct px_txtb_entry *entry = stage(log, PX_LOG_SHOWN, ticks, &slot);
@@ -248,7 +248,7 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 			const struct px_translation *translation, uint64_t ticks)
 {
 	const struct px_record *record = &report->record;
-	const struct px_shown *own = &translation->shown[translation->own];
+	const struct px_entries *own = &translation->shown[translation->own];
 	struct px_log_slot *slot;
 	struct px_txtb_entry *entry = stage(log, PX_LOG_EVENT, ticks, &slot);
 
@@ -354,14 +354,14 @@ static bool has_next_volume(const struct px_log *log)
 bool px_log_make_translator(struct px_log *log)
 {
 	uint32_t nr_volumes = log->loops ? log->header.nr_volumes : 1;
-	struct px_things *things;
+	struct px_call_objects *objects;
 
 	log->translator = px_translator_make(log->threads);
 	if (!log->translator)
 		return false;
-	things = px_translator_things(log->translator);
-	px_things_set_serial(things, log->serial);
-	px_things_set_namer(things, log->namer);
+	objects = px_translator_objects(log->translator);
+	px_call_objects_set_serial(objects, log->serial);
+	px_call_objects_set_namer(objects, log->namer);
 	for (uint32_t i = 0; i < nr_volumes; i++)
 		for (uint32_t k = PX_LOG_SLOT_IDLE + 1; k <= PX_LOG_IN_USE; k++) {
 			const struct px_log_context *known = &log->volumes[i].context[k];
@@ -393,8 +393,8 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 }
 
 /* All that an entry names is in the registry. */
-static bool name_all(struct px_log *log, struct px_log_volume *volume, const struct px_shown *shown,
-		     uint64_t keep)
+static bool name_all(struct px_log *log, struct px_log_volume *volume,
+		     const struct px_entries *shown, uint64_t keep)
 {
 	bool is_named = find_context(log, volume, shown->context, keep) != NULL;
 
@@ -408,12 +408,12 @@ static bool name_all(struct px_log *log, struct px_log_volume *volume, const str
  * What stands beside it.  Who woke a thread is left out where the registry has no room for it; and a thread that is
  * not in the registry is not shown to wake.
  */
-static bool name_beside(struct px_log *log, struct px_log_volume *volume, struct px_shown *shown,
+static bool name_beside(struct px_log *log, struct px_log_volume *volume, struct px_entries *shown,
 			uint64_t keep)
 {
-	const struct px_shown idle = {.context = PX_IDLE_THREAD,
-				      .priority = px_txtb_priority_word(1023),
-				      .id = PX_TXTB_RUNNING};
+	const struct px_entries idle = {.context = PX_IDLE_THREAD,
+					.priority = px_txtb_priority_word(1023),
+					.id = PX_TXTB_RUNNING};
 
 	if (name_all(log, volume, shown, keep))
 		return true;
@@ -445,7 +445,7 @@ static bool name_own(struct px_log *log, struct px_log_volume *volume,
 		     const struct px_report *report, const void *data, uint64_t keep)
 {
 	struct px_translation *translation = &log->translation;
-	const struct px_shown *own = &translation->shown[translation->own];
+	const struct px_entries *own = &translation->shown[translation->own];
 	struct px_log_context *context = find_context(log, volume, own->context, keep);
 	bool is_named = context && name_all(log, volume, own, keep);
 
@@ -524,7 +524,7 @@ static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)
 {
 	for (uint32_t i = 0; i < translation->nr_shown; i++) {
-		const struct px_shown *shown = &translation->shown[i];
+		const struct px_entries *shown = &translation->shown[i];
 		struct px_log_context *context = px_log_find_context(volume, shown->context);
 
 		if (context)
@@ -551,10 +551,10 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 static uint64_t stage_all(struct px_log *log, const struct px_report *report, const void *data,
 			  const struct px_translation *translation, const struct need *need)
 {
-	const struct px_shown idle = {.context = PX_IDLE_THREAD,
-				      .priority = px_txtb_priority_word(1023),
-				      .id = PX_TXTB_RUNNING};
-	const struct px_shown *first = need->ends_idleness ? &idle : translation->shown;
+	const struct px_entries idle = {.context = PX_IDLE_THREAD,
+					.priority = px_txtb_priority_word(1023),
+					.id = PX_TXTB_RUNNING};
+	const struct px_entries *first = need->ends_idleness ? &idle : translation->shown;
 	uint64_t ticks = need->step.ticks;
 	uint64_t head = 0;
 

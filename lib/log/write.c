@@ -184,8 +184,9 @@ int px_log_write_names(struct px_log *log)
 
 static size_t list_modules(const struct px_log *log, char *text)
 {
-	return log->far_pid ? px_farmodules_list(log->far_pid, text, PX_LOG_MODULES_BYTES) :
-			      px_modules_list(text, PX_LOG_MODULES_BYTES);
+	return log->remote_pid ?
+		       px_modules_remote_list(log->remote_pid, text, PX_LOG_MODULES_BYTES) :
+		       px_modules_list(text, PX_LOG_MODULES_BYTES);
 }
 
 /*
@@ -201,7 +202,7 @@ int px_log_write_modules(struct px_log *log)
 	if (!text)
 		return ENOMEM;
 	length = list_modules(log, text);
-	if (length == 0 && log->far_pid) {
+	if (length == 0 && log->remote_pid) {
 		free(text);
 		return 0;
 	}
@@ -275,36 +276,38 @@ static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *
 		.has_stop = staged->has_stop,
 		.wants_stop = log->wants_stop,
 		.serial = log->translator ?
-				  px_things_serial(px_translator_things(log->translator)) :
+				  px_call_objects_serial(px_translator_objects(log->translator)) :
 				  log->serial,
 	};
 }
 
 void px_log_keep_checkpoint(struct px_log *log)
 {
-	if (!log->bequest)
+	if (!log->checkpoint_file)
 		return;
-	fill_checkpoint(log, &log->bequest->next->log);
-	px_bequest_keep_next(log->bequest);
+	fill_checkpoint(log, &log->checkpoint_file->next->log);
+	px_checkpoint_file_keep_next(log->checkpoint_file);
 }
 
 /* What can fail stands ahead of it.  The serial counts commits that are in the file: each has its checkpoint. */
 int px_log_write_commit(struct px_log *log, enum px_log_checkpoint which)
 {
-	struct px_bequest *bequest = log->bequest;
+	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
 	int error;
 
-	if (bequest && which == PX_LOG_NEXT)
-		fill_checkpoint(log, &bequest->next->log);
-	if (bequest)
-		px_bequest_publish(bequest, which == PX_LOG_NEXT ? bequest->next : bequest->base,
-				   log->commit.serial + 1);
+	if (checkpoint_file && which == PX_LOG_NEXT)
+		fill_checkpoint(log, &checkpoint_file->next->log);
+	if (checkpoint_file)
+		px_checkpoint_file_publish(checkpoint_file,
+					   which == PX_LOG_NEXT ? checkpoint_file->next :
+								  checkpoint_file->base,
+					   log->commit.serial + 1);
 	log->commit.serial++;
 	error = write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
 	if (error)
 		log->commit.serial--;
-	else if (bequest && which == PX_LOG_NEXT)
-		px_bequest_keep_next(bequest);
+	else if (checkpoint_file && which == PX_LOG_NEXT)
+		px_checkpoint_file_keep_next(checkpoint_file);
 	return error;
 }
 
@@ -350,14 +353,14 @@ static int give_up_oldest(struct px_log *log)
 
 static void note_spoiled(struct px_log *log, uint64_t end)
 {
-	if (log->bequest)
-		px_write_once(&log->bequest->file->spoiled, end);
+	if (log->checkpoint_file)
+		px_write_once(&log->checkpoint_file->file->spoiled, end);
 }
 
 static void note_clear(struct px_log *log, uint64_t nr_entries)
 {
-	if (log->bequest)
-		px_write_once(&log->bequest->file->to_clear, nr_entries);
+	if (log->checkpoint_file)
+		px_write_once(&log->checkpoint_file->file->to_clear, nr_entries);
 }
 
 static uint64_t entry_offset(const struct px_log *log, uint64_t position)
@@ -486,11 +489,11 @@ static bool begins_volume(const struct px_log *log)
 }
 
 /* Another process may end unseen: it is looked at while it runs, with the 1st, 2nd, 4th, 8th ... write. */
-static void write_far_modules(struct px_log *log)
+static void write_remote_modules(struct px_log *log)
 {
 	uint64_t serial = log->commit.serial;
 
-	if (log->far_pid && (serial & (serial - 1)) == 0)
+	if (log->remote_pid && (serial & (serial - 1)) == 0)
 		px_log_write_modules(log);
 }
 
@@ -500,7 +503,7 @@ static int write_staged(struct px_log *log)
 
 	if (log->is_cleared)
 		error = px_log_empty_file(log);
-	write_far_modules(log);
+	write_remote_modules(log);
 	if (!error)
 		error = give_up_oldest(log);
 	if (!error && log->has_hole)

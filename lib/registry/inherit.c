@@ -10,7 +10,7 @@
 
 static uint64_t word_of(const struct px_process_id *id)
 {
-	return px_life_word(id->pid, id->start);
+	return px_procfs_word(id->pid, id->start);
 }
 
 static bool holds(const uint64_t member[PX_SEGMENT_MEMBERS], uint64_t word)
@@ -31,7 +31,7 @@ struct ancestor {
 static bool look_at(uint32_t pid, struct ancestor *ancestor)
 {
 	ancestor->pid = pid;
-	return pid != 0 && px_life_parent(pid, &ancestor->parent, &ancestor->start);
+	return pid != 0 && px_procfs_parent(pid, &ancestor->parent, &ancestor->start);
 }
 
 static bool descends(const struct px_registry_slot *slot, const uint64_t member[],
@@ -47,14 +47,14 @@ static bool descends(const struct px_registry_slot *slot, const uint64_t member[
 			return false;
 		if (at.pid == slot->target.pid && at.start == slot->target.start)
 			return true;
-		if (holds(member, px_life_word(at.pid, at.start)))
+		if (holds(member, px_procfs_word(at.pid, at.start)))
 			return true;
 	}
 	return false;
 }
 
-bool px_kin_is_born_into(const struct px_registry_slot *slot, uint32_t index,
-			 const struct px_process_id *us)
+bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index,
+			     const struct px_process_id *us)
 {
 	const size_t size = PX_SEGMENT_MEMBERS * sizeof(uint64_t);
 	uint64_t *member;
@@ -67,19 +67,19 @@ bool px_kin_is_born_into(const struct px_registry_slot *slot, uint32_t index,
 	/* Not kept mapped: most who ask have nothing to do with it. */
 	is_born = px_registry_read_segment(index, slot, offsetof(struct px_segment, member), member,
 					   size) == 0 &&
-		  px_kin_is_among(slot, member, us);
+		  px_inherit_is_among(slot, member, us);
 	munmap(member, size);
 	return is_born;
 }
 
-bool px_kin_is_among(const struct px_registry_slot *slot, const uint64_t member[PX_SEGMENT_MEMBERS],
-		     const struct px_process_id *us)
+bool px_inherit_is_among(const struct px_registry_slot *slot,
+			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us)
 {
 	return slot->target.pid_namespace == us->pid_namespace &&
 	       (holds(member, word_of(us)) || descends(slot, member, us));
 }
 
-bool px_kin_has_member(const struct px_view *view, uint64_t word)
+bool px_inherit_has_member(const struct px_view *view, uint64_t word)
 {
 	return holds(view->segment->member, word);
 }
@@ -89,7 +89,7 @@ static bool take_place(uint64_t member[], uint64_t word, bool of_the_dead)
 	for (int i = 0; i < PX_SEGMENT_MEMBERS; i++) {
 		uint64_t now = px_read_once(&member[i]);
 
-		if (now != 0 && !(of_the_dead && !px_life_has_word(now)))
+		if (now != 0 && !(of_the_dead && !px_procfs_has_word(now)))
 			continue;
 		if (px_compare_exchange(&member[i], now, word))
 			return true;
@@ -97,7 +97,7 @@ static bool take_place(uint64_t member[], uint64_t word, bool of_the_dead)
 	return false;
 }
 
-void px_kin_add_member(const struct px_view *view, const struct px_process_id *us)
+void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us)
 {
 	uint64_t *member = view->segment->member;
 	uint64_t word = word_of(us);

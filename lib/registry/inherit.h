@@ -27,8 +27,8 @@
  *
  * All async-signal-safe.
  */
-#ifndef PX_KIN_H
-#define PX_KIN_H
+#ifndef PX_REGISTRY_INHERIT_H
+#define PX_REGISTRY_INHERIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@
 #include "ring/segment.h"
 
 /* In ordinary memory, which a child has a copy of. */
-struct px_lineage {
+struct px_inheritance {
 	struct px_process_id id; /* pid 0: this program has not looked yet, so it came by exec */
 	struct px_view *view[PX_STREAMS_MAX];
 };
@@ -46,17 +46,17 @@ struct px_lineage {
  * True if the process belongs to the inherited stream of this slot: by its members, or by its parents.  For one that
  * came by exec, and for a child whose parent had not looked at that stream yet.
  */
-bool px_kin_is_born_into(const struct px_registry_slot *slot, uint32_t index,
-			 const struct px_process_id *us);
+bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index,
+			     const struct px_process_id *us);
 
 /* The same of a slot whose members the caller has read, from wherever they stand. */
-bool px_kin_is_among(const struct px_registry_slot *slot, const uint64_t member[PX_SEGMENT_MEMBERS],
-		     const struct px_process_id *us);
+bool px_inherit_is_among(const struct px_registry_slot *slot,
+			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 
 /* Note a process as a member.  Where there are too many it cannot be found after exec. */
-void px_kin_add_member(const struct px_view *view, const struct px_process_id *us);
+void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us);
 
 /* True if the process of this word (procfs.h) is a member. */
-bool px_kin_has_member(const struct px_view *view, uint64_t word);
+bool px_inherit_has_member(const struct px_view *view, uint64_t word);
 
 #endif

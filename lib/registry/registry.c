@@ -132,7 +132,7 @@ void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_
 	name_file("stream.", index, generation, name);
 }
 
-void px_registry_bequest_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
 	name_file("log.", index, generation, name);
 }
@@ -141,7 +141,7 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	px_registry_bequest_name(index, generation, name);
+	px_registry_checkpoint_name(index, generation, name);
 	if (px_shm_has(name))
 		return false;
 	px_registry_segment_name(index, generation, name);
@@ -184,7 +184,7 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 		slot->create_ns = px_read_once(&from->create_ns);
 		slot->create_start = px_read_once(&from->create_start);
 		slot->is_inherited = px_read_once(&from->is_inherited);
-		slot->family = px_read_once(&from->family);
+		slot->shared_names = px_read_once(&from->shared_names);
 		slot->segment = px_read_once(&from->segment);
 		slot->has_log = px_read_once(&from->has_log);
 		PX_TESTPOINT("registry.slot.read");
@@ -205,7 +205,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	px_write_once(&to->create_ns, slot->create_ns);
 	px_write_once(&to->create_start, slot->create_start);
 	px_write_once(&to->is_inherited, slot->is_inherited);
-	px_write_once(&to->family, slot->family);
+	px_write_once(&to->shared_names, slot->shared_names);
 	px_write_once(&to->segment, slot->segment);
 	px_write_once(&to->has_log, slot->has_log);
 	px_store_release(&to->active, 1);
@@ -273,22 +273,22 @@ static uint32_t first_free(void)
 	return i;
 }
 
-bool px_registry_is_forsaken(uint32_t index, const struct px_registry_slot *slot, bool look_closer)
+bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer)
 {
 	const struct px_process_id *id = &slot->controller;
 	char name[PX_SHM_NAME_MAX];
 
-	if (id->pid_namespace != px_life_pid_namespace())
+	if (id->pid_namespace != px_procfs_pid_namespace())
 		return false;
-	if (!px_life_is_same(id->pid, id->start))
+	if (!px_procfs_is_same(id->pid, id->start))
 		return true;
 	if (!look_closer)
 		return false;
 	if (slot->segment != 0)
-		return !px_life_has_segment(id->pid, slot->segment - 1);
+		return !px_procfs_has_segment(id->pid, slot->segment - 1);
 	px_registry_segment_name(index, slot->generation, name);
 	strcat(name, "\n"); /* as the line ends */
-	return !px_life_maps(id->pid, name);
+	return !px_procfs_maps(id->pid, name);
 }
 
 /*
@@ -302,7 +302,7 @@ uint32_t px_registry_find_free(void)
 	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
 		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 			if (registry->slot[i].active &&
-			    px_registry_is_forsaken(i, &registry->slot[i], look_closer))
+			    px_registry_is_orphaned(i, &registry->slot[i], look_closer))
 				remove_stream(i);
 		found = first_free();
 	}

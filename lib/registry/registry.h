@@ -17,8 +17,8 @@
  * would look for it later.  But for that of a dead controller that had a log: it stays for who completes the
  * log (recover.h), and the slot's next stream has another generation.
  */
-#ifndef PX_REGISTRY_H
-#define PX_REGISTRY_H
+#ifndef PX_REGISTRY_REGISTRY_H
+#define PX_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,9 +67,9 @@ struct px_registry_slot {
 	struct px_process_id controller;
 	struct px_process_id target;
 	uint64_t create_ns;    /* CLOCK_REALTIME */
-	uint64_t create_start; /* as px_life_now(): what was born later may inherit */
+	uint64_t create_start; /* as px_procfs_now(): what was born later may inherit */
 	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
-	uint32_t family;       /* number of the table of event names (shared_names.h) */
+	uint32_t shared_names; /* number of the table of event names (shared_names.h) */
 	uint32_t segment;      /* number of root's memory for it (sysv.h); 0: it is a file */
 	uint32_t has_log;      /* it is needed to complete a log, should the controller die */
 	uint32_t reserved[14];
@@ -147,7 +147,7 @@ void px_registry_forget(const struct px_process_id *controller);
 
 /* The name of a stream's segment, where that is a file, and of its bequest (checkpoint.h). */
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
-void px_registry_bequest_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
+void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
 
 /*
  * Remove the file that was a stream's segment, unless its log is yet to be completed from it.  True if the name is
@@ -165,6 +165,6 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 			     void *to, size_t size);
 
 /* True if the controller's process is gone; or is another program by now: look_closer, which is dear. */
-bool px_registry_is_forsaken(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
+bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
 
 #endif

@@ -6,33 +6,33 @@
 
 #include "base/sysv.h"
 
-int px_registrar_open(struct px_registrar *registrar, uid_t owner)
+int px_registry_of_open(struct px_registry_of *registrar, uid_t owner)
 {
-	registrar->is_far = owner != geteuid();
-	return registrar->is_far ? px_farregistry_lock(&registrar->far, owner) :
-				   px_registry_lock(&registrar->fd);
+	registrar->is_remote = owner != geteuid();
+	return registrar->is_remote ? px_registry_remote_lock(&registrar->remote, owner) :
+				      px_registry_lock(&registrar->fd);
 }
 
-void px_registrar_close(struct px_registrar *registrar)
+void px_registry_of_close(struct px_registry_of *registrar)
 {
-	if (registrar->is_far)
-		px_farregistry_unlock(&registrar->far);
+	if (registrar->is_remote)
+		px_registry_remote_unlock(&registrar->remote);
 	else
 		px_registry_unlock(registrar->fd);
 }
 
 /* The slot is free: what is there was left by who became another user, or by a crash. */
-int px_registrar_find(struct px_registrar *registrar, uint32_t *index, uint32_t *generation)
+int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation)
 {
 	uint32_t found;
 
-	found = registrar->is_far ? px_farregistry_find_free(&registrar->far) :
-				    px_registry_find_free();
+	found = registrar->is_remote ? px_registry_remote_find_free(&registrar->remote) :
+				       px_registry_find_free();
 	if (found == PX_STREAMS_MAX)
 		return EAGAIN;
 	*index = found;
-	if (registrar->is_far) { /* its segments are no files */
-		*generation = registrar->far.slot[found].generation + 1;
+	if (registrar->is_remote) { /* its segments are no files */
+		*generation = registrar->remote.slot[found].generation + 1;
 		return 0;
 	}
 	*generation = px_registry_get()->slot[found].generation;
@@ -42,76 +42,76 @@ int px_registrar_find(struct px_registrar *registrar, uint32_t *index, uint32_t 
 	return 0;
 }
 
-bool px_registrar_read(const struct px_registrar *registrar, uint32_t index,
-		       struct px_registry_slot *slot)
+bool px_registry_of_read(const struct px_registry_of *registrar, uint32_t index,
+			 struct px_registry_slot *slot)
 {
-	if (!registrar->is_far)
+	if (!registrar->is_remote)
 		return px_registry_read(index, slot);
-	*slot = registrar->far.slot[index];
+	*slot = registrar->remote.slot[index];
 	return slot->active == 1;
 }
 
-int px_registrar_read_segment(const struct px_registrar *registrar, uint32_t index,
-			      const struct px_registry_slot *slot, size_t offset, void *to,
-			      size_t size)
+int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t index,
+				const struct px_registry_slot *slot, size_t offset, void *to,
+				size_t size)
 {
-	return registrar->is_far ?
-		       px_farregistry_read_segment(&registrar->far, index, offset, to, size) :
-		       px_registry_read_segment(index, slot, offset, to, size);
+	return registrar->is_remote ? px_registry_remote_read_segment(&registrar->remote, index,
+								      offset, to, size) :
+				      px_registry_read_segment(index, slot, offset, to, size);
 }
 
-int px_registrar_make_segment(const struct px_registrar *registrar, uint32_t index,
-			      struct px_registry_slot *slot, size_t size,
-			      struct px_mapping *mapping)
+int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t index,
+				struct px_registry_slot *slot, size_t size,
+				struct px_mapping *mapping)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	if (registrar->is_far)
+	if (registrar->is_remote)
 		return px_sysv_create(size, mapping, &slot->segment);
 	px_registry_segment_name(index, slot->generation, name);
 	return px_shm_create(name, size, mapping);
 }
 
-void px_registrar_unmake_segment(const struct px_registrar *registrar, uint32_t index,
-				 const struct px_registry_slot *slot)
+void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint32_t index,
+				   const struct px_registry_slot *slot)
 {
-	if (registrar->is_far)
+	if (registrar->is_remote)
 		px_sysv_withdraw(slot->segment);
 	else
 		px_registry_clean(index, slot->generation);
 }
 
 /* Before it is given away nobody else can touch it; afterwards its words are anybody's. */
-int px_registrar_publish(struct px_registrar *registrar, uint32_t index,
-			 const struct px_registry_slot *slot)
+int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
+			   const struct px_registry_slot *slot)
 {
 	int error;
 
-	if (!registrar->is_far) {
+	if (!registrar->is_remote) {
 		px_registry_publish(index, slot);
 		return 0;
 	}
-	error = px_sysv_give(slot->segment, registrar->far.owner);
-	return error ? error : px_farregistry_publish(&registrar->far, index, slot);
+	error = px_sysv_give(slot->segment, registrar->remote.owner);
+	return error ? error : px_registry_remote_publish(&registrar->remote, index, slot);
 }
 
-void px_registrar_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
+void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
 {
 	if (slot->segment != 0)
-		px_farregistry_mark_log(owner, index, slot);
+		px_registry_remote_mark_log(owner, index, slot);
 	else
 		px_registry_mark_log(index, slot);
 }
 
-void px_registrar_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
-		      bool leaves_log)
+void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
+			bool leaves_log)
 {
 	int error, fd;
 
 	if (slot->segment != 0) {
 		if (!leaves_log)
 			px_sysv_withdraw(slot->segment);
-		px_farregistry_end(owner, index, slot);
+		px_registry_remote_end(owner, index, slot);
 		return;
 	}
 	error = px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS);

@@ -9,60 +9,60 @@
  *
  * Between open and close the registry is locked.  Not async-signal-safe; the caller has cancellation disabled.
  */
-#ifndef PX_REGISTRAR_H
-#define PX_REGISTRAR_H
+#ifndef PX_REGISTRY_REGISTRY_OF_H
+#define PX_REGISTRY_REGISTRY_OF_H
 
 #include "registry/registry.h"
 #include "registry/registry_remote.h"
 
-struct px_registrar {
-	bool is_far;
+struct px_registry_of {
+	bool is_remote;
 	int fd; /* of our own */
-	struct px_farregistry far;
+	struct px_registry_remote remote;
 };
 
-/* 0, or what px_registry_lock() or px_farregistry_lock() says. */
-int px_registrar_open(struct px_registrar *registrar, uid_t owner);
-void px_registrar_close(struct px_registrar *registrar);
+/* 0, or what px_registry_lock() or px_registry_remote_lock() says. */
+int px_registry_of_open(struct px_registry_of *registrar, uid_t owner);
+void px_registry_of_close(struct px_registry_of *registrar);
 
 /*
  * A slot for a new stream, and the generation that it is to have; nothing is left of those before it there.
  * EAGAIN: all are taken.
  */
-int px_registrar_find(struct px_registrar *registrar, uint32_t *index, uint32_t *generation);
+int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation);
 
 /* As px_registry_read(), px_registry_read_segment(). */
-bool px_registrar_read(const struct px_registrar *registrar, uint32_t index,
-		       struct px_registry_slot *slot);
-int px_registrar_read_segment(const struct px_registrar *registrar, uint32_t index,
-			      const struct px_registry_slot *slot, size_t offset, void *to,
-			      size_t size);
+bool px_registry_of_read(const struct px_registry_of *registrar, uint32_t index,
+			 struct px_registry_slot *slot);
+int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t index,
+				const struct px_registry_slot *slot, size_t offset, void *to,
+				size_t size);
 
 /*
  * The segment of the stream that is to come into this slot; slot->segment says where it is.  0, or what
  * px_shm_create() and px_sysv_create() say.
  */
-int px_registrar_make_segment(const struct px_registrar *registrar, uint32_t index,
-			      struct px_registry_slot *slot, size_t size,
-			      struct px_mapping *mapping);
-void px_registrar_unmake_segment(const struct px_registrar *registrar, uint32_t index,
-				 const struct px_registry_slot *slot);
+int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t index,
+				struct px_registry_slot *slot, size_t size,
+				struct px_mapping *mapping);
+void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint32_t index,
+				   const struct px_registry_slot *slot);
 
 /* The stream is whole: from now on its target may have it.  0, or why it cannot. */
-int px_registrar_publish(struct px_registrar *registrar, uint32_t index,
-			 const struct px_registry_slot *slot);
+int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
+			   const struct px_registry_slot *slot);
 
 /*
  * Whether it has a log to be completed is as the slot says now.  For those who list streams; and memory that root made
  * has no name to which a bequest's could belong.
  */
-void px_registrar_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
+void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 /*
  * It ends: slot and segment go, whatever has become of the registry; but not the segment from which somebody is to
  * complete its log.
  */
-void px_registrar_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
-		      bool leaves_log);
+void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
+			bool leaves_log);
 
 #endif

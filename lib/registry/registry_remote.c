@@ -136,7 +136,7 @@ static int make_directory(int base, const char *name, uid_t owner)
 
 /* Opening. */
 
-static int open_directory(struct px_farregistry *far, bool make)
+static int open_directory(struct px_registry_remote *remote, bool make)
 {
 	int base = open(BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
@@ -145,18 +145,18 @@ static int open_directory(struct px_farregistry *far, bool make)
 
 	if (base < 0)
 		return errno;
-	snprintf(name, sizeof(name), "posixtrace-%u", (unsigned int)far->owner);
-	far->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
-	if (far->directory < 0 && errno == ENOENT && make) {
-		error = make_directory(base, name, far->owner);
+	snprintf(name, sizeof(name), "posixtrace-%u", (unsigned int)remote->owner);
+	remote->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
+	if (remote->directory < 0 && errno == ENOENT && make) {
+		error = make_directory(base, name, remote->owner);
 		if (!error)
-			far->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
+			remote->directory = open_below(base, name, O_RDONLY | O_DIRECTORY);
 	}
-	if (!error && far->directory < 0)
+	if (!error && remote->directory < 0)
 		error = refusal(errno);
 	close(base);
-	if (!error && !is_private(far->directory, S_IFDIR, far->owner, &status)) {
-		close(far->directory);
+	if (!error && !is_private(remote->directory, S_IFDIR, remote->owner, &status)) {
+		close(remote->directory);
 		error = EACCES;
 	}
 	return error;
@@ -173,44 +173,44 @@ static int complete(int fd, uid_t owner)
 	return status.st_size < size ? px_shm_allocate(fd, (size_t)size) : 0;
 }
 
-static int open_file(struct px_farregistry *far, bool make)
+static int open_file(struct px_registry_remote *remote, bool make)
 {
 	int error = 0;
 
-	far->file = open_below(far->directory, PX_REGISTRY_NAME, O_RDWR);
-	if (far->file < 0 && errno == ENOENT && make) {
-		error = make_file(far->directory, far->owner);
+	remote->file = open_below(remote->directory, PX_REGISTRY_NAME, O_RDWR);
+	if (remote->file < 0 && errno == ENOENT && make) {
+		error = make_file(remote->directory, remote->owner);
 		if (!error)
-			far->file = open_below(far->directory, PX_REGISTRY_NAME, O_RDWR);
+			remote->file = open_below(remote->directory, PX_REGISTRY_NAME, O_RDWR);
 	}
-	if (!error && far->file < 0)
+	if (!error && remote->file < 0)
 		error = refusal(errno);
 	if (error)
 		return error;
-	error = complete(far->file, far->owner);
+	error = complete(remote->file, remote->owner);
 	if (error)
-		close(far->file);
+		close(remote->file);
 	return error;
 }
 
-static int open_both(struct px_farregistry *far, uid_t owner, bool make)
+static int open_both(struct px_registry_remote *remote, uid_t owner, bool make)
 {
 	int error;
 
-	far->owner = owner;
-	error = open_directory(far, make);
+	remote->owner = owner;
+	error = open_directory(remote, make);
 	if (error)
 		return error;
-	error = open_file(far, make);
+	error = open_file(remote, make);
 	if (error)
-		close(far->directory);
+		close(remote->directory);
 	return error;
 }
 
-static void close_both(const struct px_farregistry *far)
+static void close_both(const struct px_registry_remote *remote)
 {
-	close(far->file);
-	close(far->directory);
+	close(remote->file);
+	close(remote->directory);
 }
 
 /*
@@ -225,49 +225,51 @@ static void give_lock_back(int fd)
 }
 
 /* Whoever is first fills in the words of the gate; their values are the same for all. */
-static int read_slots(struct px_farregistry *far)
+static int read_slots(struct px_registry_remote *remote)
 {
 	const uint64_t right_magic = PX_REGISTRY_MAGIC;
 	const uint32_t first = 1;
 	uint32_t generation;
 	uint64_t magic;
 
-	if (!read_all(far->file, &magic, sizeof(magic), offsetof(struct px_registry_gate, magic)) ||
-	    !read_all(far->file, &generation, sizeof(generation), GENERATION_OFFSET) ||
-	    !read_all(far->file, far->slot, sizeof(far->slot), offsetof(struct px_registry, slot)))
+	if (!read_all(remote->file, &magic, sizeof(magic),
+		      offsetof(struct px_registry_gate, magic)) ||
+	    !read_all(remote->file, &generation, sizeof(generation), GENERATION_OFFSET) ||
+	    !read_all(remote->file, remote->slot, sizeof(remote->slot),
+		      offsetof(struct px_registry, slot)))
 		return EACCES; /* it has been cut */
 	if (magic != 0 && magic != PX_REGISTRY_MAGIC)
 		return EACCES;
-	if ((magic == 0 && !write_all(far->file, &right_magic, sizeof(right_magic),
+	if ((magic == 0 && !write_all(remote->file, &right_magic, sizeof(right_magic),
 				      offsetof(struct px_registry_gate, magic))) ||
-	    (generation == 0 && !write_all(far->file, &first, sizeof(first), GENERATION_OFFSET)))
+	    (generation == 0 && !write_all(remote->file, &first, sizeof(first), GENERATION_OFFSET)))
 		return ENOMEM;
 	return 0;
 }
 
-int px_farregistry_lock(struct px_farregistry *far, uid_t owner)
+int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner)
 {
 	int error;
 
-	px_signals_hold(&far->signals);
-	error = open_both(far, owner, true);
+	px_sigxfsz_hold(&remote->signals);
+	error = open_both(remote, owner, true);
 	if (!error) {
-		error = px_shm_lock(far->file, F_OFD_SETLK, PX_REGISTRY_WAIT_NS);
+		error = px_shm_lock(remote->file, F_OFD_SETLK, PX_REGISTRY_WAIT_NS);
 		if (!error)
-			error = read_slots(far);
+			error = read_slots(remote);
 		if (error)
-			close_both(far);
+			close_both(remote);
 	}
 	if (error)
-		px_signals_release(&far->signals);
+		px_sigxfsz_release(&remote->signals);
 	return error;
 }
 
-void px_farregistry_unlock(struct px_farregistry *far)
+void px_registry_remote_unlock(struct px_registry_remote *remote)
 {
-	give_lock_back(far->file);
-	close_both(far);
-	px_signals_release(&far->signals);
+	give_lock_back(remote->file);
+	close_both(remote);
+	px_sigxfsz_release(&remote->signals);
 }
 
 /* Slots. */
@@ -277,150 +279,153 @@ static size_t offset_of(uint32_t index)
 	return offsetof(struct px_registry, slot) + index * sizeof(struct px_registry_slot);
 }
 
-static bool write_word(const struct px_farregistry *far, uint32_t value, size_t offset)
+static bool write_word(const struct px_registry_remote *remote, uint32_t value, size_t offset)
 {
-	return write_all(far->file, &value, sizeof(value), offset);
+	return write_all(remote->file, &value, sizeof(value), offset);
 }
 
-static bool tell_trace_points(const struct px_farregistry *far)
+static bool tell_trace_points(const struct px_registry_remote *remote)
 {
 	uint32_t generation;
 
-	if (!read_all(far->file, &generation, sizeof(generation), GENERATION_OFFSET))
+	if (!read_all(remote->file, &generation, sizeof(generation), GENERATION_OFFSET))
 		return false;
 	generation++;
-	return write_word(far, generation != 0 ? generation : 1, GENERATION_OFFSET);
+	return write_word(remote, generation != 0 ? generation : 1, GENERATION_OFFSET);
 }
 
 /* The slot still is this stream. */
-static bool is_still(const struct px_farregistry *far, uint32_t index,
+static bool is_still(const struct px_registry_remote *remote, uint32_t index,
 		     const struct px_registry_slot *slot)
 {
 	struct px_registry_slot now;
 
-	return read_all(far->file, &now, sizeof(now), offset_of(index)) && now.active &&
+	return read_all(remote->file, &now, sizeof(now), offset_of(index)) && now.active &&
 	       now.generation == slot->generation &&
 	       px_process_id_is(&now.controller, &slot->controller);
 }
 
 /* The slot is free, if it still is that stream; then trace points are told. */
-static void withdraw(struct px_farregistry *far, uint32_t index,
+static void withdraw(struct px_registry_remote *remote, uint32_t index,
 		     const struct px_registry_slot *slot)
 {
-	if (!is_still(far, index, slot))
+	if (!is_still(remote, index, slot))
 		return;
-	if (write_word(far, 0, offset_of(index) + offsetof(struct px_registry_slot, active)))
-		tell_trace_points(far);
-	far->slot[index].active = 0;
+	if (write_word(remote, 0, offset_of(index) + offsetof(struct px_registry_slot, active)))
+		tell_trace_points(remote);
+	remote->slot[index].active = 0;
 }
 
 /* Each write ends before the next begins, also for those who have the file mapped. */
-int px_farregistry_publish(struct px_farregistry *far, uint32_t index,
-			   const struct px_registry_slot *slot)
+int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index,
+			       const struct px_registry_slot *slot)
 {
 	const size_t begin = offsetof(struct px_registry_slot, controller);
 	const size_t at = offset_of(index);
 
-	if (write_word(far, slot->generation, at + offsetof(struct px_registry_slot, generation)) &&
-	    write_all(far->file, (const char *)slot + begin, sizeof(*slot) - begin, at + begin) &&
-	    write_word(far, 1, at + offsetof(struct px_registry_slot, active)) &&
-	    tell_trace_points(far))
+	if (write_word(remote, slot->generation,
+		       at + offsetof(struct px_registry_slot, generation)) &&
+	    write_all(remote->file, (const char *)slot + begin, sizeof(*slot) - begin,
+		      at + begin) &&
+	    write_word(remote, 1, at + offsetof(struct px_registry_slot, active)) &&
+	    tell_trace_points(remote))
 		return 0;
-	withdraw(far, index, slot);
+	withdraw(remote, index, slot);
 	return ENOMEM;
 }
 
 /* Remove the file of a stream, if there is one. */
-static void unlink_segment(const struct px_farregistry *far, uint32_t index, uint32_t generation)
+static void unlink_segment(const struct px_registry_remote *remote, uint32_t index,
+			   uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
 	struct stat status;
 
 	/* That user's log may be yet to be completed from it. */
-	px_registry_bequest_name(index, generation, name);
-	if (fstatat(far->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+	px_registry_checkpoint_name(index, generation, name);
+	if (fstatat(remote->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		return;
 	px_registry_segment_name(index, generation, name);
-	unlinkat(far->directory, name, 0);
+	unlinkat(remote->directory, name, 0);
 }
 
-static void remove_stream(struct px_farregistry *far, uint32_t index)
+static void remove_stream(struct px_registry_remote *remote, uint32_t index)
 {
-	const struct px_registry_slot slot = far->slot[index];
+	const struct px_registry_slot slot = remote->slot[index];
 
 	if (slot.segment == 0)
-		unlink_segment(far, index, slot.generation);
+		unlink_segment(remote, index, slot.generation);
 	else if (!slot.has_log) /* or it is recovered from there: recover.h */
-		px_sysv_remove(slot.segment, far->owner);
-	withdraw(far, index, &slot);
+		px_sysv_remove(slot.segment, remote->owner);
+	withdraw(remote, index, &slot);
 }
 
 /* The mappings of a controller of another user only root can see: so it looks always. */
-static bool is_forsaken(const struct px_farregistry *far, uint32_t index, bool look_closer)
+static bool is_orphaned(const struct px_registry_remote *remote, uint32_t index, bool look_closer)
 {
-	const struct px_registry_slot *slot = &far->slot[index];
+	const struct px_registry_slot *slot = &remote->slot[index];
 
 	return slot->active &&
-	       px_registry_is_forsaken(index, slot, look_closer || slot->segment != 0);
+	       px_registry_is_orphaned(index, slot, look_closer || slot->segment != 0);
 }
 
-uint32_t px_farregistry_find_free(struct px_farregistry *far)
+uint32_t px_registry_remote_find_free(struct px_registry_remote *remote)
 {
 	uint32_t i = PX_STREAMS_MAX;
 
 	for (int look_closer = 0; look_closer < 2 && i == PX_STREAMS_MAX; look_closer++) {
 		for (i = 0; i < PX_STREAMS_MAX; i++)
-			if (is_forsaken(far, i, look_closer))
-				remove_stream(far, i);
-		for (i = 0; i < PX_STREAMS_MAX && far->slot[i].active;)
+			if (is_orphaned(remote, i, look_closer))
+				remove_stream(remote, i);
+		for (i = 0; i < PX_STREAMS_MAX && remote->slot[i].active;)
 			i++;
 	}
 	return i;
 }
 
-int px_farregistry_read_segment(const struct px_farregistry *far, uint32_t index, size_t offset,
-				void *to, size_t size)
+int px_registry_remote_read_segment(const struct px_registry_remote *remote, uint32_t index,
+				    size_t offset, void *to, size_t size)
 {
-	const struct px_registry_slot *slot = &far->slot[index];
+	const struct px_registry_slot *slot = &remote->slot[index];
 	char name[PX_SHM_NAME_MAX];
 	struct stat status;
 	int fd, error = 0;
 
 	if (slot->segment != 0)
-		return px_sysv_read(slot->segment, far->owner, offset, to, size);
+		return px_sysv_read(slot->segment, remote->owner, offset, to, size);
 	px_registry_segment_name(index, slot->generation, name);
-	fd = open_below(far->directory, name, O_RDONLY);
+	fd = open_below(remote->directory, name, O_RDONLY);
 	if (fd < 0)
 		return refusal(errno);
-	if (!is_private(fd, S_IFREG, far->owner, &status) || !read_all(fd, to, size, offset))
+	if (!is_private(fd, S_IFREG, remote->owner, &status) || !read_all(fd, to, size, offset))
 		error = EACCES;
 	close(fd);
 	return error;
 }
 
-void px_farregistry_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
+void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
 {
-	struct px_farregistry far;
+	struct px_registry_remote remote;
 
-	if (open_both(&far, owner, false) != 0)
+	if (open_both(&remote, owner, false) != 0)
 		return;
-	px_signals_hold(&far.signals);
-	px_shm_lock(far.file, F_OFD_SETLK, PX_REGISTRY_END_WAIT_NS);
-	withdraw(&far, index, slot);
-	px_farregistry_unlock(&far);
+	px_sigxfsz_hold(&remote.signals);
+	px_shm_lock(remote.file, F_OFD_SETLK, PX_REGISTRY_END_WAIT_NS);
+	withdraw(&remote, index, slot);
+	px_registry_remote_unlock(&remote);
 }
 
 /* Without the lock: the slot is ours alone. */
-void px_farregistry_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
+void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
 {
-	struct px_farregistry far;
+	struct px_registry_remote remote;
 
-	if (open_both(&far, owner, false) != 0)
+	if (open_both(&remote, owner, false) != 0)
 		return;
-	px_signals_hold(&far.signals);
-	if (is_still(&far, index, slot))
-		write_word(&far, slot->has_log,
+	px_sigxfsz_hold(&remote.signals);
+	if (is_still(&remote, index, slot))
+		write_word(&remote, slot->has_log,
 			   offset_of(index) + offsetof(struct px_registry_slot, has_log));
-	close_both(&far);
-	px_signals_release(&far.signals);
+	close_both(&remote);
+	px_sigxfsz_release(&remote.signals);
 }

@@ -20,19 +20,19 @@
  * Where the directory or the file is missing they are made, under names that nobody looks for until they
  * are whole.  Not async-signal-safe.  The caller has cancellation disabled.
  */
-#ifndef PX_FARREGISTRY_H
-#define PX_FARREGISTRY_H
+#ifndef PX_REGISTRY_REGISTRY_REMOTE_H
+#define PX_REGISTRY_REGISTRY_REMOTE_H
 
 #include <sys/types.h>
 
 #include "base/sigxfsz.h"
 #include "registry/registry.h"
 
-struct px_farregistry {
+struct px_registry_remote {
 	uid_t owner;
 	int directory;
 	int file;
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	struct px_registry_slot slot[PX_STREAMS_MAX]; /* as they were when it was locked */
 };
 
@@ -43,30 +43,30 @@ struct px_farregistry {
  *	ETIMEDOUT	the lock is not to be had
  *	ENOMEM, EMFILE, ENFILE, EAGAIN (the file is leased), or another error of the file system
  */
-int px_farregistry_lock(struct px_farregistry *far, uid_t owner);
-void px_farregistry_unlock(struct px_farregistry *far);
+int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner);
+void px_registry_remote_unlock(struct px_registry_remote *remote);
 
 /* A free slot, as px_registry_find_free().  Its slot[index].generation is the last one. */
-uint32_t px_farregistry_find_free(struct px_farregistry *far);
+uint32_t px_registry_remote_find_free(struct px_registry_remote *remote);
 
 /* The slot becomes this stream; then trace points are told.  0, or why it cannot be written. */
-int px_farregistry_publish(struct px_farregistry *far, uint32_t index,
-			   const struct px_registry_slot *slot);
+int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index,
+			       const struct px_registry_slot *slot);
 
 /*
  * Read a part of the segment of the stream in a slot of the copy.  0; EACCES: it is not that user's, not closed to
  * others, or too short; what px_sysv_read() says; or an error of open().
  */
-int px_farregistry_read_segment(const struct px_farregistry *far, uint32_t index, size_t offset,
-				void *to, size_t size);
+int px_registry_remote_read_segment(const struct px_registry_remote *remote, uint32_t index,
+				    size_t offset, void *to, size_t size);
 
 /*
  * For a stream of ours that ends, in whatever state the registry is: withdraw it, also without the lock if
  * that is not to be had soon, since the slot is ours alone.
  */
-void px_farregistry_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
+void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 /* Tell whether the stream has a log to be completed, as the slot says. */
-void px_farregistry_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
+void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 #endif

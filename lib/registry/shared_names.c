@@ -11,19 +11,19 @@
 
 #include "base/procfs.h"
 
-#define FAMILY_MAGIC UINT64_C(0x3279646d61667870)
+#define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
 #define TAKEN UINT64_C(1)	     /* no pid: nobody else may use the place just now */
 #define PRIVATE UINT32_C(0x80000000) /* in a number, as no segment has it; the rest is a pid */
 #define SEGMENTS_MAX 1024	     /* of a process that uses such memory for itself */
 
-int px_family_make_private(struct px_family_ref *ref)
+int px_shared_names_make_private(struct px_shared_names_ref *ref)
 {
-	void *memory = mmap(NULL, sizeof(struct px_family), PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, sizeof(struct px_shared_names), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return ENOMEM;
-	ref->family = memory;
+	ref->shared_names = memory;
 	ref->number = PRIVATE | (uint32_t)getpid();
 	return 0;
 }
@@ -33,13 +33,13 @@ static void *attach(int id)
 	void *memory = shmat(id, NULL, 0);
 
 	if (memory != (void *)-1)
-		madvise(memory, sizeof(struct px_family), MADV_DONTFORK);
+		madvise(memory, sizeof(struct px_shared_names), MADV_DONTFORK);
 	return memory;
 }
 
-void px_family_keep(const struct px_family_ref *ref)
+void px_shared_names_keep(const struct px_shared_names_ref *ref)
 {
-	madvise(ref->family, sizeof(struct px_family), MADV_DOFORK);
+	madvise(ref->shared_names, sizeof(struct px_shared_names), MADV_DOFORK);
 }
 
 static bool give_to(int id, uid_t owner)
@@ -54,9 +54,9 @@ static bool give_to(int id, uid_t owner)
 	return shmctl(id, IPC_SET, &status) == 0;
 }
 
-int px_family_make(uid_t owner, struct px_family_ref *ref)
+int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 {
-	int id = shmget(IPC_PRIVATE, sizeof(struct px_family), IPC_CREAT | 0600);
+	int id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	void *memory;
 	bool given;
 
@@ -71,8 +71,8 @@ int px_family_make(uid_t owner, struct px_family_ref *ref)
 		shmdt(memory);
 		return EPERM;
 	}
-	ref->family = memory;
-	px_store_release(&ref->family->magic, FAMILY_MAGIC);
+	ref->shared_names = memory;
+	px_store_release(&ref->shared_names->magic, SHARED_NAMES_MAGIC);
 	return 0;
 }
 
@@ -83,10 +83,11 @@ static bool is_ours(uint32_t number, uid_t owner)
 
 	return shmctl((int)(number - 1), IPC_STAT, &status) == 0 && status.shm_perm.uid == owner &&
 	       (status.shm_perm.cuid == owner || status.shm_perm.cuid == 0) &&
-	       (status.shm_perm.mode & 077) == 0 && status.shm_segsz == sizeof(struct px_family);
+	       (status.shm_perm.mode & 077) == 0 &&
+	       status.shm_segsz == sizeof(struct px_shared_names);
 }
 
-int px_family_attach(uint32_t number, uid_t owner, struct px_family_ref *ref)
+int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref)
 {
 	int saved_errno = errno;
 	int error = EACCES;
@@ -107,71 +108,72 @@ int px_family_attach(uint32_t number, uid_t owner, struct px_family_ref *ref)
 	errno = saved_errno;
 	if (error)
 		return error;
-	ref->family = memory;
+	ref->shared_names = memory;
 	ref->number = number;
-	if (px_load_acquire(&ref->family->magic) == FAMILY_MAGIC)
+	if (px_load_acquire(&ref->shared_names->magic) == SHARED_NAMES_MAGIC)
 		return 0;
-	px_family_detach(ref);
+	px_shared_names_detach(ref);
 	return EACCES;
 }
 
-void px_family_detach(struct px_family_ref *ref)
+void px_shared_names_detach(struct px_shared_names_ref *ref)
 {
-	if (ref->family && (ref->number & PRIVATE))
-		munmap(ref->family, sizeof(struct px_family));
-	else if (ref->family)
-		shmdt(ref->family);
-	*ref = (struct px_family_ref){NULL, 0};
+	if (ref->shared_names && (ref->number & PRIVATE))
+		munmap(ref->shared_names, sizeof(struct px_shared_names));
+	else if (ref->shared_names)
+		shmdt(ref->shared_names);
+	*ref = (struct px_shared_names_ref){NULL, 0};
 }
 
 /* When the process came into this table, as a number that rises; 0: not as far as it says. */
-static uint64_t joined(struct px_family *family, uint64_t word)
+static uint64_t joined(struct px_shared_names *shared_names, uint64_t word)
 {
-	struct px_family_member *member = px_family_find(family, word);
+	struct px_shared_names_member *member = px_shared_names_find(shared_names, word);
 
 	return member ? px_read_once(&member->incarnation) : 0;
 }
 
-bool px_family_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered)
+bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered)
 {
-	uint64_t word = px_life_word(pid, px_life_start(pid));
+	uint64_t word = px_procfs_word(pid, px_procfs_start(pid));
 	uint32_t id[SEGMENTS_MAX];
-	int nr = px_life_segments(pid, id, SEGMENTS_MAX);
+	int nr = px_procfs_segments(pid, id, SEGMENTS_MAX);
 	uint64_t last = 0;
 
 	*number = 0;
 	for (int i = 0; i < nr; i++) {
-		struct px_family_ref ref;
+		struct px_shared_names_ref ref;
 		uint64_t when;
 
-		if (px_family_attach(id[i] + 1, owner, &ref) != 0)
+		if (px_shared_names_attach(id[i] + 1, owner, &ref) != 0)
 			continue;
-		when = joined(ref.family, word);
+		when = joined(ref.shared_names, word);
 		if (*number == 0 || when > last) {
 			*number = ref.number;
 			last = when;
 		}
-		px_family_detach(&ref);
+		px_shared_names_detach(&ref);
 	}
 	*has_entered = last != 0;
 	return nr >= 0;
 }
 
-struct px_family_member *px_family_find(struct px_family *family, uint64_t word)
+struct px_shared_names_member *px_shared_names_find(struct px_shared_names *shared_names,
+						    uint64_t word)
 {
-	for (int i = 0; word != 0 && i < PX_FAMILY_MEMBERS; i++)
-		if (px_load_acquire(&family->member[i].word) == word)
-			return &family->member[i];
+	for (int i = 0; word != 0 && i < PX_SHARED_NAMES_MEMBERS; i++)
+		if (px_load_acquire(&shared_names->member[i].word) == word)
+			return &shared_names->member[i];
 	return NULL;
 }
 
 static bool is_dead(uint64_t word)
 {
-	return word != 0 && word != TAKEN && !px_life_has_word(word);
+	return word != 0 && word != TAKEN && !px_procfs_has_word(word);
 }
 
 /* From this word, whoever's it is, to free.  False if it has changed. */
-static bool free_place(struct px_family_member *member, uint64_t word)
+static bool free_place(struct px_shared_names_member *member, uint64_t word)
 {
 	/* A process that ends in between leaves it taken: there are others. */
 	if (!px_compare_exchange(&member->word, word, TAKEN))
@@ -183,12 +185,12 @@ static bool free_place(struct px_family_member *member, uint64_t word)
 	return true;
 }
 
-static bool free_places_of_the_dead(struct px_family *family)
+static bool free_places_of_the_dead(struct px_shared_names *shared_names)
 {
 	bool found = false;
 
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
-		struct px_family_member *member = &family->member[i];
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
+		struct px_shared_names_member *member = &shared_names->member[i];
 		uint64_t word = px_load_acquire(&member->word);
 
 		found |= is_dead(word) && free_place(member, word);
@@ -196,17 +198,18 @@ static bool free_places_of_the_dead(struct px_family *family)
 	return found;
 }
 
-static struct px_family_member *take_place(struct px_family *family, uint64_t word)
+static struct px_shared_names_member *take_place(struct px_shared_names *shared_names,
+						 uint64_t word)
 {
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
-		struct px_family_member *member = &family->member[i];
-		struct px_family_member *first;
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
+		struct px_shared_names_member *member = &shared_names->member[i];
+		struct px_shared_names_member *first;
 
 		if (px_read_once(&member->word) != 0 ||
 		    !px_compare_exchange(&member->word, UINT64_C(0), word))
 			continue;
 		PX_TESTPOINT("family.place.taken");
-		first = px_family_find(family, word);
+		first = px_shared_names_find(shared_names, word);
 		if (!first || first == member)
 			return member;
 		free_place(member, word);
@@ -215,14 +218,15 @@ static struct px_family_member *take_place(struct px_family *family, uint64_t wo
 	return NULL;
 }
 
-struct px_family_member *px_family_enter(struct px_family *family, uint64_t word)
+struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *shared_names,
+						     uint64_t word)
 {
-	struct px_family_member *member = px_family_find(family, word);
+	struct px_shared_names_member *member = px_shared_names_find(shared_names, word);
 
 	if (!member && word != 0)
-		member = take_place(family, word);
-	if (!member && word != 0 && free_places_of_the_dead(family))
-		member = take_place(family, word);
+		member = take_place(shared_names, word);
+	if (!member && word != 0 && free_places_of_the_dead(shared_names))
+		member = take_place(shared_names, word);
 	return member;
 }
 
@@ -235,11 +239,12 @@ static bool is_left_over(const char *line, int *id)
 
 	return sscanf(line, "%*d %d %o %zu %d %*d %u %*u %*u %u", id, &perms, &size, &creator,
 		      &nr_attached, &maker) == 6 &&
-	       size == sizeof(struct px_family) && (perms & 0777) == 0600 && nr_attached == 0 &&
-	       maker == geteuid() && creator > 0 && kill(creator, 0) != 0 && errno == ESRCH;
+	       size == sizeof(struct px_shared_names) && (perms & 0777) == 0600 &&
+	       nr_attached == 0 && maker == geteuid() && creator > 0 && kill(creator, 0) != 0 &&
+	       errno == ESRCH;
 }
 
-void px_family_sweep(void)
+void px_shared_names_sweep(void)
 {
 	FILE *file = fopen("/proc/sysvipc/shm", "re");
 	char line[512];

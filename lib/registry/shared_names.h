@@ -23,10 +23,10 @@
  * looks again, and gives his up if there is one with a lower number.
  *
  * The table is hostile input for a process of another user.  Async-signal-safe, but for making, and for
- * px_family_of().
+ * px_shared_names_of().
  */
-#ifndef PX_FAMILY_H
-#define PX_FAMILY_H
+#ifndef PX_REGISTRY_SHARED_NAMES_H
+#define PX_REGISTRY_SHARED_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,25 +35,25 @@
 #include "event/eventset.h"
 #include "event/names.h"
 
-#define PX_FAMILY_MEMBERS 256
+#define PX_SHARED_NAMES_MEMBERS 256
 
-struct px_family_member {
-	uint64_t word;	      /* px_life_word(); 0: free */
+struct px_shared_names_member {
+	uint64_t word;	      /* px_procfs_word(); 0: free */
 	uint64_t incarnation; /* of the process, since this table is its own; 0: not known to be */
 	struct px_eventset opened;
 };
 
-struct px_family {
+struct px_shared_names {
 	uint64_t magic;
 	uint64_t reserved[7];
 	struct px_names names;
-	struct px_family_member member[PX_FAMILY_MEMBERS];
+	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS];
 	uint64_t unused[7]; /* so that its size is one that nobody else's memory has by chance */
 };
 
 /* A family as this process has it. */
-struct px_family_ref {
-	struct px_family *family;
+struct px_shared_names_ref {
+	struct px_shared_names *shared_names;
 	uint32_t number;
 };
 
@@ -64,22 +64,22 @@ struct px_family_ref {
  */
 
 /* Make one that belongs to this user.  0, EPERM or ENOMEM. */
-int px_family_make(uid_t owner, struct px_family_ref *ref);
+int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
 /* Make one for this process and its children by fork alone.  0 or ENOMEM. */
-int px_family_make_private(struct px_family_ref *ref);
+int px_shared_names_make_private(struct px_shared_names_ref *ref);
 
 /*
  * Attach the one with this number, if it is one, belongs to this user, was made by it or by root, and is closed to
  * others.  0, EACCES, ENOENT or ENOMEM.
  */
-int px_family_attach(uint32_t number, uid_t owner, struct px_family_ref *ref);
+int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref);
 
 /* It is this process's own: children by fork have it too. */
-void px_family_keep(const struct px_family_ref *ref);
+void px_shared_names_keep(const struct px_shared_names_ref *ref);
 
 /* Give it back; nobody in this process may be using it. */
-void px_family_detach(struct px_family_ref *ref);
+void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
  * The number of the family whose table this process has, from /proc; 0: it has none.  A controller
@@ -88,18 +88,20 @@ void px_family_detach(struct px_family_ref *ref);
  * own yet.  False: that cannot be told, since its mappings are not ours to
  * see, or it has ended meanwhile.
  */
-bool px_family_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
+bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
 
 /*
  * Remove what processes have left that were killed between making their memory and marking it for removal.  Not
  * async-signal-safe.
  */
-void px_family_sweep(void);
+void px_shared_names_sweep(void);
 
 /* The place of a process; NULL: it has none, or its word is 0. */
-struct px_family_member *px_family_find(struct px_family *family, uint64_t word);
+struct px_shared_names_member *px_shared_names_find(struct px_shared_names *shared_names,
+						    uint64_t word);
 
 /* The same, making one.  NULL: there are too many processes. */
-struct px_family_member *px_family_enter(struct px_family *family, uint64_t word);
+struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *shared_names,
+						     uint64_t word);
 
 #endif

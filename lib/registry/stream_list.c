@@ -9,7 +9,7 @@
 #define HEAD_BYTES offsetof(struct px_segment, run)
 
 /* What all have in common that is not in the rings. */
-static void describe_head(const struct px_segment *segment, struct px_roster_entry *entry)
+static void describe_head(const struct px_segment *segment, struct px_stream_list_entry *entry)
 {
 	memcpy(entry->name, segment->name, sizeof(entry->name));
 	entry->name[sizeof(entry->name) - 1] = '\0';
@@ -22,7 +22,7 @@ static void describe_head(const struct px_segment *segment, struct px_roster_ent
 
 /* A copy is not of one instant: extra may be ahead of head. */
 static void add_ring(const struct px_ring_control *control, const struct px_view *view,
-		     struct px_roster_entry *entry)
+		     struct px_stream_list_entry *entry)
 {
 	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
 	uint64_t extra = px_read_once(&control->extra);
@@ -36,7 +36,7 @@ static void add_ring(const struct px_ring_control *control, const struct px_view
 		entry->is_full = true;
 }
 
-void px_roster_describe(const struct px_view *view, struct px_roster_entry *entry)
+void px_stream_list_describe(const struct px_view *view, struct px_stream_list_entry *entry)
 {
 	describe_head(view->segment, entry);
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
@@ -44,7 +44,7 @@ void px_roster_describe(const struct px_view *view, struct px_roster_entry *entr
 }
 
 static bool read_rings(uint32_t index, const struct px_registry_slot *slot,
-		       const struct px_view *view, struct px_roster_entry *entry)
+		       const struct px_view *view, struct px_stream_list_entry *entry)
 {
 	for (uint32_t i = 0; i < view->geometry.nr_rings; i++) {
 		struct px_ring_control control;
@@ -63,7 +63,7 @@ static bool read_rings(uint32_t index, const struct px_registry_slot *slot,
  * where they are, which fails where there are fewer than it says.
  */
 static bool read_copy(uint32_t index, const struct px_registry_slot *slot,
-		      struct px_segment *segment, struct px_roster_entry *entry)
+		      struct px_segment *segment, struct px_stream_list_entry *entry)
 {
 	struct px_mapping copy = {.base = segment};
 	struct px_view view;
@@ -77,7 +77,8 @@ static bool read_copy(uint32_t index, const struct px_registry_slot *slot,
 	return read_rings(index, slot, &view, entry);
 }
 
-bool px_roster_read(uint32_t index, struct px_registry_slot *slot, struct px_roster_entry *entry)
+bool px_stream_list_read(uint32_t index, struct px_registry_slot *slot,
+			 struct px_stream_list_entry *entry)
 {
 	struct px_segment *segment;
 	bool is_read;

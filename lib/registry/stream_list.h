@@ -4,8 +4,8 @@
  * and of each of its rings.  Nothing is mapped or kept open, and nobody is waited for.  What is read is input, and
  * may change while it is read.
  */
-#ifndef PX_ROSTER_H
-#define PX_ROSTER_H
+#ifndef PX_REGISTRY_STREAM_LIST_H
+#define PX_REGISTRY_STREAM_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "ring/segment.h"
 
 /* A stream as it is from outside. */
-struct px_roster_entry {
+struct px_stream_list_entry {
 	char name[PX_TRACE_NAME_MAX + 1];
 	uint32_t policy; /* enum px_full_policy, or whatever stands there */
 	bool is_running, is_full;
@@ -28,9 +28,10 @@ struct px_roster_entry {
  * The stream in this registry slot.  False: there is none, or it ends just now, or what stands there is no segment.
  * Not async-signal-safe.
  */
-bool px_roster_read(uint32_t index, struct px_registry_slot *slot, struct px_roster_entry *entry);
+bool px_stream_list_read(uint32_t index, struct px_registry_slot *slot,
+			 struct px_stream_list_entry *entry);
 
 /* A stream that this process has mapped. */
-void px_roster_describe(const struct px_view *view, struct px_roster_entry *entry);
+void px_stream_list_describe(const struct px_view *view, struct px_stream_list_entry *entry);
 
 #endif

@@ -121,7 +121,7 @@ static int check_rights(pid_t pid, const struct status *status)
 		return EPERM;
 	/* A thread that ends meanwhile says no to everything; then another one is asked, if there is one. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		tid = px_life_thread((uint32_t)pid);
+		tid = px_procfs_thread((uint32_t)pid);
 		if (tid == 0)
 			return ESRCH;
 		if (tid == asked)
@@ -135,7 +135,7 @@ static int check_rights(pid_t pid, const struct status *status)
 
 int px_target_refusal(const struct px_process_id *id)
 {
-	return px_life_thread(id->pid) != 0 ? EPERM : ESRCH;
+	return px_procfs_thread(id->pid) != 0 ? EPERM : ESRCH;
 }
 
 int px_target_find(pid_t pid, struct px_target *target)
@@ -150,18 +150,18 @@ int px_target_find(pid_t pid, struct px_target *target)
 	if (error)
 		return error;
 	/* The first thread may have ended, and in an exec by another one it does. */
-	if (!px_life_is_same((uint32_t)pid, 0) || status.leader != pid)
+	if (!px_procfs_is_same((uint32_t)pid, 0) || status.leader != pid)
 		return ESRCH;
 	error = check_rights(pid, &status);
 	if (error)
 		return error;
 	target->uid = status.uid[1];
 	target->id.pid = (uint32_t)pid;
-	target->id.pid_namespace = px_life_pid_namespace();
-	target->id.start = px_life_start((uint32_t)pid);
+	target->id.pid_namespace = px_procfs_pid_namespace();
+	target->id.start = px_procfs_start((uint32_t)pid);
 	if (target->id.start == 0)
 		return ESRCH;
-	if (px_life_segments((uint32_t)pid, &segment, 1) < 0) /* are its mappings ours to see? */
+	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* are its mappings ours to see? */
 		return px_target_refusal(&target->id);
 	return 0;
 }

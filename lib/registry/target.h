@@ -8,8 +8,8 @@
  * must be root, since that is whom it will believe (sysv.h); and it must not be AT_SECURE, since then
  * it believes nobody.
  */
-#ifndef PX_TARGET_H
-#define PX_TARGET_H
+#ifndef PX_REGISTRY_TARGET_H
+#define PX_REGISTRY_TARGET_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -24,8 +24,8 @@
  * A child of vfork() has the memory of its parent, and that thread's area, but the kernel does not watch it there
  * until it is told to: px_cpu_area_ensure().
  */
-#ifndef PX_CPURING_H
-#define PX_CPURING_H
+#ifndef PX_RING_CPURING_H
+#define PX_RING_CPURING_H
 
 #include <sched.h>
 #include <stdbool.h>

@@ -93,12 +93,12 @@ static void find_contexts(struct harvest *harvest)
 }
 
 /* The threads of the events; one that left the table again goes without its name. */
-static void take_threads(const struct px_objects *objects, struct harvest *harvest)
+static void take_threads(const struct px_threads *objects, struct harvest *harvest)
 {
 	for (uint32_t i = 0; i < harvest->nr_contexts; i++) {
 		struct px_object *object = &harvest->object[harvest->nr_objects++];
 
-		if (px_objects_find(objects, harvest->context[i], object) &&
+		if (px_threads_find(objects, harvest->context[i], object) &&
 		    object->type == PX_TXTB_THREAD)
 			continue;
 		*object = (struct px_object){.handle = harvest->context[i], .type = PX_TXTB_THREAD};

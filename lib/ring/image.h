@@ -8,8 +8,8 @@
  * enough for the longest pause, and the registry objects that they refer to.  It begins with three
  * fillers, since the viewer needs some events to find out that time rises.
  */
-#ifndef PX_IMAGE_H
-#define PX_IMAGE_H
+#ifndef PX_RING_IMAGE_H
+#define PX_RING_IMAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

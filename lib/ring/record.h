@@ -6,8 +6,8 @@
  * each further slot holds 56 bytes: 16 in its entry and 40 in its slot.  What POSIX wants and TXTB
  * has no room for (the whole counter, address, pthread_t, pid, lengths) stands in the slot.
  */
-#ifndef PX_RECORD_H
-#define PX_RECORD_H
+#ifndef PX_RING_RECORD_H
+#define PX_RING_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

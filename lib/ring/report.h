@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What readers of streams and of logs return: an event, and how many events were lost. */
-#ifndef PX_REPORT_H
-#define PX_REPORT_H
+#ifndef PX_RING_REPORT_H
+#define PX_RING_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -143,7 +143,7 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 	return position;
 }
 
-uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive)
+uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 {
 	uint32_t nr_freed = 0, asked = 0, tid = 0;
 	bool is_alive = false;

@@ -79,8 +79,8 @@
  * by the parent.  Signal handlers may reserve inside a record of the thread they interrupt; if a
  * small ring laps onto that record, the handler's event is tried elsewhere and then given up.
  */
-#ifndef PX_RING_H
-#define PX_RING_H
+#ifndef PX_RING_RING_H
+#define PX_RING_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -278,7 +278,7 @@ uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t marg
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 
 /* Free all slots whose owners are dead, wherever they are.  Returns how many there were. */
-uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_life_asked *alive);
+uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
 /* Cold parts of the writers' side. */
 

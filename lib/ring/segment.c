@@ -162,7 +162,7 @@ bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 	struct px_wrapper_cost cost;
 	struct px_wrapper_row row;
 
-	if (!px_coverage_read(&view->segment->coverage, i, &row, &cost))
+	if (!px_wrapper_stats_read(&view->segment->wrapper_stats, i, &row, &cost))
 		return false;
 	*sum = (struct px_wrapper_sum){.call = row.call,
 				       .state = row.state,
@@ -221,7 +221,7 @@ static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_obje
 
 void px_view_add_thread(const struct px_view *view, const struct px_object *object)
 {
-	publish(view, px_objects_add(&view->segment->threads, object), PX_TXTB_THREAD,
+	publish(view, px_threads_add(&view->segment->threads, object), PX_TXTB_THREAD,
 		object->handle, object->priority, object->name);
 }
 

@@ -23,8 +23,8 @@
  *
  * A segment of zeros (a retired mapping, retire in shm.h) reads as ended.
  */
-#ifndef PX_SEGMENT_H
-#define PX_SEGMENT_H
+#ifndef PX_RING_SEGMENT_H
+#define PX_RING_SEGMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -143,9 +143,9 @@ struct px_segment {
 	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));
 
 	struct px_eventset filter[PX_SEGMENT_FILTERS] __attribute__((aligned(PX_CACHE_LINE)));
-	struct px_objects threads;
+	struct px_threads threads;
 	struct px_typelist types;
-	struct px_coverage coverage;
+	struct px_wrapper_stats wrapper_stats;
 
 	/* Processes that came to be traced by being born (inherit.h): their words; 0: free. */
 	uint64_t member[PX_SEGMENT_MEMBERS];

@@ -16,11 +16,11 @@
 /* The barrier has failed once: a writer may overlook the flag. */
 static uint32_t in_rounds;
 
-void px_wait_prepare(uint32_t *flag, enum px_waiting what)
+void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
 {
 	(void)px_exchange(flag, (uint32_t)what);
 	/* The constructor has registered the process; once more costs little, and is sure. */
-	if (!px_fence_register() || !px_fence_all()) {
+	if (!px_membarrier_register() || !px_membarrier_all()) {
 		px_write_once(&in_rounds, 1);
 		px_full_fence();
 	}
@@ -66,7 +66,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-int px_wait_sleep(uint32_t *flag, const struct timespec *deadline)
+int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline)
 {
 	uint64_t now = px_clock_realtime_ns();
 	struct timespec now_timespec = px_clock_timespec(now);
@@ -89,14 +89,14 @@ static long pause_until(uint32_t *unused, const struct timespec *length)
 	return syscall(SYS_nanosleep, length, NULL);
 }
 
-void px_wait_pause(uint64_t ns)
+void px_wakeup_pause(uint64_t ns)
 {
 	struct timespec length = px_clock_timespec(ns);
 
 	cancellable(pause_until, NULL, &length);
 }
 
-void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
+void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
 {
 	struct timespec length = px_clock_timespec(ns);
 	int saved_errno = errno;
@@ -105,7 +105,7 @@ void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
 	errno = saved_errno;
 }
 
-void px_wait_wake(uint32_t *flag)
+void px_wakeup_wake(uint32_t *flag)
 {
 	int saved_errno = errno;
 

@@ -21,8 +21,8 @@
  *
  * Where membarrier is missing a round ends after 50 ms.
  */
-#ifndef PX_WAIT_H
-#define PX_WAIT_H
+#ifndef PX_RING_WAKEUP_H
+#define PX_RING_WAKEUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,10 +38,10 @@ enum px_waiting {
 };
 
 /* Raise the flag.  After it, look again, with a later counter; then sleep. */
-void px_wait_prepare(uint32_t *flag, enum px_waiting what);
+void px_wakeup_prepare(uint32_t *flag, enum px_waiting what);
 
 /* Sleep while the flag says this, for ns at most.  No cancellation point. */
-void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
+void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
 
 /*
  * Sleep while the flag says PX_WAITING_EVENT; where membarrier is missing, for one round.  Returns 0 (look again),
@@ -49,16 +49,16 @@ void px_wait_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
  * NULL for none, is past).  The calling thread may be cancelled here.  Kernels before 5.16 give
  * EINTR for every handler, if there is a deadline or a round.
  */
-int px_wait_sleep(uint32_t *flag, const struct timespec *deadline);
+int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline);
 
 /* Sleep this long at most; short.  The thread may be cancelled here. */
-void px_wait_pause(uint64_t ns);
+void px_wakeup_pause(uint64_t ns);
 
 /* Take the flag down and wake all who sleep on it, in one step.  Async-signal-safe. */
-PX_COLD void px_wait_wake(uint32_t *flag);
+PX_COLD void px_wakeup_wake(uint32_t *flag);
 
 /* For writers, after a commit: somebody may have to be woken. */
-PX_INLINE bool px_wait_is_awaited(const uint32_t *flag)
+PX_INLINE bool px_wakeup_is_awaited(const uint32_t *flag)
 {
 	return px_unlikely(px_read_once(flag) != PX_WAITING_NOBODY); /* EDGE wake acquire */
 }

@@ -12,26 +12,26 @@ union row_words {
 	uint64_t words[ROW_WORDS];
 };
 
-void px_coverage_write(struct px_coverage *coverage, const struct px_wrapper_row *rows,
-		       uint32_t nr_rows)
+void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
+			    const struct px_wrapper_row *rows, uint32_t nr_rows)
 {
-	if (px_load_acquire(&coverage->nr_rows) != 0)
+	if (px_load_acquire(&wrapper_stats->nr_rows) != 0)
 		return;
 	for (uint32_t i = 0; i < nr_rows && i < PX_WRAPPERS_MAX; i++) {
 		union row_words copy = {.row = rows[i]};
-		union row_words *to = (union row_words *)&coverage->row[i];
+		union row_words *to = (union row_words *)&wrapper_stats->row[i];
 
 		for (size_t k = 0; k < ROW_WORDS; k++)
 			px_write_once(&to->words[k], copy.words[k]);
 	}
-	px_store_release(&coverage->nr_rows, nr_rows);
+	px_store_release(&wrapper_stats->nr_rows, nr_rows);
 }
 
-bool px_coverage_read(const struct px_coverage *coverage, uint32_t i, struct px_wrapper_row *row,
-		      struct px_wrapper_cost *cost)
+bool px_wrapper_stats_read(const struct px_wrapper_stats *wrapper_stats, uint32_t i,
+			   struct px_wrapper_row *row, struct px_wrapper_cost *cost)
 {
-	const union row_words *from = (const union row_words *)&coverage->row[i];
-	uint32_t nr_rows = px_load_acquire(&coverage->nr_rows);
+	const union row_words *from = (const union row_words *)&wrapper_stats->row[i];
+	uint32_t nr_rows = px_load_acquire(&wrapper_stats->nr_rows);
 	union row_words copy;
 
 	if (nr_rows > PX_WRAPPERS_MAX || i >= nr_rows)
@@ -41,7 +41,7 @@ bool px_coverage_read(const struct px_coverage *coverage, uint32_t i, struct px_
 	*row = copy.row;
 	row->symbol[sizeof(row->symbol) - 1] = '\0';
 	row->version[sizeof(row->version) - 1] = '\0';
-	cost->samples = px_read_once(&coverage->cost[i].samples);
-	cost->ticks = px_read_once(&coverage->cost[i].ticks);
+	cost->samples = px_read_once(&wrapper_stats->cost[i].samples);
+	cost->ticks = px_read_once(&wrapper_stats->cost[i].ticks);
 	return true;
 }

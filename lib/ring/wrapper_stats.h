@@ -9,8 +9,8 @@
  *
  * Async-signal-safe.  Hostile input for another user's process.
  */
-#ifndef PX_COVERAGE_H
-#define PX_COVERAGE_H
+#ifndef PX_RING_WRAPPER_STATS_H
+#define PX_RING_WRAPPER_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ struct px_wrapper_sum {
 	uint64_t overhead_ns; /* of all samples together */
 };
 
-struct px_coverage {
+struct px_wrapper_stats {
 	uint32_t nr_rows; /* written last; 0: not yet */
 	uint32_t reserved;
 	struct px_wrapper_row row[PX_WRAPPERS_MAX];
@@ -56,17 +56,18 @@ struct px_coverage {
 };
 
 /* Put rows in, unless there are some. */
-void px_coverage_write(struct px_coverage *coverage, const struct px_wrapper_row *rows,
-		       uint32_t nr_rows);
+void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
+			    const struct px_wrapper_row *rows, uint32_t nr_rows);
 
 /* Row i, copied; false behind the last one, or where there is nothing of ours. */
-bool px_coverage_read(const struct px_coverage *coverage, uint32_t i, struct px_wrapper_row *row,
-		      struct px_wrapper_cost *cost);
+bool px_wrapper_stats_read(const struct px_wrapper_stats *wrapper_stats, uint32_t i,
+			   struct px_wrapper_row *row, struct px_wrapper_cost *cost);
 
-PX_INLINE void px_coverage_add(struct px_coverage *coverage, uint32_t wrapper, uint64_t ticks)
+PX_INLINE void px_wrapper_stats_add(struct px_wrapper_stats *wrapper_stats, uint32_t wrapper,
+				    uint64_t ticks)
 {
-	px_fetch_add(&coverage->cost[wrapper].samples, UINT64_C(1));
-	px_fetch_add(&coverage->cost[wrapper].ticks, ticks);
+	px_fetch_add(&wrapper_stats->cost[wrapper].samples, UINT64_C(1));
+	px_fetch_add(&wrapper_stats->cost[wrapper].ticks, ticks);
 }
 
 #endif

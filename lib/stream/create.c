@@ -57,7 +57,8 @@ static void choose_rings(const struct px_attr *attr, enum px_clock_source source
 	geometry->nr_rings = geometry->nr_shared = attr->nr_rings > 0 ? attr->nr_rings :
 									(uint32_t)nr_cpus;
 	if ((attr->nr_rings == 0 || attr->nr_rings == (uint32_t)nr_cpus + 1) &&
-	    source == PX_CLOCK_HARDWARE && px_cpu_area() && px_fence_register() && px_fence_all()) {
+	    source == PX_CLOCK_HARDWARE && px_cpu_area() && px_membarrier_register() &&
+	    px_membarrier_all()) {
 		geometry->nr_rings = (uint32_t)nr_cpus + 1;
 		geometry->nr_shared = 1;
 	}
@@ -76,7 +77,7 @@ struct order {
 	const struct px_clock *clock;
 	struct px_target target;
 	bool is_self;
-	struct px_registrar registrar; /* open while a slot is looked for and taken */
+	struct px_registry_of registrar; /* open while a slot is looked for and taken */
 };
 
 /* A segment with as many rings as fit. */
@@ -92,8 +93,8 @@ static int create_segment(struct px_stream *stream, const struct order *order, u
 		return ENOMEM;
 	choose_rings(attr, order->clock->source, &geometry);
 	for (;;) {
-		error = px_registrar_make_segment(&order->registrar, index, &stream->slot,
-						  px_segment_size(&geometry), &mapping);
+		error = px_registry_of_make_segment(&order->registrar, index, &stream->slot,
+						    px_segment_size(&geometry), &mapping);
 		if (error != ENOMEM || geometry.nr_rings == 1)
 			break;
 		have_fewer_rings(&geometry);
@@ -123,28 +124,27 @@ static void settle_attr(struct px_stream *stream, const struct px_attr *attr, ui
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 
-static bool is_born_into(const struct order *order, uint32_t index,
-			 const struct px_registry_slot *slot)
+static bool inherits(const struct order *order, uint32_t index, const struct px_registry_slot *slot)
 {
 	uint64_t member[PX_SEGMENT_MEMBERS];
 
 	return slot->is_inherited &&
-	       px_registrar_read_segment(&order->registrar, index, slot,
-					 offsetof(struct px_segment, member), member,
-					 sizeof(member)) == 0 &&
-	       px_kin_is_among(slot, member, &order->target.id);
+	       px_registry_of_read_segment(&order->registrar, index, slot,
+					   offsetof(struct px_segment, member), member,
+					   sizeof(member)) == 0 &&
+	       px_inherit_is_among(slot, member, &order->target.id);
 }
 
 /* The table of a stream that traces the process already, though it has not looked yet. */
-static uint32_t family_of_other_streams(const struct order *order)
+static uint32_t names_of_other_streams(const struct order *order)
 {
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_registry_slot slot;
 
-		if (px_registrar_read(&order->registrar, i, &slot) && slot.family != 0 &&
+		if (px_registry_of_read(&order->registrar, i, &slot) && slot.shared_names != 0 &&
 		    (px_process_id_is(&slot.target, &order->target.id) ||
-		     is_born_into(order, i, &slot)))
-			return slot.family;
+		     inherits(order, i, &slot)))
+			return slot.shared_names;
 	}
 	return 0;
 }
@@ -153,31 +153,33 @@ static uint32_t family_of_other_streams(const struct order *order)
  * The names that the target has, or will have: with the registry's lock held, so that it cannot choose
  * another table meanwhile.
  */
-static int get_family(struct px_stream *stream, const struct order *order)
+static int get_shared_names(struct px_stream *stream, const struct order *order)
 {
 	uint32_t number, others;
 	bool has_entered;
 
 	if (order->is_self) {
-		int error = px_process_choose_family(&number);
+		int error = px_process_choose_shared_names(&number);
 
-		stream->family.family = px_types_family(&stream->family.number);
+		stream->shared_names.shared_names =
+			px_types_shared_names(&stream->shared_names.number);
 		return error;
 	}
-	others = family_of_other_streams(order); /* first: share_family() in process.c */
-	if (!px_family_of(order->target.id.pid, order->target.uid, &number, &has_entered))
+	others = names_of_other_streams(order); /* first: share_family() in process.c */
+	if (!px_shared_names_of(order->target.id.pid, order->target.uid, &number, &has_entered))
 		return px_target_refusal(&order->target.id);
 	if (others != 0 && !has_entered)
 		number = others;
-	if (number != 0 && px_family_attach(number, order->target.uid, &stream->family) == 0)
+	if (number != 0 &&
+	    px_shared_names_attach(number, order->target.uid, &stream->shared_names) == 0)
 		return 0;
-	return px_family_make(order->target.uid, &stream->family);
+	return px_shared_names_make(order->target.uid, &stream->shared_names);
 }
 
-static void put_family(struct px_stream *stream)
+static void put_shared_names(struct px_stream *stream)
 {
 	if (!stream->is_self)
-		px_family_detach(&stream->family);
+		px_shared_names_detach(&stream->shared_names);
 }
 
 /* Control events need somebody in the viewer. */
@@ -213,20 +215,20 @@ static int create_parts(struct px_stream *stream, struct order *order)
 	struct px_registry_slot *slot = &stream->slot;
 	int error;
 
-	error = px_registrar_find(&order->registrar, &stream->index, &slot->generation);
+	error = px_registry_of_find(&order->registrar, &stream->index, &slot->generation);
 	if (!error)
 		error = create_segment(stream, order, stream->index);
 	if (error)
 		return error;
 	stream->view.generation = slot->generation;
 	error = furnish(stream, order);
-	slot->create_start = px_life_now();
+	slot->create_start = px_procfs_now();
 	if (!error)
-		error = px_registrar_publish(&order->registrar, stream->index, slot);
+		error = px_registry_of_publish(&order->registrar, stream->index, slot);
 	if (error) {
 		px_reader_destroy(&stream->reader);
 		px_shm_unmap(&stream->view.mapping);
-		px_registrar_unmake_segment(&order->registrar, stream->index, slot);
+		px_registry_of_unmake_segment(&order->registrar, stream->index, slot);
 	}
 	return error;
 }
@@ -235,21 +237,21 @@ static int create_locked(struct px_stream *stream, struct order *order)
 {
 	int error;
 
-	if (!order->is_self && !px_life_is_same(order->target.id.pid, order->target.id.start))
+	if (!order->is_self && !px_procfs_is_same(order->target.id.pid, order->target.id.start))
 		return ESRCH;
 	stream->is_self = order->is_self;
 	stream->target = order->target.id;
 	stream->owner = order->target.uid;
-	error = get_family(stream, order);
+	error = get_shared_names(stream, order);
 	if (error)
 		return error;
 	stream->slot = (struct px_registry_slot){.controller = px_process_id(),
 						 .target = order->target.id,
 						 .is_inherited = order->attr->inherited != 0,
-						 .family = stream->family.number};
+						 .shared_names = stream->shared_names.number};
 	error = create_parts(stream, order);
 	if (error)
-		put_family(stream);
+		put_shared_names(stream);
 	return error;
 }
 
@@ -257,21 +259,21 @@ static int create_locked(struct px_stream *stream, struct order *order)
 static void wait_for_tick(void)
 {
 	const struct timespec nap = {0, 1000000};
-	uint64_t begin = px_life_now();
+	uint64_t begin = px_procfs_now();
 
-	while (px_life_now() == begin)
+	while (px_procfs_now() == begin)
 		nanosleep(&nap, NULL);
 }
 
-static int create_bequest(struct px_stream *stream, int fd)
+static int create_checkpoint_file(struct px_stream *stream, int fd)
 {
-	struct px_bequest_setup setup = {.user = stream->owner,
-					 .index = stream->index,
-					 .slot = &stream->slot,
-					 .nr_rings = stream->view.rings.nr_rings,
-					 .fd = fd};
+	struct px_checkpoint_file_setup setup = {.user = stream->owner,
+						 .index = stream->index,
+						 .slot = &stream->slot,
+						 .nr_rings = stream->view.rings.nr_rings,
+						 .fd = fd};
 
-	return px_bequest_create(&setup, &stream->logging.bequest);
+	return px_checkpoint_file_create(&setup, &stream->logging.checkpoint_file);
 }
 
 static int create_log(struct px_stream *stream, int fd)
@@ -284,7 +286,7 @@ static int create_log(struct px_stream *stream, int fd)
 				     .types = &stream->view.segment->types,
 				     .view = &stream->view};
 	struct px_log_state state;
-	int error = create_bequest(stream, fd);
+	int error = create_checkpoint_file(stream, fd);
 
 	if (error)
 		return error;
@@ -292,7 +294,7 @@ static int create_log(struct px_stream *stream, int fd)
 	if (!stream->logging.data)
 		return ENOMEM;
 	stream->reader.keeps_slots = stream->view.limit != 0;
-	setup.bequest = stream->logging.bequest;
+	setup.checkpoint_file = stream->logging.checkpoint_file;
 	px_stream_log_state(stream, false, &state); /* for the checkpoint of the first commit */
 	return px_log_create(&setup, &stream->logging.log);
 }
@@ -301,7 +303,7 @@ static int create_log(struct px_stream *stream, int fd)
 static void mark_log(struct px_stream *stream, bool has_log)
 {
 	stream->slot.has_log = has_log;
-	px_registrar_mark_log(stream->owner, stream->index, &stream->slot);
+	px_registry_of_mark_log(stream->owner, stream->index, &stream->slot);
 }
 
 /* Which policy the default is depends on whether there is a log (WITHLOG-7). */
@@ -339,11 +341,11 @@ static int create_stream(struct px_stream *stream, struct order *order)
 	order->clock = &clock;
 	if (order->attr->inherited)
 		wait_for_tick();
-	error = px_registrar_open(&order->registrar, order->target.uid);
+	error = px_registry_of_open(&order->registrar, order->target.uid);
 	if (error)
 		return error;
 	error = create_locked(stream, order);
-	px_registrar_close(&order->registrar);
+	px_registry_of_close(&order->registrar);
 	return error;
 }
 
@@ -408,16 +410,16 @@ void px_stream_end(struct px_stream *stream)
 	bool leaves_log;
 
 	px_exchange(&segment->state, (uint64_t)PX_STATE_ENDED);
-	if (stream->logging.bequest && !stream->logging.log) {
+	if (stream->logging.checkpoint_file && !stream->logging.log) {
 		mark_log(stream, false);
-		px_bequest_remove(stream->logging.bequest);
-		stream->logging.bequest = NULL;
+		px_checkpoint_file_remove(stream->logging.checkpoint_file);
+		stream->logging.checkpoint_file = NULL;
 		PX_TESTPOINT("stream.end.completed");
 	}
-	leaves_log = stream->logging.bequest != NULL;
-	px_registrar_end(stream->owner, stream->index, &stream->slot, leaves_log);
+	leaves_log = stream->logging.checkpoint_file != NULL;
+	px_registry_of_end(stream->owner, stream->index, &stream->slot, leaves_log);
 	px_process_refresh(); /* the target's part */
-	px_wait_wake(&segment->waiting);
+	px_wakeup_wake(&segment->waiting);
 }
 
 void px_stream_free(struct px_stream *stream)
@@ -425,7 +427,7 @@ void px_stream_free(struct px_stream *stream)
 	px_reader_destroy(&stream->reader);
 	free(stream->logging.data);
 	px_shm_unmap(&stream->view.mapping);
-	put_family(stream);
+	put_shared_names(stream);
 	free(stream);
 }
 

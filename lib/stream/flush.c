@@ -101,7 +101,7 @@ static bool write_out(struct flush *flush, const struct px_report *report, bool 
 static bool pause_for(struct flush *flush)
 {
 	leave(flush);
-	px_wait_pause(PENDING_NS);
+	px_wakeup_pause(PENDING_NS);
 	return return_to(flush);
 }
 
@@ -180,12 +180,12 @@ static bool pump(struct flush *flush)
 
 static bool run(struct flush *flush)
 {
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	bool is_open;
 
-	px_signals_hold(&signals);
+	px_sigxfsz_hold(&signals);
 	is_open = pump(flush);
-	px_signals_release(&signals);
+	px_sigxfsz_release(&signals);
 	return is_open;
 }
 
@@ -208,7 +208,8 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 		return EINVAL;
 	logging->is_flushing = true;
 	if (px_log_hold(logging->log) == 0)
-		px_bequest_note_path(logging->bequest, px_log_descriptor(logging->log));
+		px_checkpoint_file_note_path(logging->checkpoint_file,
+					     px_log_descriptor(logging->log));
 	heads = px_view_heads(&stream->view);
 	if (px_stream_mark_flush(stream, PX_EVENT_FLUSH_START, caller, &flush.bound))
 		heads++;
@@ -230,7 +231,7 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 int px_flush_clear(unsigned long id, struct px_stream *stream)
 {
 	struct px_logging *logging = &stream->logging;
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	int error;
 
 	if (!wait_for_log(id, stream))
@@ -242,9 +243,9 @@ int px_flush_clear(unsigned long id, struct px_stream *stream)
 	}
 	logging->is_flushing = true;
 	px_handle_leave(id);
-	px_signals_hold(&signals);
+	px_sigxfsz_hold(&signals);
 	error = px_log_empty(logging->log);
-	px_signals_release(&signals);
+	px_sigxfsz_release(&signals);
 	if (!px_handle_return(id))
 		return error; /* whoever closed it goes on with an empty log */
 	logging->is_flushing = false;
@@ -274,15 +275,15 @@ static int complete(struct flush *flush, enum px_log_end end)
 	struct px_stream *stream = flush->stream;
 	struct px_log *log = stream->logging.log;
 	struct px_log_state state;
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	int error;
 
 	px_stream_log_state(stream, false, &state);
-	px_signals_hold(&signals);
+	px_sigxfsz_hold(&signals);
 	px_write_once(&stream->logging.log,
 		      NULL); /* ahead of its end: a child lets go of what it finds there */
 	error = px_log_complete(log, &state, end);
-	px_signals_release(&signals);
+	px_sigxfsz_release(&signals);
 	return flush->error ? flush->error : error;
 }
 
@@ -363,7 +364,7 @@ static struct px_stream *sleep_on(unsigned long id, struct px_stream *stream)
 			return stream;
 	}
 	px_handle_leave(id);
-	px_wait_doze(waiting, PX_WAITING_HALF, ROUND_NS);
+	px_wakeup_doze(waiting, PX_WAITING_HALF, ROUND_NS);
 	return px_handle_return(id);
 }
 

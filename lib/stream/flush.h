@@ -13,8 +13,8 @@
  * Errors of writing: the events are lost for the log, tracing goes on, the first error is kept for
  * get_status (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).
  */
-#ifndef PX_FLUSH_H
-#define PX_FLUSH_H
+#ifndef PX_STREAM_FLUSH_H
+#define PX_STREAM_FLUSH_H
 
 #include "stream/stream.h"
 

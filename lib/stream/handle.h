@@ -11,8 +11,8 @@
  * the process that opened it (KIND-1).  Those of pre-recorded streams go on in the child, each with a
  * cursor of its own (KIND-2), but for one that another thread was using at the moment of the fork.
  */
-#ifndef PX_HANDLE_H
-#define PX_HANDLE_H
+#ifndef PX_STREAM_HANDLE_H
+#define PX_STREAM_HANDLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 
 #define STOP_IS_DUE 1 /* as stop_counter: since when is not known yet */
 
-static int attach(const struct px_bequest_file *file, struct px_view *view)
+static int attach(const struct px_checkpoint_content *file, struct px_view *view)
 {
 	char name[PX_SHM_NAME_MAX];
 	struct px_mapping mapping;
@@ -27,18 +27,18 @@ static int attach(const struct px_bequest_file *file, struct px_view *view)
 	return EINVAL;
 }
 
-static int resume(struct px_stream *stream, struct px_bequest *bequest)
+static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoint_file)
 {
-	const struct px_checkpoint *base = bequest->base;
+	const struct px_checkpoint *base = checkpoint_file->base;
 	int error;
 
-	stream->index = bequest->file->index;
-	stream->view.generation = bequest->file->generation;
-	stream->target = bequest->file->target;
+	stream->index = checkpoint_file->file->index;
+	stream->view.generation = checkpoint_file->file->generation;
+	stream->target = checkpoint_file->file->target;
 	stream->dropped_base = base->dropped_base;
 	stream->given_up_base = base->given_up_base;
 	stream->was_overrun = base->was_overrun != 0;
-	stream->logging.bequest = bequest;
+	stream->logging.checkpoint_file = checkpoint_file;
 	stream->logging.is_suspended = base->is_suspended != 0;
 	stream->logging.has_last_stop = base->has_last_stop != 0;
 	error = px_reader_init(&stream->reader, &stream->view, stream->target.pid, &base->timeline);
@@ -51,19 +51,19 @@ static int resume(struct px_stream *stream, struct px_bequest *bequest)
 	return px_reader_resume(&stream->reader, base) ? 0 : EINVAL;
 }
 
-int px_stream_resume(struct px_bequest *bequest, struct px_stream **stream)
+int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_stream **stream)
 {
 	struct px_stream *made = calloc(1, sizeof(*made));
 	int error;
 
 	if (!made)
 		return ENOMEM;
-	error = attach(bequest->file, &made->view);
+	error = attach(checkpoint_file->file, &made->view);
 	if (error) {
 		free(made);
 		return error;
 	}
-	error = resume(made, bequest);
+	error = resume(made, checkpoint_file);
 	if (error) {
 		px_stream_free(made);
 		return error;
@@ -79,7 +79,7 @@ int px_stream_resume(struct px_bequest *bequest, struct px_stream **stream)
 void px_stream_stop_dead(struct px_stream *stream)
 {
 	struct px_segment *segment = stream->view.segment;
-	struct px_bequest_file *file = stream->logging.bequest->file;
+	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
 	enum px_clock_source source = (enum px_clock_source)stream->view.rings.source;
 	uint64_t state = px_load_acquire(&segment->state);
 
@@ -108,7 +108,7 @@ void px_stream_stop_dead(struct px_stream *stream)
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 {
 	static const int manual = 0;
-	uint64_t counter = px_read_once(&stream->logging.bequest->file->stop_counter);
+	uint64_t counter = px_read_once(&stream->logging.checkpoint_file->file->stop_counter);
 
 	if (counter == 0 || stream->logging.has_last_stop || px_log_refuses(stream->logging.log))
 		return false;
@@ -126,5 +126,5 @@ bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 void px_stream_end_dead(struct px_stream *stream)
 {
 	px_exchange(&stream->view.segment->state, (uint64_t)PX_STATE_ENDED);
-	px_wait_wake(&stream->view.segment->waiting);
+	px_wakeup_wake(&stream->view.segment->waiting);
 }

@@ -185,7 +185,7 @@ static bool has_untold_lap(const struct px_cursor *cursor, const struct px_ring 
 {
 	uint64_t frontier = head - (ring->mask + 1);
 
-	return (int64_t)(frontier - cursor->position) > 0 && (int64_t)(frontier - cursor->told) > 0;
+	return (int64_t)(frontier - cursor->position) > 0 && (int64_t)(frontier - cursor->arg) > 0;
 }
 
 /* The earliest of the events that the writers of this ring took away. */
@@ -357,7 +357,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 		}
 		lapped = true;
 		reader->is_overrun |= has_untold_lap(cursor, &ring, cursor->head);
-		cursor->told = cursor->head - (ring.mask + 1);
+		cursor->arg = cursor->head - (ring.mask + 1);
 		lost = first_lost(cursor, &ring);
 		if ((int64_t)(lost - first) < 0)
 			first = lost;
@@ -408,7 +408,7 @@ static void free_slots_of_the_dead(struct px_reader *reader)
 		if (given_up == reader->cursor[i].given_up)
 			continue;
 		reader->cursor[i].given_up = given_up;
-		px_ring_reclaim_all(&ring, px_life_has);
+		px_ring_reclaim_all(&ring, px_procfs_has);
 	}
 }
 
@@ -450,7 +450,7 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	enum px_look look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
-	enum px_life life = PX_LIFE_RUNNING;
+	enum px_procfs life = PX_PROCFS_RUNNING;
 	uint64_t now, waited;
 
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
@@ -465,11 +465,11 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	if (waited < GRACE_NS)
 		return true;
 	if (look == PX_LOOK_CLAIMED)
-		life = px_life_of(px_word_tid(cursor->word));
-	if (life == PX_LIFE_RUNNING && waited < PATIENCE_NS)
+		life = px_procfs_of(px_word_tid(cursor->word));
+	if (life == PX_PROCFS_RUNNING && waited < PATIENCE_NS)
 		return true;
 	PX_TESTPOINT("reader.pending.passed");
-	pass_reservation(reader, i, life == PX_LIFE_GONE);
+	pass_reservation(reader, i, life == PX_PROCFS_GONE);
 	return false;
 }
 
@@ -759,7 +759,7 @@ bool px_reader_tell_overrun(struct px_reader *reader)
 
 		if (has_untold_lap(cursor, &ring, head)) {
 			is_overrun = true;
-			cursor->told = head - (ring.mask + 1);
+			cursor->arg = head - (ring.mask + 1);
 		}
 		others += px_read_once(&ring.control->given_up);
 	}

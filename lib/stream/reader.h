@@ -28,8 +28,8 @@
  *
  * One thread at a time; the caller locks.  Private memory, except for the tails.
  */
-#ifndef PX_READER_H
-#define PX_READER_H
+#ifndef PX_STREAM_READER_H
+#define PX_STREAM_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ struct px_cursor {
 	uint64_t passed_until;	   /* behind the last reservation that was given up, ... */
 	uint32_t passed_tid;	   /* and its owner; 0: unknown */
 	uint64_t given_up;	   /* of the ring, when slots of the dead were last looked for */
-	uint64_t told;		   /* overwriting up to here was told as overrun */
+	uint64_t arg;		   /* overwriting up to here was told as overrun */
 	uint64_t released;	   /* the ring's tail, where slots are kept */
 };
 

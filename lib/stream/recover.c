@@ -33,7 +33,7 @@ struct log {
 
 /* Who it was. */
 
-static bool is_of_this_boot(const struct px_bequest_file *file)
+static bool is_of_this_boot(const struct px_checkpoint_content *file)
 {
 	char boot_id[40];
 
@@ -41,23 +41,23 @@ static bool is_of_this_boot(const struct px_bequest_file *file)
 	return memcmp(boot_id, file->boot_id, sizeof(boot_id)) == 0;
 }
 
-static struct px_registry_slot slot_of(const struct px_bequest_file *file)
+static struct px_registry_slot slot_of(const struct px_checkpoint_content *file)
 {
 	return (struct px_registry_slot){.generation = file->generation,
 					 .controller = file->controller,
 					 .segment = file->segment};
 }
 
-static bool is_dead(const struct px_bequest_file *file)
+static bool is_dead(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
 
-	return !is_of_this_boot(file) || px_registry_is_forsaken(file->index, &slot, true);
+	return !is_of_this_boot(file) || px_registry_is_orphaned(file->index, &slot, true);
 }
 
 /* Which log. */
 
-static bool is_file_of(const struct stat *status, const struct px_bequest_file *file)
+static bool is_file_of(const struct stat *status, const struct px_checkpoint_content *file)
 {
 	return S_ISREG(status->st_mode) && status->st_dev == file->device &&
 	       status->st_ino == file->inode && status->st_uid == file->owner;
@@ -73,7 +73,7 @@ static int look_at(struct log *log, int fd)
 		       EINVAL;
 }
 
-static bool is_log_of(const struct log *log, const struct px_bequest_file *file)
+static bool is_log_of(const struct log *log, const struct px_checkpoint_content *file)
 {
 	return memcmp(log->header.uuid, file->uuid, sizeof(file->uuid)) == 0;
 }
@@ -81,7 +81,7 @@ static bool is_log_of(const struct log *log, const struct px_bequest_file *file)
 /* Recovery. */
 
 /* The slot may have been freed, and used again, long ago. */
-static void withdraw_slot(const struct px_bequest_file *file)
+static void withdraw_slot(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
 	int fd;
@@ -89,7 +89,7 @@ static void withdraw_slot(const struct px_bequest_file *file)
 	if (file->segment != 0 && !is_of_this_boot(file))
 		return; /* the number is another's by now */
 	if (file->segment != 0) {
-		px_registrar_end(file->user, file->index, &slot, false);
+		px_registry_of_end(file->user, file->index, &slot, false);
 		return;
 	}
 	if (px_registry_lock(&fd) != 0)
@@ -99,32 +99,33 @@ static void withdraw_slot(const struct px_bequest_file *file)
 }
 
 /* Nothing is to be done any more.  The bequest goes last: without it nobody would look for the segment. */
-static void clean_up(struct px_bequest *bequest)
+static void clean_up(struct px_checkpoint_file *checkpoint_file)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	withdraw_slot(bequest->file);
-	px_registry_segment_name(bequest->file->index, bequest->file->generation, name);
-	if (bequest->file->segment == 0)
+	withdraw_slot(checkpoint_file->file);
+	px_registry_segment_name(checkpoint_file->file->index, checkpoint_file->file->generation,
+				 name);
+	if (checkpoint_file->file->segment == 0)
 		px_shm_unlink(name);
 	PX_TESTPOINT("recover.segment.removed");
-	px_bequest_remove(bequest);
+	px_checkpoint_file_remove(checkpoint_file);
 }
 
 /* 0; ENOENT or EINVAL: there is nothing to recover from; or what may be otherwise next time. */
-static int go_on(struct px_bequest *bequest, const struct log *log)
+static int go_on(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_log_left left = {.fd = log->fd,
 				   .header = &log->header,
 				   .layout = &log->layout,
 				   .commit = &log->commit,
-				   .bequest = bequest};
+				   .checkpoint_file = checkpoint_file};
 	struct px_stream *stream;
 	int error;
 
-	if (!px_bequest_find(bequest, log->commit.serial))
+	if (!px_checkpoint_file_find(checkpoint_file, log->commit.serial))
 		return EINVAL;
-	error = px_stream_resume(bequest, &stream);
+	error = px_stream_resume(checkpoint_file, &stream);
 	if (error)
 		return error;
 	if (stream->view.max_data != log->header.attr.max_data_size) {
@@ -144,45 +145,45 @@ static int go_on(struct px_bequest *bequest, const struct log *log)
 }
 
 /* The bequest is ours alone, and is given back. */
-static int recover_taken(struct px_bequest *bequest, const struct log *log)
+static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
-	struct px_signals signals;
+	struct px_sigxfsz signals;
 	int error = 0;
 
-	if (!is_dead(bequest->file)) {
-		px_bequest_free(bequest);
+	if (!is_dead(checkpoint_file->file)) {
+		px_checkpoint_file_free(checkpoint_file);
 		return EBUSY;
 	}
-	px_signals_hold(&signals);
-	if (!is_log_of(log, bequest->file) || !is_of_this_boot(bequest->file))
+	px_sigxfsz_hold(&signals);
+	if (!is_log_of(log, checkpoint_file->file) || !is_of_this_boot(checkpoint_file->file))
 		error = ENOENT;
 	else if (log->commit.is_complete == PX_LOG_OPEN)
-		error = go_on(bequest, log);
+		error = go_on(checkpoint_file, log);
 	PX_TESTPOINT("recover.log.done");
 	if (error == 0 || error == ENOENT || error == EINVAL)
-		clean_up(bequest);
+		clean_up(checkpoint_file);
 	else
-		px_bequest_free(bequest);
-	px_signals_release(&signals);
+		px_checkpoint_file_free(checkpoint_file);
+	px_sigxfsz_release(&signals);
 	return error == EINVAL ? ENOENT : error;
 }
 
 /* The log may have been recovered between a look at it and the lock. */
 static int recover(const char *name, int fd, bool waits)
 {
-	struct px_bequest *bequest;
+	struct px_checkpoint_file *checkpoint_file;
 	struct stat status;
 	struct log log;
-	int error = px_bequest_take(name, waits, &bequest);
+	int error = px_checkpoint_file_take(name, waits, &checkpoint_file);
 
 	if (error)
 		return error;
-	error = fstat(fd, &status) != 0		    ? errno :
-		!is_file_of(&status, bequest->file) ? ENOENT :
-						      look_at(&log, fd);
+	error = fstat(fd, &status) != 0			    ? errno :
+		!is_file_of(&status, checkpoint_file->file) ? ENOENT :
+							      look_at(&log, fd);
 	if (!error)
-		return recover_taken(bequest, &log);
-	px_bequest_free(bequest);
+		return recover_taken(checkpoint_file, &log);
+	px_checkpoint_file_free(checkpoint_file);
 	return error;
 }
 
@@ -197,9 +198,9 @@ struct search {
 static void compare(const char *name, void *argument)
 {
 	struct search *search = argument;
-	struct px_bequest_file file;
+	struct px_checkpoint_content file;
 
-	if (!search->name[0] && px_bequest_read(name, true, &file) == 0 &&
+	if (!search->name[0] && px_checkpoint_file_read(name, true, &file) == 0 &&
 	    is_file_of(&search->status, &file) && is_log_of(search->log, &file))
 		strcpy(search->name, name);
 }
@@ -228,7 +229,7 @@ static int recover_found(struct log *log, int fd_error)
 	if (is_complete)
 		return 0;
 	if (!search.name[0])
-		return px_logreader_is_written(&log->header) ? EBUSY : ENOENT;
+		return px_archive_log_is_written(&log->header) ? EBUSY : ENOENT;
 	return fd_error ? fd_error : recover(search.name, log->fd, true);
 }
 
@@ -262,9 +263,9 @@ int px_recover_file(int fd)
 /* All logs, by their paths. */
 
 /* The directory that held the log when its path was noted; not one that has its path here and now. */
-static int open_directory(const struct px_bequest_file *file)
+static int open_directory(const struct px_checkpoint_content *file)
 {
-	char path[PX_BEQUEST_PATH_MAX];
+	char path[PX_CHECKPOINT_FILE_PATH_MAX];
 	struct stat status;
 	int fd = -1;
 
@@ -280,7 +281,7 @@ static int open_directory(const struct px_bequest_file *file)
 }
 
 /* By another name in its directory: its descriptor, or -1. */
-static int find_in(DIR *directory, const struct px_bequest_file *file)
+static int find_in(DIR *directory, const struct px_checkpoint_content *file)
 {
 	const struct dirent *entry;
 	struct stat status;
@@ -297,7 +298,7 @@ static int find_in(DIR *directory, const struct px_bequest_file *file)
  * The file is not there under its path.  Where its directory is, it has another name, or counts as removed (ENOENT);
  * else it is out of reach: in a file system that is not mounted just now, or in another name space or root.
  */
-static int find_again(const struct px_bequest_file *file, int *fd)
+static int find_again(const struct px_checkpoint_content *file, int *fd)
 {
 	static const char deleted[] = " (deleted)"; /* as the kernel says it */
 	size_t length = strlen(file->path);
@@ -323,7 +324,7 @@ static int find_again(const struct px_bequest_file *file, int *fd)
 }
 
 /* 0; ENOENT: there is no such log any more; else why it cannot be had now. */
-static int open_log(const struct px_bequest_file *file, int *fd)
+static int open_log(const struct px_checkpoint_content *file, int *fd)
 {
 	struct stat status;
 	int error = 0;
@@ -351,10 +352,10 @@ static int open_log(const struct px_bequest_file *file, int *fd)
 /* Nothing to complete, and nobody will. */
 static void forget(const char *name)
 {
-	struct px_bequest *bequest;
+	struct px_checkpoint_file *checkpoint_file;
 
-	if (px_bequest_take(name, false, &bequest) == 0)
-		clean_up(bequest);
+	if (px_checkpoint_file_take(name, false, &checkpoint_file) == 0)
+		clean_up(checkpoint_file);
 }
 
 struct totals {
@@ -365,7 +366,7 @@ struct totals {
 	void *argument;
 };
 
-static void recover_by_path(const char *name, const struct px_bequest_file *file,
+static void recover_by_path(const char *name, const struct px_checkpoint_content *file,
 			    struct totals *totals)
 {
 	int fd, error = open_log(file, &fd);
@@ -386,11 +387,11 @@ static void recover_by_path(const char *name, const struct px_bequest_file *file
 static void recover_each(const char *name, void *argument)
 {
 	struct totals *totals = argument;
-	struct px_bequest_file file;
-	int error = px_bequest_read(name, false, &file);
+	struct px_checkpoint_content file;
+	int error = px_checkpoint_file_read(name, false, &file);
 
 	if (error == EINVAL || error == EACCES)
-		px_bequest_remove_unsigned(name);
+		px_checkpoint_file_remove_unsigned(name);
 	else if (!error && px_process_id_is(&file.controller, totals->self) == totals->only_own &&
 		 is_dead(&file))
 		recover_by_path(name, &file, totals);
@@ -402,7 +403,7 @@ void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 	struct px_process_id self = px_process_id();
 	struct totals totals = {.self = &self};
 
-	px_family_sweep();
+	px_shared_names_sweep();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 	*nr_recovered = totals.nr_recovered;

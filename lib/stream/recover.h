@@ -17,8 +17,8 @@
  * file with the device, inode, owner and uuid that stand there.  Segment and log are input all the same.  A log that
  * is found by its path must belong to the effective user.
  */
-#ifndef PX_RECOVER_H
-#define PX_RECOVER_H
+#ifndef PX_STREAM_RECOVER_H
+#define PX_STREAM_RECOVER_H
 
 /*
  * Recover the log behind fd, which may be for reading only.  0, also if it is complete already.  EINVAL: no log of

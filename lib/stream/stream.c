@@ -45,7 +45,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 		event.address = (uint64_t)(uintptr_t)caller->address;
 		event.thread = px_thread.id;
 	}
-	return px_point_control(&stream->view, &event, counter);
+	return px_tracepoint_control(&stream->view, &event, counter);
 }
 
 /* A looping stream is never full in the sense of start and stop (AMB-1). */
@@ -82,7 +82,7 @@ static uint64_t first_dropped(struct px_stream *stream)
 static void settle_writers(const struct px_view *view)
 {
 	if (view->rings.nr_rings > view->rings.nr_shared)
-		px_fence_settle();
+		px_membarrier_settle();
 }
 
 /*
@@ -395,7 +395,7 @@ void px_stream_release(struct px_stream *stream, bool is_empty)
 {
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 
-	px_reader_release(&stream->reader, stream->logging.bequest->next);
+	px_reader_release(&stream->reader, stream->logging.checkpoint_file->next);
 	if (stream->view.limit == 0 || px_state_of(state) != PX_STATE_AUTO_FULL)
 		return;
 	if (is_empty)
@@ -439,7 +439,7 @@ uint32_t *px_stream_waiting(const struct px_stream *stream)
 
 void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what)
 {
-	px_wait_prepare(&stream->view.segment->waiting, what);
+	px_wakeup_prepare(&stream->view.segment->waiting, what);
 	/* What was committed before must be below the next snapshot, also on a coarse counter. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 }
@@ -447,27 +447,28 @@ void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what
 /* Event types. */
 
 /* The place of the target in the table of its family; NULL: there are too many processes. */
-static struct px_family_member *member_of_target(const struct px_stream *stream)
+static struct px_shared_names_member *member_of_target(const struct px_stream *stream)
 {
-	uint64_t word = px_life_word(stream->target.pid, stream->target.start);
+	uint64_t word = px_procfs_word(stream->target.pid, stream->target.start);
 
-	return word ? px_family_enter(stream->family.family, word) : NULL;
+	return word ? px_shared_names_enter(stream->shared_names.shared_names, word) : NULL;
 }
 
 /* The next place, from number *i on, of one who was born into the stream. */
-static struct px_family_member *next_member(const struct px_stream *stream, int *i)
+static struct px_shared_names_member *next_member(const struct px_stream *stream, int *i)
 {
-	while (*i < PX_FAMILY_MEMBERS) {
-		struct px_family_member *member = &stream->family.family->member[(*i)++];
+	while (*i < PX_SHARED_NAMES_MEMBERS) {
+		struct px_shared_names_member *member =
+			&stream->shared_names.shared_names->member[(*i)++];
 		uint64_t word = px_load_acquire(&member->word);
 
-		if (word && px_kin_has_member(&stream->view, word))
+		if (word && px_inherit_has_member(&stream->view, word))
 			return member;
 	}
 	return NULL;
 }
 
-static void add_opened(struct px_eventset *set, const struct px_family_member *member)
+static void add_opened(struct px_eventset *set, const struct px_shared_names_member *member)
 {
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)
 		set->bits[i] |= px_read_once(&member->opened.bits[i]);
@@ -476,14 +477,14 @@ static void add_opened(struct px_eventset *set, const struct px_family_member *m
 /* All at once: where the list is nonsense, each type takes a look at all of it. */
 void px_stream_list_types(const struct px_stream *stream)
 {
-	struct px_family_member *member = member_of_target(stream);
+	struct px_shared_names_member *member = member_of_target(stream);
 	struct px_eventset opened = {{0}};
 
 	if (member)
 		add_opened(&opened, member);
 	for (int i = 0; (member = next_member(stream, &i));)
 		add_opened(&opened, member);
-	px_types_list(stream->family.family, &opened, &stream->view);
+	px_types_list(stream->shared_names.shared_names, &opened, &stream->view);
 }
 
 /*
@@ -536,7 +537,7 @@ bool px_stream_next_type(struct px_stream *stream, unsigned int *id)
 /* Who was born into the stream may use the type too. */
 static void grant_to_members(const struct px_stream *stream, unsigned int id)
 {
-	struct px_family_member *member;
+	struct px_shared_names_member *member;
 
 	for (int i = 0; (member = next_member(stream, &i));)
 		px_types_grant(member, id);
@@ -550,12 +551,12 @@ int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int
 	if (stream->is_self)
 		error = px_process_open_type(name, id);
 	else
-		error = px_types_open_for(stream->family.family, member_of_target(stream), name,
-					  id);
+		error = px_types_open_for(stream->shared_names.shared_names,
+					  member_of_target(stream), name, id);
 	if (error || *id < PX_EVENT_USER_FIRST)
 		return error;
 	grant_to_members(stream, *id);
-	if (px_names_get(&stream->family.family->names, *id, text) == 0)
+	if (px_names_get(&stream->shared_names.shared_names->names, *id, text) == 0)
 		px_view_add_type(&stream->view, *id, text);
 	return 0;
 }

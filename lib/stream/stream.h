@@ -16,8 +16,8 @@
  * create, free, and the end of a stream that has no identifier yet.  Writers are not concerned by
  * it.
  */
-#ifndef PX_STREAM_H
-#define PX_STREAM_H
+#ifndef PX_STREAM_STREAM_H
+#define PX_STREAM_STREAM_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ struct px_caller {
 /* What a stream with log has besides; all zero without. */
 struct px_logging {
 	struct px_log *log;
-	struct px_bequest *bequest; /* as long as there is a log */
+	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
 	bool has_last_stop;	    /* recovery: it is in the log */
 	void *data;		    /* of an event on its way */
 	bool is_flushing;	    /* one thread has the log, and may use it without the lock */
@@ -64,7 +64,7 @@ struct px_stream {
 	struct px_registry_slot slot; /* what was written there, which may not be there any more */
 	struct px_process_id target;
 	bool is_self;		     /* the target is this process */
-	struct px_family_ref family; /* the target's names */
+	struct px_shared_names_ref shared_names; /* the target's names */
 	uint32_t next_type;	     /* of the event type list: an id */
 	uint32_t next_wrapper;	     /* of the list of wrappers */
 	uint64_t dropped_base;	     /* drops before the last clear */
@@ -90,7 +90,7 @@ struct px_status {
 /*
  * Make a stream for the process pid, with a log in the file behind log_fd, or without: -1.  pid 0 is the
  * caller.  attr NULL: the defaults.  ESRCH, EPERM (px_target_find()), EAGAIN (PX_STREAMS_MAX exist), what
- * px_registrar_open() says, EINVAL, ENOMEM, or why there is no shared memory (px_process_init()); with log
+ * px_registry_of_open() says, EINVAL, ENOMEM, or why there is no shared memory (px_process_init()); with log
  * what px_log_create() says.  On failure no stream is left behind.
  */
 int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct px_stream **stream);
@@ -158,7 +158,7 @@ void px_stream_release(struct px_stream *stream, bool is_empty);
  * A stream whose controller is dead, for its log: at the checkpoint `base`.  The bequest stays the caller's.  EINVAL:
  * segment and bequest do not go together, or are damaged.
  */
-int px_stream_resume(struct px_bequest *bequest, struct px_stream **stream);
+int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_stream **stream);
 
 /*
  * Let nobody write to it any more, and settle whether a STOP is due, in bequest->file->stop_counter, so that whoever

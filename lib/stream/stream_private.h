@@ -4,8 +4,8 @@
  * end), log_state.c (flushes and the state of the log) and orphan.c (without its controller).
  * Nobody else looks at it.
  */
-#ifndef PX_STREAMSTATE_H
-#define PX_STREAMSTATE_H
+#ifndef PX_STREAM_STREAM_PRIVATE_H
+#define PX_STREAM_STREAM_PRIVATE_H
 
 #include "stream/stream.h"
 

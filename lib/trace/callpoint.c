@@ -18,9 +18,9 @@ static PX_COLD void introduce(const struct px_view *view, uint32_t id)
 
 	if (!px_eventset_has(&view->segment->types.listed, id))
 		px_view_add_type(view, id, px_call_name((enum px_call)(id - PX_EVENT_CALL_FIRST)));
-	if (px_callpoint_rows && px_load_acquire(&view->segment->coverage.nr_rows) == 0) {
+	if (px_callpoint_rows && px_load_acquire(&view->segment->wrapper_stats.nr_rows) == 0) {
 		rows = px_callpoint_rows(&nr_rows);
-		px_coverage_write(&view->segment->coverage, rows, nr_rows);
+		px_wrapper_stats_write(&view->segment->wrapper_stats, rows, nr_rows);
 	}
 	errno = saved_errno;
 }
@@ -72,7 +72,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 		if (px_unlikely(!view))
 			continue;
 		if (px_unlikely(px_read_once(&self->pid) != event.pid))
-			return; /* as in px_point_event() */
+			return; /* as in px_tracepoint_event() */
 		event.flags = flags;
 		event.length = length;
 		if (px_unlikely(length > view->max_data)) {
@@ -153,6 +153,6 @@ void px_callpoint_cost(uint32_t wrapper, uint64_t ticks)
 			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
 
 		if (view)
-			px_coverage_add(&view->segment->coverage, wrapper, ticks);
+			px_wrapper_stats_add(&view->segment->wrapper_stats, wrapper, ticks);
 	}
 }

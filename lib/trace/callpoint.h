@@ -5,8 +5,8 @@
  * As tracepoint.h, but that ids are not opened, and that calls are counted.  The gate was found open.  Async-signal-safe,
  * lock-free, no allocation, keeps errno.
  */
-#ifndef PX_CALLPOINT_H
-#define PX_CALLPOINT_H
+#ifndef PX_TRACE_CALLPOINT_H
+#define PX_TRACE_CALLPOINT_H
 
 #include <stddef.h>
 #include <stdint.h>

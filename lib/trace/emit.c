@@ -10,8 +10,8 @@
 /* The stream has stopped by itself. */
 static void notify_of_stop(const struct px_view *view)
 {
-	if (px_wait_is_awaited(&view->segment->waiting))
-		px_wait_wake(&view->segment->waiting);
+	if (px_wakeup_is_awaited(&view->segment->waiting))
+		px_wakeup_wake(&view->segment->waiting);
 }
 
 /*

@@ -3,8 +3,8 @@
  * One event into one stream: the part of a trace point behind the gate.  For tracepoint.c and callpoint.c, into which its
  * usual way is inlined: what both pay for each event.  Behind config.h.
  */
-#ifndef PX_EMIT_H
-#define PX_EMIT_H
+#ifndef PX_TRACE_EMIT_H
+#define PX_TRACE_EMIT_H
 
 #include "ring/cpuring.h"
 #include "ring/segment.h"
@@ -62,13 +62,13 @@ static PX_NOINLINE void tell(const struct px_view *view, const struct px_ring *r
 	uint32_t *waiting = &view->segment->waiting;
 
 	if (px_read_once(waiting) != PX_WAITING_HALF || px_view_is_half_full(view, ring))
-		px_wait_wake(waiting);
+		px_wakeup_wake(waiting);
 }
 
 PX_INLINE void notify(const struct px_view *view, const struct px_ring *ring)
 {
 	/* A copy, here and below, so that the ring itself stays in registers. */
-	if (px_wait_is_awaited(&view->segment->waiting)) {
+	if (px_wakeup_is_awaited(&view->segment->waiting)) {
 		struct px_ring copy = *ring;
 
 		tell(view, &copy);

@@ -32,8 +32,8 @@ static void identify(struct px_self *self)
 
 	if (pid == 0)
 		pid = (uint32_t)syscall(SYS_getpid);
-	px_write_once(&self->start, px_life_start(pid));
-	px_write_once(&self->pid_namespace, px_life_pid_namespace());
+	px_write_once(&self->start, px_procfs_start(pid));
+	px_write_once(&self->pid_namespace, px_procfs_pid_namespace());
 	px_store_release(&self->pid, pid);
 }
 
@@ -91,39 +91,39 @@ static struct px_view *allocate_view(void)
 }
 
 /* What a child finds here is its parent's (inherit.h). */
-static struct px_lineage lineage;
+static struct px_inheritance inheritance;
 
 /* Put a view into its place.  False: another thread, or a handler, was quicker. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	/* A writer of a ring of a CPU does without the barrier that who stops the stream asks for (C5). */
-	if (view->rings.nr_rings > view->rings.nr_shared && px_fence_register())
+	if (view->rings.nr_rings > view->rings.nr_shared && px_membarrier_register())
 		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		return false;
-	px_store_release(&lineage.view[index], view);
+	px_store_release(&inheritance.view[index], view);
 	PX_TESTPOINT("process.attach.swapped");
 	px_exchange(&self->quiet, 0); /* P4 */
 	return true;
 }
 
 /* Our place in our table, by which others know that it is ours (shared_names.h). */
-static void enter_family(void)
+static void enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
 
-	px_types_enter(px_life_word(us.pid, us.start), px_process_incarnation());
+	px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
 }
 
 /* This table is ours, unless there is one. */
-static void use_family(struct px_family_ref *ref)
+static void use_shared_names(struct px_shared_names_ref *ref)
 {
-	px_family_keep(ref); /* first: fork may come at once */
+	px_shared_names_keep(ref); /* first: fork may come at once */
 	if (px_types_use(ref))
-		enter_family();
+		enter_shared_names();
 	else
-		px_family_detach(ref);
+		px_shared_names_detach(ref);
 }
 
 static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
@@ -141,25 +141,25 @@ static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
  * the same table: he looks at the streams that there are, and then at what we have attached.  We attach, and then look
  * whether the stream is still there: if not, he may have seen neither, and chosen another one.
  */
-static int share_family(uint32_t index, const struct px_registry_slot *slot)
+static int share_names(uint32_t index, const struct px_registry_slot *slot)
 {
-	struct px_family_ref ref;
+	struct px_shared_names_ref ref;
 	uint32_t own;
 	int error;
 
-	if (!px_types_family(&own) && slot->family != 0) {
+	if (!px_types_shared_names(&own) && slot->shared_names != 0) {
 		PX_TESTPOINT("process.family.found");
-		error = px_family_attach(slot->family, geteuid(), &ref);
+		error = px_shared_names_attach(slot->shared_names, geteuid(), &ref);
 		if (error)
 			return error;
 		PX_TESTPOINT("process.family.attached");
 		if (!is_still_there(index, slot)) {
-			px_family_detach(&ref);
+			px_shared_names_detach(&ref);
 			return ENOENT;
 		}
-		use_family(&ref);
+		use_shared_names(&ref);
 	}
-	return px_types_family(&own) && own == slot->family ? 0 : EACCES;
+	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
 }
 
 /* 0, also if somebody else was quicker: then look again.  Else why the stream cannot be had. */
@@ -171,7 +171,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	uint32_t nr_named;
 	int error;
 
-	error = share_family(index, slot);
+	error = share_names(index, slot);
 	if (error)
 		return error;
 	error = px_registry_attach(index, slot, &mapping);
@@ -184,7 +184,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	view->generation = slot->generation;
 	nr_named = px_types_add_from(view, 0);
 	if (!px_process_id_is(&slot->target, &us))
-		px_kin_add_member(view, &us);
+		px_inherit_add_member(view, &us);
 	PX_TESTPOINT("process.attach.mapped");
 	if (!put_view(self, index, view))
 		goto unmap;
@@ -201,7 +201,7 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	if (!px_compare_exchange(&self->view[index], view, NULL))
 		return; /* whoever was quicker does the rest */
-	px_compare_exchange(&lineage.view[index], view, NULL);
+	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
 	px_shm_retire(&view->mapping);
 }
@@ -212,7 +212,7 @@ static bool traces_us(const struct px_self *self, uint32_t index, struct px_regi
 {
 	return px_registry_read(index, slot) &&
 	       (px_process_id_is(&slot->target, us) ||
-		px_read_once(&self->born_into[index]) == slot->generation);
+		px_read_once(&self->inherited[index]) == slot->generation);
 }
 
 /*
@@ -284,7 +284,7 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 		return;
 	}
 	view->generation = parents->generation;
-	px_kin_add_member(view, &us);
+	px_inherit_add_member(view, &us);
 	if (!put_view(self, index, view))
 		px_shm_unmap(&mapping);
 }
@@ -296,17 +296,17 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 static bool inherit(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
 		    bool is_inherited)
 {
-	struct px_view *view = px_load_acquire(&lineage.view[index]);
+	struct px_view *view = px_load_acquire(&inheritance.view[index]);
 	bool is_current;
 
 	if (!view || view == px_load_acquire(&self->view[index]))
 		return view != NULL;
 	is_current = view->generation == slot->generation;
 	if (is_inherited && is_current) {
-		px_write_once(&self->born_into[index], slot->generation);
+		px_write_once(&self->inherited[index], slot->generation);
 		take_over(self, index, view);
 	}
-	px_compare_exchange(&lineage.view[index], view, NULL);
+	px_compare_exchange(&inheritance.view[index], view, NULL);
 	px_shm_retire(&view->mapping);
 	return is_current;
 }
@@ -318,7 +318,7 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 static void be_born(struct px_self *self)
 {
 	const struct px_process_id us = px_process_id();
-	const struct px_process_id former = lineage.id;
+	const struct px_process_id former = inheritance.id;
 	bool is_child = former.pid != 0;
 	/* Without /proc, as in a chroot, a child is taken to be where its parent is. */
 	bool is_lost = is_child && us.pid_namespace == 0;
@@ -331,15 +331,15 @@ static void be_born(struct px_self *self)
 
 		if (is_child && inherit(self, i, &slot, is_inherited))
 			continue;
-		if (is_inherited && px_kin_is_born_into(&slot, i, &us))
-			px_write_once(&self->born_into[i], slot.generation);
+		if (is_inherited && px_inherit_is_inherited(&slot, i, &us))
+			px_write_once(&self->inherited[i], slot.generation);
 	}
 	PX_TESTPOINT("process.born.known");
 	if (is_child) /* perhaps by _Fork(), where no handler has run */
-		enter_family();
-	px_write_once(&lineage.id.pid_namespace, us.pid_namespace);
-	px_write_once(&lineage.id.start, us.start);
-	px_write_once(&lineage.id.pid, us.pid);
+		enter_shared_names();
+	px_write_once(&inheritance.id.pid_namespace, us.pid_namespace);
+	px_write_once(&inheritance.id.start, us.start);
+	px_write_once(&inheritance.id.pid, us.pid);
 	px_store_release(&self->is_born, 1);
 }
 
@@ -353,18 +353,18 @@ static void identify_late(struct px_self *self)
 
 	if (px_likely(px_read_once(&self->start) != 0) || px_read_once(&self->pid_namespace) == 0)
 		return;
-	start = px_life_start(px_read_once(&self->pid));
+	start = px_procfs_start(px_read_once(&self->pid));
 	if (start == 0)
 		return;
 	px_write_once(&self->start, start);
-	px_write_once(&lineage.id.start, start);
-	enter_family();
+	px_write_once(&inheritance.id.start, start);
+	enter_shared_names();
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		const struct px_process_id us = px_process_id();
 		const struct px_view *view = px_load_acquire(&self->view[i]);
 
-		if (view && px_read_once(&self->born_into[i]) == view->generation)
-			px_kin_add_member(view, &us);
+		if (view && px_read_once(&self->inherited[i]) == view->generation)
+			px_inherit_add_member(view, &us);
 	}
 }
 
@@ -434,7 +434,7 @@ static int map_gate(int fd)
 void px_process_take_granted(void)
 {
 	const struct px_process_id us = px_process_id();
-	uint64_t word = px_life_word(us.pid, us.start);
+	uint64_t word = px_procfs_word(us.pid, us.start);
 	unsigned int id;
 
 	while ((id = px_types_find_granted(word)) != PX_EVENT_NONE) {
@@ -471,11 +471,11 @@ static void after_fork(void)
 	if (px_registry_get()) /* else this is no page of our own */
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
-		was_traced |= lineage.view[i] != NULL;
+		was_traced |= inheritance.view[i] != NULL;
 	if (was_traced)
 		px_process_refresh();
-	if (px_types_family(&number))
-		enter_family();
+	if (px_types_shared_names(&number))
+		enter_shared_names();
 }
 
 static int init_locked(void)
@@ -534,11 +534,11 @@ __attribute__((constructor(101))) static void begin(void)
 
 	pthread_atfork(before_fork, NULL, after_fork); /* also if all the rest fails */
 	px_sysv_init();
-	px_fence_register();
+	px_membarrier_register();
 	if (px_process_init() == 0) {
 		forget_former_image();
 		px_process_refresh();
-		px_types_forget(px_life_word(px_gate.self.pid, px_gate.self.start));
+		px_types_forget(px_procfs_word(px_gate.self.pid, px_gate.self.start));
 	} else {
 		px_write_once(&px_gate.self.quiet, px_read_once(&px_gate.shared.generation));
 	}
@@ -546,53 +546,53 @@ __attribute__((constructor(101))) static void begin(void)
 }
 
 /* A stream of which we are, or are about to be, a part has a table that is to be ours. */
-static bool find_family(uint32_t *number)
+static bool find_shared_names(uint32_t *number)
 {
 	const struct px_process_id us = px_process_id();
 
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_registry_slot slot;
 
-		if (!traces_us(&px_gate.self, i, &slot, &us) || slot.family == 0)
+		if (!traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0)
 			continue;
-		*number = slot.family;
+		*number = slot.shared_names;
 		return true;
 	}
 	return false;
 }
 
-int px_process_choose_family(uint32_t *number)
+int px_process_choose_shared_names(uint32_t *number)
 {
-	struct px_family_ref ref;
+	struct px_shared_names_ref ref;
 	int error;
 
 	px_process_refresh(); /* which may attach, and so have the table */
-	if (px_types_family(number))
+	if (px_types_shared_names(number))
 		return 0;
-	if (!px_registry_get() || !find_family(number) ||
-	    px_family_attach(*number, geteuid(), &ref) != 0) {
-		error = px_family_make(geteuid(), &ref);
+	if (!px_registry_get() || !find_shared_names(number) ||
+	    px_shared_names_attach(*number, geteuid(), &ref) != 0) {
+		error = px_shared_names_make(geteuid(), &ref);
 		if (error)
-			error = px_family_make_private(&ref);
+			error = px_shared_names_make_private(&ref);
 		if (error)
 			return error;
 	}
-	use_family(&ref);
-	px_types_family(number);
+	use_shared_names(&ref);
+	px_types_shared_names(number);
 	return 0;
 }
 
 /* Also where there is no registry, or no lock to be had: then nobody else looks for the table. */
-static int need_family(void)
+static int need_shared_names(void)
 {
 	int error, fd, locked, state;
 	uint32_t number;
 
-	if (px_types_family(&number))
+	if (px_types_shared_names(&number))
 		return 0;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	locked = px_registry_get() ? px_registry_lock(&fd) : ENOENT;
-	error = px_process_choose_family(&number);
+	error = px_process_choose_shared_names(&number);
 	if (!locked)
 		px_registry_unlock(fd);
 	pthread_setcancelstate(state, &state);
@@ -607,12 +607,12 @@ int px_process_open_type(const char *name, unsigned int *id)
 	uint32_t first;
 	int error;
 
-	error = need_family();
+	error = need_shared_names();
 	if (error)
 		return error;
 	px_process_ensure();
 	us = px_process_id();
-	error = px_types_open(name, px_life_word(us.pid, us.start), id, &first);
+	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
 	/* A controller that has just made a stream lists types after that: so look after opening. */
 	px_process_ensure();
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {

@@ -34,8 +34,8 @@
  * that it inherits.  It gets mappings of its own; the parent's are retired, since fork may have come in
  * a handler that interrupted a writer, who would go on in the child.  vfork: the child is the parent.
  */
-#ifndef PX_PROCESS_H
-#define PX_PROCESS_H
+#ifndef PX_TRACE_PROCESS_H
+#define PX_TRACE_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ struct px_self {
 	uint32_t pid_namespace;
 	uint32_t forked_pid;		    /* a child's, as fork left it; 0: it came otherwise */
 	uint32_t is_born;		    /* what it was born into is known (inherit.h): */
-	uint32_t born_into[PX_STREAMS_MAX]; /* the generation of such a stream, or 0 */
+	uint32_t inherited[PX_STREAMS_MAX]; /* the generation of such a stream, or 0 */
 	struct px_view *view[PX_STREAMS_MAX];
 };
 
@@ -123,7 +123,7 @@ PX_INLINE uint64_t px_process_incarnation(void)
  * The table of event names of this process; makes one if there is none.  With the registry's lock held, where
  * the registry can be had: controllers look for it, or give it one, at the same time.  0, or ENOMEM.
  */
-int px_process_choose_family(uint32_t *number);
+int px_process_choose_shared_names(uint32_t *number);
 
 /*
  * What a controller has opened for this process (TRIDOPEN-1) counts as opened, and its streams know it.

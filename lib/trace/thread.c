@@ -43,7 +43,7 @@ static void name_thread(struct px_object *object)
 }
 
 /* The child of vfork has the storage of a thread that waits for it, and goes on with it. */
-static bool is_lent(const struct px_self *self)
+static bool in_vfork_child(const struct px_self *self)
 {
 	return (uint32_t)syscall(SYS_getpid) != px_read_once(&self->pid);
 }
@@ -59,7 +59,7 @@ static bool is_of_process(const struct px_self *self, uint32_t tid)
  */
 static bool is_named_for_now(const struct px_self *self)
 {
-	return is_lent(self) && px_thread.tid == (uint32_t)syscall(SYS_gettid);
+	return in_vfork_child(self) && px_thread.tid == (uint32_t)syscall(SYS_gettid);
 }
 
 static uint32_t next_handle(struct px_registry *registry)
@@ -81,7 +81,7 @@ static void identify_thread(const struct px_self *self, struct px_registry *regi
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 
-	if (px_thread.tid == tid || (is_lent(self) && is_of_process(self, px_thread.tid)))
+	if (px_thread.tid == tid || (in_vfork_child(self) && is_of_process(self, px_thread.tid)))
 		return;
 	px_thread.handle = px_thread.given ? px_thread.given : next_handle(registry);
 	px_thread.given = 0; /* a child's thread has another one */
@@ -104,7 +104,7 @@ static void introduce_thread(struct px_self *self, struct px_registry *registry)
 		struct px_view *view = px_load_acquire(&self->view[i]);
 		struct px_object known;
 
-		if (view && !px_objects_find(&view->segment->threads, object.handle, &known))
+		if (view && !px_threads_find(&view->segment->threads, object.handle, &known))
 			px_view_add_thread(view, &object);
 	}
 	px_thread.priority = px_txtb_priority_word(object.priority);

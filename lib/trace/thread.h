@@ -5,8 +5,8 @@
  * It introduces itself to them at its first event, and again when the process has another epoch: then
  * it may have become another one, by fork, or there are other streams (process.h).
  */
-#ifndef PX_THREAD_H
-#define PX_THREAD_H
+#ifndef PX_TRACE_THREAD_H
+#define PX_TRACE_THREAD_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@ static PX_COLD bool is_granted(uint32_t id)
 	return px_eventset_has(&px_types_opened, id);
 }
 
-void px_point_event(uint32_t id, const void *data, size_t length, void *address)
+void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *address)
 {
 	struct px_self *self = &px_gate.self;
 	struct px_event event;
@@ -53,7 +53,8 @@ void px_point_event(uint32_t id, const void *data, size_t length, void *address)
 	}
 }
 
-bool px_point_control(const struct px_view *view, const struct px_event *event, uint64_t *counter)
+bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
+			   uint64_t *counter)
 {
 	struct px_ring ring = px_rings_get(&view->rings, 0);
 	uint32_t n = px_record_slots(event->length);

@@ -18,31 +18,31 @@ static uint32_t nr_opened;
 static struct px_eventset listed;
 
 /* NULL until there is one.  The number is written before. */
-static struct px_family *own_family;
+static struct px_shared_names *own_shared_names;
 static uint32_t own_number;
 
 /* Protects what was opened against others that open.  No lock is taken under it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-struct px_family *px_types_family(uint32_t *number)
+struct px_shared_names *px_types_shared_names(uint32_t *number)
 {
-	struct px_family *family = px_load_acquire(&own_family);
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 
-	*number = family ? px_read_once(&own_number) : 0;
-	return family;
+	*number = shared_names ? px_read_once(&own_number) : 0;
+	return shared_names;
 }
 
 /* Numbers of families that are in use together are of one kind: either there is such memory or not. */
-bool px_types_use(const struct px_family_ref *ref)
+bool px_types_use(const struct px_shared_names_ref *ref)
 {
 	uint32_t none = 0;
 
-	if (px_load_acquire(&own_family))
+	if (px_load_acquire(&own_shared_names))
 		return false;
 	px_compare_exchange(&own_number, none, ref->number);
 	if (px_read_once(&own_number) != ref->number)
 		return false;
-	return px_compare_exchange(&own_family, NULL, ref->family);
+	return px_compare_exchange(&own_shared_names, NULL, ref->shared_names);
 }
 
 static void add_to(struct px_eventset *set, unsigned int id)
@@ -76,8 +76,10 @@ __attribute__((constructor(101))) static void begin(void)
 
 void px_types_enter(uint64_t word, uint64_t incarnation)
 {
-	struct px_family *family = px_load_acquire(&own_family);
-	struct px_family_member *member = family ? px_family_enter(family, word) : NULL;
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+	struct px_shared_names_member *member = shared_names ?
+							px_shared_names_enter(shared_names, word) :
+							NULL;
 
 	for (size_t i = 0; member && i < PX_EVENTSET_WORDS; i++)
 		px_fetch_or(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
@@ -87,8 +89,10 @@ void px_types_enter(uint64_t word, uint64_t incarnation)
 
 void px_types_forget(uint64_t word)
 {
-	struct px_family *family = px_load_acquire(&own_family);
-	struct px_family_member *member = family ? px_family_find(family, word) : NULL;
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+	struct px_shared_names_member *member = shared_names ?
+							px_shared_names_find(shared_names, word) :
+							NULL;
 
 	for (size_t i = 0; member && i < PX_EVENTSET_WORDS; i++)
 		px_write_once(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
@@ -96,8 +100,10 @@ void px_types_forget(uint64_t word)
 
 unsigned int px_types_find_granted(uint64_t word)
 {
-	struct px_family *family = px_load_acquire(&own_family);
-	struct px_family_member *member = family ? px_family_find(family, word) : NULL;
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+	struct px_shared_names_member *member = shared_names ?
+							px_shared_names_find(shared_names, word) :
+							NULL;
 
 	for (unsigned int i = 0; member && i < PX_EVENTSET_WORDS; i++) {
 		uint64_t granted = px_read_once(&member->opened.bits[i]) &
@@ -117,7 +123,7 @@ void px_types_accept(unsigned int id)
 }
 
 /* What a controller has opened for us. */
-static void list_granted(const struct px_family_member *member)
+static void list_granted(const struct px_shared_names_member *member)
 {
 	for (unsigned int word = 0; word < PX_EVENTSET_WORDS; word++) {
 		uint64_t granted = px_read_once(&member->opened.bits[word]) & ~listed.bits[word];
@@ -131,10 +137,10 @@ static void list_granted(const struct px_family_member *member)
 	}
 }
 
-static void open_locked(struct px_family *family, struct px_family_member *member, const char *name,
-			unsigned int *id)
+static void open_locked(struct px_shared_names *shared_names, struct px_shared_names_member *member,
+			const char *name, unsigned int *id)
 {
-	struct px_names *names = &family->names;
+	struct px_names *names = &shared_names->names;
 
 	if (member)
 		list_granted(member);
@@ -144,7 +150,7 @@ static void open_locked(struct px_family *family, struct px_family_member *membe
 		return;
 	if (nr_opened >= PX_TYPES_MAX - 1 ||
 	    (*id == PX_EVENT_NONE &&
-	     px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_life_has, id) != 0)) {
+	     px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_procfs_has, id) != 0)) {
 		*id = PX_EVENT_UNNAMED; /* EVOPEN-4: success */
 		return;
 	}
@@ -155,19 +161,19 @@ static void open_locked(struct px_family *family, struct px_family_member *membe
 
 int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first)
 {
-	struct px_family *family = px_load_acquire(&own_family);
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	unsigned int found = PX_EVENT_NONE;
 	int saved_errno = errno;
 	int state;
 
 	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
 		return ENAMETOOLONG; /* also where there is no room for a further type */
-	if (!family)
+	if (!shared_names)
 		return ENOMEM;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
 	pthread_mutex_lock(&mutex);
 	*first = nr_opened;
-	open_locked(family, px_family_enter(family, word), name, &found);
+	open_locked(shared_names, px_shared_names_enter(shared_names, word), name, &found);
 	pthread_mutex_unlock(&mutex);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
@@ -185,10 +191,10 @@ static int count(const struct px_eventset *set)
 	return sum;
 }
 
-int px_types_open_for(struct px_family *family, struct px_family_member *member, const char *name,
-		      unsigned int *id)
+int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_names_member *member,
+		      const char *name, unsigned int *id)
 {
-	struct px_names *names = &family->names;
+	struct px_names *names = &shared_names->names;
 	int saved_errno = errno;
 	unsigned int found;
 
@@ -198,7 +204,7 @@ int px_types_open_for(struct px_family *family, struct px_family_member *member,
 	if (found == PX_EVENT_NONE || (found >= PX_EVENT_USER_FIRST &&
 				       !(member && px_eventset_has(&member->opened, found)))) {
 		if ((member && count(&member->opened) >= PX_TYPES_MAX) ||
-		    px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_life_has,
+		    px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_procfs_has,
 				  &found) != 0)
 			found = PX_EVENT_UNNAMED; /* TRIDOPEN-4 */
 		else if (member)
@@ -209,27 +215,28 @@ int px_types_open_for(struct px_family *family, struct px_family_member *member,
 	return 0;
 }
 
-void px_types_grant(struct px_family_member *member, unsigned int id)
+void px_types_grant(struct px_shared_names_member *member, unsigned int id)
 {
 	add_to(&member->opened, id);
 }
 
-void px_types_list(struct px_family *family, const struct px_eventset *opened,
+void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view)
 {
 	char name[PX_NAME_MAX + 1];
 
 	for (unsigned int id = PX_EVENT_USER_FIRST; id < PX_EVENT_IDS; id++)
-		if (px_eventset_has(opened, id) && px_names_get(&family->names, id, name) == 0)
+		if (px_eventset_has(opened, id) &&
+		    px_names_get(&shared_names->names, id, name) == 0)
 			px_view_add_type(view, id, name);
 }
 
 void px_types_add(const struct px_view *view, unsigned int id)
 {
-	struct px_family *family = px_load_acquire(&own_family);
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	char name[PX_NAME_MAX + 1];
 
-	if (family && px_names_get(&family->names, id, name) == 0)
+	if (shared_names && px_names_get(&shared_names->names, id, name) == 0)
 		px_view_add_type(view, id, name);
 }
 

@@ -10,8 +10,8 @@
  * Types are opened under a mutex, so that the limit is exact; trace points read the set without it.
  * A process is named by its word (procfs.h).
  */
-#ifndef PX_TYPES_H
-#define PX_TYPES_H
+#ifndef PX_TRACE_TYPES_H
+#define PX_TRACE_TYPES_H
 
 #include <stdbool.h>
 
@@ -29,10 +29,10 @@ extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
  * The table of this process; NULL: it has none.  Once it has one it keeps it.  Async-signal-safe, like
  * all here but opening.
  */
-struct px_family *px_types_family(uint32_t *number);
+struct px_shared_names *px_types_shared_names(uint32_t *number);
 
 /* Use this table, unless there is one: false then, and it is still the caller's. */
-bool px_types_use(const struct px_family_ref *ref);
+bool px_types_use(const struct px_shared_names_ref *ref);
 
 /*
  * A place in the table, as this incarnation of the process, with all that is opened: for a child, which
@@ -60,14 +60,14 @@ int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *f
  * The same for the process of a place in a table, by its controller (TRIDOPEN-1, TRIDOPEN-4).  The
  * type is to be added to the list of the stream.
  */
-int px_types_open_for(struct px_family *family, struct px_family_member *member, const char *name,
-		      unsigned int *id);
+int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_names_member *member,
+		      const char *name, unsigned int *id);
 
 /* The process of this place may use the type without opening it. */
-void px_types_grant(struct px_family_member *member, unsigned int id);
+void px_types_grant(struct px_shared_names_member *member, unsigned int id);
 
 /* Make known to a stream what somebody in the family has opened. */
-void px_types_list(struct px_family *family, const struct px_eventset *opened,
+void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view);
 
 /* Make one type known to a stream. */

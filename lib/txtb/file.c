@@ -9,9 +9,9 @@
 #define OBJECT_BYTES 16 /* of an object, before the name */
 #define BUFFER_BYTES_MAX 0x07FFFFFFu
 
-_Static_assert(PX_TXTBFILE_CHUNK >= OBJECT_BYTES + PX_TXTBFILE_NAME_MAX, "an object at least");
+_Static_assert(PX_TXTB_FILE_CHUNK >= OBJECT_BYTES + PX_TXTB_FILE_NAME_MAX, "an object at least");
 
-size_t px_txtbfile_read(int fd, void *buffer, size_t size, uint64_t offset)
+size_t px_txtb_file_read(int fd, void *buffer, size_t size, uint64_t offset)
 {
 	int saved_errno = errno;
 	size_t done = 0;
@@ -45,7 +45,7 @@ static uint32_t word_at(bool is_swapped, const unsigned char *bytes)
 	return word_of(is_swapped, word);
 }
 
-bool px_txtbfile_is_id(const unsigned char id[4], bool *is_swapped)
+bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped)
 {
 	*is_swapped = word_at(false, id) != PX_TXTB_ID;
 	return word_at(*is_swapped, id) == PX_TXTB_ID;
@@ -64,13 +64,13 @@ static void put_in_order(bool is_swapped, struct px_txtb_header *header)
 		header->name_size = __builtin_bswap16(header->name_size);
 }
 
-static int read_header(struct px_txtbfile *file, struct px_txtb_header *header)
+static int read_header(struct px_txtb_file *file, struct px_txtb_header *header)
 {
-	if (px_txtbfile_read(file->fd, header, sizeof(*header), 0) < sizeof(*header) ||
-	    !px_txtbfile_is_id((const unsigned char *)&header->id, &file->is_swapped))
+	if (px_txtb_file_read(file->fd, header, sizeof(*header), 0) < sizeof(*header) ||
+	    !px_txtb_file_is_id((const unsigned char *)&header->id, &file->is_swapped))
 		return EINVAL;
 	put_in_order(file->is_swapped, header);
-	if (header->name_size > PX_TXTBFILE_NAME_MAX ||
+	if (header->name_size > PX_TXTB_FILE_NAME_MAX ||
 	    header->registry_end <= header->registry_start ||
 	    header->buffer_end <= header->buffer_start ||
 	    header->buffer_end - header->buffer_start > BUFFER_BYTES_MAX)
@@ -88,7 +88,7 @@ static uint32_t slot_of_oldest(const struct px_txtb_header *header)
 		       distance / (uint32_t)sizeof(struct px_txtb_entry);
 }
 
-int px_txtbfile_open(struct px_txtbfile *file, int fd, uint64_t size)
+int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 {
 	struct px_txtb_header header;
 	uint64_t nr_behind;
@@ -114,17 +114,17 @@ int px_txtbfile_open(struct px_txtbfile *file, int fd, uint64_t size)
 	return 0;
 }
 
-static bool load_chunk(struct px_txtbfile *file, uint32_t slot)
+static bool load_chunk(struct px_txtb_file *file, uint32_t slot)
 {
 	uint32_t object_size = OBJECT_BYTES + file->name_size;
-	uint32_t n = PX_TXTBFILE_CHUNK / object_size;
+	uint32_t n = PX_TXTB_FILE_CHUNK / object_size;
 
 	if (n > file->nr_objects - slot)
 		n = file->nr_objects - slot;
 	file->chunk_first = slot;
-	file->chunk_objects = (uint32_t)px_txtbfile_read(file->fd, file->chunk, n * object_size,
-							 sizeof(struct px_txtb_header) +
-								 (uint64_t)slot * object_size) /
+	file->chunk_objects = (uint32_t)px_txtb_file_read(file->fd, file->chunk, n * object_size,
+							  sizeof(struct px_txtb_header) +
+								  (uint64_t)slot * object_size) /
 			      object_size;
 	return file->chunk_objects > 0;
 }
@@ -136,7 +136,8 @@ static uint32_t priority_of(const unsigned char *bytes)
 	return (bytes[2] & 3u) << 8 | bytes[3];
 }
 
-bool px_txtbfile_object(struct px_txtbfile *file, uint32_t slot, struct px_txtbfile_object *object)
+bool px_txtb_file_object(struct px_txtb_file *file, uint32_t slot,
+			 struct px_txtb_file_object *object)
 {
 	const unsigned char *bytes;
 
@@ -157,8 +158,8 @@ bool px_txtbfile_object(struct px_txtbfile *file, uint32_t slot, struct px_txtbf
 	return true;
 }
 
-uint32_t px_txtbfile_entries(const struct px_txtbfile *file, uint32_t slot, uint32_t n,
-			     struct px_txtb_entry *entry)
+uint32_t px_txtb_file_entries(const struct px_txtb_file *file, uint32_t slot, uint32_t n,
+			      struct px_txtb_entry *entry)
 {
 	uint32_t *word = (uint32_t *)entry;
 	uint32_t nr_read;
@@ -167,9 +168,9 @@ uint32_t px_txtbfile_entries(const struct px_txtbfile *file, uint32_t slot, uint
 		return 0;
 	if (n > file->nr_whole - slot)
 		n = file->nr_whole - slot;
-	nr_read = (uint32_t)(px_txtbfile_read(file->fd, entry, n * sizeof(*entry),
-					      file->entries_offset +
-						      (uint64_t)slot * sizeof(*entry)) /
+	nr_read = (uint32_t)(px_txtb_file_read(file->fd, entry, n * sizeof(*entry),
+					       file->entries_offset +
+						       (uint64_t)slot * sizeof(*entry)) /
 			     sizeof(*entry));
 	if (file->is_swapped)
 		for (size_t i = 0; i < nr_read * sizeof(*entry) / sizeof(*word); i++)

@@ -10,8 +10,8 @@
  *
  * One thread at a time.
  */
-#ifndef PX_TXTBFILE_H
-#define PX_TXTBFILE_H
+#ifndef PX_TXTB_FILE_H
+#define PX_TXTB_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,13 +19,13 @@
 
 #include "txtb/txtb.h"
 
-#define PX_TXTBFILE_NAME_MAX 63
-#define PX_TXTBFILE_CHUNK 16384
+#define PX_TXTB_FILE_NAME_MAX 63
+#define PX_TXTB_FILE_CHUNK 16384
 
 /* Bytes that an image can have at most: all its lengths are words. */
-#define PX_TXTBFILE_SIZE_MAX (48 + (UINT64_C(1) << 32) + (UINT64_C(1) << 27))
+#define PX_TXTB_FILE_SIZE_MAX (48 + (UINT64_C(1) << 32) + (UINT64_C(1) << 27))
 
-struct px_txtbfile {
+struct px_txtb_file {
 	int fd; /* the user's */
 	bool is_swapped;
 	uint32_t time_mask;
@@ -39,39 +39,40 @@ struct px_txtbfile {
 	/* Objects as they stand in the file, from slot chunk_first up. */
 	uint32_t chunk_first;
 	uint32_t chunk_objects;
-	unsigned char chunk[PX_TXTBFILE_CHUNK];
+	unsigned char chunk[PX_TXTB_FILE_CHUNK];
 };
 
 /* An object of a registry. */
-struct px_txtbfile_object {
+struct px_txtb_file_object {
 	bool is_released;
 	uint32_t type; /* 0: the slot was never used, the rest means nothing */
 	uint32_t handle;
 	uint32_t priority; /* of a thread; UINT32_MAX: not told */
 	uint32_t parameter[2];
-	char name[PX_TXTBFILE_NAME_MAX + 1]; /* as the file has it; ends in a null */
+	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* as the file has it; ends in a null */
 };
 
 /* True if a file that begins with these bytes is a trace buffer; then *is_swapped is set. */
-bool px_txtbfile_is_id(const unsigned char id[4], bool *is_swapped);
+bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped);
 
 /*
  * Read and check the header.  size: of the file.  EINVAL: the viewer refuses it, but for one reason
  * that is the caller's to look for: fewer whole slots than slots, and none of them unused.
  */
-int px_txtbfile_open(struct px_txtbfile *file, int fd, uint64_t size);
+int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size);
 
 /* The object in this slot, one of nr_objects.  False if it cannot be read. */
-bool px_txtbfile_object(struct px_txtbfile *file, uint32_t slot, struct px_txtbfile_object *object);
+bool px_txtb_file_object(struct px_txtb_file *file, uint32_t slot,
+			 struct px_txtb_file_object *object);
 
 /*
  * Read up to n entries from this slot on, in this machine's byte order.  How many were read; less
  * than n where the file ends or cannot be read.
  */
-uint32_t px_txtbfile_entries(const struct px_txtbfile *file, uint32_t slot, uint32_t n,
-			     struct px_txtb_entry *entry);
+uint32_t px_txtb_file_entries(const struct px_txtb_file *file, uint32_t slot, uint32_t n,
+			      struct px_txtb_entry *entry);
 
 /* pread() until size bytes are there, or no more come.  How many.  Keeps errno. */
-size_t px_txtbfile_read(int fd, void *buffer, size_t size, uint64_t offset);
+size_t px_txtb_file_read(int fd, void *buffer, size_t size, uint64_t offset);
 
 #endif

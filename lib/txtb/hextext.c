@@ -184,7 +184,7 @@ static int write_out(struct converter *converter)
 	}
 	converter->nr_written += converter->nr_out;
 	converter->nr_out = 0;
-	if (converter->nr_written >= PX_TXTBFILE_SIZE_MAX)
+	if (converter->nr_written >= PX_TXTB_FILE_SIZE_MAX)
 		converter->is_over = true;
 	return 0;
 }
@@ -197,7 +197,7 @@ static int check_id(const struct converter *converter, bool is_end, bool *is_kno
 	*is_known = converter->nr_written > 0 || converter->nr_out >= ID_BYTES;
 	if (!*is_known)
 		return is_end ? EINVAL : 0;
-	if (converter->nr_written == 0 && !px_txtbfile_is_id(converter->out, &is_swapped))
+	if (converter->nr_written == 0 && !px_txtb_file_is_id(converter->out, &is_swapped))
 		return EINVAL;
 	return 0;
 }
@@ -225,7 +225,7 @@ static int convert(struct converter *converter, int fd, uint64_t text_size)
 
 	while (!error && !is_end && !converter->is_over) {
 		size_t wanted = text_size - offset < CHUNK ? (size_t)(text_size - offset) : CHUNK;
-		size_t n = px_txtbfile_read(fd, converter->text, wanted, offset);
+		size_t n = px_txtb_file_read(fd, converter->text, wanted, offset);
 
 		offset += n;
 		is_end = n < wanted || offset == text_size;

@@ -7,8 +7,8 @@
  * and records without data are passed over, an end record ends the text, and so does the end of the
  * file.  Lines end in LF, CR or both; empty ones do not count.
  */
-#ifndef PX_HEXTEXT_H
-#define PX_HEXTEXT_H
+#ifndef PX_TXTB_HEXTEXT_H
+#define PX_TXTB_HEXTEXT_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  *
  * Constant, free of pointers, so that loading the library costs nothing for it.
  */
-#ifndef PX_NATIVE_H
-#define PX_NATIVE_H
+#ifndef PX_TXTB_NATIVE_H
+#define PX_TXTB_NATIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *
  * Pure layout and arithmetic: no threads, no clocks, no memory of its own.
  */
-#ifndef PX_TXTB_H
-#define PX_TXTB_H
+#ifndef PX_TXTB_TXTB_H
+#define PX_TXTB_TXTB_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-size_t px_envedit_room(char *const *envp)
+size_t px_env_edit_room(char *const *envp)
 {
 	size_t room = sizeof(char *);
 
@@ -54,7 +54,7 @@ static bool leave_us_out(const char *entry, char *to)
 	return has_other;
 }
 
-char **px_envedit_make(char *const *envp, void *room)
+char **px_env_edit_make(char *const *envp, void *room)
 {
 	char **made = room, **next = room;
 	size_t nr = 1;

@@ -52,7 +52,7 @@ static uint32_t bits_of(const char *word, size_t length)
 	return 0;
 }
 
-uint32_t px_variables_events(const char *text)
+uint32_t px_env_events(const char *text)
 {
 	uint32_t chosen = *text == '+' || *text == '-' ? PX_GROUPS_DEFAULT : 0;
 
@@ -62,9 +62,9 @@ uint32_t px_variables_events(const char *text)
 		uint32_t bits = bits_of(word + has_sign, length - has_sign);
 
 		if (bits == 0 && length > 0) {
-			px_complain("TXTRACE_EVENTS=%s: there is no group %.*s; what is usual is "
-				    "recorded",
-				    text, (int)(length - has_sign), word + has_sign);
+			px_warn("TXTRACE_EVENTS=%s: there is no group %.*s; what is usual is "
+				"recorded",
+				text, (int)(length - has_sign), word + has_sign);
 			return PX_GROUPS_DEFAULT;
 		}
 		chosen = *word == '-' ? chosen & ~bits : chosen | bits;
@@ -73,7 +73,7 @@ uint32_t px_variables_events(const char *text)
 	return chosen;
 }
 
-size_t px_variables_size(const char *text)
+size_t px_env_size(const char *text)
 {
 	static const char units[] = "KMG";
 	char *end;
@@ -89,21 +89,20 @@ size_t px_variables_size(const char *text)
 		end++;
 	}
 	if (*text < '0' || *text > '9' || errno || *end || size == 0 || size > SIZE_MAX >> shift) {
-		px_complain("TXTRACE_SIZE=%s is no size, as 512K, 64M or 2G; 64M is taken", text);
-		return PX_VARIABLES_SIZE;
+		px_warn("TXTRACE_SIZE=%s is no size, as 512K, 64M or 2G; 64M is taken", text);
+		return PX_ENV_SIZE;
 	}
 	return (size_t)size << shift;
 }
 
-int px_variables_policy(const char *text)
+int px_env_policy(const char *text)
 {
 	if (strcmp(text, "until-full") == 0)
 		return POSIX_TRACE_UNTIL_FULL;
 	if (strcmp(text, "append") == 0)
 		return POSIX_TRACE_APPEND;
 	if (strcmp(text, "loop") != 0)
-		px_complain("TXTRACE_POLICY=%s is not loop, until-full or append; loop is taken",
-			    text);
+		px_warn("TXTRACE_POLICY=%s is not loop, until-full or append; loop is taken", text);
 	return POSIX_TRACE_LOOP;
 }
 
@@ -116,9 +115,9 @@ static bool matches(const char *expression, uint32_t *children)
 	bool found;
 
 	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0) {
-		px_complain("TXTRACE_CHILDREN=match=%s is no regular expression; no children are "
-			    "traced",
-			    expression);
+		px_warn("TXTRACE_CHILDREN=match=%s is no regular expression; no children are "
+			"traced",
+			expression);
 		*children = PX_CHILDREN_NO;
 		return false;
 	}
@@ -128,7 +127,7 @@ static bool matches(const char *expression, uint32_t *children)
 	return found;
 }
 
-bool px_variables_children(const char *text, uint32_t *children)
+bool px_env_children(const char *text, uint32_t *children)
 {
 	*children = PX_CHILDREN_NO;
 	if (strcmp(text, "yes") == 0) {
@@ -140,6 +139,6 @@ bool px_variables_children(const char *text, uint32_t *children)
 		return matches(text + 6, children);
 	}
 	if (strcmp(text, "no") != 0)
-		px_complain("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; no is taken", text);
+		px_warn("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; no is taken", text);
 	return false;
 }

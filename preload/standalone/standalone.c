@@ -36,7 +36,7 @@ struct px_standalone px_standalone;
 /* What the environment says, copied: programs write over it. */
 static char pattern[PATH_MAX]; /* absolute; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
-static size_t log_size = PX_VARIABLES_SIZE;
+static size_t log_size = PX_ENV_SIZE;
 
 static trace_id_t log_trace;
 static uint32_t log_pid; /* whose log it is; 0: there is none */
@@ -148,8 +148,7 @@ static bool read_pattern(const char *text)
 	char directory[PATH_MAX] = "";
 
 	if (!is_pattern(text)) {
-		px_complain(
-			"TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
+		px_warn("TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
 			text);
 		return false;
 	}
@@ -162,7 +161,7 @@ static bool read_pattern(const char *text)
 			break;
 	if (put(pattern, text, false))
 		return true;
-	px_complain("TXTRACE_OUT is too long; there is no log");
+	px_warn("TXTRACE_OUT is too long; there is no log");
 	pattern[0] = '\0';
 	return false;
 }
@@ -202,7 +201,7 @@ static int create(int fd)
 	if (!error)
 		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
 	if (!error)
-		error = posix_trace_attr_setstreamsize(&attr, px_ringsize());
+		error = posix_trace_attr_setstreamsize(&attr, px_ring_size());
 	if (!error)
 		error = posix_trace_attr_setlogsize(&attr, log_size);
 	if (!error)
@@ -223,14 +222,14 @@ static void begin_log(void)
 	int error;
 
 	if (fd < 0) {
-		px_complain("%s: %s; there is no log", log_path, strerrordesc_np(errno));
+		px_warn("%s: %s; there is no log", log_path, strerrordesc_np(errno));
 		return;
 	}
 	error = create(fd);
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlink, log_path);
-		px_complain("%s: %s; there is no log", log_path, strerrordesc_np(error));
+		px_warn("%s: %s; there is no log", log_path, strerrordesc_np(error));
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);
@@ -307,7 +306,7 @@ static bool read_process(void)
 	px_standalone.pid = (uint32_t)syscall(SYS_getpid);
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
-	child_is_wanted = children && px_variables_children(children, &px_standalone.children);
+	child_is_wanted = children && px_env_children(children, &px_standalone.children);
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }
@@ -327,11 +326,11 @@ __attribute__((constructor(103))) static void begin(void)
 		return;
 	}
 	if (events)
-		px_store_release(&px_hook_groups, px_variables_events(events) | PX_GROUP_READY);
+		px_store_release(&px_hook_groups, px_env_events(events) | PX_GROUP_READY);
 	if (size)
-		log_size = px_variables_size(size);
+		log_size = px_env_size(size);
 	if (policy)
-		log_policy = px_variables_policy(policy);
+		log_policy = px_env_policy(policy);
 	if (out && read_pattern(out))
 		begin_log();
 	errno = saved_errno;
@@ -350,10 +349,9 @@ __attribute__((destructor(102))) static void end(void)
 	error = posix_trace_shutdown(log_trace);
 	error = status.posix_stream_flush_error ? status.posix_stream_flush_error : error;
 	if (error == EBADF)
-		px_complain(
-			"%s is not whole: the program has closed it, and it was not found again",
+		px_warn("%s is not whole: the program has closed it, and it was not found again",
 			log_path);
 	else if (error)
-		px_complain("%s is not whole: %s", log_path, strerrordesc_np(error));
+		px_warn("%s is not whole: %s", log_path, strerrordesc_np(error));
 	errno = saved_errno;
 }

@@ -3,8 +3,8 @@
  * The object by itself: what its environment asks for, and the log that it writes of its process without anybody's
  * help.
  */
-#ifndef PX_STANDALONE_H
-#define PX_STANDALONE_H
+#ifndef PX_PRELOAD_STANDALONE_STANDALONE_H
+#define PX_PRELOAD_STANDALONE_STANDALONE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void px_complain(const char *format, ...)
+void px_warn(const char *format, ...)
 {
 	char line[PATH_MAX + 256] = "txtrace: ";
 	size_t length = strlen(line);

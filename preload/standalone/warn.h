@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the object says to whoever runs the program: one line on stderr, past the wrappers. */
-#ifndef PX_COMPLAIN_H
-#define PX_COMPLAIN_H
+#ifndef PX_PRELOAD_STANDALONE_WARN_H
+#define PX_PRELOAD_STANDALONE_WARN_H
 
 /* "txtrace: ", the text. */
-void px_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void px_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

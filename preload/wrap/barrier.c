@@ -63,16 +63,16 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 	bool is_last;
 	int result;
 
-	if (PX_PASSES(barrier))
+	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_wait(barrier);
 	sample = px_hook_begin();
 	is_last = is_last_one(barrier);
-	px_hook_tell(site, is_last ? PX_IS_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
+	px_hook_record(site, is_last ? PX_IS_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
 	result = PX_REAL(&sample, px_real.pthread_barrier_wait(barrier));
 	if (!is_last || result != PTHREAD_BARRIER_SERIAL_THREAD)
-		px_hook_tell(site, PX_RECORD_ENDS, barrier, 0,
-			     result == PTHREAD_BARRIER_SERIAL_THREAD,
-			     result == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : result);
+		px_hook_record(site, PX_RECORD_ENDS, barrier, 0,
+			       result == PTHREAD_BARRIER_SERIAL_THREAD,
+			       result == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -83,10 +83,10 @@ PX_WRAP int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barri
 	struct px_site site = PX_SITE(pthread_barrier_init, pthread_barrier_init);
 	int result;
 
-	if (PX_PASSES(barrier))
+	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_init(barrier, attr, threads);
 	result = px_real.pthread_barrier_init(barrier, attr, threads);
-	px_hook_tell(site, PX_IS_WHOLE, barrier, threads, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, barrier, threads, 0, result);
 	return result;
 }
 
@@ -94,9 +94,9 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
 	struct px_site site = PX_SITE(pthread_barrier_destroy, pthread_barrier_destroy);
 
-	if (PX_PASSES(barrier))
+	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_destroy(barrier);
-	px_hook_tell(site, PX_IS_WHOLE, barrier, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, barrier, 0, 0, 0);
 	return px_real.pthread_barrier_destroy(barrier);
 }
 
@@ -116,26 +116,26 @@ PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*rout
 	bool waits = (before & ONCE_RUNS) != 0;
 
 	if (waits)
-		px_hook_tell(site, PX_RECORD_BEGINS, once, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_BEGINS, once, 0, 0, 0);
 	if (px_c11_is(site.call))
 		px_real.call_once((once_flag *)once, routine);
 	else
 		result = px_real.pthread_once(once, routine);
-	px_hook_tell(site, waits ? PX_RECORD_ENDS : PX_IS_WHOLE, once, before == PTHREAD_ONCE_INIT,
-		     0, result);
+	px_hook_record(site, waits ? PX_RECORD_ENDS : PX_IS_WHOLE, once,
+		       before == PTHREAD_ONCE_INIT, 0, result);
 	return result;
 }
 
 PX_WRAP int pthread_once(pthread_once_t *once, void (*routine)(void))
 {
-	if (PX_PASSES(once))
+	if (PX_NOT_TRACED(once))
 		return px_real.pthread_once(once, routine);
 	return traced_once(PX_SITE(pthread_once, pthread_once), once, routine);
 }
 
 PX_WRAP void call_once(once_flag *once, void (*routine)(void))
 {
-	if (PX_PASSES(once))
+	if (PX_NOT_TRACED(once))
 		px_real.call_once(once, routine);
 	else
 		traced_once(PX_SITE(call_once, call_once), (pthread_once_t *)once, routine);

@@ -77,13 +77,12 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
 		tell(site, PX_IS_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
 	} else {
-		px_mutex_tell_of_unlock(mutex, is_of_c11, site.caller);
+		px_mutex_record_unlock(mutex, is_of_c11, site.caller);
 		tell(site, PX_RECORD_BEGINS, cond, mutex, 0);
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
 		error = px_c11_error_of(site.call, result);
 		tell(site, PX_RECORD_ENDS, cond, mutex, error);
-		px_mutex_tell_of_lock(mutex, is_of_c11, error == ETIMEDOUT ? 0 : error,
-				      site.caller);
+		px_mutex_record_lock(mutex, is_of_c11, error == ETIMEDOUT ? 0 : error, site.caller);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -153,7 +152,7 @@ PX_INLINE int traced_signal(struct px_site site, pthread_cond_t *cond)
 	struct px_hook_sample sample = px_hook_begin();
 	int result;
 
-	px_hook_tell(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
 	result = PX_REAL(&sample, really_signal(site.call, cond));
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -161,28 +160,28 @@ PX_INLINE int traced_signal(struct px_site site, pthread_cond_t *cond)
 
 PX_WRAP int pthread_cond_signal(pthread_cond_t *cond)
 {
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_signal(cond);
 	return traced_signal(PX_SITE(pthread_cond_signal, pthread_cond_signal), cond);
 }
 
 PX_WRAP int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_broadcast(cond);
 	return traced_signal(PX_SITE(pthread_cond_broadcast, pthread_cond_broadcast), cond);
 }
 
 PX_WRAP int cnd_signal(cnd_t *cond)
 {
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.cnd_signal(cond);
 	return traced_signal(PX_SITE(cnd_signal, cnd_signal), (pthread_cond_t *)cond);
 }
 
 PX_WRAP int cnd_broadcast(cnd_t *cond)
 {
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.cnd_broadcast(cond);
 	return traced_signal(PX_SITE(cnd_broadcast, cnd_broadcast), (pthread_cond_t *)cond);
 }
@@ -192,10 +191,10 @@ PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *at
 	struct px_site site = PX_SITE(pthread_cond_init, pthread_cond_init);
 	int result;
 
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_init(cond, attr);
 	result = px_real.pthread_cond_init(cond, attr);
-	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, result);
 	return result;
 }
 
@@ -203,9 +202,9 @@ PX_WRAP int pthread_cond_destroy(pthread_cond_t *cond)
 {
 	struct px_site site = PX_SITE(pthread_cond_destroy, pthread_cond_destroy);
 
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_destroy(cond);
-	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, 0);
 	return px_real.pthread_cond_destroy(cond);
 }
 
@@ -214,10 +213,10 @@ PX_WRAP int cnd_init(cnd_t *cond)
 	struct px_site site = PX_SITE(cnd_init, cnd_init);
 	int result;
 
-	if (PX_PASSES(cond))
+	if (PX_NOT_TRACED(cond))
 		return px_real.cnd_init(cond);
 	result = px_real.cnd_init(cond);
-	px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, px_c11_error(result));
+	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, px_c11_error(result));
 	return result;
 }
 
@@ -225,7 +224,7 @@ PX_WRAP void cnd_destroy(cnd_t *cond)
 {
 	struct px_site site = PX_SITE(cnd_destroy, cnd_destroy);
 
-	if (!PX_PASSES(cond))
-		px_hook_tell(site, PX_IS_WHOLE, cond, 0, 0, 0);
+	if (!PX_NOT_TRACED(cond))
+		px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, 0);
 	px_real.cnd_destroy(cond);
 }

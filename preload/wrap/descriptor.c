@@ -182,7 +182,7 @@ static void forget_mode(int fd)
 		va_end(arguments);                                                                 \
 		if (command == F_SETFL)                                                            \
 			forget_mode(fd);                                                           \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(fd, command, argument);                              \
 		return traced_fcntl(PX_WRAPPER_##symbol, fd, command, argument, px_real.symbol,    \
 				    PX_CALLER);                                                    \
@@ -200,7 +200,7 @@ PX_WRAP int ioctl(int fd, unsigned long request, ...)
 	va_end(arguments);
 	if (request == FIONBIO)
 		forget_mode(fd);
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.ioctl(fd, request, argument);
 	return PX_FD_TOLD(ioctl, ioctl, fd, request, px_real.ioctl(fd, request, argument));
 }
@@ -222,7 +222,7 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
 {
 	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
 		px_write_once(&has_marks, 1U);
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.setsockopt(fd, level, option, value, length);
 	return traced_setsockopt(fd, level, option, value, length, PX_CALLER);
 }
@@ -252,7 +252,7 @@ static int confine(int option, const unsigned long argument[4], void *caller)
 
 	if (is_confining(option))
 		px_fd_confine();
-	if (!PX_PASSES(process))
+	if (!PX_NOT_TRACED(process))
 		px_hook_fd(PX_WRAPPER_prctl, PX_WHOLE(prctl), -1, (uint32_t)option, 0, caller);
 	if (ends)
 		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
@@ -273,7 +273,7 @@ PX_WRAP int prctl(int option, ...)
 	va_end(arguments);
 	if (is_confining(option) || takes_clock(option, argument[0]))
 		return confine(option, argument, PX_CALLER);
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
 	return PX_FD_TOLD(
 		prctl, prctl, -1, option,

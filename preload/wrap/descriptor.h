@@ -16,8 +16,8 @@
  * A descriptor that is closed is recorded before it is, since somebody else may be given its number at once; so is not
  * one of which nothing is known, as by a program that closes all that there could be: it is told with its result.
  */
-#ifndef PX_DESCRIPTOR_H
-#define PX_DESCRIPTOR_H
+#ifndef PX_PRELOAD_WRAP_DESCRIPTOR_H
+#define PX_PRELOAD_WRAP_DESCRIPTOR_H
 
 #include <sys/socket.h>
 

@@ -23,7 +23,7 @@
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags, mode);                                  \
 		return OPENS(symbol, path, flags, px_real.symbol(path, flags, mode));              \
 	}
@@ -36,7 +36,7 @@ OPEN(open64)
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags, mode);                       \
 		return OPENS(symbol, path, flags, px_real.symbol(directory, path, flags, mode));   \
 	}
@@ -46,7 +46,7 @@ OPENAT(openat64)
 #define OPEN_2(symbol)                                                                             \
 	PX_WRAP int symbol(const char *path, int flags)                                            \
 	{                                                                                          \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags);                                        \
 		return OPENS(symbol, path, flags, px_real.symbol(path, flags));                    \
 	}
@@ -56,7 +56,7 @@ OPEN_2(__open64_2)
 #define OPENAT_2(symbol)                                                                           \
 	PX_WRAP int symbol(int directory, const char *path, int flags)                             \
 	{                                                                                          \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags);                             \
 		return OPENS(symbol, path, flags, px_real.symbol(directory, path, flags));         \
 	}
@@ -66,7 +66,7 @@ OPENAT_2(__openat64_2)
 #define CREAT(symbol)                                                                              \
 	PX_WRAP int symbol(const char *path, mode_t mode)                                          \
 	{                                                                                          \
-		if (PX_PASSES_OR_LENT(file))                                                       \
+		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, mode);                                         \
 		return OPENS(symbol, path, O_CREAT | O_WRONLY | O_TRUNC,                           \
 			     px_real.symbol(path, mode));                                          \
@@ -89,7 +89,7 @@ static int traced_close(int fd, void *caller)
 
 PX_WRAP int close(int fd)
 {
-	if (PX_PASSES_OR_LENT(file)) {
+	if (PX_NOT_TRACED_OR_VFORK(file)) {
 		px_fd_set_kind(fd, PX_FD_UNKNOWN);
 		return px_real.close(fd);
 	}
@@ -98,7 +98,7 @@ PX_WRAP int close(int fd)
 
 PX_WRAP ssize_t read(int fd, void *buffer, size_t size)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.read(fd, buffer, size);
 	return PX_FD_WAITS(read, read, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, size,
 			   px_real.read(fd, buffer, size));
@@ -106,7 +106,7 @@ PX_WRAP ssize_t read(int fd, void *buffer, size_t size)
 
 PX_WRAP ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.__read_chk(fd, buffer, size, room);
 	return PX_FD_WAITS(__read_chk, read, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size,
 			   size, px_real.__read_chk(fd, buffer, size, room));
@@ -114,7 +114,7 @@ PX_WRAP ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 
 PX_WRAP ssize_t readv(int fd, const struct iovec *vector, int count)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.readv(fd, vector, count);
 	return PX_FD_WAITS(readv, readv, fd, count > 0 && px_fd_would_wait(fd, POLLIN), 0,
 			   px_vector_size(vector, count, result), px_real.readv(fd, vector, count));
@@ -122,7 +122,7 @@ PX_WRAP ssize_t readv(int fd, const struct iovec *vector, int count)
 
 PX_WRAP ssize_t write(int fd, const void *buffer, size_t size)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.write(fd, buffer, size);
 	return PX_FD_WAITS(write, write, fd, size > 0 && px_fd_would_wait(fd, POLLOUT), size, size,
 			   px_real.write(fd, buffer, size));
@@ -130,7 +130,7 @@ PX_WRAP ssize_t write(int fd, const void *buffer, size_t size)
 
 PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.writev(fd, vector, count);
 	return PX_FD_WAITS(writev, writev, fd, count > 0 && px_fd_would_wait(fd, POLLOUT), 0,
 			   px_vector_size(vector, count, result),
@@ -153,7 +153,7 @@ PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 #define PREAD(symbol, call, buffer_type, offset_type)                                              \
 	PX_WRAP ssize_t symbol(int fd, buffer_type *buffer, size_t size, offset_type offset)       \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset);                           \
 		return AT_PLACE(symbol, call, fd, size, offset,                                    \
 				px_real.symbol(fd, buffer, size, offset));                         \
@@ -166,7 +166,7 @@ PREAD(pwrite64, pwrite, const void, off64_t)
 #define PREAD_CHK(symbol, offset_type)                                                             \
 	PX_WRAP ssize_t symbol(int fd, void *buffer, size_t size, offset_type offset, size_t room) \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset, room);                     \
 		return AT_PLACE(symbol, pread, fd, size, offset,                                   \
 				px_real.symbol(fd, buffer, size, offset, room));                   \
@@ -177,7 +177,7 @@ PREAD_CHK(__pread64_chk, off64_t)
 #define PREADV(symbol, call, offset_type)                                                          \
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset)  \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset);                          \
 		return AT_PLACE(symbol, call, fd, px_vector_size(vector, count, result), offset,   \
 				px_real.symbol(fd, vector, count, offset));                        \
@@ -191,7 +191,7 @@ PREADV(pwritev64, pwrite, off64_t)
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset,  \
 			       int flags)                                                          \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset, flags);                   \
 		return AT_PLACE(symbol, call, fd, px_vector_size(vector, count, result), offset,   \
 				px_real.symbol(fd, vector, count, offset, flags));                 \
@@ -204,7 +204,7 @@ PREADV2(pwritev64v2, pwrite, off64_t)
 #define LSEEK(symbol, offset_type)                                                                 \
 	PX_WRAP offset_type symbol(int fd, offset_type offset, int whence)                         \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, offset, whence);                                 \
 		return AT_PLACE(symbol, lseek, fd, whence, offset,                                 \
 				px_real.symbol(fd, offset, whence));                               \
@@ -214,14 +214,14 @@ LSEEK(lseek64, off64_t)
 
 PX_WRAP int fsync(int fd)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.fsync(fd);
 	return PX_FD_TOLD(fsync, fsync, fd, 0, px_real.fsync(fd));
 }
 
 PX_WRAP int fdatasync(int fd)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.fdatasync(fd);
 	return PX_FD_TOLD(fdatasync, fsync, fd, 0, px_real.fdatasync(fd));
 }
@@ -229,7 +229,7 @@ PX_WRAP int fdatasync(int fd)
 #define FTRUNCATE(symbol, offset_type)                                                             \
 	PX_WRAP int symbol(int fd, offset_type size)                                               \
 	{                                                                                          \
-		if (PX_PASSES(file))                                                               \
+		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, size);                                           \
 		return PX_FD_TOLD(symbol, ftruncate, fd, size, px_real.symbol(fd, size));          \
 	}
@@ -238,14 +238,14 @@ FTRUNCATE(ftruncate64, off64_t)
 
 PX_WRAP int unlink(const char *path)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.unlink(path);
 	return PX_PATH_TOLD(unlink, unlink, -1, 0, path, px_real.unlink(path));
 }
 
 PX_WRAP int unlinkat(int directory, const char *path, int flags)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.unlinkat(directory, path, flags);
 	return PX_PATH_TOLD(unlinkat, unlink, -1, 0, path,
 			    px_real.unlinkat(directory, path, flags));
@@ -253,21 +253,21 @@ PX_WRAP int unlinkat(int directory, const char *path, int flags)
 
 PX_WRAP int remove(const char *path)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.remove(path);
 	return PX_PATH_TOLD(remove, unlink, -1, 0, path, px_real.remove(path));
 }
 
 PX_WRAP int rename(const char *from, const char *to)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.rename(from, to);
 	return PX_PATH_TOLD(rename, rename, -1, 0, from, px_real.rename(from, to));
 }
 
 PX_WRAP int renameat(int from_directory, const char *from, int to_directory, const char *to)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.renameat(from_directory, from, to_directory, to);
 	return PX_PATH_TOLD(renameat, rename, -1, 0, from,
 			    px_real.renameat(from_directory, from, to_directory, to));
@@ -276,7 +276,7 @@ PX_WRAP int renameat(int from_directory, const char *from, int to_directory, con
 PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, const char *to,
 		      unsigned int flags)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.renameat2(from_directory, from, to_directory, to, flags);
 	return PX_PATH_TOLD(renameat2, rename, -1, 0, from,
 			    px_real.renameat2(from_directory, from, to_directory, to, flags));
@@ -284,21 +284,21 @@ PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, co
 
 PX_WRAP int mkdir(const char *path, mode_t mode)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.mkdir(path, mode);
 	return PX_PATH_TOLD(mkdir, mkdir, -1, mode, path, px_real.mkdir(path, mode));
 }
 
 PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
 {
-	if (PX_PASSES(file))
+	if (PX_NOT_TRACED(file))
 		return px_real.mkdirat(directory, path, mode);
 	return PX_PATH_TOLD(mkdirat, mkdir, -1, mode, path, px_real.mkdirat(directory, path, mode));
 }
 
 PX_WRAP int dup(int fd)
 {
-	if (PX_PASSES_OR_LENT(file))
+	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup(fd);
 	return PX_FD_TOLD(dup, dup, fd, (px_fd_opened(result), 0), px_real.dup(fd));
 }
@@ -306,7 +306,7 @@ PX_WRAP int dup(int fd)
 PX_WRAP int dup2(int fd, int wanted)
 {
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
-	if (PX_PASSES_OR_LENT(file))
+	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup2(fd, wanted);
 	return PX_FD_TOLD(dup2, dup, fd, (px_fd_opened(result), 0), px_real.dup2(fd, wanted));
 }
@@ -314,7 +314,7 @@ PX_WRAP int dup2(int fd, int wanted)
 PX_WRAP int dup3(int fd, int wanted, int flags)
 {
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
-	if (PX_PASSES_OR_LENT(file))
+	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup3(fd, wanted, flags);
 	return PX_FD_TOLD(dup3, dup, fd, (px_fd_opened(result), 0),
 			  px_real.dup3(fd, wanted, flags));
@@ -336,14 +336,14 @@ static int traced_pipe(enum px_wrapper wrapper, int ends[2], int flags, void *ca
 
 PX_WRAP int pipe(int ends[2])
 {
-	if (PX_PASSES_OR_LENT(file))
+	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe(ends);
 	return traced_pipe(PX_WRAPPER_pipe, ends, 0, PX_CALLER);
 }
 
 PX_WRAP int pipe2(int ends[2], int flags)
 {
-	if (PX_PASSES_OR_LENT(file))
+	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe2(ends, flags);
 	return traced_pipe(PX_WRAPPER_pipe2, ends, flags, PX_CALLER);
 }

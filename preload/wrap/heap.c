@@ -91,7 +91,7 @@ PX_WRAP void *malloc(size_t size)
 
 	if (px_unlikely(px_hook_is_preparing))
 		return arena_get(ARENA_UNIT, size);
-	if (PX_PASSES(heap))
+	if (PX_NOT_TRACED(heap))
 		return px_real.malloc(size);
 	sample = px_hook_begin();
 	memory = PX_REAL(&sample, px_real.malloc(size));
@@ -108,7 +108,7 @@ PX_WRAP void *calloc(size_t count, size_t size)
 
 	if (px_unlikely(px_hook_is_preparing))
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
-	if (PX_PASSES(heap))
+	if (PX_NOT_TRACED(heap))
 		return px_real.calloc(count, size);
 	sample = px_hook_begin();
 	memory = PX_REAL(&sample, px_real.calloc(count, size));
@@ -144,7 +144,7 @@ PX_WRAP void *realloc(void *old, size_t size)
 		return leave_arena(old, size);
 	if (px_unlikely(px_hook_is_preparing) && !old)
 		return arena_get(ARENA_UNIT, size);
-	if (PX_PASSES(heap) || is_inside)
+	if (PX_NOT_TRACED(heap) || is_inside)
 		return px_real.realloc(old, size);
 	return traced_realloc(PX_WRAPPER_realloc, old, 1, size, PX_CALLER);
 }
@@ -157,7 +157,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 		return overflows(count, size, &bytes) ? NULL : leave_arena(old, bytes);
 	if (px_unlikely(px_hook_is_preparing) && !old)
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
-	if (PX_PASSES(heap))
+	if (PX_NOT_TRACED(heap))
 		return px_real.reallocarray(old, count, size);
 	return traced_realloc(PX_WRAPPER_reallocarray, old, count, size, PX_CALLER);
 }
@@ -173,7 +173,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
                                                                                                    \
 		if (px_unlikely(px_hook_is_preparing))                                             \
 			return arena_get(alignment, size);                                         \
-		if (PX_PASSES(heap))                                                               \
+		if (PX_NOT_TRACED(heap))                                                           \
 			return px_real.symbol arguments;                                           \
 		sample = px_hook_begin();                                                          \
 		memory = PX_REAL(&sample, px_real.symbol arguments);                               \
@@ -196,7 +196,7 @@ PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
 		*memory = arena_get(alignment, size);
 		return *memory ? 0 : ENOMEM;
 	}
-	if (PX_PASSES(heap))
+	if (PX_NOT_TRACED(heap))
 		return px_real.posix_memalign(memory, alignment, size);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.posix_memalign(memory, alignment, size));
@@ -222,7 +222,7 @@ PX_WRAP void free(void *memory)
 	/* What was had before is the real one's, if that is known already; it may be lost otherwise. */
 	if (px_unlikely(px_hook_is_preparing && !px_real.free))
 		return;
-	if (PX_PASSES(heap))
+	if (PX_NOT_TRACED(heap))
 		px_real.free(memory);
 	else
 		traced_free(memory, PX_CALLER);

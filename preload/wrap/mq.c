@@ -52,7 +52,7 @@ static bool is_done(enum px_call call, const struct transfer *transfer, ssize_t 
 static ssize_t traced_transfer(struct px_site site, const struct transfer *transfer,
 			       const struct timespec *deadline)
 {
-	bool is_valid = !deadline || (px_reach_can_read(deadline, sizeof(*deadline)) &&
+	bool is_valid = !deadline || (px_probe_can_read(deadline, sizeof(*deadline)) &&
 				      px_deadline_is_time(deadline));
 	struct px_hook_sample sample = px_hook_begin();
 	uint32_t size = transfer->size > UINT32_MAX ? UINT32_MAX : (uint32_t)transfer->size;
@@ -77,7 +77,7 @@ PX_WRAP int mq_send(mqd_t queue, const char *message, size_t size, unsigned int 
 {
 	struct transfer transfer = {queue, (char *)(uintptr_t)message, size, NULL, priority};
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_send(queue, message, size, priority);
 	return (int)traced_transfer(PX_SITE(mq_send, mq_send), &transfer, NULL);
 }
@@ -87,7 +87,7 @@ PX_WRAP int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned
 {
 	struct transfer transfer = {queue, (char *)(uintptr_t)message, size, NULL, priority};
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_timedsend(queue, message, size, priority, deadline);
 	return (int)traced_transfer(PX_SITE(mq_timedsend, mq_timedsend), &transfer, deadline);
 }
@@ -96,7 +96,7 @@ PX_WRAP ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned int
 {
 	struct transfer transfer = {queue, message, size, priority, 0};
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_receive(queue, message, size, priority);
 	return traced_transfer(PX_SITE(mq_receive, mq_receive), &transfer, NULL);
 }
@@ -106,7 +106,7 @@ PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigne
 {
 	struct transfer transfer = {queue, message, size, priority, 0};
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_timedreceive(queue, message, size, priority, deadline);
 	return traced_transfer(PX_SITE(mq_timedreceive, mq_timedreceive), &transfer, deadline);
 }
@@ -114,17 +114,18 @@ PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigne
 static void tell_of_open(struct px_site site, const char *name, const struct mq_attr *attr,
 			 mqd_t queue)
 {
-	struct px_text told = {.data.of_fd = {.fd = queue, .result = queue < 0 ? -errno : queue}};
+	struct px_text_arg told = {
+		.data.of_fd = {.fd = queue, .result = queue < 0 ? -errno : queue}};
 
 	if (queue >= 0 && attr)
 		told.data.of_fd.value = (uint32_t)attr->mq_msgsize;
-	px_text_tell(site, PX_IS_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
+	px_text_arg_record(site, PX_IS_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
 }
 
 PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
 {
 	struct px_site site = PX_SITE(mq_open, mq_open);
-	bool passes = PX_PASSES(mq);
+	bool passes = PX_NOT_TRACED(mq);
 	struct mq_attr *attr = NULL;
 	mode_t mode = 0;
 	va_list list;
@@ -147,7 +148,7 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 	struct px_site site = PX_SITE(__mq_open_2, mq_open);
 	mqd_t queue;
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.__mq_open_2(name, flags);
 	queue = px_real.__mq_open_2(name, flags);
 	tell_of_open(site, name, NULL, queue);
@@ -163,7 +164,7 @@ PX_WRAP int mq_close(mqd_t queue)
 	struct px_site site = PX_SITE(mq_close, mq_close);
 	int result;
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_close(queue);
 	px_hook_fd(site.wrapper, PX_WHOLE(mq_close), queue, 0, 0, site.caller);
 	result = px_real.mq_close(queue);
@@ -177,7 +178,7 @@ PX_WRAP int mq_notify(mqd_t queue, const struct sigevent *event)
 	struct px_site site = PX_SITE(mq_notify, mq_notify);
 	int result;
 
-	if (PX_PASSES(mq))
+	if (PX_NOT_TRACED(mq))
 		return px_real.mq_notify(queue, event);
 	result = px_real.mq_notify(queue, event);
 	px_hook_fd(site.wrapper, PX_WHOLE(mq_notify), queue, 0, result < 0 ? -errno : result,

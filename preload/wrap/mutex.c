@@ -59,7 +59,7 @@ static bool is_own(const pthread_mutex_t *mutex)
 	return owner != 0 && owner == px_thread_tid();
 }
 
-PX_INLINE bool is_had(enum px_call call, int result)
+PX_INLINE bool is_acquired(enum px_call call, int result)
 {
 	return result == 0 || (!px_c11_is(call) && result == EOWNERDEAD);
 }
@@ -98,9 +98,9 @@ static PX_NOINLINE void tell_of_lock(struct px_site site, pthread_mutex_t *mutex
 	uint32_t owner = owner_of(mutex);
 	uint32_t count = times_held(mutex, owner);
 
-	if (is_had(site.call, result) && --count == 0)
+	if (is_acquired(site.call, result) && --count == 0)
 		owner = 0;
-	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
+	px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
 }
 
 static bool has_deadline(enum px_call call)
@@ -109,30 +109,30 @@ static bool has_deadline(enum px_call call)
 }
 
 /* Whose thread has it, and checks for that, is told so at once; so is he who sets a deadline that is none. */
-static bool is_told_at_once(enum px_call call, const pthread_mutex_t *mutex,
-			    struct px_deadline deadline)
+static bool fails_at_once(enum px_call call, const pthread_mutex_t *mutex,
+			  struct px_deadline deadline)
 {
 	if ((KIND(mutex) & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK && is_own(mutex))
 		return true;
 	return has_deadline(call) && !px_deadline_is_time(deadline.time);
 }
 
-static PX_NOINLINE int lock_later(struct px_site site, pthread_mutex_t *mutex,
-				  struct px_deadline deadline, struct px_hook_sample *sample)
+static PX_NOINLINE int lock_blocking(struct px_site site, pthread_mutex_t *mutex,
+				     struct px_deadline deadline, struct px_hook_sample *sample)
 {
 	uint32_t owner = owner_of(mutex);
 	int result;
 
-	if (is_told_at_once(site.call, mutex, deadline)) {
+	if (fails_at_once(site.call, mutex, deadline)) {
 		result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
 		tell_of_lock(site, mutex, result);
 		return result;
 	}
-	px_hook_tell(site, PX_RECORD_BEGINS, mutex, owner, times_held(mutex, owner), 0);
+	px_hook_record(site, PX_RECORD_BEGINS, mutex, owner, times_held(mutex, owner), 0);
 	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
-	owner = is_had(site.call, result) ? 0 : owner_of(mutex);
-	px_hook_tell(site, PX_RECORD_ENDS, mutex, owner, times_held(mutex, owner),
-		     px_c11_error_of(site.call, result));
+	owner = is_acquired(site.call, result) ? 0 : owner_of(mutex);
+	px_hook_record(site, PX_RECORD_ENDS, mutex, owner, times_held(mutex, owner),
+		       px_c11_error_of(site.call, result));
 	return result;
 }
 
@@ -148,7 +148,7 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 	int result;
 
 	if ((word & LOCK_WORD_TID) != 0 && !(word & LOCK_WORD_DIED) && !is_recursive)
-		return lock_later(site, mutex, deadline, sample);
+		return lock_blocking(site, mutex, deadline, sample);
 	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
 	tell_of_lock(site, mutex, result);
 	return result;
@@ -158,7 +158,7 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 PX_INLINE void tell_of_try(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
-		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
 	else
 		tell_of_lock(site, mutex, result);
 }
@@ -172,7 +172,7 @@ PX_INLINE int traced_lock(struct px_site site, pthread_mutex_t *mutex, struct px
 		return lock_robust(site, mutex, deadline, sample);
 	result = PX_REAL(sample, really_try(site.call, mutex));
 	if (px_unlikely(result == (px_c11_is(site.call) ? thrd_busy : EBUSY)))
-		return lock_later(site, mutex, deadline, sample);
+		return lock_blocking(site, mutex, deadline, sample);
 	tell_of_try(site, mutex, result);
 	return result;
 }
@@ -205,14 +205,14 @@ static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 
 PX_WRAP int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_lock(mutex);
 	return traced_mutex_lock(mutex, PX_CALLER);
 }
 
 PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_timedlock(mutex, time);
 	return traced_or_measured(PX_SITE(pthread_mutex_timedlock, pthread_mutex_timedlock), mutex,
 				  (struct px_deadline){CLOCK_REALTIME, time});
@@ -225,7 +225,7 @@ PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	struct px_site site = PX_SITE(pthread_mutex_clocklock, pthread_mutex_clocklock);
 	int result;
 
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_clocklock(mutex, clock, time);
 	if (px_deadline_is_clock(clock))
 		return traced_or_measured(site, mutex, (struct px_deadline){clock, time});
@@ -246,7 +246,7 @@ PX_INLINE int traced_trylock(struct px_site site, pthread_mutex_t *mutex)
 
 PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_trylock(mutex);
 	return traced_trylock(PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock), mutex);
 }
@@ -262,18 +262,18 @@ bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 }
 
 /* The thread is none that we know, or not the owner, or the owner is told otherwise. */
-static PX_NOINLINE int unlock_otherwise(struct px_site site, pthread_mutex_t *mutex)
+static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 {
 	uint32_t owner = owner_of(mutex);
 	uint32_t count = times_held(mutex, owner);
 	int result;
 
 	if (!px_mutex_is_refused(mutex)) {
-		px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, 0);
+		px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, 0);
 		return really_unlock(site.call, mutex);
 	}
 	result = really_unlock(site.call, mutex);
-	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
+	px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
 	return result;
 }
 
@@ -283,8 +283,8 @@ PX_INLINE int traced_unlock(struct px_site site, pthread_mutex_t *mutex,
 	uint32_t owner = OWNER(mutex);
 
 	if (px_unlikely(owner != px_thread.tid))
-		return PX_REAL(sample, unlock_otherwise(site, mutex));
-	px_hook_tell(site, PX_IS_WHOLE, mutex, owner, times_held(mutex, owner), 0);
+		return PX_REAL(sample, unlock_slow(site, mutex));
+	px_hook_record(site, PX_IS_WHOLE, mutex, owner, times_held(mutex, owner), 0);
 	return PX_REAL(sample, really_unlock(site.call, mutex));
 }
 
@@ -314,7 +314,7 @@ static PX_NOINLINE int traced_mutex_unlock(pthread_mutex_t *mutex, void *caller)
 
 PX_WRAP int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_unlock(mutex);
 	return traced_mutex_unlock(mutex, PX_CALLER);
 }
@@ -325,15 +325,15 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 	int protocol = PTHREAD_PRIO_NONE, type = PTHREAD_MUTEX_DEFAULT;
 	int result = 0;
 
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_init(mutex, attr);
 	result = px_real.pthread_mutex_init(mutex, attr);
 	if (result == 0 && attr) {
 		pthread_mutexattr_getprotocol(attr, &protocol);
 		pthread_mutexattr_gettype(attr, &type);
 	}
-	px_hook_tell(site, PX_IS_WHOLE, mutex, protocol == PTHREAD_PRIO_INHERIT, (uint32_t)type,
-		     result);
+	px_hook_record(site, PX_IS_WHOLE, mutex, protocol == PTHREAD_PRIO_INHERIT, (uint32_t)type,
+		       result);
 	return result;
 }
 
@@ -343,14 +343,14 @@ PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 	struct px_site site = PX_SITE(pthread_mutex_destroy, pthread_mutex_destroy);
 	int result;
 
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_destroy(mutex);
 	if (NR_USERS(mutex) == 0 || (KIND(mutex) & KIND_ROBUST)) {
-		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
 		return px_real.pthread_mutex_destroy(mutex);
 	}
 	result = px_real.pthread_mutex_destroy(mutex);
-	px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, result);
 	return result;
 }
 
@@ -365,14 +365,14 @@ static PX_NOINLINE int traced_mtx_lock(mtx_t *mutex, void *caller)
 
 PX_WRAP int mtx_lock(mtx_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_lock(mutex);
 	return traced_mtx_lock(mutex, PX_CALLER);
 }
 
 PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_timedlock(mutex, time);
 	return traced_or_measured(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
 				  (struct px_deadline){CLOCK_REALTIME, time});
@@ -380,7 +380,7 @@ PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
 
 PX_WRAP int mtx_trylock(mtx_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_trylock(mutex);
 	return traced_trylock(PX_SITE(mtx_trylock, mtx_trylock), (pthread_mutex_t *)mutex);
 }
@@ -394,7 +394,7 @@ static PX_NOINLINE int traced_mtx_unlock(mtx_t *mutex, void *caller)
 
 PX_WRAP int mtx_unlock(mtx_t *mutex)
 {
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_unlock(mutex);
 	return traced_mtx_unlock(mutex, PX_CALLER);
 }
@@ -404,10 +404,10 @@ PX_WRAP int mtx_init(mtx_t *mutex, int type)
 	struct px_site site = PX_SITE(mtx_init, mtx_init);
 	int result;
 
-	if (PX_PASSES(mutex))
+	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_init(mutex, type);
 	result = px_real.mtx_init(mutex, type);
-	px_hook_tell(site, PX_IS_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
+	px_hook_record(site, PX_IS_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
 	return result;
 }
 
@@ -415,13 +415,13 @@ PX_WRAP void mtx_destroy(mtx_t *mutex)
 {
 	struct px_site site = PX_SITE(mtx_destroy, mtx_destroy);
 
-	if (!PX_PASSES(mutex))
-		px_hook_tell(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+	if (!PX_NOT_TRACED(mutex))
+		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
 	px_real.mtx_destroy(mutex);
 }
 
 /* No wrapper of these was called. */
-void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
+void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 {
 	uint32_t owner = owner_of(mutex);
 
@@ -432,7 +432,7 @@ void px_mutex_tell_of_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void 
 			       mutex, owner, times_held(mutex, owner), 0, caller);
 }
 
-void px_mutex_tell_of_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
+void px_mutex_record_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
 {
 	if (px_hook_has(PX_GROUP_mutex))
 		px_hook_object(is_of_c11 ? PX_NO_WRAPPER_INNER_C11_LOCK : PX_NO_WRAPPER_INNER_LOCK,

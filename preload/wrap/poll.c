@@ -64,7 +64,7 @@ static const struct timespec at_once;
 
 PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.poll(fds, nr_fds, timeout_ms);
 	return POLLS(poll, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.poll(fds, nr_fds, 0), NOTHING, px_real.poll(fds, nr_fds, timeout_ms));
@@ -72,7 +72,7 @@ PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
 
 PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t room)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.__poll_chk(fds, nr_fds, timeout_ms, room);
 	return POLLS(__poll_chk, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
@@ -82,7 +82,7 @@ PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t
 PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
 		  const sigset_t *mask)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.ppoll(fds, nr_fds, timeout, mask);
 	return POLLS(ppoll, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
 		     px_real.ppoll(fds, nr_fds, &at_once, mask), NOTHING,
@@ -92,7 +92,7 @@ PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *time
 PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
 			const sigset_t *mask, size_t room)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room);
 	return POLLS(__ppoll_chk, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
 		     px_real.__ppoll_chk(fds, nr_fds, &at_once, mask, room), NOTHING,
@@ -120,7 +120,7 @@ static bool save_sets(struct sets *sets, int nr_fds)
 	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->of); i++) {
 		if (!sets->of[i])
 			continue;
-		if (!px_reach_can_read(sets->of[i], sets->size))
+		if (!px_probe_can_read(sets->of[i], sets->size))
 			return false;
 		memcpy(&sets->copy[i], sets->of[i], sets->size);
 	}
@@ -158,7 +158,7 @@ PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 {
 	struct sets sets;
 
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.select(nr_fds, reads, writes, excepts, timeout);
 	sets.of[0] = reads;
 	sets.of[1] = writes;
@@ -183,7 +183,7 @@ PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 {
 	struct sets sets;
 
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask);
 	sets.of[0] = reads;
 	sets.of[1] = writes;
@@ -207,14 +207,14 @@ static int traced_epoll_create(enum px_wrapper wrapper, int argument, int flags,
 
 PX_WRAP int epoll_create(int size)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create(size);
 	return traced_epoll_create(PX_WRAPPER_epoll_create, size, 0, PX_CALLER);
 }
 
 PX_WRAP int epoll_create1(int flags)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create1(flags);
 	return traced_epoll_create(PX_WRAPPER_epoll_create1, flags, flags, PX_CALLER);
 }
@@ -238,14 +238,14 @@ static int traced_epoll_ctl(int epoll, int operation, int fd, struct epoll_event
 
 PX_WRAP int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_ctl(epoll, operation, fd, event);
 	return traced_epoll_ctl(epoll, operation, fd, event, PX_CALLER);
 }
 
 PX_WRAP int epoll_wait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_wait(epoll, events, nr_events, timeout_ms);
 	return POLLS(epoll_wait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.epoll_wait(epoll, events, nr_events, 0), NOTHING,
@@ -255,7 +255,7 @@ PX_WRAP int epoll_wait(int epoll, struct epoll_event *events, int nr_events, int
 PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms,
 			const sigset_t *mask)
 {
-	if (PX_PASSES(poll))
+	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask);
 	return POLLS(epoll_pwait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.epoll_pwait(epoll, events, nr_events, 0, mask), NOTHING,
@@ -265,7 +265,7 @@ PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, in
 PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 			 const struct timespec *timeout, const sigset_t *mask)
 {
-	if (PX_PASSES(poll) || (timeout && !px_reach_can_read(timeout, sizeof(*timeout))))
+	if (PX_NOT_TRACED(poll) || (timeout && !px_probe_can_read(timeout, sizeof(*timeout))))
 		return px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask);
 	return POLLS(epoll_pwait2, epoll_wait, epoll, ms_of(timeout), may_wait(timeout),
 		     px_real.epoll_pwait2(epoll, events, nr_events, &at_once, mask), NOTHING,

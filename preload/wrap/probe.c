@@ -34,7 +34,7 @@ static bool can_read_word(uintptr_t address)
 	return can;
 }
 
-bool px_reach_can_read(const void *memory, size_t size)
+bool px_probe_can_read(const void *memory, size_t size)
 {
 	uintptr_t address = (uintptr_t)memory, last = address + size - 1;
 
@@ -48,7 +48,7 @@ bool px_reach_can_read(const void *memory, size_t size)
 	return can_read_word(last);
 }
 
-size_t px_reach_length(const char *text, size_t most)
+size_t px_probe_length(const char *text, size_t most)
 {
 	size_t length = 0, piece;
 
@@ -57,7 +57,7 @@ size_t px_reach_length(const char *text, size_t most)
 
 		if (room > most - length)
 			room = most - length;
-		if (!px_reach_can_read(text + length, 1))
+		if (!px_probe_can_read(text + length, 1))
 			return 0;
 		piece = strnlen(text + length, room);
 		length += piece;

@@ -6,16 +6,16 @@
  *
  * A program that has confined itself is not to die of that question: then addresses alone are looked at.
  */
-#ifndef PX_REACH_H
-#define PX_REACH_H
+#ifndef PX_PRELOAD_WRAP_PROBE_H
+#define PX_PRELOAD_WRAP_PROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* True if all of it can be read just now.  Keeps errno. */
-bool px_reach_can_read(const void *memory, size_t size) __attribute__((visibility("hidden")));
+bool px_probe_can_read(const void *memory, size_t size) __attribute__((visibility("hidden")));
 
 /* The length of a text, or most of it; 0 if it cannot be read up to there.  Keeps errno. */
-size_t px_reach_length(const char *text, size_t most) __attribute__((visibility("hidden")));
+size_t px_probe_length(const char *text, size_t most) __attribute__((visibility("hidden")));
 
 #endif

@@ -43,9 +43,9 @@ static const char *if_readable(const char *text)
 
 static void tell(struct px_site site, uint32_t flags, int fd, const char *text, int64_t result)
 {
-	struct px_text told = {.data.of_fd = {.fd = fd, .result = result}};
+	struct px_text_arg told = {.data.of_fd = {.fd = fd, .result = result}};
 
-	px_text_tell(site, flags, &told, if_readable(text));
+	px_text_arg_record(site, flags, &told, if_readable(text));
 }
 
 /* Children. */
@@ -56,7 +56,7 @@ PX_WRAP pid_t fork(void)
 	pid_t pid;
 
 	ENSURE(fork);
-	if (PX_PASSES(process)) {
+	if (PX_NOT_TRACED(process)) {
 		pid = px_real.fork();
 		if (pid == 0)
 			px_standalone_after_fork();
@@ -149,7 +149,7 @@ static int spawn_recorded(const struct spawn_order *order, char *const *envp)
 	pid_t pid = 0;
 	int result;
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return order->real(order->pid, order->path, order->actions, order->attr,
 				   order->argv, envp);
 	sample = px_hook_begin();
@@ -164,11 +164,11 @@ static int spawn_recorded(const struct spawn_order *order, char *const *envp)
 
 static int spawn(const struct spawn_order *order, char *const *envp)
 {
-	bool keeps_out = px_standalone_keeps_out(true) && px_reach_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_envedit_room(envp) : 1;
+	bool keeps_out = px_standalone_keeps_out(true) && px_probe_can_read(envp, sizeof(*envp));
+	size_t size = keeps_out ? px_env_edit_room(envp) : 1;
 	void *room = __builtin_alloca(size);
 
-	return spawn_recorded(order, keeps_out ? px_envedit_make(envp, room) : envp);
+	return spawn_recorded(order, keeps_out ? px_env_edit_make(envp, room) : envp);
 }
 
 PX_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -207,7 +207,7 @@ PX_WRAP int system(const char *command)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(process) || !command)
+	if (PX_NOT_TRACED(process) || !command)
 		return px_real.system(command);
 	sample = px_hook_begin();
 	tell(site, PX_RECORD_BEGINS, 0, command, 0);
@@ -223,7 +223,7 @@ PX_WRAP FILE *popen(const char *command, const char *mode)
 	int saved_errno;
 	FILE *stream;
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.popen(command, mode);
 	sample = px_hook_begin();
 	stream = PX_REAL(&sample, px_real.popen(command, mode));
@@ -263,15 +263,15 @@ static int really_execute(const struct image *image, char *const *envp)
 
 static int execute(const struct image *image, char *const *envp)
 {
-	bool keeps_out = px_standalone_keeps_out(false) && px_reach_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_envedit_room(envp) : 1;
+	bool keeps_out = px_standalone_keeps_out(false) && px_probe_can_read(envp, sizeof(*envp));
+	size_t size = keeps_out ? px_env_edit_room(envp) : 1;
 	void *room = __builtin_alloca(size);
-	bool is_recorded = !PX_PASSES(process) && !px_hook_is_lent();
+	bool is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
 	int result;
 
 	ENSURE(execve);
 	if (keeps_out)
-		envp = px_envedit_make(envp, room);
+		envp = px_env_edit_make(envp, room);
 	if (is_recorded)
 		tell(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
 	result = really_execute(image, envp);
@@ -423,7 +423,7 @@ PX_WRAP pid_t wait(int *status)
 {
 	const struct wait_order order = {PX_WRAPPER_wait, -1, status, 0, NULL};
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.wait(status);
 	return traced_wait(&order, PX_CALLER);
 }
@@ -432,7 +432,7 @@ PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 {
 	const struct wait_order order = {PX_WRAPPER_waitpid, pid, status, options, NULL};
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.waitpid(pid, status, options);
 	return traced_wait(&order, PX_CALLER);
 }
@@ -441,7 +441,7 @@ PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
 {
 	const struct wait_order order = {PX_WRAPPER_wait3, -1, status, options, usage};
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.wait3(status, options, usage);
 	return traced_wait(&order, PX_CALLER);
 }
@@ -450,7 +450,7 @@ PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	const struct wait_order order = {PX_WRAPPER_wait4, pid, status, options, usage};
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.wait4(pid, status, options, usage);
 	return traced_wait(&order, PX_CALLER);
 }
@@ -476,7 +476,7 @@ static int traced_waitid(idtype_t type, id_t id, siginfo_t *info, int options, v
 
 PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.waitid(type, id, info, options);
 	return traced_waitid(type, id, info, options, PX_CALLER);
 }
@@ -487,7 +487,7 @@ PX_WRAP int pclose(FILE *stream)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(process))
+	if (PX_NOT_TRACED(process))
 		return px_real.pclose(stream);
 	sample = px_hook_begin();
 	px_hook_fd(PX_WRAPPER_pclose, PX_BEGINS(waitpid), -1, 0, 0, PX_CALLER);
@@ -501,7 +501,7 @@ PX_WRAP int pclose(FILE *stream)
 
 static void record_exit(enum px_wrapper wrapper, int status, void *caller)
 {
-	if (!PX_PASSES(process) && !px_hook_is_lent())
+	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
 		px_hook_fd(wrapper, PX_WHOLE(_exit), status, 0, 0, caller);
 }
 

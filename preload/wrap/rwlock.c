@@ -67,12 +67,12 @@ static int really_lock(enum px_call call, pthread_rwlock_t *lock, struct px_dead
 PX_INLINE void tell(struct px_site site, uint32_t flags, const pthread_rwlock_t *lock,
 		    struct holders holders, int result)
 {
-	px_hook_tell(site, flags, lock, holders.writer, holders.nr_readers, result);
+	px_hook_record(site, flags, lock, holders.writer, holders.nr_readers, result);
 }
 
 /* Who writes is told so at once when he wants it again; and a deadline that is none is refused. */
-static PX_NOINLINE int lock_later(struct px_site site, pthread_rwlock_t *lock,
-				  struct px_deadline deadline, struct px_hook_sample *sample)
+static PX_NOINLINE int lock_blocking(struct px_site site, pthread_rwlock_t *lock,
+				     struct px_deadline deadline, struct px_hook_sample *sample)
 {
 	struct holders holders = holders_of(lock);
 	bool is_refused = holders.writer != 0 && holders.writer == px_thread_tid();
@@ -101,7 +101,7 @@ PX_INLINE int traced_lock(struct px_site site, pthread_rwlock_t *lock, struct px
 	if (px_likely(result != EBUSY))
 		tell(site, PX_IS_WHOLE, lock, holders, result);
 	else
-		result = lock_later(site, lock, deadline, &sample);
+		result = lock_blocking(site, lock, deadline, &sample);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -119,7 +119,7 @@ PX_INLINE int traced_try(struct px_site site, pthread_rwlock_t *lock)
 
 PX_WRAP int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_rdlock(lock);
 	return traced_lock(PX_SITE(pthread_rwlock_rdlock, pthread_rwlock_rdlock), lock,
 			   (struct px_deadline){0, NULL});
@@ -127,7 +127,7 @@ PX_WRAP int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 
 PX_WRAP int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *time)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_timedrdlock(lock, time);
 	return traced_lock(PX_SITE(pthread_rwlock_timedrdlock, pthread_rwlock_timedrdlock), lock,
 			   (struct px_deadline){CLOCK_REALTIME, time});
@@ -136,7 +136,7 @@ PX_WRAP int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct time
 PX_WRAP int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 				       const struct timespec *time)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_clockrdlock(lock, clock, time);
 	return traced_lock(PX_SITE(pthread_rwlock_clockrdlock, pthread_rwlock_clockrdlock), lock,
 			   (struct px_deadline){clock, time});
@@ -144,14 +144,14 @@ PX_WRAP int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 
 PX_WRAP int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_tryrdlock(lock);
 	return traced_try(PX_SITE(pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock), lock);
 }
 
 PX_WRAP int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_wrlock(lock);
 	return traced_lock(PX_SITE(pthread_rwlock_wrlock, pthread_rwlock_wrlock), lock,
 			   (struct px_deadline){0, NULL});
@@ -159,7 +159,7 @@ PX_WRAP int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 
 PX_WRAP int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *time)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_timedwrlock(lock, time);
 	return traced_lock(PX_SITE(pthread_rwlock_timedwrlock, pthread_rwlock_timedwrlock), lock,
 			   (struct px_deadline){CLOCK_REALTIME, time});
@@ -168,7 +168,7 @@ PX_WRAP int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct time
 PX_WRAP int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 				       const struct timespec *time)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_clockwrlock(lock, clock, time);
 	return traced_lock(PX_SITE(pthread_rwlock_clockwrlock, pthread_rwlock_clockwrlock), lock,
 			   (struct px_deadline){clock, time});
@@ -176,7 +176,7 @@ PX_WRAP int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 
 PX_WRAP int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_trywrlock(lock);
 	return traced_try(PX_SITE(pthread_rwlock_trywrlock, pthread_rwlock_trywrlock), lock);
 }
@@ -187,7 +187,7 @@ PX_WRAP int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_unlock(lock);
 	sample = px_hook_begin();
 	tell(site, PX_IS_WHOLE, lock, holders_of(lock), 0);
@@ -201,10 +201,10 @@ PX_WRAP int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr
 	struct px_site site = PX_SITE(pthread_rwlock_init, pthread_rwlock_init);
 	int result;
 
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_init(lock, attr);
 	result = px_real.pthread_rwlock_init(lock, attr);
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, result);
 	return result;
 }
 
@@ -212,8 +212,8 @@ PX_WRAP int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
 	struct px_site site = PX_SITE(pthread_rwlock_destroy, pthread_rwlock_destroy);
 
-	if (PX_PASSES(rwlock))
+	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_destroy(lock);
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_rwlock_destroy(lock);
 }

@@ -35,7 +35,7 @@ static int really_wait(enum px_call call, sem_t *sem, struct px_deadline deadlin
  * True if it was to be had at once.  A wait is where a thread is cancelled also if it has not to wait, but for
  * sem_clockwait() of glibc.
  */
-static bool is_had(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
+static bool is_acquired(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
 {
 	int saved_errno = errno;
 
@@ -54,14 +54,14 @@ static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadl
 	uint32_t value = value_of(sem);
 	int result = 0;
 
-	if (is_valid && px_likely(is_had(site.call, sem, &sample))) {
-		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, 0);
+	if (is_valid && px_likely(is_acquired(site.call, sem, &sample))) {
+		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, 0);
 	} else {
 		if (is_valid)
-			px_hook_tell(site, PX_RECORD_BEGINS, sem, value, 0, 0);
+			px_hook_record(site, PX_RECORD_BEGINS, sem, value, 0, 0);
 		result = PX_REAL(&sample, really_wait(site.call, sem, deadline));
-		px_hook_tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, sem, value_of(sem), 0,
-			     result ? errno : 0);
+		px_hook_record(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, sem, value_of(sem), 0,
+			       result ? errno : 0);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -69,14 +69,14 @@ static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadl
 
 PX_WRAP int sem_wait(sem_t *sem)
 {
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_wait(sem);
 	return traced_wait(PX_SITE(sem_wait, sem_wait), sem, (struct px_deadline){0, NULL});
 }
 
 PX_WRAP int sem_timedwait(sem_t *sem, const struct timespec *time)
 {
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_timedwait(sem, time);
 	return traced_wait(PX_SITE(sem_timedwait, sem_timedwait), sem,
 			   (struct px_deadline){CLOCK_REALTIME, time});
@@ -84,7 +84,7 @@ PX_WRAP int sem_timedwait(sem_t *sem, const struct timespec *time)
 
 PX_WRAP int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *time)
 {
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_clockwait(sem, clock, time);
 	return traced_wait(PX_SITE(sem_clockwait, sem_clockwait), sem,
 			   (struct px_deadline){clock, time});
@@ -97,12 +97,12 @@ PX_WRAP int sem_trywait(sem_t *sem)
 	uint32_t value;
 	int result;
 
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_trywait(sem);
 	sample = px_hook_begin();
 	value = value_of(sem);
 	result = PX_REAL(&sample, px_real.sem_trywait(sem));
-	px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -114,15 +114,15 @@ PX_WRAP int sem_post(sem_t *sem)
 	uint32_t value;
 	int result;
 
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_post(sem);
 	sample = px_hook_begin();
 	value = value_of(sem);
 	if (px_likely(value != SEM_VALUE_MAX))
-		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, 0);
+		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, 0);
 	result = PX_REAL(&sample, px_real.sem_post(sem));
 	if (px_unlikely(value == SEM_VALUE_MAX))
-		px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -132,10 +132,10 @@ PX_WRAP int sem_init(sem_t *sem, int shared, unsigned int value)
 	struct px_site site = PX_SITE(sem_init, sem_init);
 	int result;
 
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_init(sem, shared, value);
 	result = px_real.sem_init(sem, shared, value);
-	px_hook_tell(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
 	return result;
 }
 
@@ -143,27 +143,27 @@ PX_WRAP int sem_destroy(sem_t *sem)
 {
 	struct px_site site = PX_SITE(sem_destroy, sem_destroy);
 
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_destroy(sem);
-	px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, 0);
 	return px_real.sem_destroy(sem);
 }
 
 /* The name is text behind the data; it was read by the real function, so it can be read. */
 static void tell_of_open(struct px_site site, const char *name, sem_t *sem)
 {
-	struct px_text told = {.data.of_object = {.result = (int16_t)errno}};
+	struct px_text_arg told = {.data.of_object = {.result = (int16_t)errno}};
 
 	if (sem != SEM_FAILED)
 		told.data.of_object = (__typeof__(told.data.of_object)){
 			.object = (uint64_t)(uintptr_t)sem, .value = value_of(sem)};
-	px_text_tell(site, PX_IS_WHOLE, &told, name);
+	px_text_arg_record(site, PX_IS_WHOLE, &told, name);
 }
 
 PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 {
 	struct px_site site = PX_SITE(sem_open, sem_open);
-	bool passes = PX_PASSES(sem);
+	bool passes = PX_NOT_TRACED(sem);
 	unsigned int value = 0;
 	mode_t mode = 0;
 	va_list list;
@@ -190,11 +190,11 @@ PX_WRAP int sem_close(sem_t *sem)
 	struct px_site site = PX_SITE(sem_close, sem_close);
 	int result;
 
-	if (PX_PASSES(sem))
+	if (PX_NOT_TRACED(sem))
 		return px_real.sem_close(sem);
-	px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, 0);
 	result = px_real.sem_close(sem);
 	if (result != 0)
-		px_hook_tell(site, PX_IS_WHOLE, sem, 0, 0, errno);
+		px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, errno);
 	return result;
 }

@@ -17,7 +17,7 @@ static full_handler full[NSIG];
 
 static void record(uint32_t place, uint32_t call_at, uintptr_t handler, int number)
 {
-	if (!PX_PASSES(signal))
+	if (!PX_NOT_TRACED(signal))
 		px_callpoint(place, call_at, handler, px_pair_of((uint32_t)number, 0),
 			     (void *)handler);
 }
@@ -51,7 +51,7 @@ static bool passes(int number)
 {
 	if (number <= 0 || number >= NSIG)
 		return true;
-	if (!PX_PASSES(signal))
+	if (!PX_NOT_TRACED(signal))
 		px_write_once(&was_used, true);
 	return !px_read_once(&was_used);
 }

@@ -35,7 +35,7 @@ PX_INLINE void tell(struct px_site site, uint32_t flags, uint64_t ns, int result
 
 PX_INLINE bool is_span(const struct timespec *time)
 {
-	return px_reach_can_read(time, sizeof(*time)) && px_deadline_is_time(time) &&
+	return px_probe_can_read(time, sizeof(*time)) && px_deadline_is_time(time) &&
 	       time->tv_sec >= 0;
 }
 
@@ -46,7 +46,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	uint64_t ns;
 	int result;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.nanosleep(time, left);
 	is_valid = is_span(time);
 	ns = is_valid ? ns_of(time) : 0;
@@ -77,7 +77,7 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 	uint64_t ns = 0;
 	int result;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.clock_nanosleep(clock, flags, time, left);
 	is_valid = is_span(time) &&
 		   clock != CLOCK_THREAD_CPUTIME_ID; /* a thread's own stands still */
@@ -96,7 +96,7 @@ PX_WRAP int usleep(useconds_t us)
 	uint64_t ns = (uint64_t)us * 1000;
 	int result;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.usleep(us);
 	tell(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.usleep(us);
@@ -110,7 +110,7 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 	uint64_t ns = seconds * NS_PER_S;
 	unsigned int left;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.sleep(seconds);
 	tell(site, PX_RECORD_BEGINS, ns, 0);
 	left = px_real.sleep(seconds);
@@ -126,7 +126,7 @@ PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 	uint64_t ns;
 	int result;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.thrd_sleep(time, left);
 	is_valid = is_span(time);
 	ns = is_valid ? ns_of(time) : 0;
@@ -145,7 +145,7 @@ PX_WRAP int pause(void)
 	struct px_site site = PX_SITE(pause, pause);
 	int result;
 
-	if (PX_PASSES(sleep))
+	if (PX_NOT_TRACED(sleep))
 		return px_real.pause();
 	tell(site, PX_RECORD_BEGINS, 0, 0);
 	result = px_real.pause();
@@ -158,9 +158,9 @@ PX_WRAP int sched_yield(void)
 {
 	struct px_site site = PX_SITE(sched_yield, sched_yield);
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.sched_yield();
-	px_hook_tell(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, NULL, 0, 0, 0);
 	return px_real.sched_yield();
 }
 
@@ -168,7 +168,7 @@ PX_WRAP void thrd_yield(void)
 {
 	struct px_site site = PX_SITE(thrd_yield, thrd_yield);
 
-	if (!PX_PASSES(thread))
-		px_hook_tell(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+	if (!PX_NOT_TRACED(thread))
+		px_hook_record(site, PX_IS_WHOLE, NULL, 0, 0, 0);
 	px_real.thrd_yield();
 }

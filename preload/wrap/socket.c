@@ -80,7 +80,7 @@ PX_WRAP int socket(int domain, int type, int protocol)
 	int64_t outcome;
 	int fd;
 
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.socket(domain, type, protocol);
 	sample = px_hook_begin();
 	fd = PX_REAL(&sample, px_real.socket(domain, type, protocol));
@@ -98,7 +98,7 @@ PX_WRAP int socketpair(int domain, int type, int protocol, int ends[2])
 	int64_t outcome;
 	int result, fd = -1;
 
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.socketpair(domain, type, protocol, ends);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.socketpair(domain, type, protocol, ends));
@@ -119,7 +119,7 @@ PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 	int64_t outcome;
 	int result;
 
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.bind(fd, address, length);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.bind(fd, address, length));
@@ -132,7 +132,7 @@ PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 
 PX_WRAP int listen(int fd, int backlog)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.listen(fd, backlog);
 	return PX_FD_TOLD(listen, listen, fd, backlog, px_real.listen(fd, backlog));
 }
@@ -160,14 +160,14 @@ static uint32_t accept_begins(enum px_wrapper wrapper, int fd, int flags, void *
 
 PX_WRAP int accept(int fd, __SOCKADDR_ARG address, socklen_t *length)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.accept(fd, address, length);
 	return ACCEPTS(accept, 0, px_real.accept(fd, address, length));
 }
 
 PX_WRAP int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.accept4(fd, address, length, flags);
 	return ACCEPTS(accept4, flags, px_real.accept4(fd, address, length, flags));
 }
@@ -203,7 +203,7 @@ static bool is_stream(int fd)
 static bool will_wait(int fd, const struct sockaddr *address, socklen_t length)
 {
 	return px_fd_kind(fd) == PX_FD_SOCKET && length <= sizeof(struct sockaddr_storage) &&
-	       px_reach_can_read(address, length) && !is_here(address, length) && is_stream(fd);
+	       px_probe_can_read(address, length) && !is_here(address, length) && is_stream(fd);
 }
 
 static int traced_connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length, void *caller)
@@ -226,14 +226,14 @@ static int traced_connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length
 
 PX_WRAP int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.connect(fd, address, length);
 	return traced_connect(fd, address, length, PX_CALLER);
 }
 
 PX_WRAP int shutdown(int fd, int how)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.shutdown(fd, how);
 	return PX_FD_TOLD(shutdown, shutdown, fd, how, px_real.shutdown(fd, how));
 }
@@ -261,7 +261,7 @@ static bool sending_waits(int fd, int flags)
 
 PX_WRAP ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.send(fd, buffer, size, flags);
 	return SENDS(send, size, size, px_real.send(fd, buffer, size, flags));
 }
@@ -288,7 +288,7 @@ static ssize_t traced_sendto(int fd, const void *buffer, size_t size, int flags,
 PX_WRAP ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
 		       __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.sendto(fd, buffer, size, flags, address, length);
 	return traced_sendto(fd, buffer, size, flags, address, length, PX_CALLER);
 }
@@ -300,7 +300,7 @@ static uint32_t message_size(const struct msghdr *message, int64_t result)
 
 PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.sendmsg(fd, message, flags);
 	return SENDS(sendmsg, 0, message_size(message, result),
 		     px_real.sendmsg(fd, message, flags));
@@ -308,7 +308,7 @@ PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.sendmmsg(fd, messages, count, flags);
 	return SENDS(sendmmsg, count, count, px_real.sendmmsg(fd, messages, count, flags));
 }
@@ -357,14 +357,14 @@ static bool must_wait(int fd, int64_t result)
 
 PX_WRAP ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.recv(fd, buffer, size, flags);
 	return RECEIVES(recv, recv, size, size, NULL, NULL, px_real.recv(fd, buffer, size, flags));
 }
 
 PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.__recv_chk(fd, buffer, size, room, flags);
 	return RECEIVES(__recv_chk, recv, size, size, NULL, NULL,
 			px_real.__recv_chk(fd, buffer, size, room, flags));
@@ -373,7 +373,7 @@ PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int f
 PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address,
 			 socklen_t *length)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.recvfrom(fd, buffer, size, flags, address, length);
 	return RECEIVES(recvfrom, recvfrom, size, size, received(address), length,
 			px_real.recvfrom(fd, buffer, size, flags, address, length));
@@ -382,7 +382,7 @@ PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADD
 PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 			       __SOCKADDR_ARG address, socklen_t *length)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length);
 	return RECEIVES(__recvfrom_chk, recvfrom, size, size, received(address), length,
 			px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length));
@@ -390,7 +390,7 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 
 PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.recvmsg(fd, message, flags);
 	return RECEIVES(recvmsg, recvmsg, 0, message_size(message, result), NULL, NULL,
 			px_real.recvmsg(fd, message, flags));
@@ -400,7 +400,7 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {
-	if (PX_PASSES(socket))
+	if (PX_NOT_TRACED(socket))
 		return px_real.recvmmsg(fd, messages, count, flags, timeout);
 	return PX_FD_WAITS(recvmmsg, recvmmsg, fd,
 			   !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count, count,

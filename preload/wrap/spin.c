@@ -21,7 +21,7 @@ PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 	uint64_t since;
 	int result;
 
-	if (PX_PASSES(spin))
+	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_lock(lock);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
@@ -30,7 +30,7 @@ PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 		result = PX_REAL(&sample, px_real.pthread_spin_lock(lock));
 		waited = waited_ns(since);
 	}
-	px_hook_tell(site, PX_IS_WHOLE, lock, waited, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, lock, waited, 0, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -41,11 +41,11 @@ PX_WRAP int pthread_spin_trylock(pthread_spinlock_t *lock)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(spin))
+	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_trylock(lock);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -56,10 +56,10 @@ PX_WRAP int pthread_spin_unlock(pthread_spinlock_t *lock)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(spin))
+	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_unlock(lock);
 	sample = px_hook_begin();
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_spin_unlock(lock));
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -70,10 +70,10 @@ PX_WRAP int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 	struct px_site site = PX_SITE(pthread_spin_init, pthread_spin_init);
 	int result;
 
-	if (PX_PASSES(spin))
+	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_init(lock, shared);
 	result = px_real.pthread_spin_init(lock, shared);
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, result);
 	return result;
 }
 
@@ -81,8 +81,8 @@ PX_WRAP int pthread_spin_destroy(pthread_spinlock_t *lock)
 {
 	struct px_site site = PX_SITE(pthread_spin_destroy, pthread_spin_destroy);
 
-	if (PX_PASSES(spin))
+	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_destroy(lock);
-	px_hook_tell(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_spin_destroy(lock);
 }

@@ -71,7 +71,7 @@ static int64_t opened(FILE *stream)
 #define FOPEN(symbol)                                                                              \
 	PX_WRAP FILE *symbol(const char *path, const char *mode)                                   \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode);                                         \
 		return opened_told(PX_WRAPPER_##symbol, px_real.symbol, path, mode, PX_CALLER);    \
 	}
@@ -107,7 +107,7 @@ static FILE *reopened_told(enum px_wrapper wrapper, __typeof__(freopen) *real, c
 #define FREOPEN(symbol)                                                                            \
 	PX_WRAP FILE *symbol(const char *path, const char *mode, FILE *stream)                     \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode, stream);                                 \
 		return reopened_told(PX_WRAPPER_##symbol, px_real.symbol, path, mode, stream,      \
 				     PX_CALLER);                                                   \
@@ -117,7 +117,7 @@ FREOPEN(freopen64)
 
 PX_WRAP FILE *fdopen(int fd, const char *mode)
 {
-	if (PX_PASSES(stdio))
+	if (PX_NOT_TRACED(stdio))
 		return px_real.fdopen(fd, mode);
 	return STREAM_TOLD(fdopen, fdopen, fd, 0, result ? fd : -(int64_t)errno,
 			   px_real.fdopen(fd, mode));
@@ -139,7 +139,7 @@ static int traced_fclose(FILE *stream, void *caller)
 
 PX_WRAP int fclose(FILE *stream)
 {
-	if (PX_PASSES(stdio)) {
+	if (PX_NOT_TRACED(stdio)) {
 		px_fd_set_kind(fd_of(stream), PX_FD_UNKNOWN);
 		return px_real.fclose(stream);
 	}
@@ -155,7 +155,7 @@ static int64_t items(size_t count, size_t size, FILE *stream)
 #define FREAD(symbol)                                                                              \
 	PX_WRAP size_t symbol(void *buffer, size_t size, size_t count, FILE *stream)               \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
 		return STREAM_READS(symbol, fread, stream, size * count,                           \
 				    items(result, size, stream),                                   \
@@ -167,7 +167,7 @@ FREAD(fread_unlocked)
 #define FREAD_CHK(symbol)                                                                          \
 	PX_WRAP size_t symbol(void *buffer, size_t room, size_t size, size_t count, FILE *stream)  \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, room, size, count, stream);                  \
 		return STREAM_READS(symbol, fread, stream, size * count,                           \
 				    items(result, size, stream),                                   \
@@ -179,7 +179,7 @@ FREAD_CHK(__fread_unlocked_chk)
 #define FWRITE(symbol)                                                                             \
 	PX_WRAP size_t symbol(const void *buffer, size_t size, size_t count, FILE *stream)         \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
 		return STREAM_TOLD(symbol, fwrite, fd_of(stream), size * count,                    \
 				   items(result, size, stream),                                    \
@@ -198,7 +198,7 @@ static int64_t line_of(const char *text, FILE *stream)
 #define FGETS(symbol)                                                                              \
 	PX_WRAP char *symbol(char *text, int size, FILE *stream)                                   \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, size, stream);                                 \
 		return STREAM_READS(symbol, fgets, stream, size, line_of(result, stream),          \
 				    px_real.symbol(text, size, stream));                           \
@@ -209,7 +209,7 @@ FGETS(fgets_unlocked)
 #define FGETS_CHK(symbol)                                                                          \
 	PX_WRAP char *symbol(char *text, size_t room, int size, FILE *stream)                      \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, room, size, stream);                           \
 		return STREAM_READS(symbol, fgets, stream, size, line_of(result, stream),          \
 				    px_real.symbol(text, room, size, stream));                     \
@@ -225,7 +225,7 @@ static int64_t line_length(ssize_t length, FILE *stream)
 
 PX_WRAP ssize_t getline(char **line, size_t *size, FILE *stream)
 {
-	if (PX_PASSES(stdio))
+	if (PX_NOT_TRACED(stdio))
 		return px_real.getline(line, size, stream);
 	return STREAM_READS(getline, getline, stream, 0, line_length(result, stream),
 			    px_real.getline(line, size, stream));
@@ -234,7 +234,7 @@ PX_WRAP ssize_t getline(char **line, size_t *size, FILE *stream)
 #define GETDELIM(symbol)                                                                           \
 	PX_WRAP ssize_t symbol(char **line, size_t *size, int delimiter, FILE *stream)             \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(line, size, delimiter, stream);                      \
 		return STREAM_READS(symbol, getline, stream, 0, line_length(result, stream),       \
 				    px_real.symbol(line, size, delimiter, stream));                \
@@ -245,7 +245,7 @@ GETDELIM(__getdelim)
 #define FPUTS(symbol)                                                                              \
 	PX_WRAP int symbol(const char *text, FILE *stream)                                         \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, stream);                                       \
 		return STREAM_TOLD(symbol, fputs, fd_of(stream), strlen(text),                     \
 				   result < 0 ? -(int64_t)errno : (int64_t)strlen(text),           \
@@ -256,7 +256,7 @@ FPUTS(fputs_unlocked)
 
 PX_WRAP int puts(const char *text)
 {
-	if (PX_PASSES(stdio))
+	if (PX_NOT_TRACED(stdio))
 		return px_real.puts(text);
 	return STREAM_TOLD(puts, fputs, fd_of(stdout), strlen(text) + 1,
 			   result < 0 ? -(int64_t)errno : (int64_t)strlen(text) + 1,
@@ -268,10 +268,11 @@ PX_WRAP int puts(const char *text)
  * used up by it, so it is called in one place.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
-	(PX_PASSES(stdio) ? (real) : STREAM_TOLD(symbol, fprintf, fd, 0, px_outcome(result), real))
+	(PX_NOT_TRACED(stdio) ? (real) :                                                           \
+				STREAM_TOLD(symbol, fprintf, fd, 0, px_outcome(result), real))
 
 #define SCANNED(symbol, stream, real)                                                              \
-	(PX_PASSES(stdio) ?                                                                        \
+	(PX_NOT_TRACED(stdio) ?                                                                    \
 		 (real) :                                                                          \
 		 STREAM_READS(symbol, fscanf, stream, 0,                                           \
 			      result == EOF && ferror_unlocked(stream) ? -(int64_t)errno : result, \
@@ -392,7 +393,7 @@ SCAN_FAMILY(__isoc23_)
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream);                                             \
 		return STREAM_TOLD(symbol, fflush, stream ? fd_of(stream) : -1, 0,                 \
 				   px_outcome(result), px_real.symbol(stream));                    \
@@ -415,7 +416,7 @@ static void told_seek(enum px_wrapper wrapper, FILE *stream, int64_t offset, int
 		struct px_hook_sample sample;                                                      \
 		int result;                                                                        \
                                                                                                    \
-		if (PX_PASSES(stdio))                                                              \
+		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream, offset, whence);                             \
 		sample = px_hook_begin();                                                          \
 		result = PX_REAL(&sample, px_real.symbol(stream, offset, whence));                 \

@@ -3,24 +3,24 @@
  * A call with a text behind its data: a name, a path, a command; as much of it as there is room for, and nothing if it
  * cannot be read.
  */
-#ifndef PX_TEXT_H
-#define PX_TEXT_H
+#ifndef PX_PRELOAD_WRAP_TEXT_ARG_H
+#define PX_PRELOAD_WRAP_TEXT_ARG_H
 
 #include <string.h>
 
 #include "hook.h"
 #include "wrap/probe.h"
 
-struct px_text {
+struct px_text_arg {
 	union px_call_data data;
 	char text[256];
 };
 
 /* text: NULL where there is none. */
-PX_INLINE void px_text_tell(struct px_site site, uint32_t flags, struct px_text *told,
-			    const char *text)
+PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *told,
+				  const char *text)
 {
-	size_t length = px_reach_length(text, sizeof(told->text));
+	size_t length = px_probe_length(text, sizeof(told->text));
 
 	if (length > 0)
 		memcpy(told->text, text, length);

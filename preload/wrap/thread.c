@@ -89,7 +89,7 @@ static void end_thread(void *round)
 	pthread_setspecific(end_key, NULL);
 	if (px_thread_tid() == (uint32_t)syscall(SYS_getpid))
 		px_standalone_main_ends();
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return;
 	px_hook_object((enum px_wrapper)PX_NO_WRAPPER_THREAD_END, PX_WHOLE(txtrace_thread_end),
 		       (void *)pthread_self(), leaves ? END_RETURNED : END_CANCELLED, 0, 0, NULL);
@@ -128,7 +128,7 @@ static union start begin_thread(struct birth *birth, void **argument)
 	let_go(birth, 1);
 	if (has_end_key)
 		pthread_setspecific(end_key, (void *)1);
-	if (!PX_PASSES(thread))
+	if (!PX_NOT_TRACED(thread))
 		record_start(start);
 	return start;
 }
@@ -256,7 +256,7 @@ static int traced_create(struct px_site site, pthread_t *thread, const pthread_a
 PX_WRAP int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			   void *argument)
 {
-	if (PX_PASSES(thread) || creates_c11)
+	if (PX_NOT_TRACED(thread) || creates_c11)
 		return px_real.pthread_create(thread, attr, start, argument);
 	return traced_create(PX_SITE(pthread_create, pthread_create), thread, attr,
 			     (union start){.of_posix = start}, argument);
@@ -264,7 +264,7 @@ PX_WRAP int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *
 
 PX_WRAP int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.thrd_create(thread, start, argument);
 	return traced_create(PX_SITE(thrd_create, thrd_create), thread, NULL,
 			     (union start){.of_c11 = start}, argument);
@@ -275,7 +275,7 @@ PX_WRAP int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 PX_WRAP void pthread_exit(void *value)
 {
 	leaves = true;
-	if (!PX_PASSES(thread))
+	if (!PX_NOT_TRACED(thread))
 		px_hook_object(PX_WRAPPER_pthread_exit, PX_WHOLE(pthread_exit),
 			       (void *)pthread_self(), 0, 0, 0, PX_CALLER);
 	px_real.pthread_exit(value);
@@ -285,7 +285,7 @@ PX_WRAP void pthread_exit(void *value)
 PX_WRAP void thrd_exit(int value)
 {
 	leaves = true;
-	if (!PX_PASSES(thread))
+	if (!PX_NOT_TRACED(thread))
 		px_hook_object(PX_WRAPPER_thrd_exit, PX_WHOLE(thrd_exit), (void *)pthread_self(), 0,
 			       0, 0, PX_CALLER);
 	px_real.thrd_exit(value);
@@ -328,7 +328,7 @@ static int traced_join(pthread_t thread, void **value, void *caller)
 
 PX_WRAP int pthread_join(pthread_t thread, void **value)
 {
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_join(thread, value);
 	return traced_join(thread, value, PX_CALLER);
 }
@@ -341,20 +341,20 @@ static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
 	int error = try_join(&sample, thread, &given), result = thrd_success;
 
 	if (error == EBUSY)
-		px_hook_tell(site, PX_RECORD_BEGINS, (void *)thread, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_BEGINS, (void *)thread, 0, 0, 0);
 	if (error != 0)
 		result = PX_REAL(&sample, px_real.thrd_join(thread, value));
 	else if (value)
 		*value = (int)(intptr_t)given;
-	px_hook_tell(site, error == EBUSY ? PX_RECORD_ENDS : PX_IS_WHOLE, (void *)thread, 0, 0,
-		     px_c11_error(result));
+	px_hook_record(site, error == EBUSY ? PX_RECORD_ENDS : PX_IS_WHOLE, (void *)thread, 0, 0,
+		       px_c11_error(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
 PX_WRAP int thrd_join(thrd_t thread, int *value)
 {
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.thrd_join(thread, value);
 	return traced_c11_join(PX_SITE(thrd_join, thrd_join), thread, value);
 }
@@ -364,7 +364,7 @@ PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_tryjoin_np(thread, value);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_tryjoin_np(thread, value));
@@ -444,7 +444,7 @@ PX_WRAP int pthread_timedjoin_np(pthread_t thread, void **value, const struct ti
 					CLOCK_REALTIME,
 					until};
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_timedjoin_np(thread, value, until);
 	return traced_timed_join(&join, PX_CALLER);
 }
@@ -461,7 +461,7 @@ PX_WRAP int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock
 					clock,
 					until};
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_clockjoin_np(thread, value, clock, until);
 	return traced_timed_join(&join, PX_CALLER);
 }
@@ -471,7 +471,7 @@ PX_WRAP int pthread_detach(pthread_t thread)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_detach(thread);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_detach(thread));
@@ -487,11 +487,11 @@ PX_WRAP int thrd_detach(thrd_t thread)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.thrd_detach(thread);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.thrd_detach(thread));
-	px_hook_tell(site, PX_IS_WHOLE, (void *)thread, 0, 0, px_c11_error(result));
+	px_hook_record(site, PX_IS_WHOLE, (void *)thread, 0, 0, px_c11_error(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -506,7 +506,7 @@ PX_WRAP int pthread_cancel(pthread_t thread)
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_cancel(thread);
 	sample = px_hook_begin();
 	px_hook_object(PX_WRAPPER_pthread_cancel, PX_WHOLE(pthread_cancel), (void *)thread, 0, 0, 0,
@@ -538,7 +538,7 @@ static int traced_kill(pthread_t thread, int number, void *caller)
 
 PX_WRAP int pthread_kill(pthread_t thread, int number)
 {
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_kill(thread, number);
 	return traced_kill(thread, number, PX_CALLER);
 }
@@ -546,16 +546,17 @@ PX_WRAP int pthread_kill(pthread_t thread, int number)
 PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 {
 	struct px_hook_sample sample;
-	struct px_text told;
+	struct px_text_arg told;
 	int result;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setname_np(thread, name);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_setname_np(thread, name));
 	told.data.of_object = (__typeof__(told.data.of_object)){
 		.object = (uint64_t)(uintptr_t)thread, .result = (int16_t)result};
-	px_text_tell(PX_SITE(pthread_setname_np, pthread_setname_np), PX_IS_WHOLE, &told, name);
+	px_text_arg_record(PX_SITE(pthread_setname_np, pthread_setname_np), PX_IS_WHOLE, &told,
+			   name);
 	px_hook_end(&sample, PX_WRAPPER_pthread_setname_np);
 	return result;
 }
@@ -590,7 +591,7 @@ PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sch
 	uint32_t priority[2];
 	int result, old;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setschedparam(thread, policy, param);
 	sample = px_hook_begin();
 	priority[0] = priority_of(thread, &old);
@@ -609,7 +610,7 @@ PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
 	uint32_t priority[2];
 	int result, policy;
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setschedprio(thread, value);
 	sample = px_hook_begin();
 	priority[0] = priority_of(thread, &policy);
@@ -651,7 +652,7 @@ PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *
 	int result, old, saved_errno = errno;
 	uint32_t priority[2];
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.sched_setscheduler(pid, policy, param);
 	sample = px_hook_begin();
 	priority[0] = priority_of_pid(pid, &old);
@@ -672,7 +673,7 @@ PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
 	int result, policy, saved_errno = errno;
 	uint32_t priority[2];
 
-	if (PX_PASSES(thread))
+	if (PX_NOT_TRACED(thread))
 		return px_real.sched_setparam(pid, param);
 	sample = px_hook_begin();
 	priority[0] = priority_of_pid(pid, &policy);

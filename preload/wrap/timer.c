@@ -15,7 +15,7 @@ PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer
 	struct px_hook_sample sample;
 	int result;
 
-	if (PX_PASSES(timer))
+	if (PX_NOT_TRACED(timer))
 		return px_real.timer_create(clock, event, timer);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.timer_create(clock, event, timer));
@@ -61,7 +61,7 @@ PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *val
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
-	if (PX_PASSES(timer))
+	if (PX_NOT_TRACED(timer))
 		return px_real.timer_settime(timer, flags, value, old);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.timer_settime(timer, flags, value, old));
@@ -77,7 +77,7 @@ PX_WRAP int timer_delete(timer_t timer)
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
-	if (PX_PASSES(timer))
+	if (PX_NOT_TRACED(timer))
 		return px_real.timer_delete(timer);
 	sample = px_hook_begin();
 	px_hook_object(PX_WRAPPER_timer_delete, PX_WHOLE(timer_delete), address_of(timer), 0, 0, 0,

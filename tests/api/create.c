@@ -659,7 +659,7 @@ static void *wait_for_event(void *argument)
 {
 	struct sleeper *self = argument;
 	struct posix_trace_event_info info;
-	struct timespec far = {INT32_MAX, 0};
+	struct timespec remote = {INT32_MAX, 0};
 	size_t length;
 
 	self->tid = gettid();
@@ -667,7 +667,7 @@ static void *wait_for_event(void *argument)
 	self->unavailable = 55;
 	if (self->is_timed)
 		self->result = posix_trace_timedgetnext_event(shared_stream, &info, NULL, 0,
-							      &length, &self->unavailable, &far);
+							      &length, &self->unavailable, &remote);
 	else
 		self->result = posix_trace_getnext_event(shared_stream, &info, NULL, 0, &length,
 							 &self->unavailable);

@@ -342,7 +342,7 @@ END_TEST
 enum { THREADS = 4 };
 
 static pthread_barrier_t barrier;
-static int told[THREADS];
+static int arg[THREADS];
 static bool finished;
 
 static void *ask_in_rounds(void *argument)
@@ -356,7 +356,7 @@ static void *ask_in_rounds(void *argument)
 		if (finished)
 			return NULL;
 		posix_trace_get_status(stream, &status);
-		told[self] = status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
+		arg[self] = status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
 		pthread_barrier_wait(&barrier);
 	}
 }
@@ -380,7 +380,7 @@ START_TEST(get_status_by_many_threads_tells_a_loss_to_one)
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 		for (int i = 0; i < THREADS; i++)
-			count += told[i];
+			count += arg[i];
 		ck_assert_int_eq(count, round % 4 ? 1 : 0);
 	}
 	finished = true;

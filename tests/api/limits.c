@@ -53,7 +53,7 @@
 #endif
 
 /* Values of a family must differ.  zero_first: the first one is 0, "nothing of the kind". */
-struct family {
+struct shared_names {
 	const char *name;
 	bool zero_first;
 	unsigned int count;
@@ -61,38 +61,48 @@ struct family {
 };
 
 /* All symbols; those that initialise a static object are constant expressions. */
-static const struct family families[] = {
+static const struct shared_names families[] = {
 	{"stream status", true, 2, {POSIX_TRACE_SUSPENDED, POSIX_TRACE_RUNNING}},
 	{"full status", true, 2, {POSIX_TRACE_NOT_FULL, POSIX_TRACE_FULL}},
 	{"overrun status", true, 2, {POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_OVERRUN}},
 	{"flush status", true, 2, {POSIX_TRACE_NOT_FLUSHING, POSIX_TRACE_FLUSHING}},
-	{"truncation", true, 3, {POSIX_TRACE_NOT_TRUNCATED, POSIX_TRACE_TRUNCATED_RECORD,
-				 POSIX_TRACE_TRUNCATED_READ}},
+	{"truncation",
+	 true,
+	 3,
+	 {POSIX_TRACE_NOT_TRUNCATED, POSIX_TRACE_TRUNCATED_RECORD, POSIX_TRACE_TRUNCATED_READ}},
 	{"inheritance", true, 2, {POSIX_TRACE_CLOSE_FOR_CHILD, POSIX_TRACE_INHERITED}},
-	{"policies", false, 4, {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH,
-				POSIX_TRACE_APPEND}},
+	{"policies",
+	 false,
+	 4,
+	 {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND}},
 	/* 0 is "no event". */
-	{"event types", true, 10, {0, POSIX_TRACE_ERROR, POSIX_TRACE_START, POSIX_TRACE_STOP,
-				   POSIX_TRACE_FILTER, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
-				   POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP,
-				   POSIX_TRACE_UNNAMED_USEREVENT}},
-	{"set contents", false, 3, {POSIX_TRACE_WOPID_EVENTS, POSIX_TRACE_SYSTEM_EVENTS,
-				    POSIX_TRACE_ALL_EVENTS}},
-	{"filter operations", false, 3, {POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET,
-					 POSIX_TRACE_SUB_EVENTSET}},
+	{"event types",
+	 true,
+	 10,
+	 {0, POSIX_TRACE_ERROR, POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_FILTER,
+	  POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME, POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP,
+	  POSIX_TRACE_UNNAMED_USEREVENT}},
+	{"set contents",
+	 false,
+	 3,
+	 {POSIX_TRACE_WOPID_EVENTS, POSIX_TRACE_SYSTEM_EVENTS, POSIX_TRACE_ALL_EVENTS}},
+	{"filter operations",
+	 false,
+	 3,
+	 {POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET, POSIX_TRACE_SUB_EVENTSET}},
 };
 
 /* HDR-9 HDR-10 HDR-11 SYSEV-1 */
 START_TEST(constants_of_a_family_are_distinct)
 {
-	const struct family *family = &families[_i];
+	const struct shared_names *shared_names = &families[_i];
 
-	if (family->zero_first)
-		ck_assert_int_eq(family->value[0], 0);
-	for (unsigned int i = 0; i < family->count; i++)
-		for (unsigned int j = i + 1; j < family->count; j++)
-			ck_assert_msg(family->value[i] != family->value[j], "%s: %u and %u",
-				      family->name, i, j);
+	if (shared_names->zero_first)
+		ck_assert_int_eq(shared_names->value[0], 0);
+	for (unsigned int i = 0; i < shared_names->count; i++)
+		for (unsigned int j = i + 1; j < shared_names->count; j++)
+			ck_assert_msg(shared_names->value[i] != shared_names->value[j],
+				      "%s: %u and %u", shared_names->name, i, j);
 }
 END_TEST
 

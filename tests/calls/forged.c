@@ -193,16 +193,16 @@ static void forge_records(bool lies)
 
 static void forge_wrappers(void)
 {
-	struct px_coverage *coverage = &view->segment->coverage;
+	struct px_wrapper_stats *wrapper_stats = &view->segment->wrapper_stats;
 	uint32_t i = (uint32_t)below(PX_WRAPPERS_MAX);
 	struct px_ring ring = some_ring();
 
-	memset(&coverage->row[i], (int)below(256), sizeof(coverage->row[i]));
-	coverage->row[i].call = (uint32_t)wild_word();
-	px_write_once(&coverage->cost[i].samples, wild_word());
-	px_write_once(&coverage->cost[i].ticks, wild_word());
+	memset(&wrapper_stats->row[i], (int)below(256), sizeof(wrapper_stats->row[i]));
+	wrapper_stats->row[i].call = (uint32_t)wild_word();
+	px_write_once(&wrapper_stats->cost[i].samples, wild_word());
+	px_write_once(&wrapper_stats->cost[i].ticks, wild_word());
 	px_write_once(&ring.control->calls[i], wild_word());
-	px_store_release(&coverage->nr_rows,
+	px_store_release(&wrapper_stats->nr_rows,
 			 one_in(2) ? (uint32_t)below(PX_WRAPPERS_MAX + 2) : (uint32_t)wild_word());
 }
 
@@ -280,7 +280,7 @@ static void forge_threads(void)
 				   .thread = 0x7000000 + below(8)};
 
 	memset(object.name, one_in(4) ? 0 : (int)below(256), sizeof(object.name));
-	px_objects_add(&view->segment->threads, &object);
+	px_threads_add(&view->segment->threads, &object);
 	if (one_in(10))
 		px_write_once(&view->segment->threads.next, wild_word());
 }

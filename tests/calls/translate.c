@@ -33,7 +33,7 @@
 #define M1 UINT64_C(0x1000)
 #define M2 UINT64_C(0x2000)
 
-static struct px_objects threads;
+static struct px_threads threads;
 static struct px_translator *translator;
 static struct px_translation shown;
 
@@ -68,7 +68,7 @@ static void introduce(uint32_t n)
 				   .thread = pthread_of(n)};
 
 	snprintf(object.name, sizeof(object.name), "worker %u", tid_of(n));
-	px_objects_add(&threads, &object);
+	px_threads_add(&threads, &object);
 }
 
 /* A call on its way: its data, and a record that has them. */
@@ -131,7 +131,7 @@ static void translate(uint32_t n, enum px_call call, uint32_t flags)
 #define EXPECT(i, id_, context_, ...)                                                              \
 	do {                                                                                       \
 		const uint32_t words_[4] = {__VA_ARGS__};                                          \
-		const struct px_shown *is_ = &shown.shown[i];                                      \
+		const struct px_entries *is_ = &shown.shown[i];                                    \
 		ck_assert_uint_lt((uint32_t)(i), shown.nr_shown);                                  \
 		ck_assert_uint_eq(is_->id, id_);                                                   \
 		ck_assert_uint_eq(is_->context, context_);                                         \
@@ -155,10 +155,10 @@ static uint32_t object_in(unsigned int word)
 
 static const char *name_of(uint32_t handle)
 {
-	const struct px_thing *thing = px_translator_find(translator, handle);
+	const struct px_call_object *object = px_translator_find(translator, handle);
 
-	ck_assert_ptr_nonnull(thing);
-	return thing->object.name;
+	ck_assert_ptr_nonnull(object);
+	return object->object.name;
 }
 
 static void setup(void)
@@ -869,13 +869,13 @@ END_TEST
 
 static int asked;
 
-static int give_name(const struct px_namer *namer, const struct px_thing *thing, char *text,
+static int give_name(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		     size_t size)
 {
 	asked++;
 	ck_assert_ptr_eq(namer->argument, &asked);
-	ck_assert_uint_eq(thing->site, 0x400000 + PX_CALL_pthread_mutex_lock);
-	if (thing->address != M1)
+	ck_assert_uint_eq(object->site, 0x400000 + PX_CALL_pthread_mutex_lock);
+	if (object->address != M1)
 		return ENOENT;
 	snprintf(text, size, "the_lock");
 	return 0;
@@ -885,7 +885,7 @@ START_TEST(namer_is_asked_once_for_each_object)
 {
 	const struct px_namer namer = {.call = give_name, .argument = &asked};
 
-	px_things_set_namer(px_translator_things(translator), &namer);
+	px_call_objects_set_namer(px_translator_objects(translator), &namer);
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	ck_assert_str_eq(name_of(object_in(0)), "the_lock");
@@ -924,7 +924,7 @@ START_TEST(objects_that_were_used_last_are_kept)
 	first = object_in(0);
 	ON(1, pthread_mutex_lock, 0, M2, 0, 0, 0);
 	second = object_in(0);
-	for (uint64_t i = 0; i < PX_THINGS_MAX + 100; i++) {
+	for (uint64_t i = 0; i < PX_CALL_OBJECTS_MAX + 100; i++) {
 		ON(1, sem_wait, 0, 0x100000 + i * 32, 0, 0, 0);
 		if (i % 1000 == 0)
 			ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -957,7 +957,7 @@ START_TEST(any_calls_leave_everything_in_order)
 		record = record_of(n, (enum px_call)((random >> 32) % PX_CALLS),
 				   (uint32_t)(random >> 48) & (BEGINS | ENDS));
 		px_translate(translator, &record, bytes, length, &shown);
-		ck_assert_uint_le(shown.nr_shown, PX_SHOWN_MAX);
+		ck_assert_uint_le(shown.nr_shown, PX_ENTRIES_MAX);
 		ck_assert_uint_lt(shown.own, shown.nr_shown);
 		ck_assert_uint_le(shown.open, shown.nr_shown);
 		for (uint32_t k = 0; k < shown.nr_shown; k++)
@@ -1147,7 +1147,7 @@ static uint64_t expect_records(uint64_t *first, uint64_t *last)
 	unsigned char data[512];
 	uint64_t nr_native = 0, number = UINT64_MAX;
 
-	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
 	while (archive->kind->next(archive, data, sizeof(data), &found) == PX_NEXT_EVENT) {
 		struct px_archive_call call;
 
@@ -1281,7 +1281,7 @@ START_TEST(log_that_was_cleared_goes_on_with_the_same_objects)
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
 	px_test_check_log(file, 0, &facts);
 	expect_images(file);
-	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		ck_assert_int_eq(archive->kind->next(archive, data, sizeof(data), &report),
 				 PX_NEXT_EVENT);
@@ -1368,7 +1368,7 @@ START_TEST(call_of_a_thread_that_is_two_is_a_user_event)
 		append(&report);
 	}
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
-	ck_assert_int_eq(px_logreader_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct px_archive_call call;
 

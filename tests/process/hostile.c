@@ -280,9 +280,9 @@ static void attack_files(void)
 
 	for (int i = 0; i < nr_memories; i++)
 		cut_memory(&memories[i]);
-	px_foreign_path(path, geteuid(), "registry");
+	px_archive_txtb_path(path, geteuid(), "registry");
 	attack_registry(path);
-	px_foreign_path(path, geteuid(), "");
+	px_archive_txtb_path(path, geteuid(), "");
 	if (below(50) == 0) {
 		chmod(path, (mode_t)below(01000));
 		sleep_ms(1);
@@ -368,7 +368,7 @@ static int be_hostile(int argc, char **argv)
 	}
 }
 
-static const struct px_foreign_role_entry roles[] = {
+static const struct px_archive_txtb_role_entry roles[] = {
 	{"hostile", be_hostile}, {"victim", be_victim}, {NULL, NULL}};
 
 /* The controller. */
@@ -650,10 +650,10 @@ static void control_for(pid_t hostile, struct honest *honest, uint64_t ns)
 
 static void clean_up(void)
 {
-	px_foreign_remove_directory(HOSTILE_UID);
-	px_foreign_remove_directory(HONEST_UID);
-	px_foreign_remove_segments(HOSTILE_UID);
-	px_foreign_remove_segments(HONEST_UID);
+	px_archive_txtb_remove_directory(HOSTILE_UID);
+	px_archive_txtb_remove_directory(HONEST_UID);
+	px_archive_txtb_remove_segments(HOSTILE_UID);
+	px_archive_txtb_remove_segments(HONEST_UID);
 }
 
 static unsigned int seconds(void)
@@ -685,10 +685,10 @@ START_TEST(controller_of_hostile_target_is_not_harmed)
 	ck_assert_uint_lt(longest_ns, CALL_NS);
 	ck_assert_uint_lt(longest_locked_ns, LOCKED_CALL_NS);
 	ck_assert_uint_gt(nr_created, 0);
-	for (int i = 0; i < 500 && px_foreign_count_segments(HOSTILE_UID) != 0; i++)
+	for (int i = 0; i < 500 && px_archive_txtb_count_segments(HOSTILE_UID) != 0; i++)
 		sleep_ms(10); /* its victim dies with it, or by its alarm */
-	ck_assert_int_eq(px_foreign_count_segments(HOSTILE_UID), 0);
-	ck_assert_int_eq(px_foreign_count_segments(HONEST_UID), 0);
+	ck_assert_int_eq(px_archive_txtb_count_segments(HOSTILE_UID), 0);
+	ck_assert_int_eq(px_archive_txtb_count_segments(HONEST_UID), 0);
 	clean_up();
 }
 END_TEST

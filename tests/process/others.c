@@ -229,15 +229,14 @@ static int to_lone[2], from_lone[2];
 static void *record_when_told(void *unused)
 {
 	trace_event_id_t own;
-	char told;
+	char arg;
 
 	(void)unused;
 	if (posix_trace_eventid_open("lonely", &own) ||
-	    write(from_lone[1], &own, sizeof(own)) != sizeof(own) ||
-	    read(to_lone[0], &told, 1) != 1)
+	    write(from_lone[1], &own, sizeof(own)) != sizeof(own) || read(to_lone[0], &arg, 1) != 1)
 		_exit(1);
 	px_test_trace(own, 7);
-	_exit(read(to_lone[0], &told, 1) < 0);
+	_exit(read(to_lone[0], &arg, 1) < 0);
 }
 
 /* A process whose first thread has ended: it looks like a zombie, but for its other one. */
@@ -755,29 +754,29 @@ END_TEST
 /* CREATE-1 MODEL-7: itself, its parent, its child, its sibling; and all of them trace each other */
 START_TEST(controllers_trace_each_other)
 {
-	struct px_puppet family[4] = {target, px_puppet_make_by(&target, PX_BY_FORK),
-				      px_puppet_make_by(&target, PX_BY_SPAWN),
-				      px_puppet_make_by(&target, PX_BY_FORK_EXEC)};
+	struct px_puppet shared_names[4] = {target, px_puppet_make_by(&target, PX_BY_FORK),
+					    px_puppet_make_by(&target, PX_BY_SPAWN),
+					    px_puppet_make_by(&target, PX_BY_FORK_EXEC)};
 	trace_event_id_t types[4];
 	uint32_t number;
 	pid_t pid;
 
 	for (int i = 0; i < 4; i++)
-		types[i] = px_puppet_open(&family[i], "other");
+		types[i] = px_puppet_open(&shared_names[i], "other");
 	for (int i = 0; i < 16; i++) {
-		ok(px_puppet_create(&family[i / 4], i % 4, family[i % 4].pid, false));
-		ok(px_puppet_start(&family[i / 4], i % 4));
+		ok(px_puppet_create(&shared_names[i / 4], i % 4, shared_names[i % 4].pid, false));
+		ok(px_puppet_start(&shared_names[i / 4], i % 4));
 	}
 	for (int i = 0; i < 4; i++)
-		px_puppet_trace(&family[i], types[i], (uint32_t)i);
+		px_puppet_trace(&shared_names[i], types[i], (uint32_t)i);
 	for (int i = 0; i < 16; i++) {
-		ck_assert_uint_eq(px_puppet_take(&family[i / 4], i % 4, NULL, NULL),
+		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, NULL, NULL),
 				  POSIX_TRACE_START);
-		ck_assert_uint_eq(px_puppet_take(&family[i / 4], i % 4, &number, &pid),
+		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, &number, &pid),
 				  types[i % 4]);
 		ck_assert_int_eq((int)number, i % 4);
-		ck_assert_int_eq(pid, family[i % 4].pid);
-		ck_assert_uint_eq(px_puppet_take(&family[i / 4], i % 4, NULL, NULL), 0);
+		ck_assert_int_eq(pid, shared_names[i % 4].pid);
+		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, NULL, NULL), 0);
 	}
 }
 END_TEST
@@ -937,7 +936,7 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 	px_puppet_trace(&target, px_puppet_open(&target, "mapped"), 1);
 	ok(px_registry_lock(&fd));
 	ck_assert(registry_is_locked());
-	ck_assert_uint_gt(px_farmodules_list((uint32_t)target.pid, text, sizeof(text) - 1), 0);
+	ck_assert_uint_gt(px_modules_remote_list((uint32_t)target.pid, text, sizeof(text) - 1), 0);
 	ck_assert(registry_is_locked());
 	px_registry_unlock(fd);
 	ck_assert(!registry_is_locked());
@@ -957,14 +956,14 @@ START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 	static const char *const points[] = {"process.family.attached", "process.family.found"};
 	trace_id_t first, second;
 	struct px_test_event event;
-	struct px_family_ref kept; /* by somebody, so that it can still be attached */
+	struct px_shared_names_ref kept; /* by somebody, so that it can still be attached */
 	bool has_entered;
 	uint32_t number;
 
 	target = px_puppet_make(PX_BY_FORK_EXEC);
 	first = px_test_start_for(target.pid, false);
-	ck_assert(px_family_of((uint32_t)getpid(), geteuid(), &number, &has_entered));
-	ok(px_family_attach(number, geteuid(), &kept));
+	ck_assert(px_shared_names_of((uint32_t)getpid(), geteuid(), &number, &has_entered));
+	ok(px_shared_names_attach(number, geteuid(), &kept));
 	px_puppet_hold_at(&target, points[_i]);
 	px_puppet_begin(&target, "trace", POSIX_TRACE_UNNAMED_USEREVENT, 1, NULL);
 	px_puppet_await_held(&target);
@@ -978,7 +977,7 @@ START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 	while (event.info.posix_event_id != POSIX_TRACE_UNNAMED_USEREVENT ||
 	       px_test_number(&event) != 2);
 	ok(posix_trace_shutdown(second));
-	px_family_detach(&kept);
+	px_shared_names_detach(&kept);
 	px_puppet_kill(&target);
 }
 END_TEST

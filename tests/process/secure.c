@@ -39,9 +39,9 @@ static struct px_test_event event;
 /* As a test may have left it that failed. */
 static void setup(void)
 {
-	px_foreign_remove_directory(FOREIGN_UID);
-	px_foreign_remove_directory(OTHER_FOREIGN_UID);
-	px_foreign_remove_segments(FOREIGN_UID);
+	px_archive_txtb_remove_directory(FOREIGN_UID);
+	px_archive_txtb_remove_directory(OTHER_FOREIGN_UID);
+	px_archive_txtb_remove_segments(FOREIGN_UID);
 }
 
 static void setup_target(void)
@@ -52,8 +52,8 @@ static void setup_target(void)
 
 static void teardown(void)
 {
-	px_foreign_remove_directory(FOREIGN_UID);
-	px_foreign_remove_directory(OTHER_FOREIGN_UID);
+	px_archive_txtb_remove_directory(FOREIGN_UID);
+	px_archive_txtb_remove_directory(OTHER_FOREIGN_UID);
 }
 
 static int create_for(pid_t pid, int inherited, trace_id_t *trid)
@@ -76,7 +76,7 @@ static trace_id_t create_started(int inherited)
 	return trid;
 }
 
-static int tell(enum px_foreign_order order, const char *text, uint32_t number, uint32_t count)
+static int tell(enum px_archive_txtb_order order, const char *text, uint32_t number, uint32_t count)
 {
 	return px_foreigner_tell(&target, order, text, number, count);
 }
@@ -94,9 +94,9 @@ static void expect_nothing_left(void)
 	char path[128];
 	int fd;
 
-	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 0);
-	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, "stream."), 0);
-	px_foreign_path(path, FOREIGN_UID, "registry");
+	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 0);
+	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, "stream."), 0);
+	px_archive_txtb_path(path, FOREIGN_UID, "registry");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && read(fd, &registry, sizeof(registry)) == sizeof(registry))
 		for (int i = 0; i < PX_STREAMS_MAX; i++)
@@ -117,7 +117,7 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	char name[TRACE_EVENT_NAME_MAX];
 
 	before = (trace_event_id_t)tell(FOREIGN_OPEN, "opened before", 0, 0);
-	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 1); /* the names */
+	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 1); /* the names */
 	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 	tell(FOREIGN_RECORD, NULL, 1, 3);
 	for (uint32_t i = 1; i <= 3; i++)
@@ -144,10 +144,10 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	tell(FOREIGN_RECORD, NULL, 6, 1);
 	px_test_expect(trid, POSIX_TRACE_STOP, &event);
 	px_test_expect(trid, 0, &event);
-	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 2);
+	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 2);
 	ok(posix_trace_shutdown(trid));
 	tell(FOREIGN_RECORD, NULL, 7, 1); /* it finds out, and gives it up */
-	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 1);
 	ck_assert_int_eq(px_foreigner_stop(&target), 0);
 	expect_nothing_left();
 }
@@ -295,7 +295,7 @@ START_TEST(create_by_root_frees_what_a_killed_controller_left)
 	tell(FOREIGN_RECORD, NULL, 1, 1);
 	kill(controller, SIGKILL);
 	waitpid(controller, NULL, 0);
-	ck_assert_int_ge(px_foreign_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_ge(px_archive_txtb_count_segments(FOREIGN_UID), 1);
 	if (_i == 0) {
 		trace_id_t trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 
@@ -570,7 +570,7 @@ START_TEST(secure_program_ignores_txtrace_dir)
 	if (!copy_program(04755, FOREIGN_UID, FOREIGN_UID))
 		return;
 	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
-	ck_assert(px_foreign_exists(FOREIGN_UID, "registry"));
+	ck_assert(px_archive_txtb_exists(FOREIGN_UID, "registry"));
 }
 END_TEST
 
@@ -712,7 +712,7 @@ static const char *in_directory(const char *name)
 {
 	static char path[128];
 
-	px_foreign_path(path, FOREIGN_UID, name);
+	px_archive_txtb_path(path, FOREIGN_UID, name);
 	return path;
 }
 
@@ -934,7 +934,7 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	int result, files;
 
 	plants[_i].plant();
-	files = px_foreign_count_files(FOREIGN_UID, "");
+	files = px_archive_txtb_count_files(FOREIGN_UID, "");
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
 	lstat(in_directory("victim"), &before);
@@ -946,8 +946,8 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	if (result == 0)
 		ok(posix_trace_shutdown(trid));
 	else
-		ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), files);
-	ck_assert_int_eq(px_foreign_count_segments(FOREIGN_UID), 0);
+		ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), files);
+	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 0);
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
 }
@@ -975,7 +975,7 @@ START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 		printf("skipped: no right to mount a file system\n");
 	else
 		ck_assert_int_eq(result, EACCES);
-	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), 0);
+	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -997,7 +997,7 @@ START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
 	ck_assert_int_eq(status.st_size, sizeof(struct px_registry));
-	ck_assert_int_eq(px_foreign_count_files(FOREIGN_UID, ""), 1);
+	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), 1);
 	ok(posix_trace_shutdown(trid));
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
@@ -1026,7 +1026,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 	}
 	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
 	ck_assert(WIFSTOPPED(status));
-	ck_assert(!px_foreign_exists(FOREIGN_UID, ""));
+	ck_assert(!px_archive_txtb_exists(FOREIGN_UID, ""));
 	ok(create_for(child, POSIX_TRACE_CLOSE_FOR_CHILD, &trid));
 	ok(posix_trace_start(trid));
 	kill(child, SIGCONT);
@@ -1108,7 +1108,8 @@ static int create_without_segments(void *unused)
 			return SKIPPED;
 		if (create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != ENOMEM)
 			return 1;
-		if (px_foreign_count_segments(0) || px_foreign_count_segments(FOREIGN_UID))
+		if (px_archive_txtb_count_segments(0) ||
+		    px_archive_txtb_count_segments(FOREIGN_UID))
 			return 2;
 	}
 	if (!set_segments_max(2) || create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != 0)
@@ -1148,7 +1149,7 @@ static int create_in_small_file_system(void *options)
 	if (!error)
 		posix_trace_shutdown(trid);
 	expect_nothing_left();
-	if (px_foreign_count_files(FOREIGN_UID, "") > 1)
+	if (px_archive_txtb_count_files(FOREIGN_UID, "") > 1)
 		return 2;
 	return error;
 }

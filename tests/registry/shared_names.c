@@ -20,7 +20,7 @@
 #include "registry/shared_names.h"
 #include "support/helper_process.h"
 
-static struct px_family *family;
+static struct px_shared_names *shared_names;
 static struct px_typelist *list;
 
 /* Shared with children that are killed. */
@@ -34,7 +34,7 @@ static void *make_shared(size_t size)
 
 static void setup(void)
 {
-	family = make_shared(sizeof(*family));
+	shared_names = make_shared(sizeof(*shared_names));
 	list = make_shared(sizeof(*list));
 }
 
@@ -45,7 +45,7 @@ static void teardown(void)
 
 static uint64_t word_of(pid_t pid)
 {
-	return px_life_word((uint32_t)pid, px_life_start((uint32_t)pid));
+	return px_procfs_word((uint32_t)pid, px_procfs_start((uint32_t)pid));
 }
 
 static uint64_t own_word(void)
@@ -56,7 +56,7 @@ static uint64_t own_word(void)
 /* Words that nobody has: a pid that is there, with the start of another. */
 static uint64_t dead_word(uint64_t i)
 {
-	return px_life_word((uint32_t)getpid(), px_life_start((uint32_t)getpid()) + 1 + i);
+	return px_procfs_word((uint32_t)getpid(), px_procfs_start((uint32_t)getpid()) + 1 + i);
 }
 
 /* A process that sleeps, until the test ends. */
@@ -70,7 +70,7 @@ static pid_t fork_sleeper(void)
 	return child;
 }
 
-static void add_to(struct px_family_member *member, unsigned int id)
+static void add_to(struct px_shared_names_member *member, unsigned int id)
 {
 	member->opened.bits[id / 64] |= UINT64_C(1) << id % 64;
 }
@@ -78,103 +78,106 @@ static void add_to(struct px_family_member *member, unsigned int id)
 /* EVOPEN-4: a process has one place, whoever asks */
 START_TEST(enter_the_same_process_gives_the_same_place)
 {
-	struct px_family_member *member = px_family_enter(family, own_word());
+	struct px_shared_names_member *member = px_shared_names_enter(shared_names, own_word());
 
 	ck_assert_ptr_nonnull(member);
 	ck_assert_uint_eq(member->word, own_word());
-	ck_assert_ptr_eq(px_family_enter(family, own_word()), member);
-	ck_assert_ptr_eq(px_family_find(family, own_word()), member);
-	ck_assert_ptr_ne(px_family_enter(family, word_of(1)), member);
-	ck_assert_ptr_null(px_family_find(family, dead_word(0)));
+	ck_assert_ptr_eq(px_shared_names_enter(shared_names, own_word()), member);
+	ck_assert_ptr_eq(px_shared_names_find(shared_names, own_word()), member);
+	ck_assert_ptr_ne(px_shared_names_enter(shared_names, word_of(1)), member);
+	ck_assert_ptr_null(px_shared_names_find(shared_names, dead_word(0)));
 }
 END_TEST
 
 /* A process without a start, as without /proc, has no word: a free place is not its own */
 START_TEST(enter_without_a_word_gives_no_place)
 {
-	ck_assert_ptr_null(px_family_find(family, 0));
-	ck_assert_ptr_null(px_family_enter(family, 0));
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
-		ck_assert_uint_eq(family->member[i].word, 0);
+	ck_assert_ptr_null(px_shared_names_find(shared_names, 0));
+	ck_assert_ptr_null(px_shared_names_enter(shared_names, 0));
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++)
+		ck_assert_uint_eq(shared_names->member[i].word, 0);
 }
 END_TEST
 
 /* FORK-7: places of the dead are used again, empty, and those of the living are not */
 START_TEST(enter_a_full_table_takes_places_of_the_dead)
 {
-	struct px_family_member *living = px_family_enter(family, own_word());
-	struct px_family_member *fresh;
+	struct px_shared_names_member *living = px_shared_names_enter(shared_names, own_word());
+	struct px_shared_names_member *fresh;
 
 	add_to(living, 17);
-	for (uint64_t i = 0; i < PX_FAMILY_MEMBERS - 1; i++) {
-		struct px_family_member *member = px_family_enter(family, dead_word(i));
+	for (uint64_t i = 0; i < PX_SHARED_NAMES_MEMBERS - 1; i++) {
+		struct px_shared_names_member *member = px_shared_names_enter(shared_names,
+									      dead_word(i));
 
 		ck_assert_ptr_nonnull(member);
 		add_to(member, 18);
 	}
-	fresh = px_family_enter(family, word_of(1));
+	fresh = px_shared_names_enter(shared_names, word_of(1));
 	ck_assert_ptr_nonnull(fresh);
 	ck_assert_ptr_ne(fresh, living);
 	ck_assert(!px_eventset_has(&fresh->opened, 18));
-	ck_assert_ptr_eq(px_family_find(family, own_word()), living);
+	ck_assert_ptr_eq(px_shared_names_find(shared_names, own_word()), living);
 	ck_assert(px_eventset_has(&living->opened, 17));
-	ck_assert_ptr_null(px_family_find(family, dead_word(0)));
+	ck_assert_ptr_null(px_shared_names_find(shared_names, dead_word(0)));
 }
 END_TEST
 
 /* More living processes than places: no place, and nobody loses his; until one of them ends. */
 START_TEST(enter_more_than_there_are_places_gives_none_until_one_ends)
 {
-	static pid_t sleeper[PX_FAMILY_MEMBERS];
+	static pid_t sleeper[PX_SHARED_NAMES_MEMBERS];
 	uint64_t begin;
 
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
 		sleeper[i] = fork_sleeper();
-		ck_assert_ptr_nonnull(px_family_enter(family, word_of(sleeper[i])));
+		ck_assert_ptr_nonnull(px_shared_names_enter(shared_names, word_of(sleeper[i])));
 	}
 	begin = monotonic_ns();
-	ck_assert_ptr_null(px_family_enter(family, own_word()));
+	ck_assert_ptr_null(px_shared_names_enter(shared_names, own_word()));
 	ck_assert_uint_lt(monotonic_ns() - begin, UINT64_C(1000000000));
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
-		ck_assert_ptr_nonnull(px_family_find(family, word_of(sleeper[i])));
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++)
+		ck_assert_ptr_nonnull(px_shared_names_find(shared_names, word_of(sleeper[i])));
 	kill(sleeper[100], SIGKILL);
 	waitpid(sleeper[100], NULL, 0);
-	ck_assert_ptr_eq(px_family_enter(family, own_word()), &family->member[100]);
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
+	ck_assert_ptr_eq(px_shared_names_enter(shared_names, own_word()),
+			 &shared_names->member[100]);
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++)
 		kill(sleeper[i], SIGKILL);
 }
 END_TEST
 
 /* What happens while a claim is at its test point. */
 
-static struct px_family_member *second_claim;
+static struct px_shared_names_member *second_claim;
 
 static void claim_too(void)
 {
-	second_claim = px_family_enter(family, own_word());
+	second_claim = px_shared_names_enter(shared_names, own_word());
 }
 
 static void free_the_first_place_and_claim(void)
 {
-	px_store_release(&family->member[0].word, UINT64_C(0)); /* as whoever frees the dead */
+	px_store_release(&shared_names->member[0].word,
+			 UINT64_C(0)); /* as whoever frees the dead */
 	claim_too();
 }
 
 /* Two that claim a place for one process: the target, and its controller */
 START_TEST(enter_twice_at_once_gives_one_place)
 {
-	struct px_family_member *first;
+	struct px_shared_names_member *first;
 	int places = 0;
 
 	if (_i)
-		ck_assert_ptr_nonnull(px_family_enter(family, dead_word(0)));
+		ck_assert_ptr_nonnull(px_shared_names_enter(shared_names, dead_word(0)));
 	px_test_at_point("family.place.taken", _i ? free_the_first_place_and_claim : claim_too);
-	first = px_family_enter(family, own_word());
+	first = px_shared_names_enter(shared_names, own_word());
 	ck_assert_ptr_nonnull(first);
-	for (int i = 0; i < PX_FAMILY_MEMBERS; i++)
-		places += family->member[i].word == own_word();
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++)
+		places += shared_names->member[i].word == own_word();
 	ck_assert_int_eq(places, 1);
-	ck_assert_ptr_eq(px_family_find(family, own_word()), first);
+	ck_assert_ptr_eq(px_shared_names_find(shared_names, own_word()), first);
 	ck_assert_ptr_eq(second_claim, first);
 }
 END_TEST
@@ -206,15 +209,15 @@ static void kill_at(const char *point, void (*function)(void))
 
 static void enter_self(void)
 {
-	px_family_enter(family, own_word());
+	px_shared_names_enter(shared_names, own_word());
 }
 
 /* EXIT-6 */
 START_TEST(enter_killed_in_the_middle_costs_no_place_for_good)
 {
-	for (int i = 0; i < PX_FAMILY_MEMBERS + 10; i++)
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS + 10; i++)
 		kill_at("family.place.taken", enter_self);
-	ck_assert_ptr_nonnull(px_family_enter(family, own_word()));
+	ck_assert_ptr_nonnull(px_shared_names_enter(shared_names, own_word()));
 }
 END_TEST
 
@@ -222,21 +225,23 @@ END_TEST
 START_TEST(enter_a_hostile_table_ends)
 {
 	uint64_t seed = test_seed();
-	struct px_family_member *member;
+	struct px_shared_names_member *member;
 
 	for (int round = 0; round < 20; round++) {
 		uint64_t begin = monotonic_ns();
 
-		for (int i = 0; i < PX_FAMILY_MEMBERS; i++) {
+		for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
 			uint64_t random = next_random(&seed);
 
-			family->member[i].word = round == 0 ? 1 : round == 1 ? UINT64_MAX : random;
-			memset(&family->member[i].opened, (int)(random >> 56),
-			       sizeof(family->member[i].opened));
+			shared_names->member[i].word = round == 0 ? 1 :
+						       round == 1 ? UINT64_MAX :
+								    random;
+			memset(&shared_names->member[i].opened, (int)(random >> 56),
+			       sizeof(shared_names->member[i].opened));
 		}
-		member = px_family_enter(family, own_word());
-		ck_assert(!member || (member >= family->member &&
-				      member < family->member + PX_FAMILY_MEMBERS));
+		member = px_shared_names_enter(shared_names, own_word());
+		ck_assert(!member || (member >= shared_names->member &&
+				      member < shared_names->member + PX_SHARED_NAMES_MEMBERS));
 		if (round == 0)
 			ck_assert_ptr_null(member); /* all taken by somebody at work */
 		ck_assert_uint_lt(monotonic_ns() - begin, UINT64_C(1000000000));
@@ -246,11 +251,11 @@ END_TEST
 
 /* The segment. */
 
-static struct px_family_ref make_family(void)
+static struct px_shared_names_ref make_family(void)
 {
-	struct px_family_ref ref;
+	struct px_shared_names_ref ref;
 
-	ok(px_family_make(geteuid(), &ref));
+	ok(px_shared_names_make(geteuid(), &ref));
 	ck_assert_uint_ne(ref.number, 0);
 	return ref;
 }
@@ -265,24 +270,24 @@ static bool exists(uint32_t number)
 /* MAP-2 EXEC-3: it lives as long as somebody has it, and no longer */
 START_TEST(family_lives_as_long_as_somebody_has_it)
 {
-	struct px_family_ref ref = make_family(), again;
+	struct px_shared_names_ref ref = make_family(), again;
 	uint32_t number = ref.number;
 	pid_t child;
 
-	px_family_keep(&ref);
+	px_shared_names_keep(&ref);
 	child = fork_sleeper();
 
-	ref.family->member[3].word = 42;
-	px_family_detach(&ref);
-	ck_assert_ptr_null(ref.family);
-	ok(px_family_attach(number, geteuid(), &again));
-	ck_assert_uint_eq(again.family->member[3].word, 42);
+	ref.shared_names->member[3].word = 42;
+	px_shared_names_detach(&ref);
+	ck_assert_ptr_null(ref.shared_names);
+	ok(px_shared_names_attach(number, geteuid(), &again));
+	ck_assert_uint_eq(again.shared_names->member[3].word, 42);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	ck_assert(exists(number));
-	px_family_detach(&again);
+	px_shared_names_detach(&again);
 	ck_assert(!exists(number));
-	ck_assert_int_ne(px_family_attach(number, geteuid(), &again), 0);
+	ck_assert_int_ne(px_shared_names_attach(number, geteuid(), &again), 0);
 }
 END_TEST
 
@@ -328,23 +333,23 @@ static void exchange(void)
 /* Behind what was attached there would be nothing. */
 START_TEST(family_whose_number_becomes_anothers_is_refused)
 {
-	struct px_family_ref ref, other;
+	struct px_shared_names_ref ref, other;
 	int id;
 
 	/* Or another suite, which runs at the same time, may get the number. */
 	unshare(CLONE_NEWIPC);
 	ref = make_family();
-	id = shmget(IPC_PRIVATE, sizeof(struct px_family), IPC_CREAT | 0600);
+	id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	exchanged_id = id;
-	family_magic = ref.family->magic;
+	family_magic = ref.shared_names->magic;
 	px_test_at_point("family.attach.checked", exchange);
-	ck_assert_int_ne(px_family_attach((uint32_t)id + 1, geteuid(), &other), 0);
+	ck_assert_int_ne(px_shared_names_attach((uint32_t)id + 1, geteuid(), &other), 0);
 	ck_assert(was_asked);
 	ck_assert_int_eq(exchanged_id, id);
 	if (!was_exchanged)
 		printf("skipped: no right to choose the number of a segment\n");
 	shmctl(id, IPC_RMID, NULL);
-	px_family_detach(&ref);
+	px_shared_names_detach(&ref);
 }
 END_TEST
 
@@ -391,45 +396,46 @@ static bool is_there(int id)
 /* EXIT-5: what is left is removed, and nothing that is another's, or in use. */
 START_TEST(sweep_removes_what_a_killed_process_left)
 {
-	size_t size = sizeof(struct px_family);
+	size_t size = sizeof(struct px_shared_names);
 	void *memory = NULL;
 	int gone = left_over(size, NULL), others = left_over(size + 8, NULL);
 	int ours = leave_segment(&size), used = left_over(size, &memory);
 
-	px_family_sweep();
+	px_shared_names_sweep();
 	ck_assert(!is_there(gone));
 	ck_assert(is_there(others) && is_there(ours) && is_there(used));
 	shmctl(others, IPC_RMID, NULL);
 	shmctl(ours, IPC_RMID, NULL);
 	shmdt(memory);
-	px_family_sweep();
+	px_shared_names_sweep();
 	ck_assert(!is_there(used));
 }
 END_TEST
 
 START_TEST(family_that_is_none_is_refused)
 {
-	struct px_family_ref ref = make_family(), other;
-	uint64_t magic = ref.family->magic;
+	struct px_shared_names_ref ref = make_family(), other;
+	uint64_t magic = ref.shared_names->magic;
 	const int refused[] = {
-		make_segment(sizeof(struct px_family), 0600, 0),
-		make_segment(sizeof(struct px_family), 0600, magic + 1),
-		make_segment(sizeof(struct px_family) + 1, 0600, magic),
+		make_segment(sizeof(struct px_shared_names), 0600, 0),
+		make_segment(sizeof(struct px_shared_names), 0600, magic + 1),
+		make_segment(sizeof(struct px_shared_names) + 1, 0600, magic),
 		make_segment(4096, 0600, magic),
-		make_segment(sizeof(struct px_family), 0660, magic),
-		make_segment(sizeof(struct px_family), 0602, magic),
+		make_segment(sizeof(struct px_shared_names), 0660, magic),
+		make_segment(sizeof(struct px_shared_names), 0602, magic),
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		fails(px_family_attach((uint32_t)refused[i] + 1, geteuid(), &other), EACCES);
-	fails(px_family_attach(0, geteuid(), &other), ENOENT);
-	fails(px_family_attach(INT32_MAX, geteuid(), &other), EACCES);
-	fails(px_family_attach(UINT32_MAX, geteuid(), &other), ENOENT);
-	fails(px_family_attach(ref.number, geteuid() + 1, &other), EACCES);
-	ok(px_family_attach((uint32_t)make_segment(sizeof(struct px_family), 0600, magic) + 1,
-			    geteuid(), &other));
+		fails(px_shared_names_attach((uint32_t)refused[i] + 1, geteuid(), &other), EACCES);
+	fails(px_shared_names_attach(0, geteuid(), &other), ENOENT);
+	fails(px_shared_names_attach(INT32_MAX, geteuid(), &other), EACCES);
+	fails(px_shared_names_attach(UINT32_MAX, geteuid(), &other), ENOENT);
+	fails(px_shared_names_attach(ref.number, geteuid() + 1, &other), EACCES);
+	ok(px_shared_names_attach(
+		(uint32_t)make_segment(sizeof(struct px_shared_names), 0600, magic) + 1, geteuid(),
+		&other));
 	errno = 1234;
-	px_family_attach(INT32_MAX, geteuid(), &other);
+	px_shared_names_attach(INT32_MAX, geteuid(), &other);
 	ck_assert_int_eq(errno, 1234);
 }
 END_TEST
@@ -441,20 +447,20 @@ START_TEST(family_of_a_process_is_found_among_its_other_segments)
 	uint32_t number, again;
 	bool has_entered;
 
-	ck_assert(px_family_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_eq(number, 0);
 	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
 	px_puppet_open(&target, "found");
 	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
-	ck_assert(px_family_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_ne(number, 0);
 	child = px_puppet_make_by(&target, PX_BY_FORK);
-	ck_assert(px_family_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, number);
 	child = px_puppet_make_by(&target, PX_BY_SPAWN);
-	ck_assert(px_family_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, 0);
-	ck_assert(!px_family_of(INT32_MAX, geteuid(), &again, &has_entered));
+	ck_assert(!px_shared_names_of(INT32_MAX, geteuid(), &again, &has_entered));
 }
 END_TEST
 
@@ -462,7 +468,7 @@ static void trick_use_segments(struct px_order *order)
 {
 	order->a = 0;
 	for (int i = 0; i < order->b; i++) {
-		int id = shmget(IPC_PRIVATE, i % 2 ? 4096 : sizeof(struct px_family),
+		int id = shmget(IPC_PRIVATE, i % 2 ? 4096 : sizeof(struct px_shared_names),
 				IPC_CREAT | 0600);
 
 		order->a |= id < 0 || shmat(id, NULL, 0) == (void *)-1;
@@ -704,21 +710,21 @@ static const struct px_named_trick tricks[] = {
 /* FORK-7: before its first step a child has its parent's table alone, and not that of its parent's target */
 START_TEST(family_of_a_controllers_child_is_the_controllers_own)
 {
-	struct px_family_ref ref[2] = {make_family(), make_family()};
-	struct px_family_ref *own = &ref[_i];
+	struct px_shared_names_ref ref[2] = {make_family(), make_family()};
+	struct px_shared_names_ref *own = &ref[_i];
 	bool has_entered;
 	uint32_t number;
 	pid_t child;
 
-	px_family_keep(own);
+	px_shared_names_keep(own);
 	child = fork_sleeper();
-	ck_assert(px_family_of((uint32_t)child, geteuid(), &number, &has_entered));
+	ck_assert(px_shared_names_of((uint32_t)child, geteuid(), &number, &has_entered));
 	ck_assert_uint_eq(number, own->number);
 	ck_assert(!has_entered);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	px_family_detach(&ref[0]);
-	px_family_detach(&ref[1]);
+	px_shared_names_detach(&ref[0]);
+	px_shared_names_detach(&ref[1]);
 }
 END_TEST
 

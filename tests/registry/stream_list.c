@@ -102,7 +102,7 @@ START_TEST(list_tells_what_a_stream_is)
 	ck_assert_int_eq(list[0].log, cases[_i].has_log);
 	ck_assert_int_eq(list[0].status, POSIX_TRACE_SUSPENDED);
 	ck_assert_int_eq(list[0].full, POSIX_TRACE_NOT_FULL);
-	ck_assert_int_eq(list[0].forsaken | list[0].other_pids, 0);
+	ck_assert_int_eq(list[0].orphaned | list[0].other_pids, 0);
 	ck_assert_uint_eq(px_test_ns(list[0].created), px_test_ns(created));
 	ck_assert_uint_eq(list[0].nr_events + list[0].nr_dropped, 0);
 	ok(posix_trace_start(trid));
@@ -177,10 +177,10 @@ START_TEST(list_tells_a_stream_whose_controller_was_killed)
 
 	ok(px_puppet_create(&controller, 0, getpid(), false));
 	ck_assert_uint_eq(take_list(), 1);
-	ck_assert_int_eq(list[0].forsaken, 0);
+	ck_assert_int_eq(list[0].orphaned, 0);
 	px_puppet_kill(&controller);
 	ck_assert_uint_eq(take_list(), 1);
-	ck_assert_int_eq(list[0].forsaken, 1);
+	ck_assert_int_eq(list[0].orphaned, 1);
 	ck_assert_int_eq(list[0].controller, controller.pid);
 }
 END_TEST

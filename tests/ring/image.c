@@ -113,7 +113,7 @@ static double copied_tick_ns;
 static void copy_ring(uint32_t i)
 {
 	uint32_t nr_slots = nr_slots_of_ring();
-	size_t size = px_txtb_image_size(nr_slots + PX_OBJECTS_MAX + PX_EVENT_IDS,
+	size_t size = px_txtb_image_size(nr_slots + PX_THREADS_MAX + PX_EVENT_IDS,
 					 NR_FILLERS + nr_slots);
 	void *buffer = malloc(size);
 	size_t length = 0;
@@ -904,7 +904,7 @@ START_TEST(copy_of_more_types_than_a_live_image_holds_names_them_all)
 }
 END_TEST
 
-#define NR_THREADS 1100 /* more than PX_OBJECTS_MAX */
+#define NR_THREADS 1100 /* more than PX_THREADS_MAX */
 
 static void write_from_many_threads(void)
 {

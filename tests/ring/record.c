@@ -591,7 +591,7 @@ END_TEST
 
 /* Objects. */
 
-static struct px_objects objects;
+static struct px_threads objects;
 
 /* All of it can be told from the handle. */
 static struct px_object object_of(uint32_t handle)
@@ -618,7 +618,7 @@ static uint64_t add_object(uint32_t handle)
 {
 	struct px_object object = object_of(handle);
 
-	return px_objects_add(&objects, &object);
+	return px_threads_add(&objects, &object);
 }
 
 /* MAP-5 */
@@ -626,20 +626,20 @@ START_TEST(objects_are_found_by_serial_and_handle)
 {
 	struct px_object object;
 
-	ck_assert(!px_objects_get(&objects, 0, &object));
-	ck_assert(!px_objects_find(&objects, 1, &object));
+	ck_assert(!px_threads_get(&objects, 0, &object));
+	ck_assert(!px_threads_find(&objects, 1, &object));
 	for (uint32_t i = 0; i < 100; i++)
 		ck_assert_uint_eq(add_object(1000 + i), i);
 	for (uint32_t i = 0; i < 100; i++) {
-		ck_assert(px_objects_get(&objects, i, &object));
+		ck_assert(px_threads_get(&objects, i, &object));
 		ck_assert_uint_eq(object.handle, 1000 + i);
 		ck_assert(is_whole(&object));
-		ck_assert(px_objects_find(&objects, 1000 + i, &object));
+		ck_assert(px_threads_find(&objects, 1000 + i, &object));
 		ck_assert(is_whole(&object));
 	}
-	ck_assert(!px_objects_get(&objects, 100, &object));
-	ck_assert(!px_objects_find(&objects, 1100, &object));
-	ck_assert(!px_objects_find(&objects, 0, &object)); /* an unused place has none */
+	ck_assert(!px_threads_get(&objects, 100, &object));
+	ck_assert(!px_threads_find(&objects, 1100, &object));
+	ck_assert(!px_threads_find(&objects, 0, &object)); /* an unused place has none */
 }
 END_TEST
 
@@ -648,17 +648,17 @@ START_TEST(objects_beyond_the_table_replace_the_oldest)
 {
 	struct px_object object;
 
-	for (uint32_t i = 0; i < 3 * PX_OBJECTS_MAX + 10; i++) {
-		uint32_t oldest = i < PX_OBJECTS_MAX ? 0 : i - PX_OBJECTS_MAX + 1;
+	for (uint32_t i = 0; i < 3 * PX_THREADS_MAX + 10; i++) {
+		uint32_t oldest = i < PX_THREADS_MAX ? 0 : i - PX_THREADS_MAX + 1;
 
 		ck_assert_uint_eq(add_object(1 + i), i);
-		ck_assert(px_objects_find(&objects, 1 + i, &object));
-		ck_assert(px_objects_find(&objects, 1 + oldest, &object));
-		ck_assert(px_objects_get(&objects, oldest, &object));
+		ck_assert(px_threads_find(&objects, 1 + i, &object));
+		ck_assert(px_threads_find(&objects, 1 + oldest, &object));
+		ck_assert(px_threads_get(&objects, oldest, &object));
 		ck_assert(is_whole(&object));
 		if (oldest > 0) {
-			ck_assert(!px_objects_find(&objects, oldest, &object));
-			ck_assert(!px_objects_get(&objects, oldest - 1, &object));
+			ck_assert(!px_threads_find(&objects, oldest, &object));
+			ck_assert(!px_threads_get(&objects, oldest - 1, &object));
 		}
 	}
 }
@@ -671,8 +671,8 @@ START_TEST(objects_of_one_handle_give_the_youngest)
 	add_object(5);
 	add_object(6);
 	strcpy(object.name, "renamed");
-	px_objects_add(&objects, &object);
-	ck_assert(px_objects_find(&objects, 5, &object));
+	px_threads_add(&objects, &object);
+	ck_assert(px_threads_find(&objects, 5, &object));
 	ck_assert_str_eq(object.name, "renamed");
 }
 END_TEST
@@ -682,8 +682,8 @@ START_TEST(objects_name_without_end_is_cut)
 	struct px_object object = object_of(5);
 
 	memset(object.name, 'x', sizeof(object.name));
-	px_objects_add(&objects, &object);
-	ck_assert(px_objects_find(&objects, 5, &object));
+	px_threads_add(&objects, &object);
+	ck_assert(px_threads_find(&objects, 5, &object));
 	ck_assert_uint_eq(strlen(object.name), PX_OBJECT_NAME_SIZE - 1);
 }
 END_TEST
@@ -691,7 +691,7 @@ END_TEST
 START_TEST(objects_table_hostile_is_searched_within_it)
 {
 	uint64_t random = test_seed();
-	struct px_objects *table = malloc(sizeof(*table));
+	struct px_threads *table = malloc(sizeof(*table));
 	struct px_object object;
 
 	ck_assert_ptr_nonnull(table);
@@ -701,13 +701,13 @@ START_TEST(objects_table_hostile_is_searched_within_it)
 		table->next = round % 2 ? next_random(&random) : UINT64_MAX - (uint64_t)round;
 		for (int k = 0; k < 10; k++) {
 			uint64_t serial = next_random(&random);
-			struct px_object_place *place = &table->place[serial % PX_OBJECTS_MAX];
+			struct px_threads_entry *place = &table->place[serial % PX_THREADS_MAX];
 
 			if (k % 2)
 				place->word = 2 * (serial + 1);
-			if (px_objects_get(table, serial, &object))
+			if (px_threads_get(table, serial, &object))
 				ck_assert_uint_lt(strlen(object.name), PX_OBJECT_NAME_SIZE);
-			px_objects_find(table, place->object.handle, &object);
+			px_threads_find(table, place->object.handle, &object);
 		}
 	}
 	free(table);
@@ -737,7 +737,7 @@ static void *add_many(void *argument)
 		struct px_object object;
 
 		add_object(adder->first + i);
-		adder->nr_missed += !px_objects_find(&objects, adder->first + i, &object);
+		adder->nr_missed += !px_threads_find(&objects, adder->first + i, &object);
 	}
 	return NULL;
 }
@@ -750,10 +750,10 @@ static void *read_many(void *argument)
 	while (!px_load_acquire(&adders_done)) {
 		uint64_t next = px_load_acquire(&objects.next);
 
-		uint64_t oldest = next > PX_OBJECTS_MAX ? next - PX_OBJECTS_MAX : 0;
+		uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
 
 		for (uint64_t serial = oldest; serial != next; serial++) {
-			if (!px_objects_get(&objects, serial, &object))
+			if (!px_threads_get(&objects, serial, &object))
 				continue;
 			nr_seen++;
 			nr_torn += !is_whole(&object);
@@ -788,7 +788,7 @@ START_TEST(objects_added_by_many_threads_are_whole)
 	ck_assert_uint_lt(nr_missed, NR_ADDERS * NR_ADDED / 10);
 	ck_assert_uint_ge(objects.next, NR_ADDERS * NR_ADDED + 1);
 	for (uint64_t serial = objects.next - 1; serial > objects.next - 100; serial--)
-		if (px_objects_get(&objects, serial, &object))
+		if (px_threads_get(&objects, serial, &object))
 			ck_assert(is_whole(&object));
 }
 END_TEST
@@ -799,7 +799,7 @@ static void add_a_lap(const char *point)
 	if (strcmp(point, "objects.add.writing") != 0)
 		return;
 	px_testpoint_hook = NULL;
-	for (uint32_t i = 0; i < PX_OBJECTS_MAX; i++)
+	for (uint32_t i = 0; i < PX_THREADS_MAX; i++)
 		add_object(100 + i);
 }
 
@@ -813,8 +813,8 @@ START_TEST(objects_add_overtaken_by_a_lap_leaves_the_newer)
 
 	px_testpoint_hook = add_a_lap;
 	add_object(99);
-	for (uint32_t i = 1; i < PX_OBJECTS_MAX; i++) {
-		ck_assert_msg(px_objects_find(&objects, 100 + i, &object), "object %u is lost",
+	for (uint32_t i = 1; i < PX_THREADS_MAX; i++) {
+		ck_assert_msg(px_threads_find(&objects, 100 + i, &object), "object %u is lost",
 			      100 + i);
 		ck_assert(is_whole(&object));
 	}
@@ -845,14 +845,14 @@ START_TEST(objects_writer_killed_leaves_a_place_that_is_passed_over)
 	pthread_create(&thread, NULL, add_and_die, NULL);
 	pthread_join(thread, NULL);
 	px_testpoint_hook = NULL;
-	ck_assert(!px_objects_get(&objects, 1, &object));
-	ck_assert(!px_objects_find(&objects, 7, &object));
-	for (uint32_t i = 0; i < PX_OBJECTS_MAX; i++)
+	ck_assert(!px_threads_get(&objects, 1, &object));
+	ck_assert(!px_threads_find(&objects, 7, &object));
+	for (uint32_t i = 0; i < PX_THREADS_MAX; i++)
 		add_object(100 + i);
 	/* Its place too has had its turn. */
-	ck_assert(px_objects_find(&objects, 100 + PX_OBJECTS_MAX - 1, &object));
+	ck_assert(px_threads_find(&objects, 100 + PX_THREADS_MAX - 1, &object));
 	ck_assert(is_whole(&object));
-	ck_assert(!px_objects_find(&objects, 6, &object));
+	ck_assert(!px_threads_find(&objects, 6, &object));
 }
 END_TEST
 

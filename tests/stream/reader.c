@@ -268,19 +268,21 @@ START_TEST(status_while_the_state_changes_for_ever_comes_back)
 END_TEST
 
 /* A list in which all that could be looked up is missing, and in each place one who lives and opened all. */
-static void spoil_types(struct px_family *family)
+static void spoil_types(struct px_shared_names *shared_names)
 {
 	const struct px_process_id us = px_process_id();
 	struct px_segment *segment = view->segment;
 
 	for (uint32_t i = 0; i < PX_TYPELIST_MAX; i++)
 		segment->types.entry[i].word = 1;
-	for (uint32_t i = 0; i < PX_ARRAY_SIZE(family->names.entry); i++)
-		family->names.entry[i].word = 2;
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(shared_names->names.entry); i++)
+		shared_names->names.entry[i].word = 2;
 	memset(&segment->types.listed, 0, sizeof(segment->types.listed));
-	for (uint32_t i = 0; i < PX_FAMILY_MEMBERS; i++) {
-		family->member[i].word = segment->member[i] = px_life_word(us.pid, us.start);
-		memset(&family->member[i].opened, 0xFF, sizeof(family->member[i].opened));
+	for (uint32_t i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
+		shared_names->member[i].word = segment->member[i] = px_procfs_word(us.pid,
+										   us.start);
+		memset(&shared_names->member[i].opened, 0xFF,
+		       sizeof(shared_names->member[i].opened));
 	}
 }
 
@@ -295,7 +297,7 @@ START_TEST(types_of_a_list_of_nonsense_are_soon_at_their_end)
 
 	new_stream(0, 1);
 	stream = px_handle_lock(trid);
-	spoil_types(stream->family.family);
+	spoil_types(stream->shared_names.shared_names);
 	px_handle_unlock(trid);
 	while (!unavailable)
 		ok(posix_trace_eventtypelist_getnext_id(trid, &type, &unavailable));

@@ -384,15 +384,15 @@ static void expect_all_told(const struct txtrace_loss *loss)
 {
 	struct tale tale = read_log(script->stream.log_policy == LOOPING);
 	uint64_t base = progress->base;
-	uint64_t told = tale.nr_events + loss->overwritten + loss->dropped;
+	uint64_t arg = tale.nr_events + loss->overwritten + loss->dropped;
 
 	if (script->stream.policy != LOOPING)
 		ck_assert_uint_eq(loss->overwritten, 0); /* it keeps what is not in the log */
 	if (!log_loses() || (script->stream.log_policy == LOOPING && !progress->is_clearing)) {
 		if (script->stream.log_policy == LOOPING)
-			told = tale.nr_events + facts.commit.nr_lost + loss->overwritten +
-			       loss->dropped; /* system events too */
-		ck_assert_msg(progress->is_clearing || told + base + 1 >= progress->nr_returned,
+			arg = tale.nr_events + facts.commit.nr_lost + loss->overwritten +
+			      loss->dropped; /* system events too */
+		ck_assert_msg(progress->is_clearing || arg + base + 1 >= progress->nr_returned,
 			      "%llu events, %llu overwritten, %llu dropped of %u since %llu",
 			      (unsigned long long)tale.nr_events,
 			      (unsigned long long)loss->overwritten,
@@ -400,9 +400,9 @@ static void expect_all_told(const struct txtrace_loss *loss)
 			      (unsigned long long)base);
 	}
 	if (!log_loses() && !progress->is_clearing && !script->clear_at) {
-		ck_assert_uint_ge(told, progress->nr_returned);
+		ck_assert_uint_ge(arg, progress->nr_returned);
 		if (loss->overwritten == 0) /* which may also be a START */
-			ck_assert_uint_le(told, progress->nr_begun);
+			ck_assert_uint_le(arg, progress->nr_begun);
 	}
 	/* The newest is never missing, but where it found no room. */
 	if (script->stream.log_policy != BOUNDED && loss->dropped == 0 && !progress->is_clearing &&
@@ -758,9 +758,9 @@ static void find_file(const char *prefix, char found[PATH_MAX])
 	ck_assert_int_ne(found[0], '\0');
 }
 
-static struct px_bequest_file *map_bequest(size_t *size)
+static struct px_checkpoint_content *map_bequest(size_t *size)
 {
-	struct px_bequest_file *mapped;
+	struct px_checkpoint_content *mapped;
 	char name[PATH_MAX];
 	struct stat status;
 	int fd;
@@ -791,14 +791,14 @@ END_TEST
 /* The machine was started anew, and the segment lies on a disk. */
 START_TEST(recover_after_another_boot_leaves_what_was_committed)
 {
-	struct px_bequest_file *bequest;
+	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
 
 	leave_log(&scripts[0]);
 	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
-	bequest = map_bequest(&size);
-	bequest->boot_id[0] ^= 1;
-	munmap(bequest, size);
+	checkpoint_file = map_bequest(&size);
+	checkpoint_file->boot_id[0] ^= 1;
+	munmap(checkpoint_file, size);
 	expect_as_committed();
 	expect_clean();
 }
@@ -807,17 +807,17 @@ END_TEST
 /* A bequest of another version may be worth something to somebody. */
 START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
 {
-	struct px_bequest_file *bequest;
+	struct px_checkpoint_content *checkpoint_file;
 	unsigned int nr_recovered, nr_left;
 	size_t size;
 
 	leave_log(&scripts[0]);
-	bequest = map_bequest(&size);
-	bequest->magic++;
+	checkpoint_file = map_bequest(&size);
+	checkpoint_file->magic++;
 	ok(txtrace_recover_all(&nr_recovered, &nr_left));
 	ck_assert_int_eq(count_files("log."), 1);
-	bequest->magic--;
-	munmap(bequest, size);
+	checkpoint_file->magic--;
+	munmap(checkpoint_file, size);
 	expect_recovered();
 }
 END_TEST
@@ -825,13 +825,13 @@ END_TEST
 /* Death between the file and its signature: nobody was told of the stream. */
 START_TEST(recover_removes_a_bequest_that_was_never_signed)
 {
-	struct px_bequest_file *bequest;
+	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
 
 	leave_log(&scripts[0]);
-	bequest = map_bequest(&size);
-	bequest->magic = 0;
-	munmap(bequest, size);
+	checkpoint_file = map_bequest(&size);
+	checkpoint_file->magic = 0;
+	munmap(checkpoint_file, size);
 	ok(posix_trace_create(0, NULL, &stream)); /* frees the slot, then cleans up */
 	ck_assert_int_eq(count_files("log."), 0);
 	ok(posix_trace_shutdown(stream));
@@ -847,15 +847,15 @@ static void die(void)
 /* EXIT-5: who removes it is killed in the middle, and its slot has had another stream since */
 START_TEST(recover_killed_at_an_unsigned_bequest_leaves_nothing_behind)
 {
-	struct px_bequest_file *bequest;
+	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
 	pid_t child;
 	int status;
 
 	leave_log(&scripts[0]);
-	bequest = map_bequest(&size);
-	bequest->magic = 0;
-	munmap(bequest, size);
+	checkpoint_file = map_bequest(&size);
+	checkpoint_file->magic = 0;
+	munmap(checkpoint_file, size);
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
@@ -878,7 +878,7 @@ START_TEST(recover_with_random_damage_never_breaks)
 	for (int round = 0; round < (getenv("PX_SANITIZED") ? 20 : 120); round++) {
 		unsigned int nr_recovered, nr_left;
 		/* Not the name of the controller, which might then be one that lives. */
-		size_t spared = round % 3 ? 0 : sizeof(struct px_bequest_file);
+		size_t spared = round % 3 ? 0 : sizeof(struct px_checkpoint_content);
 		unsigned char *bytes;
 		size_t size;
 		int fd;
@@ -1031,7 +1031,7 @@ END_TEST
 START_TEST(recover_looks_for_no_log_of_another_user)
 {
 	unsigned int nr_recovered, nr_left;
-	struct px_bequest_file *bequest;
+	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
 
 	if (geteuid() != 0) {
@@ -1041,9 +1041,9 @@ START_TEST(recover_looks_for_no_log_of_another_user)
 	leave_log(&scripts[0]);
 	ck_assert_int_eq(fchown(file, 12345, 12345), 0);
 	fails(txtrace_recover(file), ENOENT);
-	bequest = map_bequest(&size);
-	bequest->owner = 12345;
-	munmap(bequest, size);
+	checkpoint_file = map_bequest(&size);
+	checkpoint_file->owner = 12345;
+	munmap(checkpoint_file, size);
 	ok(txtrace_recover_all(&nr_recovered, &nr_left));
 	ck_assert_uint_eq(nr_recovered, 0);
 	ck_assert_uint_eq(nr_left, 1);

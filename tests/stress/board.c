@@ -140,7 +140,7 @@ void life_begin(uint32_t number)
 
 	my_number = number;
 	life->pid = (uint32_t)getpid();
-	life->start = px_life_start(life->pid);
+	life->start = px_procfs_start(life->pid);
 	life->is_followed = (uint32_t)getppid() == parent->pid;
 	life->born_ns = monotonic_ns();
 	if (!px_compare_exchange(&life->state, RESERVED, ALIVE))
@@ -153,7 +153,7 @@ void life_begin(uint32_t number)
 
 bool life_is_there(const struct life *life)
 {
-	return px_life_is_same(life->pid, life->start);
+	return px_procfs_is_same(life->pid, life->start);
 }
 
 bool run_is_over(void)

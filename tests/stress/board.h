@@ -9,8 +9,8 @@
  *
  * All of it may be killed or stopped at any instant, so nothing here is locked.
  */
-#ifndef PX_TESTS_PROCESSES_BOARD_H
-#define PX_TESTS_PROCESSES_BOARD_H
+#ifndef PX_TESTS_STRESS_BOARD_H
+#define PX_TESTS_STRESS_BOARD_H
 
 #include "support/common.h"
 

@@ -362,8 +362,8 @@ static void expect_no_segments(time_t since)
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*d %u %*o %lu %u %*u %u %*u %*u %*u %*u %*u %*u %lu", &id, &size,
 			   &pid, &attached, &made) == 5 &&
-		    size == sizeof(struct px_family) && attached == 0 && (time_t)made >= since &&
-		    was_ours(pid))
+		    size == sizeof(struct px_shared_names) && attached == 0 &&
+		    (time_t)made >= since && was_ours(pid))
 			violation("System V segment %u, made by pid %u, is left behind", id, pid);
 	if (file)
 		fclose(file);

@@ -9,8 +9,8 @@
  *	- What returned before stop was called, and began after start had returned, is there or counted.
  *	- All of this for those whom the stream traces, and nothing of anybody else.
  */
-#ifndef PX_TESTS_PROCESSES_VERIFY_H
-#define PX_TESTS_PROCESSES_VERIFY_H
+#ifndef PX_TESTS_STRESS_VERIFY_H
+#define PX_TESTS_STRESS_VERIFY_H
 
 #include "stress/board.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the test suites share: a runner, shorthands for the public API, waiting, children. */
-#ifndef PX_TESTS_COMMON_H
-#define PX_TESTS_COMMON_H
+#ifndef PX_TESTS_SUPPORT_COMMON_H
+#define PX_TESTS_SUPPORT_COMMON_H
 
 #include <check.h>
 #include <errno.h>

@@ -7,8 +7,8 @@
  * listed below, and those of the suite.  Each has a name, two numbers and a text, and gives back the
  * same; a trick that calls the tracing interface gives its error in `a`, else stored results.
  */
-#ifndef PX_TESTS_PUPPET_H
-#define PX_TESTS_PUPPET_H
+#ifndef PX_TESTS_SUPPORT_HELPER_PROCESS_H
+#define PX_TESTS_SUPPORT_HELPER_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A log seen from both sides: what the viewer sees of each volume (txtb_checker.h) and what stands in the
  * sections, position by position, and whether the two agree.  Expectations are those of Check.
  */
-#ifndef PX_TESTS_LOG_CHECKER_H
-#define PX_TESTS_LOG_CHECKER_H
+#ifndef PX_TESTS_SUPPORT_LOG_CHECKER_H
+#define PX_TESTS_SUPPORT_LOG_CHECKER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@
 #define ARGUMENT "--foreigner"
 
 struct message {
-	uint32_t order; /* enum px_foreign_order */
+	uint32_t order; /* enum px_archive_txtb_order */
 	uint32_t number;
 	uint32_t count;
 	char text[64];
@@ -84,13 +84,13 @@ static int hold_lock(void)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[128];
 
-	px_foreign_path(path, geteuid(), "registry");
+	px_archive_txtb_path(path, geteuid(), "registry");
 	return fcntl(open(path, O_RDWR | O_CLOEXEC), F_SETLK, &whole) == 0 ? 0 : errno;
 }
 
 static int obey(const struct message *message)
 {
-	switch ((enum px_foreign_order)message->order) {
+	switch ((enum px_archive_txtb_order)message->order) {
 	case FOREIGN_OPEN:
 		return open_type(message->text);
 	case FOREIGN_RECORD:
@@ -136,7 +136,7 @@ _Noreturn static void leave(int code)
 	exit(code);
 }
 
-void px_foreigner_main(int argc, char **argv, const struct px_foreign_role_entry *roles)
+void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles)
 {
 	if (argc < 3 || strcmp(argv[1], ARGUMENT) != 0)
 		return;
@@ -208,7 +208,7 @@ pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument)
 	return child;
 }
 
-int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_foreign_order order,
+int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_archive_txtb_order order,
 		      const char *text, uint32_t number, uint32_t count)
 {
 	struct message message = {.order = order, .number = number, .count = count};
@@ -229,29 +229,29 @@ int px_foreigner_stop(struct px_foreigner *foreigner)
 
 /* What is left. */
 
-void px_foreign_path(char path[128], uid_t uid, const char *name)
+void px_archive_txtb_path(char path[128], uid_t uid, const char *name)
 {
 	snprintf(path, 128, "/dev/shm/posixtrace-%u%s%.60s", (unsigned int)uid, *name ? "/" : "",
 		 name);
 }
 
-bool px_foreign_exists(uid_t uid, const char *name)
+bool px_archive_txtb_exists(uid_t uid, const char *name)
 {
 	struct stat status;
 	char path[128];
 
-	px_foreign_path(path, uid, name);
+	px_archive_txtb_path(path, uid, name);
 	return lstat(path, &status) == 0;
 }
 
-int px_foreign_count_files(uid_t uid, const char *prefix)
+int px_archive_txtb_count_files(uid_t uid, const char *prefix)
 {
 	struct dirent *entry;
 	char path[128];
 	int count = 0;
 	DIR *files;
 
-	px_foreign_path(path, uid, "");
+	px_archive_txtb_path(path, uid, "");
 	files = opendir(path);
 	if (!files)
 		return 0;
@@ -262,11 +262,11 @@ int px_foreign_count_files(uid_t uid, const char *prefix)
 	return count;
 }
 
-void px_foreign_remove_directory(uid_t uid)
+void px_archive_txtb_remove_directory(uid_t uid)
 {
 	char path[128], command[300];
 
-	px_foreign_path(path, uid, "");
+	px_archive_txtb_path(path, uid, "");
 	snprintf(command, sizeof(command), "rm -rf '%s' '%s.aside'", path, path);
 	ck_assert_int_eq(system(command), 0);
 }
@@ -293,12 +293,12 @@ static int for_segments(uid_t uid, bool remove)
 	return count;
 }
 
-int px_foreign_count_segments(uid_t uid)
+int px_archive_txtb_count_segments(uid_t uid)
 {
 	return for_segments(uid, false);
 }
 
-void px_foreign_remove_segments(uid_t uid)
+void px_archive_txtb_remove_segments(uid_t uid)
 {
 	for_segments(uid, true);
 }

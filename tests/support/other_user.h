@@ -3,8 +3,8 @@
  * Processes of other users, for a test that is root.  Each is the test's program again, by exec, without
  * TXTRACE_DIR; it does what it is told over a socket, and is killed with the test.
  */
-#ifndef PX_TESTS_FOREIGNER_H
-#define PX_TESTS_FOREIGNER_H
+#ifndef PX_TESTS_SUPPORT_OTHER_USER_H
+#define PX_TESTS_SUPPORT_OTHER_USER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ struct px_foreigner {
 };
 
 /* What they can be told. */
-enum px_foreign_order {
+enum px_archive_txtb_order {
 	FOREIGN_OPEN, /* open the type text: its id, or minus the error; it is recorded from now on */
 	FOREIGN_RECORD, /* count events with the numbers from number on */
 	FOREIGN_FORK,	/* one event with this number, by a child made by fork */
@@ -33,14 +33,14 @@ enum px_foreign_order {
 };
 
 /* What a program does that is not told anything. */
-typedef int px_foreign_role(int argc, char **argv);
-struct px_foreign_role_entry {
+typedef int px_archive_txtb_role(int argc, char **argv);
+struct px_archive_txtb_role_entry {
 	const char *name;
-	px_foreign_role *run;
+	px_archive_txtb_role *run;
 };
 
 /* To be the first call of main(): does not return in a process that a test has started. */
-void px_foreigner_main(int argc, char **argv, const struct px_foreign_role_entry *roles);
+void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles);
 
 /* Start one; ready when this returns. */
 void px_foreigner_start(struct px_foreigner *foreigner, uid_t uid);
@@ -53,20 +53,20 @@ void px_foreigner_start_program(struct px_foreigner *foreigner, const char *path
 pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument);
 
 /* Tell it, and wait for its answer. */
-int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_foreign_order order,
+int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_archive_txtb_order order,
 		      const char *text, uint32_t number, uint32_t count);
 
 /* It ends; its exit code, or -1 if it was killed otherwise. */
 int px_foreigner_stop(struct px_foreigner *foreigner);
 
 /* The directory of a user's segments, and what is in it. */
-void px_foreign_path(char path[128], uid_t uid, const char *name);
-bool px_foreign_exists(uid_t uid, const char *name);
-int px_foreign_count_files(uid_t uid, const char *prefix);
-void px_foreign_remove_directory(uid_t uid);
+void px_archive_txtb_path(char path[128], uid_t uid, const char *name);
+bool px_archive_txtb_exists(uid_t uid, const char *name);
+int px_archive_txtb_count_files(uid_t uid, const char *prefix);
+void px_archive_txtb_remove_directory(uid_t uid);
 
 /* System V segments that belong to this user; remove them. */
-int px_foreign_count_segments(uid_t uid);
-void px_foreign_remove_segments(uid_t uid);
+int px_archive_txtb_count_segments(uid_t uid);
+void px_archive_txtb_remove_segments(uid_t uid);
 
 #endif

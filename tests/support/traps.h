@@ -3,8 +3,8 @@
  * Traps on the way through the sequences of cpuring.h.  Who runs into one is disturbed there: the kernel has it begin
  * anew once the handler is done.
  */
-#ifndef PX_TESTS_TRAPS_H
-#define PX_TESTS_TRAPS_H
+#ifndef PX_TESTS_SUPPORT_TRAPS_H
+#define PX_TESTS_SUPPORT_TRAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * comes back as its registry, its threads and its events, in the viewer's order and on its time
  * axis.  What the viewer accepts but shows wrong is a warning.
  */
-#ifndef PX_TESTS_TXTB_CHECKER_H
-#define PX_TESTS_TXTB_CHECKER_H
+#ifndef PX_TESTS_SUPPORT_TXTB_CHECKER_H
+#define PX_TESTS_SUPPORT_TXTB_CHECKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -70,7 +70,7 @@ recorder=$!
 await_stream "$pid"
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
-"$tool" list | grep -q ' forsaken ' || complain "a stream of a dead controller is shown as: $("$tool" list)"
+"$tool" list | grep -q ' orphaned ' || complain "a stream of a dead controller is shown as: $("$tool" list)"
 kill "$pid" "$idle"
 wait 2>/dev/null
 finish

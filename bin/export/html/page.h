@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of this folder as bytes; page.c is made from them by the rule in bin/module.am. */
-#ifndef TXTRACE_HTML_PAGE_H
-#define TXTRACE_HTML_PAGE_H
+#ifndef TXTRACE_EXPORT_HTML_PAGE_H
+#define TXTRACE_EXPORT_HTML_PAGE_H
 
 #include <stddef.h>
 
