@@ -43,7 +43,7 @@ static int help_on(const char *name)
 	const struct command *command = find(name);
 
 	if (!command) {
-		say("there is no command %s; see txtrace help", name);
+		message("there is no command %s; see txtrace help", name);
 		return EXIT_TROUBLE;
 	}
 	options_help(command);
@@ -61,7 +61,7 @@ static int run_help(int argc, char **argv)
 	if (code != -1)
 		return EXIT_TROUBLE;
 	if (optind + 1 < argc) {
-		say("help takes one command; see txtrace help");
+		message("help takes one command; see txtrace help");
 		return EXIT_TROUBLE;
 	}
 	if (optind < argc)
@@ -83,7 +83,7 @@ static int run_version(int argc, char **argv)
 	if (options_next(&cmd_version, argc, argv) != -1)
 		return EXIT_TROUBLE;
 	if (optind < argc) {
-		say("version takes no argument");
+		message("version takes no argument");
 		return EXIT_TROUBLE;
 	}
 	puts("txtrace (" PACKAGE_NAME ") " PACKAGE_VERSION);
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		return terminal_end(run_version(1, argv));
 	command = find(argv[1]);
 	if (!command) {
-		say("there is no command %s; see txtrace help", argv[1]);
+		message("there is no command %s; see txtrace help", argv[1]);
 		return EXIT_TROUBLE;
 	}
 	return terminal_end(command->run(argc - 1, argv + 1));

@@ -5,43 +5,43 @@
 
 #include "base/memory.h"
 
-static void make_histogram(struct lengths *lengths)
+static void make_histogram(struct durations *durations)
 {
-	lengths->histogram = must(calloc(1, sizeof(*lengths->histogram)));
-	for (uint64_t i = 0; i < lengths->n; i++)
-		histogram_add(lengths->histogram, lengths->value[i]);
-	free(lengths->value);
-	lengths->value = NULL;
+	durations->histogram = must(calloc(1, sizeof(*durations->histogram)));
+	for (uint64_t i = 0; i < durations->n; i++)
+		histogram_add(durations->histogram, durations->value[i]);
+	free(durations->value);
+	durations->value = NULL;
 }
 
-void lengths_add(struct lengths *lengths, int64_t ns)
+void durations_add(struct durations *durations, int64_t ns)
 {
 	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
 
-	if (lengths->n == LENGTHS_EXACT)
-		make_histogram(lengths);
-	if (lengths->histogram) {
-		histogram_add(lengths->histogram, length);
+	if (durations->n == DURATIONS_EXACT)
+		make_histogram(durations);
+	if (durations->histogram) {
+		histogram_add(durations->histogram, length);
 	} else {
-		if ((lengths->n & (lengths->n - 1)) == 0)
-			lengths->value = must(reallocarray(lengths->value,
-							   lengths->n ? 2 * lengths->n : 1,
-							   sizeof(*lengths->value)));
-		lengths->value[lengths->n] = length;
-		lengths->is_sorted = false;
+		if ((durations->n & (durations->n - 1)) == 0)
+			durations->value = must(reallocarray(durations->value,
+							     durations->n ? 2 * durations->n : 1,
+							     sizeof(*durations->value)));
+		durations->value[durations->n] = length;
+		durations->is_sorted = false;
 	}
-	lengths->n++;
-	lengths->sum += (int64_t)length;
-	if (length > lengths->largest)
-		lengths->largest = length;
+	durations->n++;
+	durations->sum += (int64_t)length;
+	if (length > durations->largest)
+		durations->largest = length;
 }
 
-void lengths_free(struct lengths *lengths)
+void durations_free(struct durations *durations)
 {
-	if (lengths->histogram)
-		histogram_free(lengths->histogram);
-	free(lengths->histogram);
-	free(lengths->value);
+	if (durations->histogram)
+		histogram_free(durations->histogram);
+	free(durations->histogram);
+	free(durations->value);
 }
 
 static int compare(const void *a, const void *b)
@@ -51,16 +51,16 @@ static int compare(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-uint64_t lengths_percentile(struct lengths *lengths, unsigned int percent)
+uint64_t durations_percentile(struct durations *durations, unsigned int percent)
 {
-	uint64_t rank = (lengths->n * percent + 99) / 100;
+	uint64_t rank = (durations->n * percent + 99) / 100;
 
-	if (lengths->histogram)
-		return histogram_percentile(lengths->histogram, percent);
-	if (lengths->n == 0)
+	if (durations->histogram)
+		return histogram_percentile(durations->histogram, percent);
+	if (durations->n == 0)
 		return 0;
-	if (!lengths->is_sorted)
-		qsort(lengths->value, lengths->n, sizeof(*lengths->value), compare);
-	lengths->is_sorted = true;
-	return lengths->value[rank > 0 ? rank - 1 : 0];
+	if (!durations->is_sorted)
+		qsort(durations->value, durations->n, sizeof(*durations->value), compare);
+	durations->is_sorted = true;
+	return durations->value[rank > 0 ? rank - 1 : 0];
 }

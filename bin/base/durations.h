@@ -11,9 +11,9 @@
 
 #include "base/histogram.h"
 
-#define LENGTHS_EXACT 1024
+#define DURATIONS_EXACT 1024
 
-struct lengths {
+struct durations {
 	uint64_t n, largest;
 	int64_t sum;
 	uint64_t *value; /* NULL once there is a histogram */
@@ -22,10 +22,10 @@ struct lengths {
 };
 
 /* All zero is empty. */
-void lengths_add(struct lengths *lengths, int64_t ns);
-void lengths_free(struct lengths *lengths);
+void durations_add(struct durations *durations, int64_t ns);
+void durations_free(struct durations *durations);
 
 /* The least length that so many percent of all do not exceed; 0 if there are none. */
-uint64_t lengths_percentile(struct lengths *lengths, unsigned int percent);
+uint64_t durations_percentile(struct durations *durations, unsigned int percent);
 
 #endif

@@ -11,7 +11,7 @@
 static inline void *must(void *memory)
 {
 	if (!memory) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		exit(EXIT_TROUBLE);
 	}
 	return memory;

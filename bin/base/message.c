@@ -30,7 +30,7 @@ static void hide_controls(char *text)
 	}
 }
 
-static void say_list(const char *format, va_list list)
+static void message_list(const char *format, va_list list)
 {
 	char *text;
 
@@ -43,22 +43,22 @@ static void say_list(const char *format, va_list list)
 	free(text);
 }
 
-void say(const char *format, ...)
+void message(const char *format, ...)
 {
 	va_list list;
 
 	va_start(list, format);
-	say_list(format, list);
+	message_list(format, list);
 	va_end(list);
 	fputc('\n', stderr);
 }
 
-void say_error(int error, const char *format, ...)
+void message_error(int error, const char *format, ...)
 {
 	va_list list;
 
 	va_start(list, format);
-	say_list(format, list);
+	message_list(format, list);
 	va_end(list);
 	fprintf(stderr, ": %s\n", strerror(error));
 }

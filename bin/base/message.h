@@ -15,10 +15,10 @@ enum exit_code {
 };
 
 /* One line: "txtrace: ", the text. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, with what an error number means behind it. */
-void say_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void message_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * How far a long work has come: a line that is written over, if stderr is a terminal and the work takes more than a

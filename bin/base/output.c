@@ -31,7 +31,7 @@ static bool open_file(struct text *text)
 	struct stat status;
 
 	if (!text->overwrites && lstat(text->path, &status) == 0) {
-		say("%s exists; --force overwrites it", text->path);
+		message("%s exists; --force overwrites it", text->path);
 		return false;
 	}
 	/* A device, or a pipe, is written to as it is. */
@@ -49,7 +49,7 @@ static bool open_file(struct text *text)
 		}
 	}
 	if (text->fd < 0)
-		say_error(errno, "%s", text->path);
+		message_error(errno, "%s", text->path);
 	return text->fd >= 0;
 }
 
@@ -90,7 +90,7 @@ void text_flush(struct text *text)
 void text_put_large(struct text *text, const void *bytes, size_t size)
 {
 	text_flush(text);
-	if (size > TEXT_BYTES) {
+	if (size > OUTPUT_BYTES) {
 		write_out(text, bytes, size);
 		return;
 	}
@@ -143,19 +143,20 @@ static int give_first_name(struct text *text)
 	return text->part ? linkat(AT_FDCWD, own, AT_FDCWD, text->part, AT_SYMLINK_FOLLOW) : -1;
 }
 
-bool text_close(struct text *text, bool keep)
+bool text_close(struct text *text, bool wait_history)
 {
 	text_flush(text);
-	if (text->is_unnamed && keep && !text->error && give_first_name(text) != 0)
+	if (text->is_unnamed && wait_history && !text->error && give_first_name(text) != 0)
 		text->error = errno;
 	if (text->path && close(text->fd) != 0 && !text->error)
 		text->error = errno;
-	if (text->part && keep && !text->error && give_name(text) != 0)
+	if (text->part && wait_history && !text->error && give_name(text) != 0)
 		text->error = errno;
-	if (text->part && (!keep || text->error))
+	if (text->part && (!wait_history || text->error))
 		unlink(text->part);
-	if (keep && text->error && text->error != EPIPE) /* whoever read it has seen enough */
-		say_error(text->error, "%s", text->path ? text->path : "standard output");
+	if (wait_history && text->error &&
+	    text->error != EPIPE) /* whoever read it has seen enough */
+		message_error(text->error, "%s", text->path ? text->path : "standard output");
 	free(text->path);
 	free(text->part);
 	text->path = text->part = NULL;

@@ -16,7 +16,7 @@
 
 #define NS_PER_S 1000000000LL
 
-#define TEXT_BYTES 65536
+#define OUTPUT_BYTES 65536
 
 struct text {
 	int fd;
@@ -27,14 +27,14 @@ struct text {
 	bool overwrites;
 	uint64_t written;
 	size_t used;
-	char bytes[TEXT_BYTES];
+	char bytes[OUTPUT_BYTES];
 };
 
 /* path NULL or "-": standard output.  False: that was said.  Refuses a file that exists, unless told to. */
 bool text_open(struct text *text, const char *path, bool overwrites);
 
 /* keep false: the work was not done, so no file is left.  False: it could not be written, and that was said. */
-bool text_close(struct text *text, bool keep);
+bool text_close(struct text *text, bool wait_history);
 
 void text_flush(struct text *text);
 
@@ -51,7 +51,7 @@ void text_put_large(struct text *text, const void *bytes, size_t size);
 
 static inline void text_put(struct text *text, const void *bytes, size_t size)
 {
-	if (size > TEXT_BYTES - text->used) {
+	if (size > OUTPUT_BYTES - text->used) {
 		text_put_large(text, bytes, size);
 		return;
 	}
@@ -61,7 +61,7 @@ static inline void text_put(struct text *text, const void *bytes, size_t size)
 
 static inline void text_char(struct text *text, char c)
 {
-	if (text->used == TEXT_BYTES)
+	if (text->used == OUTPUT_BYTES)
 		text_flush(text);
 	text->bytes[text->used++] = c;
 }

@@ -69,7 +69,7 @@ static void check_addresses(struct check *check)
 static bool check_sizes(struct check *check)
 {
 	const struct raw_header *header = &check->header;
-	uint32_t registry = header->registry_end - header->registry_start;
+	uint32_t trx_objects = header->registry_end - header->registry_start;
 	uint32_t buffer = header->buffer_end - header->buffer_start;
 	uint32_t object = RAW_OBJECT_BYTES + header->name_size;
 	bool is_fine = true;
@@ -80,11 +80,11 @@ static bool check_sizes(struct check *check)
 		      "refuses the file",
 		      header->registry_end, header->registry_start);
 		is_fine = false;
-	} else if (registry % object != 0) {
+	} else if (trx_objects % object != 0) {
 		FOUND(check, registry_slack, check->at + 20,
 		      "the registry has %u bytes behind its last slot of %u bytes: TraceX reads "
 		      "all events %u bytes off",
-		      registry % object, object, registry % object);
+		      trx_objects % object, object, trx_objects % object);
 	}
 	if (header->buffer_end <= header->buffer_start || buffer > BUFFER_BYTES_MAX) {
 		FOUND(check, buffer_size, check->at + 28,
@@ -97,7 +97,7 @@ static bool check_sizes(struct check *check)
 		      "the buffer has %u bytes behind its last slot, which TraceX passes over",
 		      buffer % RAW_EVENT_BYTES);
 	}
-	check->nr_object_slots = registry / object;
+	check->nr_object_slots = trx_objects / object;
 	check->nr_event_slots = buffer / RAW_EVENT_BYTES;
 	check->events_at = check->at + RAW_HEADER_BYTES + (uint64_t)check->nr_object_slots * object;
 	return is_fine;

@@ -226,24 +226,25 @@ bool raw_open(struct raw_file *file, const char *path)
 	memset(file, 0, sizeof(*file));
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0 || fstat(file->fd, &status) != 0) {
-		say_error(errno, "%s", path);
+		message_error(errno, "%s", path);
 		raw_close(file);
 		return false;
 	}
 	file->size = (uint64_t)status.st_size;
 	if (S_ISDIR(status.st_mode))
-		say("%s is a directory", path);
+		message("%s is a directory", path);
 	else if (!S_ISREG(status.st_mode))
-		say("%s is not a file that can be read at any place; a trace has to be one", path);
+		message("%s is not a file that can be read at any place; a trace has to be one",
+			path);
 	else if (status.st_size == 0)
-		say("%s is empty", path);
+		message("%s is empty", path);
 	else if (take_id(file) || (take_text(file) && take_id(file)))
 		return true;
 	else
-		say("%s: this is no trace: TraceX finds neither TXTB at its beginning, nor hex "
-		    "digits, "
-		    "Intel HEX or S-records that say so",
-		    path);
+		message("%s: this is no trace: TraceX finds neither TXTB at its beginning, nor hex "
+			"digits, "
+			"Intel HEX or S-records that say so",
+			path);
 	raw_close(file);
 	return false;
 }

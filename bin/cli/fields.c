@@ -3,47 +3,47 @@
 
 #include "cli/terminal.h"
 
-void facts_begin(struct facts *facts)
+void fields_begin(struct fields *fields)
 {
-	if (facts->is_json)
-		text_char(facts->text, '{');
+	if (fields->is_json)
+		text_char(fields->text, '{');
 }
 
-void facts_label(struct facts *facts, const char *label)
+void fields_label(struct fields *fields, const char *label)
 {
-	if (facts->is_json) {
-		text_string(facts->text, facts->has_member ? ",\n  " : "\n  ");
-		text_json(facts->text, label);
-		text_string(facts->text, ": ");
+	if (fields->is_json) {
+		text_string(fields->text, fields->has_member ? ",\n  " : "\n  ");
+		text_json(fields->text, label);
+		text_string(fields->text, ": ");
 	} else {
-		text_string(facts->text, terminal_color(COLOR_DIM));
-		text_plain(facts->text, label, 24);
-		text_string(facts->text, terminal_color(COLOR_PLAIN));
+		text_string(fields->text, terminal_color(COLOR_DIM));
+		text_plain(fields->text, label, 24);
+		text_string(fields->text, terminal_color(COLOR_PLAIN));
 	}
-	facts->has_member = true;
+	fields->has_member = true;
 }
 
-void facts_text(struct facts *facts, const char *label, const char *value)
+void fields_text(struct fields *fields, const char *label, const char *value)
 {
-	facts_label(facts, label);
-	if (facts->is_json)
-		text_json(facts->text, value);
+	fields_label(fields, label);
+	if (fields->is_json)
+		text_json(fields->text, value);
 	else
-		text_plain(facts->text, value, 0);
-	if (!facts->is_json)
-		text_char(facts->text, '\n');
+		text_plain(fields->text, value, 0);
+	if (!fields->is_json)
+		text_char(fields->text, '\n');
 }
 
-void facts_number(struct facts *facts, const char *label, unsigned long long value)
+void fields_number(struct fields *fields, const char *label, unsigned long long value)
 {
-	facts_label(facts, label);
-	text_unsigned(facts->text, value, 0, ' ');
-	if (!facts->is_json)
-		text_char(facts->text, '\n');
+	fields_label(fields, label);
+	text_unsigned(fields->text, value, 0, ' ');
+	if (!fields->is_json)
+		text_char(fields->text, '\n');
 }
 
-void facts_end(struct facts *facts)
+void fields_end(struct fields *fields)
 {
-	if (facts->is_json)
-		text_string(facts->text, "\n}\n");
+	if (fields->is_json)
+		text_string(fields->text, "\n}\n");
 }

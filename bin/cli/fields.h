@@ -7,18 +7,18 @@
 
 #include "base/output.h"
 
-struct facts {
+struct fields {
 	struct text *text;
 	bool is_json;
 	bool has_member;
 };
 
-void facts_begin(struct facts *facts);
-void facts_text(struct facts *facts, const char *label, const char *value);
-void facts_number(struct facts *facts, const char *label, unsigned long long value);
+void fields_begin(struct fields *fields);
+void fields_text(struct fields *fields, const char *label, const char *value);
+void fields_number(struct fields *fields, const char *label, unsigned long long value);
 
 /* What follows is the value: as text up to the end of the line, or as JSON. */
-void facts_label(struct facts *facts, const char *label);
-void facts_end(struct facts *facts);
+void fields_label(struct fields *fields, const char *label);
+void fields_end(struct fields *fields);
 
 #endif

@@ -102,11 +102,13 @@ int options_next(const struct command *command, int argc, char **argv)
 	if (code != '?' && code != ':')
 		return code;
 	if (code == ':')
-		say("%s needs an argument; see txtrace %s --help", argv[optind - 1], command->name);
+		message("%s needs an argument; see txtrace %s --help", argv[optind - 1],
+			command->name);
 	else if (optopt > 0 && optopt < 256)
-		say("unknown option -%c; see txtrace %s --help", optopt, command->name);
+		message("unknown option -%c; see txtrace %s --help", optopt, command->name);
 	else
-		say("unknown option %s; see txtrace %s --help", argv[optind - 1], command->name);
+		message("unknown option %s; see txtrace %s --help", argv[optind - 1],
+			command->name);
 	return '?';
 }
 
@@ -114,7 +116,7 @@ const char *options_file(const struct command *command, int argc, char **argv)
 {
 	if (optind + 1 == argc)
 		return argv[optind];
-	say("%s takes one file; see txtrace %s --help", command->name, command->name);
+	message("%s takes one file; see txtrace %s --help", command->name, command->name);
 	return NULL;
 }
 
@@ -123,6 +125,6 @@ bool options_is_json(const char *argument, bool *is_json)
 	*is_json = strcmp(argument, "json") == 0;
 	if (*is_json || strcmp(argument, "text") == 0)
 		return true;
-	say("--format is text or json, not %s", argument);
+	message("--format is text or json, not %s", argument);
 	return false;
 }

@@ -27,7 +27,7 @@ static bool set_color(const char *when)
 	else if (strcmp(when, "never") == 0)
 		color_mode = COLOR_NEVER;
 	else
-		say("--color is auto, always or never, not %s", when);
+		message("--color is auto, always or never, not %s", when);
 	return strcmp(when, "auto") == 0 || color_mode != COLOR_AUTO;
 }
 
@@ -83,7 +83,7 @@ int terminal_end(int code)
 	errno = EIO; /* if an error is too old to tell which it was */
 	is_fine = fflush(stdout) == 0 && !ferror(stdout);
 	if (!is_fine && code == EXIT_FINE && errno != EPIPE) {
-		say_error(errno, "standard output");
+		message_error(errno, "standard output");
 		code = EXIT_TROUBLE;
 	}
 	if (pager <= 0)

@@ -11,77 +11,78 @@
 
 enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_BY, "by", "object|thread", "a row for each object, or for each of a thread"},
 	{OPTION_SORT, "sort", "total|waits|p50|p99|max|name",
 	 "the order of rows; total if not given"},
-	PRINTING_ROWS_EVENTS,
-	PRINTING_ROW_TABLE,
-	PRINTING_ROWS_OUTPUT,
+	OUTPUT_OPTIONS_ROWS_EVENTS,
+	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
 
-struct order {
-	struct printing printing;
-	struct blocked_options options;
+struct options {
+	struct output_options output_options;
+	struct blocked_options blocked;
 };
 
-static bool read_by(struct order *order)
+static bool read_by(struct options *options)
 {
-	order->options.by_thread = strcmp(optarg, "thread") == 0;
-	if (order->options.by_thread || strcmp(optarg, "object") == 0)
+	options->blocked.by_thread = strcmp(optarg, "thread") == 0;
+	if (options->blocked.by_thread || strcmp(optarg, "object") == 0)
 		return true;
-	say("--by is object or thread, not %s", optarg);
+	message("--by is object or thread, not %s", optarg);
 	return false;
 }
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	switch (code) {
 	case OPTION_BY:
-		return read_by(order);
+		return read_by(options);
 	case OPTION_SORT:
-		return blocked_parse_order(optarg, &order->options.order);
+		return blocked_parse_sort(optarg, &options->blocked.order);
 	default:
-		return printing_option(&order->printing, code);
+		return output_options_option(&options->output_options, code);
 	}
 }
 
-static int report_on(struct order *order, const char *path)
+static int report_on(struct options *options, const char *path)
 {
-	struct printing *printing = &order->printing;
+	struct output_options *output_options = &options->output_options;
 	struct table table;
 
-	if (!printing_begin(printing, path, source_open_mixed))
+	if (!output_options_begin(output_options, path, source_open_mixed))
 		return EXIT_TROUBLE;
-	source_tell_losses(printing->source);
-	coverage_tell(printing->source);
-	table_open(&table, printing->text, printing->format);
-	blocked_print(printing->source, &printing->selection, &order->options, &table);
+	source_report_losses(output_options->source);
+	wrapper_stats_report(output_options->source);
+	table_open(&table, output_options->text, output_options->format);
+	blocked_print(output_options->source, &output_options->selection, &options->blocked,
+		      &table);
 	table_close(&table);
-	return printing_end(printing);
+	return output_options_end(output_options);
 }
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.printing = {.format = FORMAT_TEXT}};
+	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_blocked, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_blocked, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return report_on(&order, path);
+	return report_on(&options, path);
 }
 
 const struct command cmd_blocked = {
 	.name = "blocked",
 	.arguments = "FILE",
 	.summary = "tell what threads waited for, and how long",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

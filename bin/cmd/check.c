@@ -16,7 +16,7 @@
 
 enum { OPTION_STRICT = OPTION_OWN };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_STRICT, "strict", NULL, "exit with 1 for warnings too"},
 	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_COLOR,
@@ -24,7 +24,7 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	bool is_strict, is_json;
 };
 
@@ -186,7 +186,7 @@ static void print_json(const struct result *result, const char *path, struct tex
 	text_printf(text, "%s]\n}\n", result->findings.nr_kept > 0 ? "\n  " : "");
 }
 
-static int tell(const struct order *order, const char *path)
+static int tell(const struct options *options, const char *path)
 {
 	static struct text text;
 	static struct result result;
@@ -199,24 +199,24 @@ static int tell(const struct order *order, const char *path)
 	raw_close(&file);
 	terminal_page();
 	text_open(&text, NULL, false);
-	if (order->is_json)
+	if (options->is_json)
 		print_json(&result, path, &text);
 	else
 		print_text(&result, path, &text);
 	if (findings_errors(&result.findings) > 0 ||
-	    (order->is_strict && findings_warnings(&result.findings) > 0))
+	    (options->is_strict && findings_warnings(&result.findings) > 0))
 		code = EXIT_FOUND;
 	findings_free(&result.findings);
 	return text_close(&text, true) ? code : EXIT_TROUBLE;
 }
 
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	switch (code) {
 	case OPTION_STRICT:
-		return order->is_strict = true;
+		return options->is_strict = true;
 	case OPTION_FORMAT:
-		return options_is_json(optarg, &order->is_json);
+		return options_is_json(optarg, &options->is_json);
 	default:
 		return terminal_option(code, optarg);
 	}
@@ -224,23 +224,23 @@ static bool read_option(struct order *order, int code)
 
 static int run(int argc, char **argv)
 {
-	struct order order = {0};
+	struct options options = {0};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_check, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_check, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return tell(&order, path);
+	return tell(&options, path);
 }
 
 const struct command cmd_check = {
 	.name = "check",
 	.arguments = "FILE",
 	.summary = "tell whether TraceX takes a file and shows it right",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

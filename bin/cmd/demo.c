@@ -194,7 +194,7 @@ static int trace_kitchen(int fd)
 static int write_demo(const char *path, bool overwrites)
 {
 	char *aside;
-	int fd = control_open_log(path, overwrites, &aside);
+	int fd = session_open_log(path, overwrites, &aside);
 	int error;
 
 	if (fd < 0)
@@ -202,12 +202,12 @@ static int write_demo(const char *path, bool overwrites)
 	error = trace_kitchen(fd);
 	close(fd);
 	if (error) {
-		control_drop_log(path, &aside);
-		say_error(error, "the demo cannot be traced");
+		session_drop_log(path, &aside);
+		message_error(error, "the demo cannot be traced");
 		return EXIT_TROUBLE;
 	}
-	control_keep_log(&aside);
-	say("wrote %s; look at it with: txtrace print %s", path, path);
+	session_keep_log(&aside);
+	message("wrote %s; look at it with: txtrace print %s", path, path);
 	return EXIT_FINE;
 }
 
@@ -226,7 +226,7 @@ static int run(int argc, char **argv)
 			return EXIT_TROUBLE;
 	}
 	if (optind != argc) {
-		say("demo takes no argument; see txtrace demo --help");
+		message("demo takes no argument; see txtrace demo --help");
 		return EXIT_TROUBLE;
 	}
 	return write_demo(path, overwrites);

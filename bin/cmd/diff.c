@@ -20,7 +20,7 @@ enum { OPTION_FAIL_IF = OPTION_OWN };
 #define LIMITS_MAX 64
 #define NAME_WIDTH 36
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this holds; may be given again"},
 	OPTION_ROW_FILTER,
 	OPTION_ROW_FROM,
@@ -32,10 +32,10 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	struct selection selection;
 	bool is_json;
-	struct limit limit[LIMITS_MAX];
+	struct threshold threshold[LIMITS_MAX];
 	int nr_limits;
 };
 
@@ -45,7 +45,7 @@ struct pair {
 	const struct tally *old, *new;
 };
 
-struct pairs {
+struct count_map {
 	struct pair *pair;
 	size_t nr;
 };
@@ -53,7 +53,7 @@ struct pairs {
 struct comparison {
 	const char *old_path, *new_path;
 	struct trace_tally old, new;
-	struct pairs types, threads;
+	struct count_map types, threads;
 };
 
 /* Pairs: the most frequent first. */
@@ -71,22 +71,23 @@ static int compare_pairs(const void *a, const void *b)
 	return n != m ? (n < m ? 1 : -1) : strcmp(one->name, other->name);
 }
 
-static void make_pairs(struct pairs *pairs, const struct tallies *old, const struct tallies *new)
+static void make_pairs(struct count_map *counts, const struct tallies *old,
+		       const struct tallies *new)
 {
-	pairs->pair = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*pairs->pair)));
+	counts->pair = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*counts->pair)));
 	for (size_t i = 0; i < old->nr; i++) {
 		const struct tally *tally = &old->tally[i];
 
-		pairs->pair[pairs->nr++] = (struct pair){tally->name, tally,
-							 tally_find(new, tally->name)};
+		counts->pair[counts->nr++] = (struct pair){tally->name, tally,
+							   tally_find(new, tally->name)};
 	}
 	for (size_t i = 0; i < new->nr; i++) {
 		const struct tally *tally = &new->tally[i];
 
 		if (!tally_find(old, tally->name))
-			pairs->pair[pairs->nr++] = (struct pair){tally->name, NULL, tally};
+			counts->pair[counts->nr++] = (struct pair){tally->name, NULL, tally};
 	}
-	qsort(pairs->pair, pairs->nr, sizeof(*pairs->pair), compare_pairs);
+	qsort(counts->pair, counts->nr, sizeof(*counts->pair), compare_pairs);
 }
 
 /* Values in words. */
@@ -165,11 +166,11 @@ static void put_metric(struct text *text, const struct comparison *comparison, c
 }
 
 static void put_table(struct text *text, const struct comparison *comparison, const char *what,
-		      enum metric metric, const struct pairs *pairs)
+		      enum metric metric, const struct count_map *counts)
 {
 	put_head(text, what);
-	for (size_t i = 0; i < pairs->nr; i++)
-		put_metric(text, comparison, pairs->pair[i].name, metric, &pairs->pair[i]);
+	for (size_t i = 0; i < counts->nr; i++)
+		put_metric(text, comparison, counts->pair[i].name, metric, &counts->pair[i]);
 }
 
 /* A name, and the quantiles below it. */
@@ -232,14 +233,15 @@ static void put_json_metric(struct text *text, const struct comparison *comparis
 }
 
 static void put_json_pairs(struct text *text, const struct comparison *comparison,
-			   const struct pairs *pairs, const char *label, const enum metric *shown)
+			   const struct count_map *counts, const char *label,
+			   const enum metric *shown)
 {
-	for (size_t i = 0; i < pairs->nr; i++) {
+	for (size_t i = 0; i < counts->nr; i++) {
 		text_printf(text, "%s\n    {\"%s\": ", i > 0 ? "," : "", label);
-		text_json(text, pairs->pair[i].name);
+		text_json(text, counts->pair[i].name);
 		for (const enum metric *metric = shown; *metric != NR_METRICS; metric++) {
 			text_string(text, ", ");
-			put_json_metric(text, comparison, *metric, &pairs->pair[i]);
+			put_json_metric(text, comparison, *metric, &counts->pair[i]);
 		}
 		text_char(text, '}');
 	}
@@ -270,48 +272,49 @@ static void print_json(struct text *text, const struct comparison *comparison)
 
 /* Limits. */
 
-static bool say_if_holds(const struct limit *limit, const char *name, struct value old,
+static bool say_if_holds(const struct threshold *threshold, const char *name, struct value old,
 			 struct value new)
 {
 	char from[32], to[32], change[32];
 
-	if (!limit_holds(limit, old, new))
+	if (!threshold_holds(threshold, old, new))
 		return false;
-	say("%s holds: %s%s%s was %s, is %s (%s)", limit->text, metric_name(limit->metric),
-	    name ? " of " : "", name ? name : "", words_of(limit->metric, old, from),
-	    words_of(limit->metric, new, to), change_in_words(limit->metric, old, new, change));
+	message("%s holds: %s%s%s was %s, is %s (%s)", threshold->text,
+		metric_name(threshold->metric), name ? " of " : "", name ? name : "",
+		words_of(threshold->metric, old, from), words_of(threshold->metric, new, to),
+		change_in_words(threshold->metric, old, new, change));
 	return true;
 }
 
 /* Of a name that neither trace has there are none. */
-static bool test_limit(const struct comparison *comparison, const struct limit *limit)
+static bool test_limit(const struct comparison *comparison, const struct threshold *threshold)
 {
-	const struct pairs *pairs = limit->metric == METRIC_THREAD ? &comparison->threads :
-								     &comparison->types;
-	bool holds = false, matches = !limit->glob;
+	const struct count_map *counts = threshold->metric == METRIC_THREAD ? &comparison->threads :
+									      &comparison->types;
+	bool holds = false, matches = !threshold->glob;
 
-	for (size_t i = 0; limit->glob && i < pairs->nr; i++) {
-		const struct pair *pair = &pairs->pair[i];
+	for (size_t i = 0; threshold->glob && i < counts->nr; i++) {
+		const struct pair *pair = &counts->pair[i];
 
-		if (fnmatch(limit->glob, pair->name, 0) != 0)
+		if (fnmatch(threshold->glob, pair->name, 0) != 0)
 			continue;
 		matches = true;
-		holds |= say_if_holds(limit, pair->name,
-				      metric_value(limit->metric, &comparison->old, pair->old),
-				      metric_value(limit->metric, &comparison->new, pair->new));
+		holds |= say_if_holds(threshold, pair->name,
+				      metric_value(threshold->metric, &comparison->old, pair->old),
+				      metric_value(threshold->metric, &comparison->new, pair->new));
 	}
-	if (limit->glob && !matches)
-		say("%s: neither trace has such a name", limit->text);
-	if (!limit->glob || !matches)
-		holds = say_if_holds(limit, limit->glob,
-				     metric_value(limit->metric, &comparison->old, NULL),
-				     metric_value(limit->metric, &comparison->new, NULL));
+	if (threshold->glob && !matches)
+		message("%s: neither trace has such a name", threshold->text);
+	if (!threshold->glob || !matches)
+		holds = say_if_holds(threshold, threshold->glob,
+				     metric_value(threshold->metric, &comparison->old, NULL),
+				     metric_value(threshold->metric, &comparison->new, NULL));
 	return holds;
 }
 
 /* The command. */
 
-static int tell(const struct order *order, struct comparison *comparison)
+static int tell(const struct options *options, struct comparison *comparison)
 {
 	static struct text text;
 	int code = EXIT_FINE;
@@ -320,50 +323,50 @@ static int tell(const struct order *order, struct comparison *comparison)
 	make_pairs(&comparison->threads, &comparison->old.threads, &comparison->new.threads);
 	terminal_page();
 	text_open(&text, NULL, false);
-	if (order->is_json)
+	if (options->is_json)
 		print_json(&text, comparison);
 	else
 		print_text(&text, comparison);
 	if (!text_close(&text, true))
 		return EXIT_TROUBLE;
-	for (int i = 0; i < order->nr_limits; i++)
-		if (test_limit(comparison, &order->limit[i]))
+	for (int i = 0; i < options->nr_limits; i++)
+		if (test_limit(comparison, &options->threshold[i]))
 			code = EXIT_FOUND;
 	free(comparison->types.pair);
 	free(comparison->threads.pair);
 	return code;
 }
 
-static int compare_files(const struct order *order, const char *old_path, const char *new_path)
+static int compare_files(const struct options *options, const char *old_path, const char *new_path)
 {
 	static struct comparison comparison;
 	int code = EXIT_TROUBLE;
 
 	comparison.old_path = old_path;
 	comparison.new_path = new_path;
-	if (tally_trace(&comparison.old, old_path, &order->selection) &&
-	    tally_trace(&comparison.new, new_path, &order->selection))
-		code = tell(order, &comparison);
+	if (tally_trace(&comparison.old, old_path, &options->selection) &&
+	    tally_trace(&comparison.new, new_path, &options->selection))
+		code = tell(options, &comparison);
 	tally_free(&comparison.old);
 	tally_free(&comparison.new);
 	return code;
 }
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
-	int taken = selection_option(&order->selection, code, optarg);
+	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case OPTION_FAIL_IF:
-		if (order->nr_limits < LIMITS_MAX)
-			return limit_parse(optarg, &order->limit[order->nr_limits++]);
-		say("--fail-if can be given %d times", LIMITS_MAX);
+		if (options->nr_limits < LIMITS_MAX)
+			return threshold_parse(optarg, &options->threshold[options->nr_limits++]);
+		message("--fail-if can be given %d times", LIMITS_MAX);
 		return false;
 	case OPTION_FORMAT:
-		return options_is_json(optarg, &order->is_json);
+		return options_is_json(optarg, &options->is_json);
 	default:
 		return terminal_option(code, optarg);
 	}
@@ -371,20 +374,20 @@ static bool read_option(struct order *order, int code)
 
 static int run(int argc, char **argv)
 {
-	static struct order order;
+	static struct options options;
 	int code;
 
 	while ((code = options_next(&cmd_diff, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	if (optind + 2 != argc) {
-		say("diff takes two files; see txtrace diff --help");
+		message("diff takes two files; see txtrace diff --help");
 		return EXIT_TROUBLE;
 	}
-	code = compare_files(&order, argv[optind], argv[optind + 1]);
-	for (int i = 0; i < order.nr_limits; i++)
-		limit_free(&order.limit[i]);
-	selection_free(&order.selection);
+	code = compare_files(&options, argv[optind], argv[optind + 1]);
+	for (int i = 0; i < options.nr_limits; i++)
+		threshold_free(&options.threshold[i]);
+	selection_free(&options.selection);
 	return code;
 }
 
@@ -392,6 +395,6 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "OLD NEW",
 	.summary = "compare two traces",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

@@ -41,9 +41,9 @@ struct sentences {
 };
 
 struct diagnosis {
-	struct facts facts;
+	struct fields fields;
 	struct sentences obstacles; /* why it cannot be traced; none: it can */
-	struct sentences notes;	    /* what to know otherwise */
+	struct sentences annotations; /* what to know otherwise */
 	struct imports imports;
 	char advice[PATH_MAX + 64]; /* how it is traced */
 };
@@ -66,30 +66,31 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentence
 static void tell_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
 		       enum __rlimit_resource resource, rlim_t least)
 {
-	struct rlimit limit;
+	struct rlimit threshold;
 
-	if (prlimit(pid, resource, NULL, &limit) != 0) {
-		facts_text(&diagnosis->facts, label, "not told");
+	if (prlimit(pid, resource, NULL, &threshold) != 0) {
+		fields_text(&diagnosis->fields, label, "not told");
 		return;
 	}
-	if (limit.rlim_cur == RLIM_INFINITY)
-		facts_text(&diagnosis->facts, label, "none");
+	if (threshold.rlim_cur == RLIM_INFINITY)
+		fields_text(&diagnosis->fields, label, "none");
 	else
-		facts_number(&diagnosis->facts, label, limit.rlim_cur);
-	if (limit.rlim_cur < least)
-		add(&diagnosis->notes, "the %s is %llu bytes, and all rings of a stream take %llu",
-		    label, (unsigned long long)limit.rlim_cur, (unsigned long long)least);
+		fields_number(&diagnosis->fields, label, threshold.rlim_cur);
+	if (threshold.rlim_cur < least)
+		add(&diagnosis->annotations,
+		    "the %s is %llu bytes, and all rings of a stream take %llu", label,
+		    (unsigned long long)threshold.rlim_cur, (unsigned long long)least);
 }
 
 /* The directory is made when it is needed; its parent tells what room there is. */
 static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
 {
-	char *directory = must(directory_of(subject_registry(uid)));
+	char *directory = must(directory_of(target_registry(uid)));
 	struct statvfs status;
 	const char *there = directory;
 	unsigned long long room;
 
-	facts_text(&diagnosis->facts, "shared memory", directory);
+	fields_text(&diagnosis->fields, "shared memory", directory);
 	if (access(there, F_OK) != 0)
 		there = "/dev/shm";
 	if (statvfs(there, &status) != 0) {
@@ -99,15 +100,15 @@ static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t ne
 		return;
 	}
 	room = (unsigned long long)status.f_bavail * status.f_frsize;
-	facts_number(&diagnosis->facts, "shared memory size",
-		     (unsigned long long)status.f_blocks * status.f_frsize);
-	facts_number(&diagnosis->facts, "shared memory free", room);
-	facts_number(&diagnosis->facts, "rings take", needed);
-	if (room < CONTROL_STREAM_SIZE)
+	fields_number(&diagnosis->fields, "shared memory size",
+		      (unsigned long long)status.f_blocks * status.f_frsize);
+	fields_number(&diagnosis->fields, "shared memory free", room);
+	fields_number(&diagnosis->fields, "rings take", needed);
+	if (room < SESSION_STREAM_SIZE)
 		add(&diagnosis->obstacles, "there is no room for a ring in %s: see record --size",
 		    directory);
 	else if (room < needed)
-		add(&diagnosis->notes,
+		add(&diagnosis->annotations,
 		    "there is not room for a ring for each CPU in %s: there will be fewer",
 		    directory);
 	free(directory);
@@ -117,7 +118,7 @@ static void tell_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
 	/* One for each CPU, and the shared one; who cannot have that takes one less. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
-	rlim_t needed = control_ring_size(pid == 0) * nr_rings;
+	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
 
 	tell_shared_memory(diagnosis, uid, needed);
 	tell_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
@@ -181,8 +182,8 @@ static void list_libraries(struct diagnosis *diagnosis, const char *loader, cons
 	pid_t pid;
 
 	if (!is_own_loader(loader) || pipe2(ends, O_CLOEXEC) != 0) {
-		add(&diagnosis->notes, "what libraries it needs cannot be told: %s is not run",
-		    loader);
+		add(&diagnosis->annotations,
+		    "what libraries it needs cannot be told: %s is not run", loader);
 		return;
 	}
 	unsetenv("LD_PRELOAD");
@@ -230,50 +231,51 @@ static void note_imports(struct diagnosis *diagnosis)
 	for (size_t i = 0; i < nr_wrappers; i++) {
 		nr_locks += wrapper_get(i).is_lock && imports_has_any(imports, i);
 		if (imports->nr_files > 0 && imports->defines[i])
-			add(&diagnosis->notes,
+			add(&diagnosis->annotations,
 			    "the program has its own %s: calls to that are not seen",
 			    wrapper_get(i).symbol);
 	}
 	if (imports->language)
-		add(&diagnosis->notes,
+		add(&diagnosis->annotations,
 		    "the program is written in %s: it uses futexes directly, and no lock of its "
 		    "own is seen",
 		    imports->language);
 	if (nr_locks == 0 && imports->nr_files > 0)
-		add(&diagnosis->notes,
+		add(&diagnosis->annotations,
 		    imports->calls_system ? "no lock of pthreads is called, but %s calls "
 					    "syscall(): it may use futexes directly" :
 					    "no lock of pthreads is called",
 		    imports->calls_system);
 	if (imports->opens_libraries)
-		add(&diagnosis->notes,
+		add(&diagnosis->annotations,
 		    "it opens libraries while it runs: those are not told here, and what is opened "
 		    "with RTLD_DEEPBIND is not seen");
 }
 
 /* The result. */
 
-static void put_sentences(struct facts *facts, const char *label, const struct sentences *sentences)
+static void put_sentences(struct fields *fields, const char *label,
+			  const struct sentences *sentences)
 {
-	if (!facts->is_json) {
+	if (!fields->is_json) {
 		for (size_t i = 0; i < sentences->nr; i++)
-			facts_text(facts, label, sentences->text[i]);
+			fields_text(fields, label, sentences->text[i]);
 		return;
 	}
-	facts_label(facts, label);
+	fields_label(fields, label);
 	for (size_t i = 0; i < sentences->nr; i++) {
-		text_string(facts->text, i > 0 ? ", " : "[");
-		text_json(facts->text, sentences->text[i]);
+		text_string(fields->text, i > 0 ? ", " : "[");
+		text_json(fields->text, sentences->text[i]);
 	}
-	text_string(facts->text, sentences->nr > 0 ? "]" : "[]");
+	text_string(fields->text, sentences->nr > 0 ? "]" : "[]");
 }
 
 /* Which files call it. */
 static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
 {
 	const struct imports *imports = &diagnosis->imports;
-	struct text *text = diagnosis->facts.text;
-	bool is_json = diagnosis->facts.is_json, is_first = true;
+	struct text *text = diagnosis->fields.text;
+	bool is_json = diagnosis->fields.is_json, is_first = true;
 
 	for (size_t i = 0; i < imports->nr_files; i++) {
 		if (!imports_has(imports, i, wrapper))
@@ -289,10 +291,10 @@ static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
 
 static void put_wrapper(const struct diagnosis *diagnosis, size_t i, bool is_first)
 {
-	struct text *text = diagnosis->facts.text;
+	struct text *text = diagnosis->fields.text;
 	struct wrapper wrapper = wrapper_get(i);
 
-	if (diagnosis->facts.is_json) {
+	if (diagnosis->fields.is_json) {
 		text_printf(text,
 			    "%s\n    {\"symbol\": \"%s\", \"call\": \"%s\", \"group\": \"%s\", "
 			    "\"usual\": %s, \"by\": [",
@@ -315,9 +317,9 @@ static void put_wrappers(struct diagnosis *diagnosis)
 {
 	bool is_first = true;
 
-	if (diagnosis->facts.is_json) {
-		facts_label(&diagnosis->facts, "wrappers");
-		text_char(diagnosis->facts.text, '[');
+	if (diagnosis->fields.is_json) {
+		fields_label(&diagnosis->fields, "wrappers");
+		text_char(diagnosis->fields.text, '[');
 	}
 	for (size_t i = 0; i < nr_wrappers; i++) {
 		if (!imports_has_any(&diagnosis->imports, i))
@@ -325,19 +327,19 @@ static void put_wrappers(struct diagnosis *diagnosis)
 		put_wrapper(diagnosis, i, is_first);
 		is_first = false;
 	}
-	if (diagnosis->facts.is_json)
-		text_char(diagnosis->facts.text, ']');
+	if (diagnosis->fields.is_json)
+		text_char(diagnosis->fields.text, ']');
 }
 
 static void put_result(struct diagnosis *diagnosis)
 {
-	struct facts *facts = &diagnosis->facts;
+	struct fields *fields = &diagnosis->fields;
 
-	put_sentences(facts, "note", &diagnosis->notes);
+	put_sentences(fields, "note", &diagnosis->annotations);
 	if (diagnosis->obstacles.nr == 0)
-		facts_text(facts, "trace it by", diagnosis->advice);
-	facts_text(facts, "can be traced", diagnosis->obstacles.nr == 0 ? "yes" : "no");
-	put_sentences(facts, "because", &diagnosis->obstacles);
+		fields_text(fields, "trace it by", diagnosis->advice);
+	fields_text(fields, "can be traced", diagnosis->obstacles.nr == 0 ? "yes" : "no");
+	put_sentences(fields, "because", &diagnosis->obstacles);
 	put_wrappers(diagnosis);
 }
 
@@ -357,38 +359,38 @@ static void tell_environment(struct diagnosis *diagnosis)
 {
 	const char *others = getenv("LD_PRELOAD"), *disabled = getenv("TXTRACE_DISABLE");
 
-	facts_text(&diagnosis->facts, "LD_PRELOAD", others && *others ? others : "not set");
+	fields_text(&diagnosis->fields, "LD_PRELOAD", others && *others ? others : "not set");
 	if (disabled && *disabled && strcmp(disabled, "0") != 0)
-		add(&diagnosis->notes, "TXTRACE_DISABLE is set: the object records nothing");
+		add(&diagnosis->annotations, "TXTRACE_DISABLE is set: the object records nothing");
 }
 
 static void tell_program(struct diagnosis *diagnosis, const struct preload_program *program)
 {
-	struct facts *facts = &diagnosis->facts;
+	struct fields *fields = &diagnosis->fields;
 	const struct elf_file *elf = &program->elf;
 
-	facts_text(facts, "program", program->file);
+	fields_text(fields, "program", program->file);
 	if (strcmp(program->file, program->program) != 0)
-		facts_text(facts, "is a script of", program->program);
+		fields_text(fields, "is a script of", program->program);
 	if (!elf->bytes)
 		return;
-	facts_text(facts, "kind", elf_kind(elf));
-	facts_text(facts, "loader", elf->interpreter ? elf->interpreter : "none: it is static");
-	facts_text(facts, "rights from its file",
-		   subject_gives_rights(program->program) ? "yes" : "no");
+	fields_text(fields, "kind", elf_kind(elf));
+	fields_text(fields, "loader", elf->interpreter ? elf->interpreter : "none: it is static");
+	fields_text(fields, "rights from its file",
+		    target_gives_rights(program->program) ? "yes" : "no");
 	if (program->sanitizer[0])
-		facts_text(facts, "needs to be first", program->sanitizer);
+		fields_text(fields, "needs to be first", program->sanitizer);
 }
 
 static void examine_program(struct diagnosis *diagnosis, struct preload_program *program,
 			    const char *command, const char *object)
 {
-	struct facts *facts = &diagnosis->facts;
+	struct fields *fields = &diagnosis->fields;
 	bool has_library = needs_library(&program->elf);
 
 	tell_program(diagnosis, program);
-	facts_text(facts, "uses libposixtrace", has_library ? "yes" : "no");
-	facts_text(facts, "object to preload", *object ? object : "none");
+	fields_text(fields, "uses libposixtrace", has_library ? "yes" : "no");
+	fields_text(fields, "object to preload", *object ? object : "none");
 	tell_environment(diagnosis);
 	tell_machine(diagnosis, geteuid(), 0);
 	/* A program that has the library needs no object. */
@@ -412,14 +414,14 @@ static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 
 	if (!preload_find(object, why, sizeof(why)))
 		object[0] = '\0';
-	preload_look(&program, command, *object ? object : "/proc/self/exe");
+	preload_inspect(&program, command, *object ? object : "/proc/self/exe");
 	if (!program.file[0]) {
-		say("%s", program.why_not);
+		message("%s", program.why_not);
 		return false;
 	}
 	if (!*object && !program.why_not[0])
 		snprintf(program.why_not, sizeof(program.why_not), "%s", why);
-	facts_begin(&diagnosis->facts);
+	fields_begin(&diagnosis->fields);
 	examine_program(diagnosis, &program, command, object);
 	preload_end(&program);
 	return true;
@@ -443,7 +445,7 @@ static void tell_preloads(struct diagnosis *diagnosis, pid_t pid)
 		found = entry + strlen("LD_PRELOAD=");
 		break;
 	}
-	facts_text(&diagnosis->facts, "LD_PRELOAD", file ? found : "not told");
+	fields_text(&diagnosis->fields, "LD_PRELOAD", file ? found : "not told");
 	free(entry);
 	if (file)
 		fclose(file);
@@ -462,56 +464,56 @@ static void tell_seccomp(struct diagnosis *diagnosis, pid_t pid)
 		sscanf(line, "Seccomp: %u", &mode);
 	if (file)
 		fclose(file);
-	facts_text(&diagnosis->facts, "seccomp", mode < 3 ? modes[mode] : "?");
+	fields_text(&diagnosis->fields, "seccomp", mode < 3 ? modes[mode] : "?");
 	if (mode != 0)
-		add(&diagnosis->notes,
+		add(&diagnosis->annotations,
 		    "seccomp is on: a stream that it may not open is not found, and its calls are "
 		    "recorded only if it looked for streams ahead of that");
 }
 
-static void judge_process(struct diagnosis *diagnosis, const struct subject *subject)
+static void judge_process(struct diagnosis *diagnosis, const struct target *target)
 {
-	if (subject->uid != geteuid() && geteuid() != 0)
+	if (target->uid != geteuid() && geteuid() != 0)
 		add(&diagnosis->obstacles,
 		    "it is another user's: only that user and root can trace it");
-	else if (subject->is_secure || subject->is_hidden)
+	else if (target->is_secure || target->is_hidden)
 		add(&diagnosis->obstacles,
 		    "it has rights from its file, or lets nobody look into it");
-	else if (subject->has_other_registry)
+	else if (target->has_other_registry)
 		add(&diagnosis->obstacles,
 		    "it was started with another TXTRACE_DIR, so it does not find a trace");
-	else if (!subject->has_library)
+	else if (!target->has_library)
 		add(&diagnosis->obstacles,
-		    subject->is_static ? "it is linked statically, without libposixtrace" :
-					 "it does not use libposixtrace, and was not started "
-					 "with " PRELOAD_OBJECT
-					 ": txtrace record --preload does so");
+		    target->is_static ? "it is linked statically, without libposixtrace" :
+					"it does not use libposixtrace, and was not started "
+					"with " PRELOAD_OBJECT
+					": txtrace record --preload does so");
 }
 
 static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 {
-	struct facts *facts = &diagnosis->facts;
-	struct subject subject;
+	struct fields *fields = &diagnosis->fields;
+	struct target target;
 	bool is_preloaded = false;
 
-	if (!subject_look(&subject, pid)) {
-		say("there is no process %d", (int)pid);
+	if (!target_inspect(&target, pid)) {
+		message("there is no process %d", (int)pid);
 		return false;
 	}
 	list_mapped(diagnosis, pid);
-	is_preloaded = subject_has_object(pid, PRELOAD_OBJECT);
-	facts_begin(facts);
-	facts_text(facts, "program", subject.program[0] ? subject.program : subject.name);
-	facts_number(facts, "process", (unsigned long long)pid);
-	facts_text(facts, "uses libposixtrace",
-		   is_preloaded	       ? "preloaded" :
-		   subject.has_library ? "yes" :
+	is_preloaded = target_has_object(pid, PRELOAD_OBJECT);
+	fields_begin(fields);
+	fields_text(fields, "program", target.program[0] ? target.program : target.name);
+	fields_number(fields, "process", (unsigned long long)pid);
+	fields_text(fields, "uses libposixtrace",
+		    is_preloaded       ? "preloaded" :
+		    target.has_library ? "yes" :
 					 "no");
-	facts_text(facts, "is traced", subject_has_stream(pid) ? "yes" : "no");
+	fields_text(fields, "is traced", target_has_stream(pid) ? "yes" : "no");
 	tell_seccomp(diagnosis, pid);
 	tell_preloads(diagnosis, pid);
-	tell_machine(diagnosis, subject.uid, pid);
-	judge_process(diagnosis, &subject);
+	tell_machine(diagnosis, target.uid, pid);
+	judge_process(diagnosis, &target);
 	note_imports(diagnosis);
 	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record -p %d", (int)pid);
 	return true;
@@ -520,30 +522,30 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 static int run(int argc, char **argv)
 {
 	static struct text text;
-	struct diagnosis diagnosis = {.facts = {.text = &text}};
+	struct diagnosis diagnosis = {.fields = {.text = &text}};
 	const char *what;
 	bool is_done;
 	pid_t pid;
 	int code;
 
 	while ((code = options_next(&cmd_doctor, argc, argv)) != -1)
-		if (!(code == OPTION_FORMAT ? options_is_json(optarg, &diagnosis.facts.is_json) :
+		if (!(code == OPTION_FORMAT ? options_is_json(optarg, &diagnosis.fields.is_json) :
 					      terminal_option(code, optarg)))
 			return EXIT_TROUBLE;
 	if (optind + 1 != argc) {
-		say("doctor takes a program or a process; see txtrace doctor --help");
+		message("doctor takes a program or a process; see txtrace doctor --help");
 		return EXIT_TROUBLE;
 	}
 	what = argv[optind];
 	terminal_page();
 	text_open(&text, NULL, false);
 	if (what[strspn(what, "0123456789")] == '\0')
-		is_done = control_parse_pid(what, &pid) && diagnose_process(&diagnosis, pid);
+		is_done = session_parse_pid(what, &pid) && diagnose_process(&diagnosis, pid);
 	else
 		is_done = diagnose_program(&diagnosis, what);
 	if (is_done) {
 		put_result(&diagnosis);
-		facts_end(&diagnosis.facts);
+		fields_end(&diagnosis.fields);
 	}
 	imports_free(&diagnosis.imports);
 	if (!text_close(&text, true) || !is_done)

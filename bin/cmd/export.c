@@ -22,7 +22,7 @@ static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
 #define WORD(name) "|" #name
 #define FORMATS (EXPORTERS(WORD) + 1)
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_TO, "to", FORMATS, "the format, see below"},
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
@@ -38,14 +38,14 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	struct selection selection;
 	const struct exporter *exporter;
 	const char *output;
 	bool overwrites;
 	const char *columns;
 	bool splits, per_core;
-	uint64_t limit;
+	uint64_t threshold;
 	int own_option[OWN_OPTIONS]; /* that not every exporter has; 0: none was given */
 	int nr_own;
 };
@@ -55,7 +55,7 @@ static const struct exporter *find_exporter(const char *name)
 	for (const struct exporter *const *at = exporters; *at; at++)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
-	say("there is no format %s; --to is %s", name, FORMATS);
+	message("there is no format %s; --to is %s", name, FORMATS);
 	return NULL;
 }
 
@@ -66,56 +66,57 @@ static void explain(void)
 		printf("  %-10s %s\n", (*at)->name, (*at)->summary);
 }
 
-static bool note_own(struct order *order, int code)
+static bool note_own(struct options *options, int code)
 {
-	for (int i = 0; i < order->nr_own; i++)
-		if (order->own_option[i] == code)
+	for (int i = 0; i < options->nr_own; i++)
+		if (options->own_option[i] == code)
 			return true;
-	order->own_option[order->nr_own++] = code;
+	options->own_option[options->nr_own++] = code;
 	return true;
 }
 
 /* False: it is no number, and that was said. */
-static bool read_limit(struct order *order, const char *argument)
+static bool read_limit(struct options *options, const char *argument)
 {
 	char *end;
 
 	errno = 0;
-	order->limit = strtoull(argument, &end, 10);
-	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) && order->limit > 0)
+	options->threshold = strtoull(argument, &end, 10);
+	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) &&
+	    options->threshold > 0)
 		return true;
-	say("--limit is a number of events, from 1 on, not %s", argument);
+	message("--limit is a number of events, from 1 on, not %s", argument);
 	return false;
 }
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
-	int taken = selection_option(&order->selection, code, optarg);
+	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case OPTION_TO:
-		order->exporter = find_exporter(optarg);
-		return order->exporter != NULL;
+		options->exporter = find_exporter(optarg);
+		return options->exporter != NULL;
 	case 'o':
-		order->output = optarg;
+		options->output = optarg;
 		return true;
 	case OPTION_FORCE:
-		order->overwrites = true;
+		options->overwrites = true;
 		return true;
 	case OPTION_LIMIT:
-		return note_own(order, code) && read_limit(order, optarg);
+		return note_own(options, code) && read_limit(options, optarg);
 	case OPTION_COLUMNS:
-		order->columns = optarg;
-		return note_own(order, code);
+		options->columns = optarg;
+		return note_own(options, code);
 	case OPTION_SPLIT:
-		order->splits = true;
-		return note_own(order, code);
+		options->splits = true;
+		return note_own(options, code);
 	case OPTION_PER_CORE:
-		order->per_core = true;
-		return note_own(order, code);
+		options->per_core = true;
+		return note_own(options, code);
 	default:
 		return false;
 	}
@@ -128,10 +129,10 @@ static bool understands(const struct exporter *exporter, int option)
 	for (const int *at = exporter->options; at && *at; at++)
 		if (*at == option)
 			return true;
-	for (const struct option_row *row = options; row->name; row++)
+	for (const struct option_row *row = option_rows; row->name; row++)
 		if (row->code == option)
 			name = row->name;
-	say("--to %s has no --%s", exporter->name, name);
+	message("--to %s has no --%s", exporter->name, name);
 	return false;
 }
 
@@ -145,20 +146,20 @@ static char *default_output(const char *path, const char *suffix)
 	return output;
 }
 
-static bool check_output(const struct order *order, const char *path, const char *output)
+static bool check_output(const struct options *options, const char *path, const char *output)
 {
-	const struct exporter *exporter = order->exporter;
+	const struct exporter *exporter = options->exporter;
 	bool is_stdout = strcmp(output, "-") == 0;
-	bool is_several = order->splits || order->per_core ||
+	bool is_several = options->splits || options->per_core ||
 			  (exporter->makes_output && !exporter->takes_stdout);
 
 	if (is_stdout && is_several) {
-		say("--to %s makes more than one file, so it needs a name for them",
-		    exporter->name);
+		message("--to %s makes more than one file, so it needs a name for them",
+			exporter->name);
 		return false;
 	}
 	if (is_stdout && exporter->is_binary && isatty(STDOUT_FILENO)) {
-		say("%s is not for a terminal; -o FILE writes it into a file", exporter->name);
+		message("%s is not for a terminal; -o FILE writes it into a file", exporter->name);
 		return false;
 	}
 	return is_stdout || !source_would_be_lost(path, output);
@@ -178,15 +179,15 @@ static void put_events(const struct exporter *exporter, struct export *export)
 	progress_end();
 }
 
-static int export_source(const struct order *order, struct export *export)
+static int export_source(const struct options *options, struct export *export)
 {
-	const struct exporter *exporter = order->exporter;
+	const struct exporter *exporter = options->exporter;
 	bool is_fine;
 
 	if (!exporter->makes_output &&
 	    !text_open(&export->text, export->output, export->overwrites))
 		return EXIT_TROUBLE;
-	source_tell_losses(export->source);
+	source_report_losses(export->source);
 	if (exporter->shows_waits)
 		source_expand(export->source);
 	is_fine = exporter->run ? exporter->run(export) : exporter->begin(export);
@@ -199,27 +200,27 @@ static int export_source(const struct order *order, struct export *export)
 	return is_fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 
-static int export_file(const struct order *order, const char *path)
+static int export_file(const struct options *options, const char *path)
 {
 	static struct export export;
-	char *name = order->output ? strdup(order->output) :
-				     default_output(path, order->exporter->suffix);
+	char *name = options->output ? strdup(options->output) :
+				       default_output(path, options->exporter->suffix);
 	int code = EXIT_TROUBLE;
 
-	export.selection = &order->selection;
+	export.selection = &options->selection;
 	export.output = name;
-	export.overwrites = order->overwrites;
-	export.columns = order->columns;
-	export.splits = order->splits;
-	export.per_core = order->per_core;
-	export.limit = order->limit;
-	export.source = source_open(path, order->selection.tick_ns);
+	export.overwrites = options->overwrites;
+	export.columns = options->columns;
+	export.splits = options->splits;
+	export.per_core = options->per_core;
+	export.threshold = options->threshold;
+	export.source = source_open(path, options->selection.tick_ns);
 	if (!name)
-		say("there is not enough memory");
-	else if (export.source && check_output(order, path, name))
-		code = export_source(order, &export);
-	if (code == EXIT_FINE && !order->output && !order->exporter->tells_output)
-		say("wrote %s", name);
+		message("there is not enough memory");
+	else if (export.source && check_output(options, path, name))
+		code = export_source(options, &export);
+	if (code == EXIT_FINE && !options->output && !options->exporter->tells_output)
+		message("wrote %s", name);
 	source_close(export.source);
 	free(name);
 	return code;
@@ -227,21 +228,21 @@ static int export_file(const struct order *order, const char *path)
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.exporter = exporters[0], .limit = EXPORT_LIMIT};
+	struct options options = {.exporter = exporters[0], .threshold = EXPORT_LIMIT};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_export, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_export, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	for (int i = 0; i < order.nr_own; i++)
-		if (!understands(order.exporter, order.own_option[i]))
+	for (int i = 0; i < options.nr_own; i++)
+		if (!understands(options.exporter, options.own_option[i]))
 			return EXIT_TROUBLE;
-	code = export_file(&order, path);
-	selection_free(&order.selection);
+	code = export_file(&options, path);
+	selection_free(&options.selection);
 	return code;
 }
 
@@ -249,7 +250,7 @@ const struct command cmd_export = {
 	.name = "export",
 	.arguments = "FILE",
 	.summary = "write a trace for another program",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 	.explain = explain,
 };

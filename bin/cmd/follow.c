@@ -19,21 +19,21 @@
 #define ROUND_MS 100	  /* between two looks at the process, */
 #define ROUND_EVENTS 4096 /* or so many events */
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
-	CONTROL_ROW_INHERIT,
+	SESSION_ROW_INHERIT,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "how it is printed"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "what is printed of each event; see the manual"},
-	CONTROL_ROW_SIZE,
+	SESSION_ROW_SIZE,
 	OPTION_ROW_COLOR,
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	struct selection selection;
 	enum format format;
 	const char *columns;
-	struct control_order control;
+	struct session_options control;
 };
 
 struct following {
@@ -55,7 +55,7 @@ static void tell_losses(struct following *following)
 	sum = loss.overwritten + loss.dropped + loss.abandoned;
 	if (sum > following->nr_told) {
 		text_flush(following->listing.text);
-		say("%llu events were lost here", sum - following->nr_told);
+		message("%llu events were lost here", sum - following->nr_told);
 	}
 	following->nr_told = sum;
 }
@@ -84,7 +84,7 @@ static bool was_interrupted(const struct following *following)
 	bool is_sent;
 	int number;
 
-	while ((number = control_next_signal(following->signals, &is_sent)) != 0)
+	while ((number = session_next_signal(following->signals, &is_sent)) != 0)
 		if (number != SIGCHLD)
 			return true;
 	return false;
@@ -111,21 +111,21 @@ static void follow(struct following *following)
 	listing_end(&following->listing);
 }
 
-static int follow_process(struct order *order, int signals)
+static int follow_process(struct options *options, int signals)
 {
 	static struct text text;
-	struct following following = {.signals = signals, .filter = order->selection.filter};
-	struct subject subject;
+	struct following following = {.signals = signals, .filter = options->selection.filter};
+	struct target target;
 	trace_id_t trace;
 
-	following.listing = (struct listing){.text = &text, .format = order->format};
-	if (!listing_choose(&following.listing, order->columns))
+	following.listing = (struct listing){.text = &text, .format = options->format};
+	if (!listing_choose(&following.listing, options->columns))
 		return EXIT_TROUBLE;
-	following.process = control_open_process(order->control.pid);
-	if (following.process < 0 || !control_create(&order->control, &trace))
+	following.process = session_open_process(options->control.pid);
+	if (following.process < 0 || !session_create(&options->control, &trace))
 		return EXIT_TROUBLE;
-	if (subject_look(&subject, order->control.pid) && !subject_is_traceable(&subject))
-		subject_explain_waiting(&subject);
+	if (target_inspect(&target, options->control.pid) && !target_is_traceable(&target))
+		target_explain_waiting(&target);
 	following.source = following.listing.source = source_attach(trace);
 	text_open(&text, NULL, false);
 	posix_trace_start(trace);
@@ -135,22 +135,22 @@ static int follow_process(struct order *order, int signals)
 	return text_close(&text, true) ? EXIT_FINE : EXIT_TROUBLE;
 }
 
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
-	int taken = selection_option(&order->selection, code, optarg);
+	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case OPTION_INHERIT:
-		return order->control.inherits = true;
+		return options->control.inherits = true;
 	case OPTION_FORMAT:
-		return format_parse(optarg, &order->format);
+		return format_parse(optarg, &options->format);
 	case OPTION_COLUMNS:
-		order->columns = optarg;
+		options->columns = optarg;
 		return true;
 	case OPTION_SIZE:
-		return control_parse_size("--size", optarg, &order->control.stream_size);
+		return session_parse_size("--size", optarg, &options->control.stream_size);
 	default:
 		return terminal_option(code, optarg);
 	}
@@ -158,29 +158,29 @@ static bool read_option(struct order *order, int code)
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.format = FORMAT_TEXT,
-			      .control = {.name = "follow",
-					  .stream_policy = POSIX_TRACE_LOOP,
-					  .log_policy = POSIX_TRACE_LOOP,
-					  .stream_size = CONTROL_STREAM_SIZE,
-					  .log = -1}};
+	struct options options = {.format = FORMAT_TEXT,
+				  .control = {.name = "follow",
+					      .stream_policy = POSIX_TRACE_LOOP,
+					      .log_policy = POSIX_TRACE_LOOP,
+					      .stream_size = SESSION_STREAM_SIZE,
+					      .log = -1}};
 	int code, signals;
 
 	while ((code = options_next(&cmd_follow, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	if (optind + 1 != argc) {
-		say("follow takes one process; see txtrace follow --help");
+		message("follow takes one process; see txtrace follow --help");
 		return EXIT_TROUBLE;
 	}
-	if (!control_parse_pid(argv[optind], &order.control.pid))
+	if (!session_parse_pid(argv[optind], &options.control.pid))
 		return EXIT_TROUBLE;
 	signal(SIGPIPE, SIG_IGN);
-	signals = control_signals();
+	signals = session_signals();
 	if (signals < 0)
 		return EXIT_TROUBLE;
-	code = follow_process(&order, signals);
-	selection_free(&order.selection);
+	code = follow_process(&options, signals);
+	selection_free(&options.selection);
 	return code;
 }
 
@@ -188,6 +188,6 @@ const struct command cmd_follow = {
 	.name = "follow",
 	.arguments = "PID",
 	.summary = "print the events of a process as they come",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

@@ -18,7 +18,7 @@
 
 enum { OPTION_OBJECTS = OPTION_OWN, OPTION_TYPES, OPTION_MODULES, OPTION_WRAPPERS };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_OBJECTS, "objects", NULL, "list the objects: threads, mutexes, ..."},
 	{OPTION_TYPES, "types", NULL, "list the event types"},
 	{OPTION_MODULES, "modules", NULL, "list what the program had loaded"},
@@ -30,72 +30,72 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	struct selection selection;
 	bool objects, types, modules, wrappers;
 	bool is_json;
 };
 
 /* What reading all events tells. */
-struct survey {
+struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
 	uint64_t nr_pids;
 	uint64_t gaps;
 };
 
-static void look_at_events(struct source *source, struct survey *survey)
+static void look_at_events(struct source *source, struct scan *scan)
 {
 	struct event event;
 
-	memset(survey, 0, sizeof(*survey));
+	memset(scan, 0, sizeof(*scan));
 	while (source_next(source, &event)) {
-		if (survey->nr_events++ == 0)
-			survey->last_ns = event.time_ns;
-		if (event.time_ns > survey->last_ns)
-			survey->last_ns = event.time_ns;
-		survey->gaps += event.type == POSIX_TRACE_OVERFLOW;
-		if (survey->nr_events % 65536 == 0)
-			progress("reading", survey->nr_events, source->file.nr_entries);
+		if (scan->nr_events++ == 0)
+			scan->last_ns = event.time_ns;
+		if (event.time_ns > scan->last_ns)
+			scan->last_ns = event.time_ns;
+		scan->gaps += event.type == POSIX_TRACE_OVERFLOW;
+		if (scan->nr_events % 65536 == 0)
+			progress("reading", scan->nr_events, source->file.nr_entries);
 	}
-	survey->first_ns = source->first_ns;
+	scan->first_ns = source->first_ns;
 	progress_end();
 	source_rewind(source);
 }
 
-static void put_file(struct facts *facts, const struct source *source, const struct survey *survey)
+static void put_file(struct fields *fields, const struct source *source, const struct scan *scan)
 {
 	const struct txtrace_file_info *file = &source->file;
 	char value[128];
 
-	facts_text(facts, "file", source->path);
-	facts_text(facts, "kind", file->foreign ? "ThreadX trace buffer" : "posixtrace log");
+	fields_text(fields, "file", source->path);
+	fields_text(fields, "kind", file->foreign ? "ThreadX trace buffer" : "posixtrace log");
 	if (!file->foreign)
-		facts_text(facts, "complete", file->complete ? "yes" : "no: its writer died");
-	facts_text(facts, "byte order",
-		   file->byte_swapped ? "other than this machine's" : "this machine's");
+		fields_text(fields, "complete", file->complete ? "yes" : "no: its writer died");
+	fields_text(fields, "byte order",
+		    file->byte_swapped ? "other than this machine's" : "this machine's");
 	if (file->text)
-		facts_text(facts, "text", "yes: hex, Intel HEX or S-records");
+		fields_text(fields, "text", "yes: hex, Intel HEX or S-records");
 	snprintf(value, sizeof(value), "%g ns", file->tick_ns);
-	facts_text(facts, "tick", value);
+	fields_text(fields, "tick", value);
 	snprintf(value, sizeof(value), "0x%08x", file->time_mask);
-	facts_text(facts, "time mask", value);
-	facts_number(facts, "volumes", file->nr_volumes);
-	facts_number(facts, "event slots", file->nr_slots);
-	facts_number(facts, "event entries", file->nr_entries);
-	facts_number(facts, "object slots", file->nr_objects);
-	facts_number(facts, "objects", source->nr_objects);
-	facts_number(facts, "name size", file->name_size);
+	fields_text(fields, "time mask", value);
+	fields_number(fields, "volumes", file->nr_volumes);
+	fields_number(fields, "event slots", file->nr_slots);
+	fields_number(fields, "event entries", file->nr_entries);
+	fields_number(fields, "object slots", file->nr_objects);
+	fields_number(fields, "objects", source->nr_objects);
+	fields_number(fields, "name size", file->name_size);
 	if (file->nr_shortened > 0)
-		facts_number(facts, "gaps TraceX shows short", file->nr_shortened);
-	facts_number(facts, "events", survey->nr_events);
+		fields_number(fields, "gaps TraceX shows short", file->nr_shortened);
+	fields_number(fields, "events", scan->nr_events);
 	snprintf(value, sizeof(value), "%lld.%09lld s",
-		 (long long)((survey->last_ns - survey->first_ns) / NS_PER_S),
-		 (long long)((survey->last_ns - survey->first_ns) % NS_PER_S));
-	facts_text(facts, "duration", value);
+		 (long long)((scan->last_ns - scan->first_ns) / NS_PER_S),
+		 (long long)((scan->last_ns - scan->first_ns) % NS_PER_S));
+	fields_text(fields, "duration", value);
 }
 
-static void put_attributes(struct facts *facts, struct source *source)
+static void put_attributes(struct fields *fields, struct source *source)
 {
 	char name[TRACE_NAME_MAX + 1] = "", when[64] = "?";
 	struct timespec created = {0, 0};
@@ -113,31 +113,30 @@ static void put_attributes(struct facts *facts, struct source *source)
 	posix_trace_attr_getlogsize(&source->attr, &log_size);
 	if (localtime_r(&created.tv_sec, &date))
 		strftime(when, sizeof(when), "%F %T %z", &date);
-	facts_text(facts, "trace name", name);
-	facts_text(facts, "created", when);
+	fields_text(fields, "trace name", name);
+	fields_text(fields, "created", when);
 	posix_trace_attr_getgenversion(&source->attr, name);
-	facts_text(facts, "generated by", name);
-	facts_text(facts, "stream-full policy", policy_name(stream_policy));
-	facts_text(facts, "log-full policy", policy_name(log_policy));
-	facts_text(facts, "inherited", inherited == POSIX_TRACE_INHERITED ? "yes" : "no");
-	facts_number(facts, "stream size", stream_size);
-	facts_number(facts, "largest data", data_size);
-	facts_number(facts, "log size", log_size);
+	fields_text(fields, "generated by", name);
+	fields_text(fields, "stream-full policy", policy_name(stream_policy));
+	fields_text(fields, "log-full policy", policy_name(log_policy));
+	fields_text(fields, "inherited", inherited == POSIX_TRACE_INHERITED ? "yes" : "no");
+	fields_number(fields, "stream size", stream_size);
+	fields_number(fields, "largest data", data_size);
+	fields_number(fields, "log size", log_size);
 }
 
-static void put_losses(struct facts *facts, const struct source *source,
-		       const struct survey *survey)
+static void put_losses(struct fields *fields, const struct source *source, const struct scan *scan)
 {
-	facts_number(facts, "lost: overwritten", source->loss.overwritten);
-	facts_number(facts, "lost: dropped", source->loss.dropped);
-	facts_number(facts, "lost: abandoned", source->loss.abandoned);
-	facts_number(facts, "gaps", survey->gaps);
-	facts_text(facts, "stream was full",
-		   source->status.posix_stream_full_status == POSIX_TRACE_FULL ? "yes" : "no");
-	facts_text(facts, "log was full",
-		   source->status.posix_log_full_status == POSIX_TRACE_FULL ? "yes" : "no");
-	facts_text(facts, "log has lost events",
-		   source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN ? "yes" : "no");
+	fields_number(fields, "lost: overwritten", source->loss.overwritten);
+	fields_number(fields, "lost: dropped", source->loss.dropped);
+	fields_number(fields, "lost: abandoned", source->loss.abandoned);
+	fields_number(fields, "gaps", scan->gaps);
+	fields_text(fields, "stream was full",
+		    source->status.posix_stream_full_status == POSIX_TRACE_FULL ? "yes" : "no");
+	fields_text(fields, "log was full",
+		    source->status.posix_log_full_status == POSIX_TRACE_FULL ? "yes" : "no");
+	fields_text(fields, "log has lost events",
+		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN ? "yes" : "no");
 }
 
 /* Of an object of calls: where it is, and where it was first called. */
@@ -224,55 +223,55 @@ static void list_modules(struct text *text, const struct source *source)
 	free(modules);
 }
 
-static int tell(const struct order *order, const char *path)
+static int tell(const struct options *options, const char *path)
 {
 	static struct text text;
-	struct facts facts = {.text = &text, .is_json = order->is_json};
-	struct source *source = source_open(path, order->selection.tick_ns);
-	struct survey survey;
+	struct fields fields = {.text = &text, .is_json = options->is_json};
+	struct source *source = source_open(path, options->selection.tick_ns);
+	struct scan scan;
 
 	if (!source)
 		return EXIT_TROUBLE;
 	terminal_page();
 	text_open(&text, NULL, false);
-	look_at_events(source, &survey);
-	facts_begin(&facts);
-	put_file(&facts, source, &survey);
+	look_at_events(source, &scan);
+	fields_begin(&fields);
+	put_file(&fields, source, &scan);
 	if (!source->file.foreign) {
-		put_attributes(&facts, source);
-		put_losses(&facts, source, &survey);
-		coverage_facts(&facts, source);
+		put_attributes(&fields, source);
+		put_losses(&fields, source, &scan);
+		wrapper_stats_fields(&fields, source);
 	}
-	facts_end(&facts);
-	if (order->objects)
+	fields_end(&fields);
+	if (options->objects)
 		list_objects(&text, source);
-	if (order->types)
+	if (options->types)
 		list_types(&text, source);
-	if (order->modules)
+	if (options->modules)
 		list_modules(&text, source);
-	if (order->wrappers && !source->file.foreign)
-		coverage_list(&text, source);
+	if (options->wrappers && !source->file.foreign)
+		wrapper_stats_list(&text, source);
 	source_close(source);
 	return text_close(&text, true) ? EXIT_FINE : EXIT_TROUBLE;
 }
 
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
-	int taken = selection_option(&order->selection, code, optarg);
+	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case OPTION_OBJECTS:
-		return order->objects = true;
+		return options->objects = true;
 	case OPTION_TYPES:
-		return order->types = true;
+		return options->types = true;
 	case OPTION_MODULES:
-		return order->modules = true;
+		return options->modules = true;
 	case OPTION_WRAPPERS:
-		return order->wrappers = true;
+		return options->wrappers = true;
 	case OPTION_FORMAT:
-		return options_is_json(optarg, &order->is_json);
+		return options_is_json(optarg, &options->is_json);
 	default:
 		return terminal_option(code, optarg);
 	}
@@ -280,27 +279,28 @@ static bool read_option(struct order *order, int code)
 
 static int run(int argc, char **argv)
 {
-	struct order order = {0};
+	struct options options = {0};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_info, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_info, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	if (order.is_json && (order.objects || order.types || order.modules || order.wrappers)) {
-		say("lists are text only");
+	if (options.is_json &&
+	    (options.objects || options.types || options.modules || options.wrappers)) {
+		message("lists are text only");
 		return EXIT_TROUBLE;
 	}
-	return tell(&order, path);
+	return tell(&options, path);
 }
 
 const struct command cmd_info = {
 	.name = "info",
 	.arguments = "FILE",
 	.summary = "tell what a trace file is, and what it has lost",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

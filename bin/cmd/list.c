@@ -112,7 +112,7 @@ static bool is_traced(const struct list *list, pid_t pid)
 			return true;
 		is_controller |= list->stream[i].controller == pid;
 	}
-	return !is_controller && subject_has_stream(pid);
+	return !is_controller && target_has_stream(pid);
 }
 
 static const char *user_name(uid_t uid)
@@ -126,31 +126,31 @@ static const char *user_name(uid_t uid)
 	return number;
 }
 
-static void put_process(struct list *list, const struct subject *subject)
+static void put_process(struct list *list, const struct target *target)
 {
 	struct text *text = list->text;
-	bool traced = is_traced(list, subject->pid);
+	bool traced = is_traced(list, target->pid);
 
 	if (list->is_json) {
 		text_printf(text, "%s{\"pid\":%d,\"user\":", list->nr_processes > 0 ? ",\n" : "",
-			    (int)subject->pid);
-		text_json(text, user_name(subject->uid));
+			    (int)target->pid);
+		text_json(text, user_name(target->uid));
 		text_string(text, ",\"name\":");
-		text_json(text, subject->name);
+		text_json(text, target->name);
 		text_string(text, ",\"program\":");
-		text_json(text, subject->program);
+		text_json(text, target->program);
 		text_printf(text, ",\"traced\":%s}", traced ? "true" : "false");
 	} else {
 		if (list->nr_processes == 0)
 			text_printf(text, "\n%s%10s  %-12s  %-6s  %-15s  %s%s\n",
 				    terminal_color(COLOR_DIM), "pid", "user", "traced", "name",
 				    "program", terminal_color(COLOR_PLAIN));
-		text_printf(text, "%10d  ", (int)subject->pid);
-		text_plain(text, user_name(subject->uid), 12);
+		text_printf(text, "%10d  ", (int)target->pid);
+		text_plain(text, user_name(target->uid), 12);
 		text_printf(text, "  %-6s  ", traced ? "yes" : "no");
-		text_plain(text, subject->name, 15);
+		text_plain(text, target->name, 15);
 		text_string(text, "  ");
-		text_plain(text, subject->program, 0);
+		text_plain(text, target->program, 0);
 		text_char(text, '\n');
 	}
 	list->nr_processes++;
@@ -193,16 +193,16 @@ static pid_t *find_processes(size_t *nr)
 
 static void put_processes(struct list *list)
 {
-	struct subject subject;
+	struct target target;
 	size_t nr;
 	pid_t *pids = find_processes(&nr);
 
 	if (list->is_json)
 		text_string(list->text, "],\n\"processes\":[");
 	for (size_t i = 0; i < nr; i++)
-		if (pids[i] != getpid() && subject_look(&subject, pids[i]) &&
-		    subject_is_traceable(&subject))
-			put_process(list, &subject);
+		if (pids[i] != getpid() && target_inspect(&target, pids[i]) &&
+		    target_is_traceable(&target))
+			put_process(list, &target);
 	if (list->is_json)
 		text_string(list->text, "]}\n");
 	else if (list->nr_processes == 0)
@@ -217,7 +217,7 @@ static int print_list(bool is_json)
 	int error = txtrace_list_streams(list.stream, TRACE_SYS_MAX, &list.nr_streams);
 
 	if (error) {
-		say_error(error, "the streams cannot be listed");
+		message_error(error, "the streams cannot be listed");
 		return EXIT_TROUBLE;
 	}
 	list.is_json = is_json;
@@ -241,7 +241,7 @@ static int run(int argc, char **argv)
 			return EXIT_TROUBLE;
 	}
 	if (optind != argc) {
-		say("list takes no argument; see txtrace list --help");
+		message("list takes no argument; see txtrace list --help");
 		return EXIT_TROUBLE;
 	}
 	return print_list(is_json);

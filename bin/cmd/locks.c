@@ -11,65 +11,65 @@
 
 enum { OPTION_SORT = OPTION_OWN };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_SORT, "sort", "held|taken|contended|max|waiters|name",
 	 "the order of locks; held if not given"},
-	PRINTING_ROWS_EVENTS,
-	PRINTING_ROW_TABLE,
-	PRINTING_ROWS_OUTPUT,
+	OUTPUT_OPTIONS_ROWS_EVENTS,
+	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
 
-struct order {
-	struct printing printing;
-	enum locks_order sort;
+struct options {
+	struct output_options output_options;
+	enum locks_sort sort;
 };
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	switch (code) {
 	case OPTION_SORT:
-		return locks_parse_order(optarg, &order->sort);
+		return locks_parse_sort(optarg, &options->sort);
 	default:
-		return printing_option(&order->printing, code);
+		return output_options_option(&options->output_options, code);
 	}
 }
 
-static int report_on(struct order *order, const char *path)
+static int report_on(struct options *options, const char *path)
 {
-	struct printing *printing = &order->printing;
+	struct output_options *output_options = &options->output_options;
 	struct table table;
 
-	if (!printing_begin(printing, path, source_open_mixed))
+	if (!output_options_begin(output_options, path, source_open_mixed))
 		return EXIT_TROUBLE;
-	source_tell_losses(printing->source);
-	coverage_tell(printing->source);
-	table_open(&table, printing->text, printing->format);
-	locks_print(printing->source, &printing->selection, order->sort, &table);
+	source_report_losses(output_options->source);
+	wrapper_stats_report(output_options->source);
+	table_open(&table, output_options->text, output_options->format);
+	locks_print(output_options->source, &output_options->selection, options->sort, &table);
 	table_close(&table);
-	return printing_end(printing);
+	return output_options_end(output_options);
 }
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.printing = {.format = FORMAT_TEXT}};
+	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_locks, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_locks, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return report_on(&order, path);
+	return report_on(&options, path);
 }
 
 const struct command cmd_locks = {
 	.name = "locks",
 	.arguments = "FILE",
 	.summary = "tell how locks are used, and where they may deadlock",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

@@ -12,7 +12,7 @@
 
 enum { OPTION_OFFSET = OPTION_OWN };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
 	{OPTION_OFFSET, "offset", "FILE=TIME", "when a trace begins, or how much it is moved"},
@@ -26,13 +26,13 @@ static const struct option_row options[] = {
 struct offset {
 	const char *file; /* up to the = */
 	size_t length;
-	struct moment moment;
+	struct time_arg time_arg;
 	bool is_used;
 };
 
-struct order {
+struct options {
 	struct selection selection;
-	struct trx_order trx;
+	struct trx_options trx;
 	struct offset offset[TRX_INPUTS_MAX];
 	unsigned int nr_offsets;
 };
@@ -50,10 +50,10 @@ static unsigned int nr_inputs;
 
 /* Where files begin. */
 
-static struct offset *find_offset(struct order *order, const char *path)
+static struct offset *find_offset(struct options *options, const char *path)
 {
-	for (unsigned int i = 0; i < order->nr_offsets; i++) {
-		struct offset *offset = &order->offset[i];
+	for (unsigned int i = 0; i < options->nr_offsets; i++) {
+		struct offset *offset = &options->offset[i];
 
 		if (strlen(path) == offset->length &&
 		    memcmp(path, offset->file, offset->length) == 0) {
@@ -69,29 +69,29 @@ static int64_t date_of(const struct offset *offset, const struct source *source)
 {
 	const struct source day = {.first_ns = source->first_ns + source->base_ns};
 
-	return moment_ns(&offset->moment, &day);
+	return time_arg_ns(&offset->time_arg, &day);
 }
 
 /* Where a trace begins that can tell it: a log, or one with a date.  False: it cannot. */
-static bool own_begin(struct order *order, const struct input *input, int64_t *begin)
+static bool own_begin(struct options *options, const struct input *input, int64_t *begin)
 {
-	const struct offset *offset = find_offset(order, input->source->path);
+	const struct offset *offset = find_offset(options, input->source->path);
 
-	if (offset && !offset->moment.is_relative)
+	if (offset && !offset->time_arg.is_relative)
 		*begin = date_of(offset, input->source);
 	else
-		*begin = input->source->first_ns + (offset ? offset->moment.ns : 0);
-	return !input->source->file.foreign || (offset && !offset->moment.is_relative);
+		*begin = input->source->first_ns + (offset ? offset->time_arg.ns : 0);
+	return !input->source->file.foreign || (offset && !offset->time_arg.is_relative);
 }
 
 /* All others begin when the first of these does, or so long after that; if there are none, at 0. */
-static void place_all(struct order *order)
+static void place_all(struct options *options)
 {
 	int64_t common = 0, begin;
 	bool is_dated = false;
 
 	for (unsigned int i = 0; i < nr_inputs; i++) {
-		if (!inputs[i].has_event || !own_begin(order, &inputs[i], &begin))
+		if (!inputs[i].has_event || !own_begin(options, &inputs[i], &begin))
 			continue;
 		common = is_dated && common < begin ? common : begin;
 		is_dated = true;
@@ -99,22 +99,22 @@ static void place_all(struct order *order)
 	for (unsigned int i = 0; i < nr_inputs; i++) {
 		struct input *input = &inputs[i];
 
-		if (!own_begin(order, input, &begin))
+		if (!own_begin(options, input, &begin))
 			begin += common; /* first_ns is 0 where there is no date */
 		input->shift_ns = begin - input->source->first_ns;
 	}
-	order->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
+	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
 }
 
 /* False: one is of no file, and that was said. */
-static bool check_offsets(const struct order *order)
+static bool check_offsets(const struct options *options)
 {
-	for (unsigned int i = 0; i < order->nr_offsets; i++) {
-		const struct offset *offset = &order->offset[i];
+	for (unsigned int i = 0; i < options->nr_offsets; i++) {
+		const struct offset *offset = &options->offset[i];
 
 		if (offset->is_used)
 			continue;
-		say("--offset: %.*s is not among the files", (int)offset->length, offset->file);
+		message("--offset: %.*s is not among the files", (int)offset->length, offset->file);
 		return false;
 	}
 	return true;
@@ -122,9 +122,9 @@ static bool check_offsets(const struct order *order)
 
 /* Reading. */
 
-static void read_next(const struct order *order, struct input *input)
+static void read_next(const struct options *options, struct input *input)
 {
-	input->has_event = selection_next(&order->selection, input->source, &input->event);
+	input->has_event = selection_next(&options->selection, input->source, &input->event);
 }
 
 /* The name of a file without directories and suffix. */
@@ -135,13 +135,13 @@ static char *label_of(const char *path)
 	return strndup(name, length_without_suffix(name));
 }
 
-static bool open_input(const struct order *order, struct input *input, const char *path)
+static bool open_input(const struct options *options, struct input *input, const char *path)
 {
-	input->source = source_open_mixed(path, order->selection.tick_ns);
+	input->source = source_open_mixed(path, options->selection.tick_ns);
 	input->label = label_of(path);
 	if (!input->source || !input->label)
 		return false;
-	source_tell_losses(input->source);
+	source_report_losses(input->source);
 	source_expand(input->source);
 	return true;
 }
@@ -161,7 +161,7 @@ static struct input *oldest_input(void)
 	return oldest;
 }
 
-static void put_all(const struct order *order, struct trx *trx)
+static void put_all(const struct options *options, struct trx *trx)
 {
 	struct input *input;
 	uint64_t nr_events = 0;
@@ -169,7 +169,7 @@ static void put_all(const struct order *order, struct trx *trx)
 	while ((input = oldest_input())) {
 		trx_put(trx, (unsigned int)(input - inputs), &input->event,
 			input->event.time_ns + input->shift_ns);
-		read_next(order, input);
+		read_next(options, input);
 		if (++nr_events % 65536 == 0)
 			progress("merging", nr_events, 0);
 	}
@@ -191,18 +191,18 @@ static double choose_tick(void)
 	return tick_ns;
 }
 
-static bool write_merged(struct order *order)
+static bool write_merged(struct options *options)
 {
 	static struct trx trx;
-	bool is_fine = trx_begin(&trx, order->trx.output);
+	bool is_fine = trx_begin(&trx, options->trx.output);
 
 	if (!is_fine)
 		return false;
 	for (unsigned int i = 0; i < nr_inputs; i++)
 		trx_add_source(&trx, inputs[i].source, inputs[i].label);
-	put_all(order, &trx);
-	order->trx.tick_ns = choose_tick();
-	is_fine = trx_write(&trx, &order->trx);
+	put_all(options, &trx);
+	options->trx.tick_ns = choose_tick();
+	is_fine = trx_write(&trx, &options->trx);
 	trx_free(&trx);
 	return is_fine;
 }
@@ -211,26 +211,26 @@ static bool is_input(const char *output)
 {
 	for (unsigned int i = 0; i < nr_inputs; i++)
 		if (is_same_file(inputs[i].source->path, output)) {
-			say("%s would be written over itself", output);
+			message("%s would be written over itself", output);
 			return true;
 		}
 	return false;
 }
 
-static int merge_files(struct order *order, int n, char **paths)
+static int merge_files(struct options *options, int n, char **paths)
 {
 	bool is_fine = true;
 
 	for (int i = 0; is_fine && i < n; i++) {
-		is_fine = open_input(order, &inputs[i], paths[i]);
+		is_fine = open_input(options, &inputs[i], paths[i]);
 		nr_inputs++;
 		if (is_fine)
-			read_next(order, &inputs[i]);
+			read_next(options, &inputs[i]);
 	}
 	if (is_fine)
-		place_all(order);
-	is_fine = is_fine && check_offsets(order) && !is_input(order->trx.output) &&
-		  write_merged(order);
+		place_all(options);
+	is_fine = is_fine && check_offsets(options) && !is_input(options->trx.output) &&
+		  write_merged(options);
 	for (unsigned int i = 0; i < nr_inputs; i++) {
 		source_close(inputs[i].source);
 		free(inputs[i].label);
@@ -240,59 +240,60 @@ static int merge_files(struct order *order, int n, char **paths)
 
 /* Options. */
 
-static bool read_offset(struct order *order, const char *argument)
+static bool read_offset(struct options *options, const char *argument)
 {
-	struct offset *offset = &order->offset[order->nr_offsets];
+	struct offset *offset = &options->offset[options->nr_offsets];
 	const char *equals = strrchr(argument, '=');
 
 	if (!equals || equals == argument) {
-		say("--offset is FILE=TIME, not %s", argument);
+		message("--offset is FILE=TIME, not %s", argument);
 		return false;
 	}
-	if (order->nr_offsets == TRX_INPUTS_MAX) {
-		say("--offset is for %d files at most", TRX_INPUTS_MAX);
+	if (options->nr_offsets == TRX_INPUTS_MAX) {
+		message("--offset is for %d files at most", TRX_INPUTS_MAX);
 		return false;
 	}
 	offset->file = argument;
 	offset->length = (size_t)(equals - argument);
-	order->nr_offsets++;
-	return moment_parse(equals + 1, &offset->moment);
+	options->nr_offsets++;
+	return time_arg_parse(equals + 1, &offset->time_arg);
 }
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
-	int taken = selection_option(&order->selection, code, optarg);
+	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case 'o':
-		order->trx.output = optarg;
+		options->trx.output = optarg;
 		return true;
 	case OPTION_FORCE:
-		return order->trx.overwrites = true;
+		return options->trx.overwrites = true;
 	case OPTION_OFFSET:
-		return read_offset(order, optarg);
+		return read_offset(options, optarg);
 	case OPTION_SPLIT:
-		return order->trx.splits = true;
+		return options->trx.splits = true;
 	case OPTION_PER_CORE:
-		return order->trx.per_core = true;
+		return options->trx.per_core = true;
 	default:
 		return false;
 	}
 }
 
-static bool check_order(const struct order *order, int nr_files)
+static bool check_order(const struct options *options, int nr_files)
 {
-	if (!order->trx.output)
-		say("merge needs -o FILE; see txtrace merge --help");
+	if (!options->trx.output)
+		message("merge needs -o FILE; see txtrace merge --help");
 	else if (nr_files < 2)
-		say("merge takes two files or more; see txtrace merge --help");
+		message("merge takes two files or more; see txtrace merge --help");
 	else if (nr_files > TRX_INPUTS_MAX)
-		say("merge takes %d files at most", TRX_INPUTS_MAX);
-	else if (strcmp(order->trx.output, "-") == 0 && (order->trx.splits || order->trx.per_core))
-		say("more than one file needs a name for them");
+		message("merge takes %d files at most", TRX_INPUTS_MAX);
+	else if (strcmp(options->trx.output, "-") == 0 &&
+		 (options->trx.splits || options->trx.per_core))
+		message("more than one file needs a name for them");
 	else
 		return true;
 	return false;
@@ -300,16 +301,16 @@ static bool check_order(const struct order *order, int nr_files)
 
 static int run(int argc, char **argv)
 {
-	static struct order order;
+	static struct options options;
 	int code;
 
 	while ((code = options_next(&cmd_merge, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
-	if (!check_order(&order, argc - optind))
+	if (!check_order(&options, argc - optind))
 		return EXIT_TROUBLE;
-	code = merge_files(&order, argc - optind, argv + optind);
-	selection_free(&order.selection);
+	code = merge_files(&options, argc - optind, argv + optind);
+	selection_free(&options.selection);
 	return code;
 }
 
@@ -317,6 +318,6 @@ const struct command cmd_merge = {
 	.name = "merge",
 	.arguments = "FILE FILE...",
 	.summary = "put several traces into one, in the order of time",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

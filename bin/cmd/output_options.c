@@ -4,54 +4,54 @@
 #include "base/message.h"
 #include "cli/terminal.h"
 
-bool printing_option(struct printing *printing, int code)
+bool output_options_option(struct output_options *output_options, int code)
 {
-	int taken = selection_option(&printing->selection, code, optarg);
+	int taken = selection_option(&output_options->selection, code, optarg);
 
 	if (taken != 0)
 		return taken > 0;
 	switch (code) {
 	case OPTION_FORMAT:
-		return format_parse_of_table(optarg, &printing->format);
+		return format_parse_of_table(optarg, &output_options->format);
 	case 'o':
-		printing->output = optarg;
+		output_options->output = optarg;
 		return true;
 	case OPTION_FORCE:
-		printing->overwrites = true;
+		output_options->overwrites = true;
 		return true;
 	default:
 		return terminal_option(code, optarg);
 	}
 }
 
-static bool open_text(const struct printing *printing, const char *path)
+static bool open_text(const struct output_options *output_options, const char *path)
 {
-	if (printing->output && source_would_be_lost(path, printing->output))
+	if (output_options->output && source_would_be_lost(path, output_options->output))
 		return false;
-	if (!printing->output)
+	if (!output_options->output)
 		terminal_page();
-	return text_open(printing->text, printing->output, printing->overwrites);
+	return text_open(output_options->text, output_options->output, output_options->overwrites);
 }
 
-bool printing_begin(struct printing *printing, const char *path,
-		    struct source *(*open)(const char *path, double tick_ns))
+bool output_options_begin(struct output_options *output_options, const char *path,
+			  struct source *(*open)(const char *path, double tick_ns))
 {
 	static struct text text;
 
-	printing->text = &text;
-	printing->source = open(path, printing->selection.tick_ns);
-	if (printing->source && open_text(printing, path))
+	output_options->text = &text;
+	output_options->source = open(path, output_options->selection.tick_ns);
+	if (output_options->source && open_text(output_options, path))
 		return true;
-	source_close(printing->source);
-	selection_free(&printing->selection);
+	source_close(output_options->source);
+	selection_free(&output_options->selection);
 	return false;
 }
 
-int printing_end(struct printing *printing)
+int output_options_end(struct output_options *output_options)
 {
-	bool is_written = text_close(printing->text, true);
+	bool is_written = text_close(output_options->text, true);
 
-	source_close(printing->source);
-	selection_free(&printing->selection);
+	source_close(output_options->source);
+	selection_free(&output_options->selection);
 	return is_written ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -16,15 +16,15 @@
 #include "trace/source.h"
 
 /* Rows of the table of options, in two parts: --format stands between them. */
-#define PRINTING_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
-#define PRINTING_ROWS_OUTPUT                                                                       \
+#define OUTPUT_OPTIONS_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
+#define OUTPUT_OPTIONS_ROWS_OUTPUT                                                                 \
 	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
-#define PRINTING_ROW_TABLE                                                                         \
+#define OUTPUT_OPTIONS_ROW_TABLE                                                                   \
 	{                                                                                          \
 		OPTION_FORMAT, "format", "text|json|csv", "how it is printed"                      \
 	}
 
-struct printing {
+struct output_options {
 	struct selection selection;
 	enum format format; /* of tables, unless the command reads --format itself */
 	const char *output; /* NULL: standard output, paged */
@@ -34,16 +34,16 @@ struct printing {
 };
 
 /* One of the options above; its argument is in optarg.  False: it is none, or something is wrong, and that was said. */
-bool printing_option(struct printing *printing, int code);
+bool output_options_option(struct output_options *output_options, int code);
 
 /*
  * Open the file, by source_open() or source_open_mixed(), and the output.  False: that was said, and nothing is left to
  * be closed.
  */
-bool printing_begin(struct printing *printing, const char *path,
-		    struct source *(*open)(const char *path, double tick_ns));
+bool output_options_begin(struct output_options *output_options, const char *path,
+			  struct source *(*open)(const char *path, double tick_ns));
 
 /* Close both.  The exit code. */
-int printing_end(struct printing *printing);
+int output_options_end(struct output_options *output_options);
 
 #endif

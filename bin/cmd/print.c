@@ -5,72 +5,72 @@
 #include "cmd/output_options.h"
 #include "trace/columns.h"
 
-static const struct option_row options[] = {
-	PRINTING_ROWS_EVENTS,
+static const struct option_row option_rows[] = {
+	OUTPUT_OPTIONS_ROWS_EVENTS,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "how it is printed"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "what is printed of each event; see the manual"},
-	PRINTING_ROWS_OUTPUT,
+	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
 
-struct order {
-	struct printing printing;
+struct options {
+	struct output_options output_options;
 	const char *columns;
 };
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	switch (code) {
 	case OPTION_FORMAT:
-		return format_parse(optarg, &order->printing.format);
+		return format_parse(optarg, &options->output_options.format);
 	case OPTION_COLUMNS:
-		order->columns = optarg;
+		options->columns = optarg;
 		return true;
 	default:
-		return printing_option(&order->printing, code);
+		return output_options_option(&options->output_options, code);
 	}
 }
 
-static int print_file(struct order *order, const char *path)
+static int print_file(struct options *options, const char *path)
 {
-	struct printing *printing = &order->printing;
-	struct listing listing = {.format = printing->format};
+	struct output_options *output_options = &options->output_options;
+	struct listing listing = {.format = output_options->format};
 	struct event event;
 
-	if (!listing_choose(&listing, order->columns) ||
-	    !printing_begin(printing, path, source_open))
+	if (!listing_choose(&listing, options->columns) ||
+	    !output_options_begin(output_options, path, source_open))
 		return EXIT_TROUBLE;
-	listing.text = printing->text;
-	listing.source = printing->source;
-	source_tell_losses(printing->source);
+	listing.text = output_options->text;
+	listing.source = output_options->source;
+	source_report_losses(output_options->source);
 	listing_begin(&listing);
 	while (!listing.text->error &&
-	       selection_next(&printing->selection, printing->source, &event))
+	       selection_next(&output_options->selection, output_options->source, &event))
 		listing_event(&listing, &event);
 	listing_end(&listing);
-	return printing_end(printing);
+	return output_options_end(output_options);
 }
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.printing = {.format = FORMAT_TEXT}};
+	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_print, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_print, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return print_file(&order, path);
+	return print_file(&options, path);
 }
 
 const struct command cmd_print = {
 	.name = "print",
 	.arguments = "FILE",
 	.summary = "print the events of a trace",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

@@ -42,11 +42,11 @@ enum {
 	OPTION_CHILDREN
 };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; else " DEFAULT_OUTPUT},
 	OPTION_ROW_FORCE,
 	{'p', "pid", "PID", "trace this process, until it ends or Ctrl-C"},
-	CONTROL_ROW_INHERIT,
+	SESSION_ROW_INHERIT,
 	{OPTION_PRELOAD, "preload", NULL,
 	 "trace the calls of a command that does not use posixtrace"},
 	{OPTION_EVENTS, "events", "GROUPS",
@@ -59,28 +59,28 @@ static const struct option_row options[] = {
 	{OPTION_LOG_SIZE, "log-size", "BYTES", "of the log, as 512k, 64M, 2G; 64M if not given"},
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
 	 "when a ring is full; flush if not given: into the log ahead of that"},
-	CONTROL_ROW_SIZE,
+	SESSION_ROW_SIZE,
 	{OPTION_NAME, "name", "TEXT", "the name of the trace; else the program's"},
 	{'q', "quiet", NULL, "say nothing but what went wrong"},
 	OPTIONS_END,
 };
 
-struct order {
+struct options {
 	const char *output;
 	bool overwrites, is_quiet;
 	char **command; /* NULL: a process */
 	bool preloads;
-	struct preload_order preload;
+	struct preload_options preload;
 	char object[PATH_MAX]; /* that is preloaded */
 	struct preload_program program;
-	struct control_order control;
-	struct type_choice choice;
+	struct session_options control;
+	struct type_filter choice;
 };
 
 struct recording {
-	struct order *order;
+	struct options *options;
 	pid_t pid;
-	struct subject subject;
+	struct target target;
 	char path[PATH_MAX];
 	char *aside; /* what had this name, until it is sure that there is something to record */
 	trace_id_t trace;
@@ -120,18 +120,18 @@ static int end_stream(struct recording *recording)
 
 static bool begin_stream(struct recording *recording)
 {
-	struct order *order = recording->order;
+	struct options *options = recording->options;
 	int error;
 
-	if (!control_create(&order->control, &recording->trace))
+	if (!session_create(&options->control, &recording->trace))
 		return false;
 	recording->namer = namer_new();
 	txtrace_set_namer(recording->trace, namer_name, recording->namer);
-	error = type_choice_begin(&order->choice, recording->trace);
+	error = type_filter_begin(&options->choice, recording->trace);
 	if (!error)
 		error = posix_trace_start(recording->trace);
 	if (error) {
-		say_error(error, "the trace cannot be started");
+		message_error(error, "the trace cannot be started");
 		end_stream(recording);
 		return false;
 	}
@@ -142,22 +142,22 @@ static bool begin_stream(struct recording *recording)
 /* program: for its name.  Nothing is left of it if it fails. */
 static bool begin(struct recording *recording, const char *program)
 {
-	struct order *order = recording->order;
+	struct options *options = recording->options;
 	bool has_begun;
 
-	if (!logname_expand(order->output, program, recording->pid, recording->path))
+	if (!logname_expand(options->output, program, recording->pid, recording->path))
 		return false;
-	order->control.log = control_open_log(recording->path, order->overwrites,
-					      &recording->aside);
-	if (order->control.log < 0)
+	options->control.log = session_open_log(recording->path, options->overwrites,
+						&recording->aside);
+	if (options->control.log < 0)
 		return false;
-	order->control.pid = recording->pid;
-	if (!order->control.name)
-		order->control.name = program;
+	options->control.pid = recording->pid;
+	if (!options->control.name)
+		options->control.name = program;
 	has_begun = begin_stream(recording);
-	close(order->control.log);
+	close(options->control.log);
 	if (!has_begun)
-		control_drop_log(recording->path, &recording->aside);
+		session_drop_log(recording->path, &recording->aside);
 	return has_begun;
 }
 
@@ -182,7 +182,7 @@ static void show_progress(const struct recording *recording)
 	struct txtrace_loss loss;
 	struct stat status;
 
-	if (recording->order->is_quiet || stat(recording->path, &status) != 0 ||
+	if (recording->options->is_quiet || stat(recording->path, &status) != 0 ||
 	    txtrace_get_stream(recording->trace, &stream) != 0 ||
 	    txtrace_get_loss(recording->trace, &loss) != 0)
 		return;
@@ -196,9 +196,9 @@ static void show_progress(const struct recording *recording)
  */
 static void look(struct recording *recording)
 {
-	if (now_ns() < recording->look_ns || recording->subject.has_registry)
+	if (now_ns() < recording->look_ns || recording->target.has_registry)
 		return;
-	subject_look(&recording->subject, recording->pid);
+	target_inspect(&recording->target, recording->pid);
 	recording->look_ns = now_ns() + recording->look_ms * 1000000LL;
 	if (recording->look_ms < LAST_LOOK_MS)
 		recording->look_ms *= 2;
@@ -207,11 +207,11 @@ static void look(struct recording *recording)
 /* What the program has loaded cannot be seen any more when it has ended; with a flush the log gets the list of it. */
 static void look_once(struct recording *recording)
 {
-	if (recording->has_looked || !recording->subject.has_registry)
+	if (recording->has_looked || !recording->target.has_registry)
 		return;
 	recording->has_looked = true;
-	namer_look(recording->namer, recording->pid);
-	if (recording->order->control.stream_policy == POSIX_TRACE_FLUSH)
+	namer_inspect(recording->namer, recording->pid);
+	if (recording->options->control.stream_policy == POSIX_TRACE_FLUSH)
 		posix_trace_flush(recording->trace);
 }
 
@@ -221,10 +221,10 @@ static bool handle_signals(struct recording *recording)
 	bool is_sent, goes_on = true;
 	int number;
 
-	while ((number = control_next_signal(recording->signals, &is_sent)) != 0) {
+	while ((number = session_next_signal(recording->signals, &is_sent)) != 0) {
 		if (number == SIGCHLD)
 			continue;
-		if (!recording->order->command)
+		if (!recording->options->command)
 			goes_on = false;
 		else if (is_sent)
 			kill(recording->pid, number);
@@ -234,7 +234,7 @@ static bool handle_signals(struct recording *recording)
 
 static void look_whether_it_ended(struct recording *recording, bool is_readable)
 {
-	if (!recording->order->command)
+	if (!recording->options->command)
 		recording->has_ended = is_readable;
 	else
 		recording->has_ended = waitpid(recording->pid, &recording->wait_status, WNOHANG) ==
@@ -249,13 +249,13 @@ static void wait_for_end(struct recording *recording)
 
 	recording->look_ms = FIRST_LOOK_MS;
 	while (goes_on && !recording->has_ended) {
-		int wait_ms = recording->order->choice.has_globs ? TYPES_ROUND_MS : ROUND_MS;
+		int wait_ms = recording->options->choice.has_globs ? TYPES_ROUND_MS : ROUND_MS;
 
 		look(recording);
 		look_once(recording);
 		show_progress(recording);
-		type_choice_update(&recording->order->choice, recording->trace);
-		if (!recording->subject.has_registry && recording->look_ms < wait_ms)
+		type_filter_update(&recording->options->choice, recording->trace);
+		if (!recording->target.has_registry && recording->look_ms < wait_ms)
 			wait_ms = recording->look_ms;
 		poll(watched, 2, wait_ms);
 		goes_on = handle_signals(recording);
@@ -298,9 +298,9 @@ static void say_size_of_log(const struct recording *recording,
 {
 	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
 		return;
-	say("%s was full: it has the %s events; --log-size or --policy append keep more",
-	    recording->path,
-	    recording->order->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
+	message("%s was full: it has the %s events; --log-size or --policy append keep more",
+		recording->path,
+		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
 
 static void say_result(const struct recording *recording, const struct txtrace_stream *stream,
@@ -310,23 +310,25 @@ static void say_result(const struct recording *recording, const struct txtrace_s
 	struct stat status = {.st_blocks = 0};
 
 	stat(recording->path, &status);
-	if (!recording->order->is_quiet)
-		say("%s: %llu events, %s, %s, %lld.%03lld s", recording->path, stream->nr_events,
-		    shown_loss(loss), shown_size(&status), (long long)(ns / NS_PER_S),
-		    (long long)(ns % NS_PER_S / 1000000));
+	if (!recording->options->is_quiet)
+		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->path,
+			stream->nr_events, shown_loss(loss), shown_size(&status),
+			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 }
 
 static void say_nothing_recorded(const struct recording *recording)
 {
-	if (recording->order->choice.nr > 0 && recording->subject.has_library)
-		say("%s uses libposixtrace, but no event was one that --event and --no-event let "
-		    "pass",
-		    recording->subject.name);
-	else if (recording->order->preloads)
-		say("%s made no call that is traced; txtrace doctor %s tells which it could make",
-		    recording->subject.name, recording->order->command[0]);
+	if (recording->options->choice.nr > 0 && recording->target.has_library)
+		message("%s uses libposixtrace, but no event was one that --event and --no-event "
+			"let "
+			"pass",
+			recording->target.name);
+	else if (recording->options->preloads)
+		message("%s made no call that is traced; txtrace doctor %s tells which it could "
+			"make",
+			recording->target.name, recording->options->command[0]);
 	else
-		subject_explain(&recording->subject, recording->order->control.inherits);
+		target_explain(&recording->target, recording->options->control.inherits);
 }
 
 /* The stream is flushed before it is asked: only then all its losses are known. */
@@ -342,13 +344,13 @@ static bool finish(struct recording *recording)
 	txtrace_get_stream(recording->trace, &stream);
 	txtrace_get_loss(recording->trace, &loss);
 	posix_trace_get_status(recording->trace, &status);
-	recording->subject.has_library |= type_choice_sees_others(&recording->order->choice,
-								  recording->trace);
+	recording->target.has_library |= type_filter_sees_others(&recording->options->choice,
+								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
 	say_result(recording, &stream, &loss);
 	if (error)
-		say_error(error, "%s is not whole", recording->path);
+		message_error(error, "%s is not whole", recording->path);
 	else
 		say_size_of_log(recording, &status);
 	if (!error && !has_user_event(recording->path))
@@ -358,23 +360,23 @@ static bool finish(struct recording *recording)
 
 /* A process that runs. */
 
-static int record_process(struct order *order, pid_t pid, int signals)
+static int record_process(struct options *options, pid_t pid, int signals)
 {
-	struct recording recording = {.order = order, .pid = pid, .signals = signals};
+	struct recording recording = {.options = options, .pid = pid, .signals = signals};
 	bool is_whole;
 
-	recording.process = control_open_process(pid);
+	recording.process = session_open_process(pid);
 	if (recording.process < 0)
 		return EXIT_TOOL;
-	if (!subject_look(&recording.subject, pid)) {
-		say("process %d has ended", (int)pid);
+	if (!target_inspect(&recording.target, pid)) {
+		message("process %d has ended", (int)pid);
 		return EXIT_TOOL;
 	}
-	if (!begin(&recording, recording.subject.name))
+	if (!begin(&recording, recording.target.name))
 		return EXIT_TOOL;
-	control_keep_log(&recording.aside);
-	if (!subject_is_traceable(&recording.subject))
-		subject_explain_waiting(&recording.subject);
+	session_keep_log(&recording.aside);
+	if (!target_is_traceable(&recording.target))
+		target_explain_waiting(&recording.target);
 	wait_for_end(&recording);
 	is_whole = finish(&recording);
 	close(recording.process);
@@ -392,11 +394,11 @@ static bool make_pipes(struct child_pipes *pipes)
 {
 	if (pipe2(pipes->go, O_CLOEXEC) == 0 && pipe2(pipes->result, O_CLOEXEC) == 0)
 		return true;
-	say_error(errno, "pipe");
+	message_error(errno, "pipe");
 	return false;
 }
 
-static void become_command(const struct child_pipes *pipes, const struct order *order)
+static void become_command(const struct child_pipes *pipes, const struct options *options)
 {
 	char byte;
 	int error;
@@ -404,9 +406,10 @@ static void become_command(const struct child_pipes *pipes, const struct order *
 	close(pipes->go[1]);
 	if (read(pipes->go[0], &byte, 1) != 1)
 		_exit(EXIT_TOOL);
-	control_restore_signals();
-	if (!order->preloads || preload_enter(&order->preload, &order->program, order->object))
-		execvp(order->command[0], order->command);
+	session_restore_signals();
+	if (!options->preloads ||
+	    preload_enter(&options->preload, &options->program, options->object))
+		execvp(options->command[0], options->command);
 	error = errno;
 	_exit(write(pipes->result[1], &error, sizeof(error)) == sizeof(error) ? EXIT_CANNOT :
 										EXIT_TOOL);
@@ -431,8 +434,8 @@ static int exit_code_of(int status)
 static int drop_recording(struct recording *recording, int error)
 {
 	end_stream(recording);
-	control_drop_log(recording->path, &recording->aside);
-	say_error(error, "%s", recording->order->command[0]);
+	session_drop_log(recording->path, &recording->aside);
+	message_error(error, "%s", recording->options->command[0]);
 	return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
 }
 
@@ -441,8 +444,8 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	bool has_begun;
 	int error;
 
-	subject_expect(&recording->subject, recording->order->command[0]);
-	has_begun = begin(recording, recording->subject.name);
+	target_expect(&recording->target, recording->options->command[0]);
+	has_begun = begin(recording, recording->target.name);
 	error = has_begun ? let_go(pipes) : 0;
 	close(pipes->go[0]);
 	close(pipes->go[1]);
@@ -451,71 +454,71 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 		waitpid(recording->pid, NULL, 0);
 		return has_begun ? drop_recording(recording, error) : EXIT_TOOL;
 	}
-	control_keep_log(&recording->aside);
+	session_keep_log(&recording->aside);
 	wait_for_end(recording);
 	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
 }
 
 /* False: it cannot be, which was said.  What cannot be found is left to exec, which says so. */
-static bool prepare_preload(struct order *order)
+static bool prepare_preload(struct options *options)
 {
-	struct preload_program *program = &order->program;
+	struct preload_program *program = &options->program;
 
-	if (!preload_find(order->object, program->why_not, sizeof(program->why_not))) {
-		say("%s", program->why_not);
+	if (!preload_find(options->object, program->why_not, sizeof(program->why_not))) {
+		message("%s", program->why_not);
 		return false;
 	}
-	preload_look(program, order->command[0], order->object);
+	preload_inspect(program, options->command[0], options->object);
 	preload_end(program);
 	if (program->why_not[0] && program->file[0]) {
-		say("%s", program->why_not);
+		message("%s", program->why_not);
 		return false;
 	}
-	if (program->sanitizer[0] && !order->is_quiet)
-		say("%s needs %s, which is preloaded ahead of " PRELOAD_OBJECT, program->program,
-		    program->sanitizer);
+	if (program->sanitizer[0] && !options->is_quiet)
+		message("%s needs %s, which is preloaded ahead of " PRELOAD_OBJECT,
+			program->program, program->sanitizer);
 	return true;
 }
 
 /* What is traced of children has to be in them, and what is in them is to be traced. */
-static bool settle_preload(struct order *order)
+static bool settle_preload(struct options *options)
 {
-	struct preload_order *preload = &order->preload;
+	struct preload_options *preload = &options->preload;
 
-	if (!order->preloads && (preload->events || preload->children)) {
-		say("%s goes with --preload", preload->events ? "--events" : "--children");
+	if (!options->preloads && (preload->events || preload->children)) {
+		message("%s goes with --preload", preload->events ? "--events" : "--children");
 		return false;
 	}
-	if (order->preloads && !order->command) {
-		say("--preload is for a command: it is too late for a process that runs");
+	if (options->preloads && !options->command) {
+		message("--preload is for a command: it is too late for a process that runs");
 		return false;
 	}
 	if (!preload_check(preload))
 		return false;
 	if (preload->children && strcmp(preload->children, "no") != 0)
-		order->control.inherits = true;
-	else if (order->control.inherits && !preload->children)
+		options->control.inherits = true;
+	else if (options->control.inherits && !preload->children)
 		preload->children = "yes";
-	if (order->preloads && !prepare_preload(order))
+	if (options->preloads && !prepare_preload(options))
 		return false;
-	if (order->program.is_by_env && !preload->children)
-		preload->children = preload_match(&order->program);
+	if (options->program.is_by_env && !preload->children)
+		preload->children = preload_match(&options->program);
 	return true;
 }
 
-static int record_command(struct order *order, int signals)
+static int record_command(struct options *options, int signals)
 {
-	struct recording recording = {.order = order, .signals = signals, .process = -1};
+	struct recording recording = {.options = options, .signals = signals, .process = -1};
 	struct child_pipes pipes;
 
 	if (!make_pipes(&pipes))
 		return EXIT_TOOL;
 	recording.pid = fork();
 	if (recording.pid == 0)
-		become_command(&pipes, order);
+		become_command(&pipes, options);
 	close(pipes.result[1]);
 	if (recording.pid < 0) {
-		say_error(errno, "fork");
+		message_error(errno, "fork");
 		return EXIT_TOOL;
 	}
 	return record_child(&recording, &pipes);
@@ -531,11 +534,11 @@ static bool choose_policy(const char *option, const int policies[], const char *
 		*policy = policies[i];
 		return true;
 	}
-	say("%s does not know %s; see txtrace record --help", option, word);
+	message("%s does not know %s; see txtrace record --help", option, word);
 	return false;
 }
 
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	static const int log_policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 					   POSIX_TRACE_APPEND, 0};
@@ -544,38 +547,39 @@ static bool read_option(struct order *order, int code)
 
 	switch (code) {
 	case 'o':
-		order->output = optarg;
+		options->output = optarg;
 		return true;
 	case 'p':
-		return control_parse_pid(optarg, &order->control.pid);
+		return session_parse_pid(optarg, &options->control.pid);
 	case 'q':
-		return order->is_quiet = true;
+		return options->is_quiet = true;
 	case 'e':
 	case OPTION_NO_EVENT:
-		return type_choice_add(&order->choice, optarg, code == 'e');
+		return type_filter_add(&options->choice, optarg, code == 'e');
 	case OPTION_FORCE:
-		return order->overwrites = true;
+		return options->overwrites = true;
 	case OPTION_INHERIT:
-		return order->control.inherits = true;
+		return options->control.inherits = true;
 	case OPTION_POLICY:
-		return choose_policy("--policy", log_policies, optarg, &order->control.log_policy);
+		return choose_policy("--policy", log_policies, optarg,
+				     &options->control.log_policy);
 	case OPTION_STREAM_POLICY:
 		return choose_policy("--stream-policy", stream_policies, optarg,
-				     &order->control.stream_policy);
+				     &options->control.stream_policy);
 	case OPTION_SIZE:
-		return control_parse_size("--size", optarg, &order->control.stream_size);
+		return session_parse_size("--size", optarg, &options->control.stream_size);
 	case OPTION_LOG_SIZE:
-		return control_parse_size("--log-size", optarg, &order->control.log_size);
+		return session_parse_size("--log-size", optarg, &options->control.log_size);
 	case OPTION_NAME:
-		order->control.name = optarg;
+		options->control.name = optarg;
 		return true;
 	case OPTION_PRELOAD:
-		return order->preloads = true;
+		return options->preloads = true;
 	case OPTION_EVENTS:
-		order->preload.events = optarg;
+		options->preload.events = optarg;
 		return true;
 	case OPTION_CHILDREN:
-		order->preload.children = optarg;
+		options->preload.children = optarg;
 		return true;
 	default:
 		return false;
@@ -584,37 +588,37 @@ static bool read_option(struct order *order, int code)
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.output = DEFAULT_OUTPUT,
-			      .control = {.stream_policy = POSIX_TRACE_FLUSH,
-					  .log_policy = POSIX_TRACE_LOOP,
-					  .log_size = DEFAULT_LOG}};
+	struct options options = {.output = DEFAULT_OUTPUT,
+				  .control = {.stream_policy = POSIX_TRACE_FLUSH,
+					      .log_policy = POSIX_TRACE_LOOP,
+					      .log_size = DEFAULT_LOG}};
 	int code, signals;
 
 	while ((code = options_next(&cmd_record, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TOOL;
-	if ((order.control.pid != 0) == (optind < argc)) {
-		say("record takes a command, or -p PID; see txtrace record --help");
+	if ((options.control.pid != 0) == (optind < argc)) {
+		message("record takes a command, or -p PID; see txtrace record --help");
 		return EXIT_TOOL;
 	}
-	if (order.control.pid == 0)
-		order.command = argv + optind;
-	if (!settle_preload(&order))
+	if (options.control.pid == 0)
+		options.command = argv + optind;
+	if (!settle_preload(&options))
 		return EXIT_TOOL;
-	if (order.control.stream_size == 0)
-		order.control.stream_size = control_ring_size(order.preloads);
-	signals = control_signals();
+	if (options.control.stream_size == 0)
+		options.control.stream_size = session_ring_size(options.preloads);
+	signals = session_signals();
 	if (signals < 0)
 		return EXIT_TOOL;
-	if (order.command)
-		return record_command(&order, signals);
-	return record_process(&order, order.control.pid, signals);
+	if (options.command)
+		return record_command(&options, signals);
+	return record_process(&options, options.control.pid, signals);
 }
 
 const struct command cmd_record = {
 	.name = "record",
 	.arguments = "(-p PID | [--] COMMAND [ARGUMENT...])",
 	.summary = "trace a command, or a process that runs, into a file",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

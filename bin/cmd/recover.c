@@ -43,10 +43,10 @@ static int tell_file(const char *path, int error, bool is_new)
 		       path);
 		return EXIT_FOUND;
 	case EINVAL:
-		say("%s is no posixtrace log of this machine", path);
+		message("%s is no posixtrace log of this machine", path);
 		return EXIT_TROUBLE;
 	default:
-		say_error(error, "%s", path);
+		message_error(error, "%s", path);
 		return EXIT_TROUBLE;
 	}
 }
@@ -58,11 +58,11 @@ static int recover_file(const char *path)
 	int error;
 
 	if (fd < 0 || fstat(fd, &before) != 0) {
-		say_error(errno, "%s", path);
+		message_error(errno, "%s", path);
 		return EXIT_TROUBLE;
 	}
 	if (S_ISDIR(before.st_mode)) {
-		say("%s is a directory", path);
+		message("%s is a directory", path);
 		close(fd);
 		return EXIT_TROUBLE;
 	}
@@ -96,7 +96,7 @@ static int recover_all(void)
 	int error = txtrace_recover_each(tell, &totals);
 
 	if (error) {
-		say_error(error, "the logs cannot be found");
+		message_error(error, "the logs cannot be found");
 		return EXIT_TROUBLE;
 	}
 	if (totals.nr == 0)

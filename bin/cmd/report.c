@@ -19,7 +19,7 @@ enum {
 	OPTION_PROCESSES
 };
 
-static const struct option_row options[] = {
+static const struct option_row option_rows[] = {
 	{OPTION_PROFILE, "profile", NULL, "Execution Profile: who had how much time"},
 	{OPTION_PERFORMANCE, "performance", NULL,
 	 "Performance Statistics: switches, interrupts, ..."},
@@ -30,66 +30,66 @@ static const struct option_row options[] = {
 	{OPTION_INVERSIONS, "inversions", NULL, "priority inversions, one by one"},
 	{OPTION_CPUS, "cpus", NULL, "what ran on each CPU"},
 	{OPTION_PROCESSES, "processes", NULL, "events and time of each process"},
-	PRINTING_ROWS_EVENTS,
-	PRINTING_ROW_TABLE,
-	PRINTING_ROWS_OUTPUT,
+	OUTPUT_OPTIONS_ROWS_EVENTS,
+	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
 
-struct order {
-	struct printing printing;
+struct options {
+	struct output_options output_options;
 	unsigned int kinds;
 };
 
 /* False: something is wrong, and that was said. */
-static bool read_option(struct order *order, int code)
+static bool read_option(struct options *options, int code)
 {
 	if (code >= OPTION_PROFILE && code <= OPTION_PROCESSES) {
-		order->kinds |= 1U << (code - OPTION_PROFILE);
+		options->kinds |= 1U << (code - OPTION_PROFILE);
 		return true;
 	}
 	switch (code) {
 	default:
-		return printing_option(&order->printing, code);
+		return output_options_option(&options->output_options, code);
 	}
 }
 
-static int report_on(struct order *order, const char *path)
+static int report_on(struct options *options, const char *path)
 {
 	static struct report report;
-	struct printing *printing = &order->printing;
+	struct output_options *output_options = &options->output_options;
 	struct table table;
 
-	if (!printing_begin(printing, path, source_open))
+	if (!output_options_begin(output_options, path, source_open))
 		return EXIT_TROUBLE;
-	coverage_tell(printing->source);
-	report_gather(&report, printing->source, &printing->selection);
-	table_open(&table, printing->text, printing->format);
-	report_print(&report, &table, order->kinds);
+	wrapper_stats_report(output_options->source);
+	report_gather(&report, output_options->source, &output_options->selection);
+	table_open(&table, output_options->text, output_options->format);
+	report_print(&report, &table, options->kinds);
 	table_close(&table);
 	report_free(&report);
-	return printing_end(printing);
+	return output_options_end(output_options);
 }
 
 static int run(int argc, char **argv)
 {
-	struct order order = {.printing = {.format = FORMAT_TEXT}};
+	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
 	int code;
 
 	while ((code = options_next(&cmd_report, argc, argv)) != -1)
-		if (!read_option(&order, code))
+		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	path = options_file(&cmd_report, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return report_on(&order, path);
+	return report_on(&options, path);
 }
 
 const struct command cmd_report = {
 	.name = "report",
 	.arguments = "FILE",
 	.summary = "tell who ran, how much, and what happened how often",
-	.options = options,
+	.options = option_rows,
 	.run = run,
 };

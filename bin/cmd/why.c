@@ -20,14 +20,14 @@ static const struct option_row options[] = {
 };
 
 /* THREAD, or THREAD@TIME: a name may have an @ of its own, a time has none.  NULL: it is wrong, and that was said. */
-static char *read_question(const char *question, struct moment *at)
+static char *read_question(const char *question, struct time_arg *at)
 {
 	const char *sign = strrchr(question, '@');
 
-	*at = (struct moment){.is_set = false};
+	*at = (struct time_arg){.is_set = false};
 	if (!sign)
 		return must(strdup(question));
-	if (!moment_parse(sign + 1, at))
+	if (!time_arg_parse(sign + 1, at))
 		return NULL;
 	return must(strndup(question, (size_t)(sign - question)));
 }
@@ -36,7 +36,7 @@ static int tell(const struct selection *selection, const char *path, const char 
 {
 	static struct text text;
 	struct source *source = NULL;
-	struct moment at;
+	struct time_arg at;
 	char *thread = read_question(question, &at);
 	int code = EXIT_TROUBLE;
 	bool is_told;
@@ -49,8 +49,8 @@ static int tell(const struct selection *selection, const char *path, const char 
 	}
 	terminal_page();
 	if (text_open(&text, NULL, false)) {
-		source_tell_losses(source);
-		is_told = why_tell(source, thread, &at, &text);
+		source_report_losses(source);
+		is_told = why_report(source, thread, &at, &text);
 		if (text_close(&text, is_told) && is_told)
 			code = EXIT_FINE;
 	}
@@ -71,7 +71,7 @@ static int run(int argc, char **argv)
 			return EXIT_TROUBLE;
 	}
 	if (optind + 2 != argc) {
-		say("why takes a file and a thread; see txtrace why --help");
+		message("why takes a file and a thread; see txtrace why --help");
 		return EXIT_TROUBLE;
 	}
 	return tell(&selection, argv[optind], argv[optind + 1]);

@@ -74,7 +74,7 @@ double change_of(double old, double new)
 /* Parsing. */
 
 /* The metric, and behind a colon the names that it is about. */
-static bool take_metric(const char *text, size_t length, struct limit *limit)
+static bool take_metric(const char *text, size_t length, struct threshold *threshold)
 {
 	const char *colon = memchr(text, ':', length);
 	size_t size = colon ? (size_t)(colon - text) : length;
@@ -84,30 +84,30 @@ static bool take_metric(const char *text, size_t length, struct limit *limit)
 				       strncmp(metrics[metric].name, text, size) != 0))
 		metric++;
 	if (metric == NR_METRICS) {
-		say("--fail-if %s: there is no %.*s; there are count, rate, median, p99, max, "
-		    "thread, "
-		    "events, duration, lost",
-		    limit->text, (int)size, text);
+		message("--fail-if %s: there is no %.*s; there are count, rate, median, p99, max, "
+			"thread, "
+			"events, duration, lost",
+			threshold->text, (int)size, text);
 		return false;
 	}
-	limit->metric = (enum metric)metric;
+	threshold->metric = (enum metric)metric;
 	if (!metrics[metric].has_glob && colon) {
-		say("--fail-if %s: %s is of the whole trace, without a name", limit->text,
-		    metrics[metric].name);
+		message("--fail-if %s: %s is of the whole trace, without a name", threshold->text,
+			metrics[metric].name);
 		return false;
 	}
 	if (metrics[metric].has_glob && (!colon || colon + 1 == text + length)) {
-		say("--fail-if %s: of which? %s:NAME, or %s:* for each", limit->text,
-		    metrics[metric].name, metrics[metric].name);
+		message("--fail-if %s: of which? %s:NAME, or %s:* for each", threshold->text,
+			metrics[metric].name, metrics[metric].name);
 		return false;
 	}
 	if (colon)
-		limit->glob = must(strndup(colon + 1, (size_t)(text + length - colon - 1)));
+		threshold->glob = must(strndup(colon + 1, (size_t)(text + length - colon - 1)));
 	return true;
 }
 
 /* The last operator, since names may have such characters too.  Its length; 0: there is none. */
-static size_t find_operator(const char *text, size_t *at, struct limit *limit)
+static size_t find_operator(const char *text, size_t *at, struct threshold *threshold)
 {
 	static const struct {
 		const char *text;
@@ -125,71 +125,72 @@ static size_t find_operator(const char *text, size_t *at, struct limit *limit)
 			    strncmp(text + begin, operators[i].text, length) != 0)
 				continue;
 			*at = begin;
-			limit->sign = operators[i].sign;
-			limit->or_equal = operators[i].or_equal;
-			limit->is_inverted = operators[i].is_inverted;
+			threshold->sign = operators[i].sign;
+			threshold->or_equal = operators[i].or_equal;
+			threshold->is_inverted = operators[i].is_inverted;
 			return length;
 		}
 	return 0;
 }
 
-static bool take_number(const char *text, struct limit *limit)
+static bool take_number(const char *text, struct threshold *threshold)
 {
-	bool is_time = metric_is_time(limit->metric);
+	bool is_time = metric_is_time(threshold->metric);
 	char *end;
 
-	limit->number = strtod(text, &end);
-	if (end == text || !isfinite(limit->number)) {
-		say("--fail-if %s: there is no number behind the comparison", limit->text);
+	threshold->number = strtod(text, &end);
+	if (end == text || !isfinite(threshold->number)) {
+		message("--fail-if %s: there is no number behind the comparison", threshold->text);
 		return false;
 	}
-	limit->is_percent = strcmp(end, "%") == 0;
-	if (limit->is_percent || (*end == '\0' && (!is_time || limit->number == 0)))
+	threshold->is_percent = strcmp(end, "%") == 0;
+	if (threshold->is_percent || (*end == '\0' && (!is_time || threshold->number == 0)))
 		return true;
 	if (is_time && unit_ns(end) > 0) {
-		limit->number *= unit_ns(end);
+		threshold->number *= unit_ns(end);
 		return true;
 	}
-	say(is_time ? "--fail-if %s: the unit is %%, ns, us, ms, s, m or h" :
-		      "--fail-if %s: the unit is %%, or none",
-	    limit->text);
+	message(is_time ? "--fail-if %s: the unit is %%, ns, us, ms, s, m or h" :
+			  "--fail-if %s: the unit is %%, or none",
+		threshold->text);
 	return false;
 }
 
-bool limit_parse(const char *text, struct limit *limit)
+bool threshold_parse(const char *text, struct threshold *threshold)
 {
 	size_t at, length;
 
-	*limit = (struct limit){.text = text};
-	length = find_operator(text, &at, limit);
+	*threshold = (struct threshold){.text = text};
+	length = find_operator(text, &at, threshold);
 	if (length == 0) {
-		say("--fail-if %s: there is no comparison, such as count:NAME>10%% or lost>0",
-		    text);
+		message("--fail-if %s: there is no comparison, such as count:NAME>10%% or lost>0",
+			text);
 		return false;
 	}
-	if (take_metric(text, at, limit) && take_number(text + at + length, limit))
+	if (take_metric(text, at, threshold) && take_number(text + at + length, threshold))
 		return true;
-	limit_free(limit);
+	threshold_free(threshold);
 	return false;
 }
 
-void limit_free(struct limit *limit)
+void threshold_free(struct threshold *threshold)
 {
-	free(limit->glob);
-	limit->glob = NULL;
+	free(threshold->glob);
+	threshold->glob = NULL;
 }
 
-bool limit_holds(const struct limit *limit, struct value old, struct value new)
+bool threshold_holds(const struct threshold *threshold, struct value old, struct value new)
 {
 	/* Without a division, so that 55 % of a whole number are not a little more. */
-	bool scales = limit->is_percent && old.value > 0;
-	double value = scales		 ? new.value * 100 :
-		       limit->is_percent ? change_of(old.value, new.value) :
-					   new.value;
-	double bound = scales ? old.value * (100 + limit->number) : limit->number;
+	bool scales = threshold->is_percent && old.value > 0;
+	double value = scales		     ? new.value * 100 :
+		       threshold->is_percent ? change_of(old.value, new.value) :
+					       new.value;
+	double bound = scales ? old.value * (100 + threshold->number) : threshold->number;
 	int sign = (value > bound) - (value < bound);
 
-	if (!new.is_known || (limit->is_percent && !old.is_known))
+	if (!new.is_known || (threshold->is_percent && !old.is_known))
 		return false;
-	return (sign == limit->sign || (sign == 0 && limit->or_equal)) != limit->is_inverted;
+	return (sign == threshold->sign || (sign == 0 && threshold->or_equal)) !=
+	       threshold->is_inverted;
 }

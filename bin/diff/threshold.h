@@ -44,7 +44,7 @@ bool metric_is_time(enum metric metric);
 /* How much more the new one is, in percent; from nothing to something is infinite. */
 double change_of(double old, double new);
 
-struct limit {
+struct threshold {
 	const char *text; /* as it was given */
 	enum metric metric;
 	char *glob; /* NULL: of the whole trace */
@@ -55,10 +55,10 @@ struct limit {
 };
 
 /* False: it is wrong, and that was said. */
-bool limit_parse(const char *text, struct limit *limit);
-void limit_free(struct limit *limit);
+bool threshold_parse(const char *text, struct threshold *threshold);
+void threshold_free(struct threshold *threshold);
 
 /* True if it holds for these values. */
-bool limit_holds(const struct limit *limit, struct value old, struct value new);
+bool threshold_holds(const struct threshold *threshold, struct value old, struct value new);
 
 #endif

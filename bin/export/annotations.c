@@ -61,41 +61,45 @@ static int number_note(const struct event *event, struct note *note)
 	}
 }
 
-static int data_notes(const struct event *event, struct note *notes)
+static int data_notes(const struct event *event, struct note *annotations)
 {
 	bool is_text = data_is_text(event);
-	int nr_notes = 0;
+	int nr_annotations = 0;
 
 	if (event->size == 0)
 		return 0;
 	if (!is_text)
-		nr_notes = number_note(event, notes);
-	notes[nr_notes] = labelled(is_text ? NOTE_TEXT : NOTE_HEX, is_text ? "text" : "hex");
-	notes[nr_notes].text = (const char *)event->data;
-	notes[nr_notes].text_size = event->size - (is_text && event->data[event->size - 1] == '\0');
-	return nr_notes + 1;
+		nr_annotations = number_note(event, annotations);
+	annotations[nr_annotations] = labelled(is_text ? NOTE_TEXT : NOTE_HEX,
+					       is_text ? "text" : "hex");
+	annotations[nr_annotations].text = (const char *)event->data;
+	annotations[nr_annotations].text_size = event->size -
+						(is_text && event->data[event->size - 1] == '\0');
+	return nr_annotations + 1;
 }
 
-int notes_of(struct source *source, const struct event *event, struct note notes[NOTES_MAX])
+int annotations_of(struct source *source, const struct event *event,
+		   struct note annotations[ANNOTATIONS_MAX])
 {
 	unsigned int native = event_native(event);
-	int nr_notes = 0;
+	int nr_annotations = 0;
 
 	if (native != 0 && native_title(native)) {
 		for (int i = 0; i < 4; i++) {
 			const char *label = native_label(native, i);
 
 			if (label)
-				notes[nr_notes++] = word_note(source, label, event_word(event, i));
+				annotations[nr_annotations++] = word_note(source, label,
+									  event_word(event, i));
 		}
 	} else {
-		nr_notes = data_notes(event, notes);
+		nr_annotations = data_notes(event, annotations);
 	}
 	if (!source->file.foreign || event->cpu > 0) {
-		notes[nr_notes] = labelled(NOTE_NUMBER, "cpu");
-		notes[nr_notes++].number = event->cpu;
+		annotations[nr_annotations] = labelled(NOTE_NUMBER, "cpu");
+		annotations[nr_annotations++].number = event->cpu;
 	}
 	if (event->is_truncated)
-		notes[nr_notes++] = labelled(NOTE_TRUE, "cut");
-	return nr_notes;
+		annotations[nr_annotations++] = labelled(NOTE_TRUE, "cut");
+	return nr_annotations;
 }

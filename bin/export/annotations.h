@@ -32,9 +32,10 @@ struct note {
 	size_t text_size;
 };
 
-#define NOTES_MAX 8
+#define ANNOTATIONS_MAX 8
 
 /* How many there are. */
-int notes_of(struct source *source, const struct event *event, struct note notes[NOTES_MAX]);
+int annotations_of(struct source *source, const struct event *event,
+		   struct note annotations[ANNOTATIONS_MAX]);
 
 #endif

@@ -56,9 +56,9 @@ static void put_time(struct chrome *chrome, int64_t time_ns)
 	text_unsigned(text, (uint64_t)llabs(ns) % 1000, 3, '0');
 }
 
-static void put_track(void *told, const struct track *track)
+static void put_track(void *arg, const struct track *track)
 {
-	struct chrome *chrome = told;
+	struct chrome *chrome = arg;
 	struct text *text = &chrome->export->text;
 
 	if (track->kind == TRACK_COUNTER)
@@ -123,16 +123,17 @@ static void put_note(struct text *text, const struct note *note, bool is_first)
 static void put_notes(struct chrome *chrome, const struct mark *mark)
 {
 	struct text *text = &chrome->export->text;
-	struct note notes[NOTES_MAX];
-	int nr_notes = mark->event ? notes_of(chrome->export->source, mark->event, notes) : 0;
+	struct note annotations[ANNOTATIONS_MAX];
+	int nr_annotations =
+		mark->event ? annotations_of(chrome->export->source, mark->event, annotations) : 0;
 
-	if (nr_notes == 0 && !mark->holder)
+	if (nr_annotations == 0 && !mark->holder)
 		return;
 	text_string(text, ",\"args\":{");
-	for (int i = 0; i < nr_notes; i++)
-		put_note(text, &notes[i], i == 0);
+	for (int i = 0; i < nr_annotations; i++)
+		put_note(text, &annotations[i], i == 0);
 	if (mark->holder) {
-		text_string(text, nr_notes > 0 ? ",\"holder\":" : "\"holder\":");
+		text_string(text, nr_annotations > 0 ? ",\"holder\":" : "\"holder\":");
 		text_json(text, mark->holder);
 	}
 	text_char(text, '}');
@@ -153,11 +154,11 @@ static void put_flow(struct chrome *chrome, const struct mark *mark)
 	text_string(text, ",\"bp\":\"e\"}");
 }
 
-static void put_mark(void *told, const struct mark *mark)
+static void put_mark(void *arg, const struct mark *mark)
 {
 	static const char phases[] = {
 		[MARK_BEGIN] = 'B', [MARK_END] = 'E', [MARK_INSTANT] = 'i', [MARK_COUNTER] = 'C'};
-	struct chrome *chrome = told;
+	struct chrome *chrome = arg;
 	struct text *text = &chrome->export->text;
 
 	begin_record(chrome, mark->track, phases[mark->kind]);
@@ -186,7 +187,7 @@ static bool begin(struct export *export)
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 
 	if (!chrome) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		return false;
 	}
 	chrome->export = export;
@@ -204,9 +205,9 @@ static void put_event(struct export *export, const struct event *event)
 	timeline_event(chrome->timeline, event);
 	if (!chrome->has_warned && text_offset(&export->text) > LARGE_BYTES) {
 		chrome->has_warned = true;
-		say("this is more JSON than viewers can take; --to perfetto, or --from and "
-		    "--until, make "
-		    "less of it");
+		message("this is more JSON than viewers can take; --to perfetto, or --from and "
+			"--until, make "
+			"less of it");
 	}
 }
 

@@ -58,7 +58,7 @@ struct ctf {
 static void *must(const void *object)
 {
 	if (!object) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		exit(EXIT_TROUBLE);
 	}
 	return (void *)object;
@@ -409,11 +409,11 @@ static void say_babeltrace(const char *path)
 	const bt_error *error = bt_current_thread_take_error();
 
 	if (!error) {
-		say("%s: Babeltrace fails", path);
+		message("%s: Babeltrace fails", path);
 		return;
 	}
-	say("%s: Babeltrace fails: %s", path,
-	    bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
+	message("%s: Babeltrace fails: %s", path,
+		bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
 	bt_error_release(error);
 }
 
@@ -496,7 +496,7 @@ static bool give_name(const struct export *export, const char *from)
 {
 	if (rename(from, export->output) == 0)
 		return true;
-	say_error(errno, "%s", export->output);
+	message_error(errno, "%s", export->output);
 	return false;
 }
 
@@ -508,12 +508,13 @@ static bool run(struct export *export)
 	bool is_fine = false;
 
 	if (!export->overwrites && lstat(export->output, &status) == 0) {
-		say("%s exists; --force overwrites it if it is an empty directory", export->output);
+		message("%s exists; --force overwrites it if it is an empty directory",
+			export->output);
 		return false;
 	}
 	must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
 	if (!mkdtemp(part)) {
-		say_error(errno, "%s", export->output);
+		message_error(errno, "%s", export->output);
 		free(part);
 		return false;
 	}

@@ -168,9 +168,9 @@ static enum span_kind kind_of(const struct mark *mark)
 }
 
 /* Names of locks' slices are those of threads; instants are the page's own business. */
-static void take_mark(void *told, const struct mark *mark)
+static void take_mark(void *arg, const struct mark *mark)
 {
-	struct html *html = told;
+	struct html *html = arg;
 	struct stack *stack = stack_of(html, mark->track);
 	struct who who = {mark->track->handle, mark->track->pid, -1};
 
@@ -186,9 +186,9 @@ static void take_mark(void *told, const struct mark *mark)
 		pack_span(html, &stack->slice[stack->depth], &who, mark->time_ns);
 }
 
-static void take_track(void *told, const struct track *track)
+static void take_track(void *arg, const struct track *track)
 {
-	(void)told;
+	(void)arg;
 	(void)track;
 }
 
@@ -357,7 +357,7 @@ static void put_event(struct export *export, const struct event *event)
 {
 	struct html *html = export->state;
 
-	if (html->nr_events == export->limit) {
+	if (html->nr_events == export->threshold) {
 		html->nr_left_out++;
 		return;
 	}
@@ -390,9 +390,9 @@ static bool end(struct export *export, bool is_complete)
 	if (is_complete)
 		put_tail(html);
 	if (html->nr_left_out > 0)
-		say("%s: the page has the first %" PRIu64 " events; %" PRIu64
-		    " more were left out: --limit takes more, --from and --until take others",
-		    export->source->path, html->nr_events, html->nr_left_out);
+		message("%s: the page has the first %" PRIu64 " events; %" PRIu64
+			" more were left out: --limit takes more, --from and --until take others",
+			export->source->path, html->nr_events, html->nr_left_out);
 	numbers_free(&html->whos);
 	numbers_free(&html->sites);
 	numbers_free(&html->names);

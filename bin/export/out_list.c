@@ -12,7 +12,7 @@ static bool begin(struct export *export, enum format format)
 	struct listing *listing = calloc(1, sizeof(*listing));
 
 	if (!listing) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		return false;
 	}
 	listing->text = &export->text;

@@ -153,7 +153,7 @@ static void put_clock(struct perfetto *perfetto, int64_t time_ns)
 	put_packet(perfetto, &packet);
 }
 
-static void put_track(void *told, const struct track *track)
+static void put_track(void *arg, const struct track *track)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -187,7 +187,7 @@ static void put_track(void *told, const struct track *track)
 		counter.has_unit = true;
 		counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_COUNT;
 	}
-	put_packet(told, &packet);
+	put_packet(arg, &packet);
 }
 
 /* Texts. */
@@ -310,11 +310,13 @@ static void wire_note(struct perfetto *perfetto, const struct note *note)
 
 static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
 {
-	struct note notes[NOTES_MAX];
-	int nr_notes = mark->event ? notes_of(perfetto->export->source, mark->event, notes) : 0;
+	struct note annotations[ANNOTATIONS_MAX];
+	int nr_annotations = mark->event ? annotations_of(perfetto->export->source, mark->event,
+							  annotations) :
+					   0;
 
-	for (int i = 0; i < nr_notes; i++)
-		wire_note(perfetto, &notes[i]);
+	for (int i = 0; i < nr_annotations; i++)
+		wire_note(perfetto, &annotations[i]);
 	if (mark->holder)
 		wire_note(perfetto, &(struct note){.kind = NOTE_NAME,
 						   .label = "holder",
@@ -339,14 +341,14 @@ static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
 	text_put(text, tail, tail_size);
 }
 
-static void put_mark(void *told, const struct mark *mark)
+static void put_mark(void *arg, const struct mark *mark)
 {
 	static const unsigned char types[] = {
 		[MARK_BEGIN] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
 		[MARK_END] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
 		[MARK_INSTANT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 		[MARK_COUNTER] = PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER};
-	struct perfetto *perfetto = told;
+	struct perfetto *perfetto = arg;
 	struct wire *wire = &perfetto->event;
 
 	if (mark->after_loss)
@@ -371,7 +373,7 @@ static bool begin(struct export *export)
 	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
 
 	if (!perfetto) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		return false;
 	}
 	perfetto->export = export;

@@ -14,7 +14,7 @@ static bool begin(struct export *export)
 	struct trx *trx = malloc(sizeof(*trx));
 
 	if (!trx) {
-		say("there is not enough memory");
+		message("there is not enough memory");
 		return false;
 	}
 	if (!trx_begin(trx, export->output)) {
@@ -34,7 +34,7 @@ static void put_event(struct export *export, const struct event *event)
 static bool end(struct export *export, bool is_complete)
 {
 	const struct txtrace_file_info *file = &export->source->file;
-	const struct trx_order order = {
+	const struct trx_options order = {
 		.output = export->output,
 		.overwrites = export->overwrites,
 		.splits = export->splits,
@@ -80,7 +80,7 @@ static bool begin_trxc(struct export *export)
 		return true;
 	}
 	free(text);
-	say("%s: the names of its events cannot be read", export->source->path);
+	message("%s: the names of its events cannot be read", export->source->path);
 	return false;
 }
 

@@ -29,8 +29,8 @@ struct timeline {
 	struct source *source;
 	const struct selection *selection;
 	struct tracks tracks;
-	void (*mark)(void *told, const struct mark *mark);
-	void *told;
+	void (*mark)(void *arg, const struct mark *mark);
+	void *arg;
 
 	uint64_t nr_flows;
 	struct track *recent; /* of the last event, with these */
@@ -39,7 +39,7 @@ struct timeline {
 	uint64_t nr_events;
 	int64_t end_ns; /* of the last */
 	bool after_loss;
-	struct fact facts[NR_NATIVES];
+	struct fact fields[NR_NATIVES];
 };
 
 /* Marks. */
@@ -54,7 +54,7 @@ static void put(struct timeline *timeline, struct track *track, struct mark mark
 	timeline->after_loss = false;
 	track->depth += mark.kind == MARK_BEGIN;
 	track->depth -= mark.kind == MARK_END;
-	timeline->mark(timeline->told, &mark);
+	timeline->mark(timeline->arg, &mark);
 }
 
 static void end_slice(struct timeline *timeline, struct track *track, int64_t time_ns)
@@ -202,7 +202,7 @@ static void resume(struct timeline *timeline, const struct event *event)
 
 static void count(struct timeline *timeline, const struct event *event, unsigned int native)
 {
-	const struct fact *fact = &timeline->facts[native];
+	const struct fact *fact = &timeline->fields[native];
 	uint32_t value = event_word(event, fact->word);
 	struct track *counter;
 
@@ -221,7 +221,7 @@ static void count(struct timeline *timeline, const struct event *event, unsigned
 static void look_at_words(struct timeline *timeline, struct track *thread,
 			  const struct event *event, unsigned int native)
 {
-	const struct fact *fact = &timeline->facts[native];
+	const struct fact *fact = &timeline->fields[native];
 
 	switch (native) {
 	case NATIVE_THREAD_SUSPEND:
@@ -277,7 +277,7 @@ static void learn_word(struct fact *fact, const char *label, unsigned char word)
 static void learn_facts(struct timeline *timeline)
 {
 	for (unsigned int native = 1; native < NR_NATIVES; native++) {
-		struct fact *fact = &timeline->facts[native];
+		struct fact *fact = &timeline->fields[native];
 
 		fact->has_object = label_is_object(native_label(native, 0));
 		for (unsigned char i = 0; i < 4; i++) {
@@ -292,16 +292,16 @@ static void learn_facts(struct timeline *timeline)
 /* Events. */
 
 struct timeline *timeline_begin(struct source *source, const struct selection *selection,
-				void (*track)(void *told, const struct track *track),
-				void (*mark)(void *told, const struct mark *mark), void *told)
+				void (*track)(void *arg, const struct track *track),
+				void (*mark)(void *arg, const struct mark *mark), void *arg)
 {
 	struct timeline *timeline = must(calloc(1, sizeof(*timeline)));
 
 	timeline->source = source;
 	timeline->selection = selection;
 	timeline->mark = mark;
-	timeline->told = told;
-	tracks_init(&timeline->tracks, source, track, told);
+	timeline->arg = arg;
+	tracks_init(&timeline->tracks, source, track, arg);
 	learn_facts(timeline);
 	return timeline;
 }
@@ -371,9 +371,9 @@ static void mark_total(struct timeline *timeline)
 	    (struct mark){.kind = MARK_INSTANT, .time_ns = timeline->end_ns, .name = name});
 }
 
-static void put_run(void *told, unsigned int context, int64_t from_ns, int64_t until_ns)
+static void put_run(void *arg, unsigned int context, int64_t from_ns, int64_t until_ns)
 {
-	struct timeline *timeline = told;
+	struct timeline *timeline = arg;
 	struct track *track = track_of_cpu(&timeline->tracks);
 
 	track->handle = context;
@@ -389,7 +389,7 @@ void timeline_end(struct timeline *timeline, bool is_complete)
 	if (is_complete && timeline->nr_events > 0)
 		mark_total(timeline);
 	if (is_complete && timeline->source->file.foreign)
-		running_tell(timeline->source, timeline->selection, put_run, timeline);
+		cpu_slices_report(timeline->source, timeline->selection, put_run, timeline);
 	for (struct track *at = timeline->tracks.first; is_complete && at; at = at->behind)
 		while (at->depth > 0)
 			end_slice(timeline, at, timeline->end_ns);

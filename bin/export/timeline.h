@@ -44,8 +44,8 @@ struct timeline;
 
 /* told is handed to both.  A mark, and the texts in it, are valid during the call. */
 struct timeline *timeline_begin(struct source *source, const struct selection *selection,
-				void (*track)(void *told, const struct track *track),
-				void (*mark)(void *told, const struct mark *mark), void *told);
+				void (*track)(void *arg, const struct track *track),
+				void (*mark)(void *arg, const struct mark *mark), void *arg);
 void timeline_event(struct timeline *timeline, const struct event *event);
 
 /* Ends all slices, unless the work was broken off.  Reads the source again to find out who ran. */

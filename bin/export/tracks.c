@@ -90,7 +90,7 @@ static struct track *track_of_process(struct tracks *tracks, int pid)
 			name = object->name;
 	}
 	snprintf(track->name, sizeof(track->name), "%s", name);
-	tracks->tell(tracks->told, track);
+	tracks->tell(tracks->arg, track);
 	return track;
 }
 
@@ -119,7 +119,7 @@ struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int ev
 	track->process = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s",
 		 source_context_name(tracks->source, handle));
-	tracks->tell(tracks->told, track);
+	tracks->tell(tracks->arg, track);
 	return track;
 }
 
@@ -146,7 +146,7 @@ struct track *track_of_lock(struct tracks *tracks, unsigned int handle, int even
 	track->pid = pid_of(tracks, event_pid);
 	track->process = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "held: %s", tracks_object_name(tracks, handle));
-	tracks->tell(tracks->told, track);
+	tracks->tell(tracks->arg, track);
 	return track;
 }
 
@@ -165,7 +165,7 @@ struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsig
 		 name);
 	for (char *at = track->name; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
-	tracks->tell(tracks->told, track);
+	tracks->tell(tracks->arg, track);
 	return track;
 }
 
@@ -182,7 +182,7 @@ static struct track *only_track(struct tracks *tracks, enum track_kind kind, con
 	track->pid = pid_of(tracks, event_pid);
 	track->process = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s", name);
-	tracks->tell(tracks->told, track);
+	tracks->tell(tracks->arg, track);
 	return track;
 }
 
@@ -197,9 +197,9 @@ struct track *track_of_cpu(struct tracks *tracks)
 }
 
 void tracks_init(struct tracks *tracks, struct source *source,
-		 void (*tell)(void *told, const struct track *track), void *told)
+		 void (*tell)(void *arg, const struct track *track), void *arg)
 {
-	*tracks = (struct tracks){.source = source, .tell = tell, .told = told};
+	*tracks = (struct tracks){.source = source, .tell = tell, .arg = arg};
 	grow_hash(tracks);
 }
 

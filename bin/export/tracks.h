@@ -40,16 +40,16 @@ struct track {
 
 struct tracks {
 	struct source *source;
-	void (*tell)(void *told,
+	void (*tell)(void *arg,
 		     const struct track *track); /* of each that is made, its process first */
-	void *told;
+	void *arg;
 	struct track **hash;
 	size_t nr_hash, nr_tracks;
 	struct track *first, *last;
 };
 
 void tracks_init(struct tracks *tracks, struct source *source,
-		 void (*tell)(void *told, const struct track *track), void *told);
+		 void (*tell)(void *arg, const struct track *track), void *arg);
 void tracks_free(struct tracks *tracks);
 
 /*

@@ -19,7 +19,7 @@ static bool put_in_name(char *path, const char *text, bool is_name)
 											      *text;
 	path[length] = '\0';
 	if (*text)
-		say_error(ENAMETOOLONG, "-o %.40s...", path);
+		message_error(ENAMETOOLONG, "-o %.40s...", path);
 	return !*text;
 }
 
@@ -42,10 +42,10 @@ static bool put_expansion(char *path, char what, const char *program, pid_t pid)
 	case '%':
 		break;
 	case '\0':
-		say("-o ends with a %%; %%%% is one");
+		message("-o ends with a %%; %%%% is one");
 		return false;
 	default:
-		say("-o knows %%e, %%p, %%t and %%%%, but not %%%c", what);
+		message("-o knows %%e, %%p, %%t and %%%%, but not %%%c", what);
 		return false;
 	}
 	return put_in_name(path, text, true);

@@ -65,7 +65,7 @@ static bool look_again(struct process *process)
 	return true;
 }
 
-void namer_look(struct namer *namer, pid_t pid)
+void namer_inspect(struct namer *namer, pid_t pid)
 {
 	pthread_mutex_lock(&namer->mutex);
 	look_again(find(namer, pid));

@@ -18,7 +18,7 @@ struct namer;
 struct namer *namer_new(void);
 
 /* Look at what a process has loaded just now. */
-void namer_look(struct namer *namer, pid_t pid);
+void namer_inspect(struct namer *namer, pid_t pid);
 
 /* For txtrace_set_namer(): argument is the namer. */
 int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size);

@@ -79,7 +79,7 @@ static bool follow_env(char *words, char path[PATH_MAX])
 {
 	for (char *word; (word = strsep(&words, " \t"));)
 		if (*word && *word != '-' && !strchr(word, '='))
-			return subject_find_command(word, path);
+			return target_find_command(word, path);
 	return false;
 }
 
@@ -173,7 +173,7 @@ static void judge(struct preload_program *program, const char *object)
 		refuse(program,
 		       "%s is loaded by %s, of another C library than " PRELOAD_OBJECT " is for",
 		       program->program, elf->interpreter);
-	else if (subject_gives_rights(program->program))
+	else if (target_gives_rights(program->program))
 		refuse(program,
 		       "%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
 		       "its loader takes no object of others",
@@ -181,10 +181,10 @@ static void judge(struct preload_program *program, const char *object)
 	elf_close(&own);
 }
 
-void preload_look(struct preload_program *program, const char *command, const char *object)
+void preload_inspect(struct preload_program *program, const char *command, const char *object)
 {
 	*program = (struct preload_program){0};
-	if (!subject_find_command(command, program->file) || access(program->file, F_OK) != 0) {
+	if (!target_find_command(command, program->file) || access(program->file, F_OK) != 0) {
 		program->file[0] = '\0';
 		refuse(program, "%s: %s", command, strerror(ENOENT));
 		return;
@@ -244,9 +244,9 @@ static bool check_events(const char *events)
 		size_t length = strcspn(word, ",");
 
 		if (!is_group(word, length)) {
-			say("--events does not know %.*s; groups of calls are in "
-			    "txtrace-record(1)",
-			    (int)length, word);
+			message("--events does not know %.*s; groups of calls are in "
+				"txtrace-record(1)",
+				(int)length, word);
 			return false;
 		}
 		events = word + length + (word[length] == ',');
@@ -264,26 +264,26 @@ static bool check_children(const char *children)
 	if (strcmp(children, "no") == 0 || strcmp(children, "yes") == 0)
 		return true;
 	if (strncmp(children, "match=", strlen("match=")) != 0) {
-		say("--children is no, yes or match=REGEX, not %s", children);
+		message("--children is no, yes or match=REGEX, not %s", children);
 		return false;
 	}
 	error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
 	if (error) {
 		regerror(error, &regex, why, sizeof(why));
-		say("--children=%s: %s", children, why);
+		message("--children=%s: %s", children, why);
 		return false;
 	}
 	regfree(&regex);
 	return true;
 }
 
-bool preload_check(const struct preload_order *order)
+bool preload_check(const struct preload_options *order)
 {
 	return (!order->events || check_events(order->events)) &&
 	       (!order->children || check_children(order->children));
 }
 
-bool preload_enter(const struct preload_order *order, const struct preload_program *program,
+bool preload_enter(const struct preload_options *order, const struct preload_program *program,
 		   const char *object)
 {
 	const char *others = getenv("LD_PRELOAD");

@@ -14,7 +14,7 @@
 #define PRELOAD_OBJECT "libtxtrace-preload.so"
 
 /* What the user wants of it; NULL: nothing was said. */
-struct preload_order {
+struct preload_options {
 	const char *events;   /* groups of calls */
 	const char *children; /* no, yes, or match=REGEX */
 };
@@ -32,7 +32,7 @@ struct preload_program {
 bool preload_find(char object[PATH_MAX], char *why_not, size_t size);
 
 /* Look at a command as execvp() finds it. */
-void preload_look(struct preload_program *program, const char *command, const char *object);
+void preload_inspect(struct preload_program *program, const char *command, const char *object);
 void preload_end(struct preload_program *program);
 
 /*
@@ -42,10 +42,10 @@ void preload_end(struct preload_program *program);
 const char *preload_match(const struct preload_program *program);
 
 /* Whether these words are such as the object knows.  False: that was said. */
-bool preload_check(const struct preload_order *order);
+bool preload_check(const struct preload_options *order);
 
 /* Between fork and exec: what the environment has to be.  False: there is no memory. */
-bool preload_enter(const struct preload_order *order, const struct preload_program *program,
+bool preload_enter(const struct preload_options *order, const struct preload_program *program,
 		   const char *object);
 
 #endif

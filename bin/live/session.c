@@ -22,50 +22,51 @@
 
 static void say_not_permitted(pid_t pid)
 {
-	struct subject subject;
+	struct target target;
 	const struct passwd *user;
 
-	if (!subject_look(&subject, pid)) {
-		say("process %d has ended", (int)pid);
-	} else if (subject.uid != geteuid() && geteuid() != 0) {
-		user = getpwuid(subject.uid);
-		say("process %d (%s) is %s's: only that user and root can trace it", (int)pid,
-		    subject.name, user ? user->pw_name : "another user");
-	} else if (subject.is_secure) {
-		subject_explain(&subject, false);
+	if (!target_inspect(&target, pid)) {
+		message("process %d has ended", (int)pid);
+	} else if (target.uid != geteuid() && geteuid() != 0) {
+		user = getpwuid(target.uid);
+		message("process %d (%s) is %s's: only that user and root can trace it", (int)pid,
+			target.name, user ? user->pw_name : "another user");
+	} else if (target.is_secure) {
+		target_explain(&target, false);
 	} else {
-		say("process %d (%s) cannot be traced: it lets nobody look into it, or is in "
-		    "another container",
-		    (int)pid, subject.name);
+		message("process %d (%s) cannot be traced: it lets nobody look into it, or is in "
+			"another container",
+			(int)pid, target.name);
 	}
 }
 
-static void say_why_not(const struct control_order *order, int error)
+static void say_why_not(const struct session_options *order, int error)
 {
 	switch (error) {
 	case ESRCH:
-		say("there is no process %d", (int)order->pid);
+		message("there is no process %d", (int)order->pid);
 		break;
 	case EPERM:
 		say_not_permitted(order->pid);
 		break;
 	case EAGAIN:
-		say("there are %d streams already; txtrace list tells them", TRACE_SYS_MAX);
+		message("there are %d streams already; txtrace list tells them", TRACE_SYS_MAX);
 		break;
 	case ENOMEM:
-		say("there is not enough shared memory for rings of %zu bytes; see --size",
-		    order->stream_size);
+		message("there is not enough shared memory for rings of %zu bytes; see --size",
+			order->stream_size);
 		break;
 	case EACCES:
-		say("the directory for shared memory is not this user's alone; see TXTRACE_DIR in "
-		    "posixtrace(7)");
+		message("the directory for shared memory is not this user's alone; see TXTRACE_DIR "
+			"in "
+			"posixtrace(7)");
 		break;
 	default:
-		say_error(error, "process %d cannot be traced", (int)order->pid);
+		message_error(error, "process %d cannot be traced", (int)order->pid);
 	}
 }
 
-bool control_create(const struct control_order *order, trace_id_t *trace)
+bool session_create(const struct session_options *order, trace_id_t *trace)
 {
 	trace_attr_t attr;
 	int error = posix_trace_attr_init(&attr);
@@ -106,14 +107,14 @@ static char *put_aside(const char *path)
 		close(fd);
 	if (fd >= 0 && rename(path, aside) == 0)
 		return aside;
-	say_error(errno, "%s cannot be put aside", path);
+	message_error(errno, "%s cannot be put aside", path);
 	if (fd >= 0)
 		unlink(aside);
 	free(aside);
 	return NULL;
 }
 
-int control_open_log(const char *path, bool overwrites, char **aside)
+int session_open_log(const char *path, bool overwrites, char **aside)
 {
 	struct stat status;
 	int fd;
@@ -121,7 +122,7 @@ int control_open_log(const char *path, bool overwrites, char **aside)
 	*aside = NULL;
 	if (overwrites && lstat(path, &status) == 0) {
 		if (!S_ISREG(status.st_mode)) {
-			say("%s is not a regular file; it is left alone", path);
+			message("%s is not a regular file; it is left alone", path);
 			return -1;
 		}
 		*aside = put_aside(path);
@@ -132,9 +133,9 @@ int control_open_log(const char *path, bool overwrites, char **aside)
 	if (fd >= 0)
 		return fd;
 	if (errno == EEXIST)
-		say("%s exists; --force overwrites it", path);
+		message("%s exists; --force overwrites it", path);
 	else
-		say_error(errno, "%s", path);
+		message_error(errno, "%s", path);
 	if (*aside && link(*aside, path) == 0)
 		unlink(*aside);
 	free(*aside);
@@ -142,7 +143,7 @@ int control_open_log(const char *path, bool overwrites, char **aside)
 	return -1;
 }
 
-void control_keep_log(char **aside)
+void session_keep_log(char **aside)
 {
 	if (*aside)
 		unlink(*aside);
@@ -150,7 +151,7 @@ void control_keep_log(char **aside)
 	*aside = NULL;
 }
 
-void control_drop_log(const char *path, char **aside)
+void session_drop_log(const char *path, char **aside)
 {
 	if (!*aside || rename(*aside, path) != 0)
 		unlink(path);
@@ -162,7 +163,7 @@ void control_drop_log(const char *path, char **aside)
 
 static sigset_t mask_before;
 
-int control_signals(void)
+int session_signals(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	sigset_t set;
@@ -179,11 +180,11 @@ int control_signals(void)
 	sigprocmask(SIG_BLOCK, &set, &mask_before);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		say_error(errno, "signalfd");
+		message_error(errno, "signalfd");
 	return fd;
 }
 
-int control_next_signal(int fd, bool *is_sent)
+int session_next_signal(int fd, bool *is_sent)
 {
 	struct signalfd_siginfo info;
 
@@ -193,43 +194,43 @@ int control_next_signal(int fd, bool *is_sent)
 	return (int)info.ssi_signo;
 }
 
-void control_restore_signals(void)
+void session_restore_signals(void)
 {
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
-int control_open_process(pid_t pid)
+int session_open_process(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	if (fd < 0 && (errno == ESRCH || errno == EINVAL))
-		say("there is no process %d", (int)pid);
+		message("there is no process %d", (int)pid);
 	else if (fd < 0)
-		say_error(errno, "process %d", (int)pid);
+		message_error(errno, "process %d", (int)pid);
 	return fd;
 }
 
 /* Numbers. */
 
-bool control_parse_pid(const char *text, pid_t *pid)
+bool session_parse_pid(const char *text, pid_t *pid)
 {
 	char *end;
 	long number = strtol(text, &end, 10);
 
 	if (end == text || *end || number <= 0 || number > INT32_MAX) {
-		say("%s is no process; a number is wanted", text);
+		message("%s is no process; a number is wanted", text);
 		return false;
 	}
 	*pid = (pid_t)number;
 	return true;
 }
 
-size_t control_ring_size(bool preloads)
+size_t session_ring_size(bool preloads)
 {
-	return preloads ? px_ring_size() : CONTROL_STREAM_SIZE;
+	return preloads ? px_ring_size() : SESSION_STREAM_SIZE;
 }
 
-bool control_parse_size(const char *option, const char *text, size_t *size)
+bool session_parse_size(const char *option, const char *text, size_t *size)
 {
 	static const char suffixes[] = "kMG";
 	char *end;
@@ -239,7 +240,8 @@ bool control_parse_size(const char *option, const char *text, size_t *size)
 
 	if (end == text || *text == '-' || (suffix ? end[1] : end[0]) || number == 0 ||
 	    number > SIZE_MAX >> 1 >> shift) {
-		say("%s wants a number of bytes, such as 65536, 512k or 64M, not %s", option, text);
+		message("%s wants a number of bytes, such as 65536, 512k or 64M, not %s", option,
+			text);
 		return false;
 	}
 	*size = (size_t)number << shift;

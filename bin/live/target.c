@@ -25,7 +25,7 @@ static FILE *open_of(pid_t pid, const char *what)
 	return fopen(path, "re");
 }
 
-const char *subject_registry(uid_t uid)
+const char *target_registry(uid_t uid)
 {
 	static char path[PATH_MAX + sizeof("/registry")];
 	const char *own = getenv("TXTRACE_DIR");
@@ -46,9 +46,9 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* A program with the static library has its registry, and one without shared memory the library alone. */
-static void look_at_mappings(struct subject *subject)
+static void look_at_mappings(struct target *target)
 {
-	FILE *maps = open_of(subject->pid, "maps");
+	FILE *maps = open_of(target->pid, "maps");
 	bool is_ours = false;
 	char line[LINE_BYTES];
 
@@ -59,13 +59,13 @@ static void look_at_mappings(struct subject *subject)
 			continue;
 		path[strcspn(path, "\n")] = '\0';
 		if (strstr(path, "/libposixtrace.so"))
-			subject->has_library = true;
+			target->has_library = true;
 		if (!strstr(line, " rw-s ") || !ends_with(path, "/registry"))
 			continue;
-		subject->has_registry = subject->has_library = true;
-		is_ours |= strcmp(path, subject_registry(subject->uid)) == 0;
+		target->has_registry = target->has_library = true;
+		is_ours |= strcmp(path, target_registry(target->uid)) == 0;
 	}
-	subject->has_other_registry = subject->has_registry && !is_ours;
+	target->has_other_registry = target->has_registry && !is_ours;
 	if (maps)
 		fclose(maps);
 }
@@ -101,25 +101,25 @@ static bool is_static_elf(int fd)
 	return true;
 }
 
-static void look_at_program(struct subject *subject)
+static void look_at_program(struct target *target)
 {
 	char link[64];
 	ssize_t length;
 	int fd;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)subject->pid);
-	length = readlink(link, subject->program, sizeof(subject->program) - 1);
-	subject->is_hidden = length < 0 && errno == EACCES;
-	subject->program[length < 0 ? 0 : length] = '\0';
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->pid);
+	length = readlink(link, target->program, sizeof(target->program) - 1);
+	target->is_hidden = length < 0 && errno == EACCES;
+	target->program[length < 0 ? 0 : length] = '\0';
 	fd = length < 0 ? -1 : open(link, O_RDONLY | O_CLOEXEC);
-	subject->is_static = fd >= 0 && is_static_elf(fd);
+	target->is_static = fd >= 0 && is_static_elf(fd);
 	if (fd >= 0)
 		close(fd);
 }
 
-static bool is_secure(const struct subject *subject)
+static bool is_secure(const struct target *target)
 {
-	FILE *file = open_of(subject->pid, "auxv");
+	FILE *file = open_of(target->pid, "auxv");
 	unsigned long pair[2];
 	bool found = false;
 
@@ -131,9 +131,9 @@ static bool is_secure(const struct subject *subject)
 }
 
 /* From the lines of its status; a zombie has no memory, and nothing to be seen. */
-static bool look_at_status(struct subject *subject)
+static bool look_at_status(struct target *target)
 {
-	FILE *file = open_of(subject->pid, "status");
+	FILE *file = open_of(target->pid, "status");
 	char line[LINE_BYTES], name[NAME_MAX + 1] = "?", state = 'Z';
 	unsigned int uid = 0;
 
@@ -146,8 +146,8 @@ static bool look_at_status(struct subject *subject)
 		fclose(file);
 	if (!file || state == 'Z' || state == 'X')
 		return false;
-	snprintf(subject->name, sizeof(subject->name), "%s", name);
-	subject->uid = uid;
+	snprintf(target->name, sizeof(target->name), "%s", name);
+	target->uid = uid;
 	return true;
 }
 
@@ -171,9 +171,9 @@ static bool is_ending(pid_t pid)
 	return (flags & FLAG_EXITING) != 0;
 }
 
-bool subject_look(struct subject *subject, pid_t pid)
+bool target_inspect(struct target *target, pid_t pid)
 {
-	struct subject seen = {.pid = pid};
+	struct target seen = {.pid = pid};
 
 	if (!look_at_status(&seen))
 		return false;
@@ -183,11 +183,11 @@ bool subject_look(struct subject *subject, pid_t pid)
 	/* It may have ended on the way, and then shows nothing. */
 	if (!look_at_status(&seen) || is_ending(pid))
 		return false;
-	*subject = seen;
+	*target = seen;
 	return true;
 }
 
-bool subject_find_command(const char *command, char path[PATH_MAX])
+bool target_find_command(const char *command, char path[PATH_MAX])
 {
 	const char *directory = getenv("PATH");
 
@@ -206,7 +206,7 @@ bool subject_find_command(const char *command, char path[PATH_MAX])
 	return false;
 }
 
-bool subject_gives_rights(const char *path)
+bool target_gives_rights(const char *path)
 {
 	struct stat status;
 
@@ -218,24 +218,24 @@ bool subject_gives_rights(const char *path)
 	return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-void subject_expect(struct subject *subject, const char *command)
+void target_expect(struct target *target, const char *command)
 {
 	int fd;
 
-	*subject = (struct subject){.uid = geteuid()};
-	snprintf(subject->name, sizeof(subject->name), "%s", name_of(command));
-	if (!subject_find_command(command, subject->program)) {
-		subject->program[0] = '\0';
+	*target = (struct target){.uid = geteuid()};
+	snprintf(target->name, sizeof(target->name), "%s", name_of(command));
+	if (!target_find_command(command, target->program)) {
+		target->program[0] = '\0';
 		return;
 	}
-	subject->is_secure = subject_gives_rights(subject->program);
-	fd = open(subject->program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	subject->is_static = fd >= 0 && is_static_elf(fd);
+	target->is_secure = target_gives_rights(target->program);
+	fd = open(target->program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	target->is_static = fd >= 0 && is_static_elf(fd);
 	if (fd >= 0)
 		close(fd);
 }
 
-bool subject_has_object(pid_t pid, const char *object)
+bool target_has_object(pid_t pid, const char *object)
 {
 	FILE *maps = open_of(pid, "maps");
 	char line[LINE_BYTES];
@@ -250,7 +250,7 @@ bool subject_has_object(pid_t pid, const char *object)
 	return has;
 }
 
-bool subject_has_stream(pid_t pid)
+bool target_has_stream(pid_t pid)
 {
 	FILE *maps = open_of(pid, "maps");
 	char line[LINE_BYTES];
@@ -269,55 +269,59 @@ bool subject_has_stream(pid_t pid)
 	return has;
 }
 
-static const char *shown_program(const struct subject *subject)
+static const char *shown_program(const struct target *target)
 {
-	return subject->program[0] ? subject->program : subject->name;
+	return target->program[0] ? target->program : target->name;
 }
 
-bool subject_is_traceable(const struct subject *subject)
+bool target_is_traceable(const struct target *target)
 {
-	return subject->has_library && !subject->has_other_registry && !subject->is_secure &&
-	       !subject->is_hidden;
+	return target->has_library && !target->has_other_registry && !target->is_secure &&
+	       !target->is_hidden;
 }
 
-void subject_explain_waiting(const struct subject *subject)
+void target_explain_waiting(const struct target *target)
 {
-	if (subject->has_other_registry)
-		say("process %d (%s) was started with another TXTRACE_DIR; waiting for it to "
-		    "become another program",
-		    (int)subject->pid, subject->name);
+	if (target->has_other_registry)
+		message("process %d (%s) was started with another TXTRACE_DIR; waiting for it to "
+			"become another program",
+			(int)target->pid, target->name);
 	else
-		say("process %d (%s) does not use libposixtrace; waiting for it to become a "
-		    "program that does",
-		    (int)subject->pid, subject->name);
+		message("process %d (%s) does not use libposixtrace; waiting for it to become a "
+			"program that does",
+			(int)target->pid, target->name);
 }
 
-void subject_explain(const struct subject *subject, bool inherits)
+void target_explain(const struct target *target, bool inherits)
 {
-	const char *program = shown_program(subject);
+	const char *program = shown_program(target);
 
-	if (subject->is_secure)
-		say("%s has rights from its file (set-user-ID, set-group-ID or capabilities): it "
-		    "is not "
-		    "traced by others",
-		    program);
-	else if (subject->is_hidden)
-		say("%s lets nobody look into it; so does a program that has rights from its file "
-		    "(set-user-ID, ...)",
-		    program);
-	else if (subject->has_other_registry)
-		say("%s was started with another TXTRACE_DIR, so it does not find this trace",
-		    program);
-	else if (subject->has_library)
-		say("%s uses libposixtrace, but there was no event", program);
-	else if (subject->is_static)
-		say("%s is linked statically, without libposixtrace", program);
+	if (target->is_secure)
+		message("%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
+			"it "
+			"is not "
+			"traced by others",
+			program);
+	else if (target->is_hidden)
+		message("%s lets nobody look into it; so does a program that has rights from its "
+			"file "
+			"(set-user-ID, ...)",
+			program);
+	else if (target->has_other_registry)
+		message("%s was started with another TXTRACE_DIR, so it does not find this trace",
+			program);
+	else if (target->has_library)
+		message("%s uses libposixtrace, but there was no event", program);
+	else if (target->is_static)
+		message("%s is linked statically, without libposixtrace", program);
 	else if (inherits)
-		say("neither %s nor what it started used libposixtrace, as far as could be seen",
-		    program);
+		message("neither %s nor what it started used libposixtrace, as far as could be "
+			"seen",
+			program);
 	else
-		say("%s did not use libposixtrace, as far as could be seen; --inherit traces what "
-		    "it "
-		    "starts, too",
-		    program);
+		message("%s did not use libposixtrace, as far as could be seen; --inherit traces "
+			"what "
+			"it "
+			"starts, too",
+			program);
 }

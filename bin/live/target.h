@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct subject {
+struct target {
 	pid_t pid;
 	uid_t uid;		 /* effective */
 	char name[NAME_MAX + 1]; /* what it calls itself */
@@ -22,36 +22,36 @@ struct subject {
 };
 
 /* Look at it.  False: it is gone, and what was seen before stays. */
-bool subject_look(struct subject *subject, pid_t pid);
+bool target_inspect(struct target *target, pid_t pid);
 
 /*
  * What a command will be, from its file, as execvp() finds it: for one that is gone before it can be looked at.  The
  * interpreter of a script is not looked for.
  */
-void subject_expect(struct subject *subject, const char *command);
+void target_expect(struct target *target, const char *command);
 
 /* The file of a command, as execvp() finds it.  False: there is none. */
-bool subject_find_command(const char *command, char path[PATH_MAX]);
+bool target_find_command(const char *command, char path[PATH_MAX]);
 
 /* Where a process of this user has its streams, if it has the environment that we have; valid until the next call. */
-const char *subject_registry(uid_t uid);
+const char *target_registry(uid_t uid);
 
 /* True if it maps a file of this name. */
-bool subject_has_object(pid_t pid, const char *object);
+bool target_has_object(pid_t pid, const char *object);
 
 /* True if who runs the file gets rights from it; those that the caller has already are none. */
-bool subject_gives_rights(const char *path);
+bool target_gives_rights(const char *path);
 
 /* True if it maps the shared memory of a stream, other than those that it controls. */
-bool subject_has_stream(pid_t pid);
+bool target_has_stream(pid_t pid);
 
 /* True if it would find a stream that is made for it. */
-bool subject_is_traceable(const struct subject *subject);
+bool target_is_traceable(const struct target *target);
 
 /* Say that it is not, and that it is waited for to become another program. */
-void subject_explain_waiting(const struct subject *subject);
+void target_explain_waiting(const struct target *target);
 
 /* Say why nothing was recorded of it.  inherits: children are traced too. */
-void subject_explain(const struct subject *subject, bool inherits);
+void target_explain(const struct target *target, bool inherits);
 
 #endif

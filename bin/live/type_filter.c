@@ -12,15 +12,15 @@ static bool is_glob(const char *text)
 }
 
 /* All that will be recorded has a name that is known now. */
-static bool is_exact(const struct type_choice *choice)
+static bool is_exact(const struct type_filter *choice)
 {
 	return choice->has_takes ? !choice->takes_by_glob : !choice->has_globs;
 }
 
-bool type_choice_add(struct type_choice *choice, const char *glob, bool takes)
+bool type_filter_add(struct type_filter *choice, const char *glob, bool takes)
 {
 	if (choice->nr == CHOICES_MAX) {
-		say("more than %d times --event and --no-event", CHOICES_MAX);
+		message("more than %d times --event and --no-event", CHOICES_MAX);
 		return false;
 	}
 	choice->glob[choice->nr] = glob;
@@ -32,7 +32,7 @@ bool type_choice_add(struct type_choice *choice, const char *glob, bool takes)
 }
 
 /* Not taken has the last word. */
-static bool takes_name(const struct type_choice *choice, const char *name)
+static bool takes_name(const struct type_filter *choice, const char *name)
 {
 	bool is_taken = !choice->has_takes;
 
@@ -46,7 +46,7 @@ static bool takes_name(const struct type_choice *choice, const char *name)
 	return is_taken;
 }
 
-static void set_member(struct type_choice *choice, trace_event_id_t type, bool is_taken)
+static void set_member(struct type_filter *choice, trace_event_id_t type, bool is_taken)
 {
 	if (is_taken)
 		posix_trace_eventset_del(type, &choice->filter);
@@ -55,7 +55,7 @@ static void set_member(struct type_choice *choice, trace_event_id_t type, bool i
 }
 
 /* System events are always recorded: they tell what is missing. */
-static int look_at_types(struct type_choice *choice, trace_id_t trace, bool *has_changed)
+static int look_at_types(struct type_filter *choice, trace_id_t trace, bool *has_changed)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
@@ -78,7 +78,7 @@ static int look_at_types(struct type_choice *choice, trace_id_t trace, bool *has
 	}
 }
 
-static int open_names(const struct type_choice *choice, trace_id_t trace)
+static int open_names(const struct type_filter *choice, trace_id_t trace)
 {
 	for (int i = 0; i < choice->nr; i++) {
 		trace_event_id_t type;
@@ -93,7 +93,7 @@ static int open_names(const struct type_choice *choice, trace_id_t trace)
 }
 
 /* Where only whole names are asked for, all other types are filtered, also those that nobody has opened yet. */
-int type_choice_begin(struct type_choice *choice, trace_id_t trace)
+int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 {
 	bool has_changed = false;
 	int error;
@@ -113,7 +113,7 @@ int type_choice_begin(struct type_choice *choice, trace_id_t trace)
 	return error;
 }
 
-static bool is_ours(const struct type_choice *choice, const char *name)
+static bool is_ours(const struct type_filter *choice, const char *name)
 {
 	for (int i = 0; i < choice->nr; i++)
 		if (strcmp(choice->glob[i], name) == 0)
@@ -121,7 +121,7 @@ static bool is_ours(const struct type_choice *choice, const char *name)
 	return false;
 }
 
-bool type_choice_sees_others(const struct type_choice *choice, trace_id_t trace)
+bool type_filter_sees_others(const struct type_filter *choice, trace_id_t trace)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_set_t system;
@@ -143,7 +143,7 @@ bool type_choice_sees_others(const struct type_choice *choice, trace_id_t trace)
 	return false;
 }
 
-int type_choice_update(struct type_choice *choice, trace_id_t trace)
+int type_filter_update(struct type_filter *choice, trace_id_t trace)
 {
 	bool has_changed = false;
 	int error;

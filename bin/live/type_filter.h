@@ -15,7 +15,7 @@
 
 #define CHOICES_MAX 64
 
-struct type_choice {
+struct type_filter {
 	int nr;
 	const char *glob[CHOICES_MAX];
 	bool takes[CHOICES_MAX];
@@ -26,15 +26,15 @@ struct type_choice {
 };
 
 /* False: there are too many, and that was said. */
-bool type_choice_add(struct type_choice *choice, const char *glob, bool takes);
+bool type_filter_add(struct type_filter *choice, const char *glob, bool takes);
 
 /* Before the stream is started; 0 or an error number. */
-int type_choice_begin(struct type_choice *choice, trace_id_t trace);
+int type_filter_begin(struct type_filter *choice, trace_id_t trace);
 
 /* Look at the types that there are by now. */
-int type_choice_update(struct type_choice *choice, trace_id_t trace);
+int type_filter_update(struct type_filter *choice, trace_id_t trace);
 
 /* Whether the target has opened a type, other than by our doing. */
-bool type_choice_sees_others(const struct type_choice *choice, trace_id_t trace);
+bool type_filter_sees_others(const struct type_filter *choice, trace_id_t trace);
 
 #endif

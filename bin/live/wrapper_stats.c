@@ -50,46 +50,47 @@ static double mean_ns(const struct txtrace_wrapper *wrapper)
 	return wrapper->samples > 0 ? (double)wrapper->overhead_ns / (double)wrapper->samples : 0;
 }
 
-static void put_json(struct facts *facts, const struct source *source)
+static void put_json(struct fields *fields, const struct source *source)
 {
 	struct txtrace_wrapper wrapper;
 	bool is_first = true;
 
-	facts_label(facts, "wrappers");
-	text_char(facts->text, '[');
+	fields_label(fields, "wrappers");
+	text_char(fields->text, '[');
 	txtrace_rewind_wrappers(source->trace);
 	while (next(source, &wrapper)) {
-		text_string(facts->text, is_first ? "\n    {\"symbol\": " : ",\n    {\"symbol\": ");
-		text_json(facts->text, wrapper.symbol);
-		text_string(facts->text, ", \"version\": ");
-		text_json(facts->text, wrapper.version);
-		text_string(facts->text, ", \"call\": ");
-		text_json(facts->text, wrapper.call);
-		text_printf(facts->text, ", \"state\": \"%s\", \"calls\": %llu, \"samples\": %llu",
+		text_string(fields->text,
+			    is_first ? "\n    {\"symbol\": " : ",\n    {\"symbol\": ");
+		text_json(fields->text, wrapper.symbol);
+		text_string(fields->text, ", \"version\": ");
+		text_json(fields->text, wrapper.version);
+		text_string(fields->text, ", \"call\": ");
+		text_json(fields->text, wrapper.call);
+		text_printf(fields->text, ", \"state\": \"%s\", \"calls\": %llu, \"samples\": %llu",
 			    state_of(&wrapper), wrapper.calls, wrapper.samples);
 		if (wrapper.samples > 0)
-			text_printf(facts->text, ", \"mean_ns\": %.1f}", mean_ns(&wrapper));
+			text_printf(fields->text, ", \"mean_ns\": %.1f}", mean_ns(&wrapper));
 		else
-			text_string(facts->text, ", \"mean_ns\": null}");
+			text_string(fields->text, ", \"mean_ns\": null}");
 		is_first = false;
 	}
-	text_char(facts->text, ']');
+	text_char(fields->text, ']');
 }
 
 static const char no_locks[] =
 	"0 pthread locks seen: they were not asked for, or the program has none, or it uses "
 	"futexes directly; txtrace doctor tells more";
 
-void coverage_tell(const struct source *source)
+void wrapper_stats_report(const struct source *source)
 {
 	struct sums sums = {{0}, 0, 0, 0};
 
 	add_up(source, &sums);
 	if (sums.calls > 0 && sums.locks == 0)
-		say("%s: %s", source->path, no_locks);
+		message("%s: %s", source->path, no_locks);
 }
 
-void coverage_facts(struct facts *facts, const struct source *source)
+void wrapper_stats_fields(struct fields *fields, const struct source *source)
 {
 	struct sums sums = {{0}, 0, 0, 0};
 
@@ -98,20 +99,20 @@ void coverage_facts(struct facts *facts, const struct source *source)
 		    sums.nr[TXTRACE_WRAPPER_FOREIGN] ==
 	    0)
 		return;
-	facts_number(facts, "wrappers installed",
-		     sums.nr[TXTRACE_WRAPPER_INSTALLED] + sums.nr[TXTRACE_WRAPPER_FOREIGN]);
-	facts_number(facts, "before another object", sums.nr[TXTRACE_WRAPPER_FOREIGN]);
-	facts_number(facts, "wrappers missing", sums.nr[TXTRACE_WRAPPER_MISSING]);
-	facts_number(facts, "wrappers called", sums.called);
-	facts_number(facts, "calls recorded", sums.calls);
-	facts_number(facts, "calls of pthread locks", sums.locks);
+	fields_number(fields, "wrappers installed",
+		      sums.nr[TXTRACE_WRAPPER_INSTALLED] + sums.nr[TXTRACE_WRAPPER_FOREIGN]);
+	fields_number(fields, "before another object", sums.nr[TXTRACE_WRAPPER_FOREIGN]);
+	fields_number(fields, "wrappers missing", sums.nr[TXTRACE_WRAPPER_MISSING]);
+	fields_number(fields, "wrappers called", sums.called);
+	fields_number(fields, "calls recorded", sums.calls);
+	fields_number(fields, "calls of pthread locks", sums.locks);
 	if (sums.locks == 0)
-		facts_text(facts, "note", no_locks);
-	if (facts->is_json)
-		put_json(facts, source);
+		fields_text(fields, "note", no_locks);
+	if (fields->is_json)
+		put_json(fields, source);
 }
 
-void coverage_list(struct text *text, const struct source *source)
+void wrapper_stats_list(struct text *text, const struct source *source)
 {
 	struct txtrace_wrapper wrapper;
 

@@ -7,12 +7,12 @@
 #include "trace/source.h"
 
 /* How many there are and how many were called, if the program was preloaded; in JSON also the table. */
-void coverage_facts(struct facts *facts, const struct source *source);
+void wrapper_stats_fields(struct fields *fields, const struct source *source);
 
 /* Tables of locks and waits would be empty: of a preloaded program that called no pthread lock, that is said. */
-void coverage_tell(const struct source *source);
+void wrapper_stats_report(const struct source *source);
 
 /* The table, as text. */
-void coverage_list(struct text *text, const struct source *source);
+void wrapper_stats_list(struct text *text, const struct source *source);
 
 #endif

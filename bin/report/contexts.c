@@ -8,141 +8,141 @@
 
 #define FIRST_HASH 256
 
-static size_t place_of(const struct actors *actors, unsigned int context)
+static size_t place_of(const struct contexts *contexts, unsigned int context)
 {
-	return (context * 2654435761u >> 7) % actors->nr_hash;
+	return (context * 2654435761u >> 7) % contexts->nr_hash;
 }
 
-struct actor *actors_find(const struct actors *actors, unsigned int context)
+struct context *contexts_find(const struct contexts *contexts, unsigned int context)
 {
-	struct actor *actor = actors->hash[place_of(actors, context)];
+	struct context *ctx = contexts->hash[place_of(contexts, context)];
 
-	while (actor && actor->context != context)
-		actor = actor->next;
-	return actor;
+	while (ctx && ctx->context != context)
+		ctx = ctx->next;
+	return ctx;
 }
 
-static void put_into_hash(struct actors *actors, struct actor *actor)
+static void put_into_hash(struct contexts *contexts, struct context *ctx)
 {
-	size_t place = place_of(actors, actor->context);
+	size_t place = place_of(contexts, ctx->context);
 
-	actor->next = actors->hash[place];
-	actors->hash[place] = actor;
+	ctx->next = contexts->hash[place];
+	contexts->hash[place] = ctx;
 }
 
-static void grow_hash(struct actors *actors)
+static void grow_hash(struct contexts *contexts)
 {
-	free(actors->hash);
-	actors->nr_hash *= 2;
-	actors->hash = must(calloc(actors->nr_hash, sizeof(struct actor *)));
-	for (size_t i = 0; i < actors->nr_actors; i++)
-		put_into_hash(actors, actors->actor[i]);
+	free(contexts->hash);
+	contexts->nr_hash *= 2;
+	contexts->hash = must(calloc(contexts->nr_hash, sizeof(struct context *)));
+	for (size_t i = 0; i < contexts->nr_contexts; i++)
+		put_into_hash(contexts, contexts->ctx[i]);
 }
 
-static const char *name_of(const struct actors *actors, unsigned int context, char unknown[16])
+static const char *name_of(const struct contexts *contexts, unsigned int context, char unknown[16])
 {
-	const struct source_object *object = source_object(actors->source, context);
+	const struct source_object *object = source_object(contexts->source, context);
 
 	if (context == CONTEXT_INTERRUPT)
 		return "Interrupt";
 	if (context == CONTEXT_INITIALIZE)
 		return "Initialize";
 	if (context == CONTEXT_IDLE)
-		return actors->source->file.foreign ? "Idle" : "(no thread)";
+		return contexts->source->file.foreign ? "Idle" : "(no thread)";
 	if (object && object->is.name[0])
 		return object->is.name;
 	snprintf(unknown, 16, "%08x", context);
 	return unknown;
 }
 
-static struct actor *make(struct actors *actors, unsigned int context)
+static struct context *make(struct contexts *contexts, unsigned int context)
 {
-	const struct source_object *object = source_object(actors->source, context);
-	struct actor *actor = must(calloc(1, sizeof(*actor)));
+	const struct source_object *object = source_object(contexts->source, context);
+	struct context *ctx = must(calloc(1, sizeof(*ctx)));
 	char unknown[16];
 
-	actor->context = context;
-	actor->is_thread = context != CONTEXT_INTERRUPT && context != CONTEXT_INITIALIZE &&
-			   context != CONTEXT_IDLE;
-	actor->name = must(strdup(name_of(actors, context, unknown)));
-	if (actor->is_thread && object && object->is.type == OBJECT_THREAD)
-		actor->object = &object->is;
-	actor->pid = actor->object ? actor->object->pid : 0;
-	actor->priority = actor->first_priority = -1;
-	actor->named_priority = actor->first_named_priority = -1;
-	actor->ahead_first = actor->ahead_last = NEVER;
-	actor->cpu = actor->last_cpu = -1;
-	return actor;
+	ctx->context = context;
+	ctx->is_thread = context != CONTEXT_INTERRUPT && context != CONTEXT_INITIALIZE &&
+			 context != CONTEXT_IDLE;
+	ctx->name = must(strdup(name_of(contexts, context, unknown)));
+	if (ctx->is_thread && object && object->is.type == OBJECT_THREAD)
+		ctx->object = &object->is;
+	ctx->pid = ctx->object ? ctx->object->pid : 0;
+	ctx->priority = ctx->first_priority = -1;
+	ctx->named_priority = ctx->first_named_priority = -1;
+	ctx->ahead_first = ctx->ahead_last = NEVER;
+	ctx->cpu = ctx->last_cpu = -1;
+	return ctx;
 }
 
-struct actor *actors_add(struct actors *actors, unsigned int context)
+struct context *contexts_add(struct contexts *contexts, unsigned int context)
 {
-	struct actor *actor = actors_find(actors, context);
+	struct context *ctx = contexts_find(contexts, context);
 
-	if (actor)
-		return actor;
-	actor = make(actors, context);
-	if (actors->nr_actors == actors->room) {
-		actors->room = actors->room ? 2 * actors->room : FIRST_HASH;
-		actors->actor =
-			must(reallocarray(actors->actor, actors->room, sizeof(struct actor *)));
+	if (ctx)
+		return ctx;
+	ctx = make(contexts, context);
+	if (contexts->nr_contexts == contexts->room) {
+		contexts->room = contexts->room ? 2 * contexts->room : FIRST_HASH;
+		contexts->ctx =
+			must(reallocarray(contexts->ctx, contexts->room, sizeof(struct context *)));
 	}
-	actors->actor[actors->nr_actors++] = actor;
-	if (actors->nr_actors > actors->nr_hash)
-		grow_hash(actors);
+	contexts->ctx[contexts->nr_contexts++] = ctx;
+	if (contexts->nr_contexts > contexts->nr_hash)
+		grow_hash(contexts);
 	else
-		put_into_hash(actors, actor);
-	return actor;
+		put_into_hash(contexts, ctx);
+	return ctx;
 }
 
-void actors_init(struct actors *actors, struct source *source)
+void contexts_init(struct contexts *contexts, struct source *source)
 {
-	*actors = (struct actors){.source = source, .nr_hash = FIRST_HASH};
-	actors->hash = must(calloc(actors->nr_hash, sizeof(struct actor *)));
+	*contexts = (struct contexts){.source = source, .nr_hash = FIRST_HASH};
+	contexts->hash = must(calloc(contexts->nr_hash, sizeof(struct context *)));
 	if (source->file.foreign) {
-		actors_add(actors, CONTEXT_INTERRUPT);
-		actors_add(actors, CONTEXT_INITIALIZE);
+		contexts_add(contexts, CONTEXT_INTERRUPT);
+		contexts_add(contexts, CONTEXT_INITIALIZE);
 	}
 	for (size_t i = 0; i < source->nr_objects; i++)
 		if (source->objects[i].is.type == OBJECT_THREAD)
-			actors_add(actors, source->objects[i].is.handle);
-	actors->last = actors_add(actors, CONTEXT_IDLE);
+			contexts_add(contexts, source->objects[i].is.handle);
+	contexts->last = contexts_add(contexts, CONTEXT_IDLE);
 }
 
-void actors_free(struct actors *actors)
+void contexts_free(struct contexts *contexts)
 {
-	for (size_t i = 0; i < actors->nr_actors; i++) {
-		free(actors->actor[i]->name);
-		free(actors->actor[i]);
+	for (size_t i = 0; i < contexts->nr_contexts; i++) {
+		free(contexts->ctx[i]->name);
+		free(contexts->ctx[i]);
 	}
-	free(actors->actor);
-	free(actors->hash);
+	free(contexts->ctx);
+	free(contexts->hash);
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct actor *const *left = a, *const *right = b;
+	const struct context *const *left = a, *const *right = b;
 
 	return strcmp((*left)->name, (*right)->name);
 }
 
-static void add_handle(struct actor *actor)
+static void add_handle(struct context *ctx)
 {
 	char *name;
 
-	if (asprintf(&name, "%s (%08x)", actor->name, actor->context) < 0)
+	if (asprintf(&name, "%s (%08x)", ctx->name, ctx->context) < 0)
 		name = must(NULL);
-	free(actor->name);
-	actor->name = name;
+	free(ctx->name);
+	ctx->name = name;
 }
 
-void actors_tell_apart(struct actors *actors)
+void contexts_disambiguate(struct contexts *contexts)
 {
-	size_t nr = actors->nr_actors;
-	struct actor **sorted = must(reallocarray(NULL, nr, sizeof(struct actor *)));
+	size_t nr = contexts->nr_contexts;
+	struct context **sorted = must(reallocarray(NULL, nr, sizeof(struct context *)));
 
-	memcpy(sorted, actors->actor, nr * sizeof(struct actor *));
-	qsort(sorted, nr, sizeof(struct actor *), compare_names);
+	memcpy(sorted, contexts->ctx, nr * sizeof(struct context *));
+	qsort(sorted, nr, sizeof(struct context *), compare_names);
 	for (size_t i = 0, end; i < nr; i = end) {
 		for (end = i + 1; end < nr && !compare_names(&sorted[i], &sorted[end]); end++)
 			;

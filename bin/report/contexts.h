@@ -17,13 +17,13 @@
 #define CONTEXT_IDLE 0u
 #define NEVER UINT64_MAX
 
-struct actor {
+struct context {
 	unsigned int context;
 	bool is_thread;
 	char *name;			     /* no other actor has it */
 	const struct txtrace_object *object; /* NULL: it is not registered */
 	pid_t pid;			     /* 0: not told */
-	struct actor *next;		     /* with the same hash */
+	struct context *next;		     /* with the same hash */
 
 	/* Reports. */
 	int64_t time;
@@ -46,32 +46,32 @@ struct actor {
 	int cpu, last_cpu;
 };
 
-struct actors {
+struct contexts {
 	struct source *source;
-	struct actor **actor; /* threads of the registry, then as they occur */
-	size_t nr_actors, room;
-	struct actor **hash;
+	struct context **ctx; /* threads of the registry, then as they occur */
+	size_t nr_contexts, room;
+	struct context **hash;
 	size_t nr_hash;
-	struct actor *last;
+	struct context *last;
 };
 
 /* All threads of the registry are there. */
-void actors_init(struct actors *actors, struct source *source);
-void actors_free(struct actors *actors);
+void contexts_init(struct contexts *contexts, struct source *source);
+void contexts_free(struct contexts *contexts);
 
 /* NULL: there is none. */
-struct actor *actors_find(const struct actors *actors, unsigned int context);
+struct context *contexts_find(const struct contexts *contexts, unsigned int context);
 
 /* The one with this context; made, if there is none. */
-struct actor *actors_add(struct actors *actors, unsigned int context);
-static inline struct actor *actors_get(struct actors *actors, unsigned int context)
+struct context *contexts_add(struct contexts *contexts, unsigned int context);
+static inline struct context *contexts_get(struct contexts *contexts, unsigned int context)
 {
-	if (actors->last->context != context)
-		actors->last = actors_add(actors, context);
-	return actors->last;
+	if (contexts->last->context != context)
+		contexts->last = contexts_add(contexts, context);
+	return contexts->last;
 }
 
 /* Make names differ, by a handle where they do not. */
-void actors_tell_apart(struct actors *actors);
+void contexts_disambiguate(struct contexts *contexts);
 
 #endif

@@ -8,65 +8,67 @@
 #define FIRST_HASH 1024 /* a power of two */
 
 /* Open addressing; never more than half full. */
-static struct pair **find(const struct pairs *pairs, const struct actor *actor, unsigned int number)
+static struct pair **find(const struct count_map *counts, const struct context *ctx,
+			  unsigned int number)
 {
-	size_t place = (actor->context * 2654435761u ^ number * 2246822519u) >> 5;
+	size_t place = (ctx->context * 2654435761u ^ number * 2246822519u) >> 5;
 
 	for (;; place++) {
-		struct pair **at = &pairs->hash[place & (pairs->nr_hash - 1)];
+		struct pair **at = &counts->hash[place & (counts->nr_hash - 1)];
 
-		if (!*at || ((*at)->actor == actor && (*at)->number == number))
+		if (!*at || ((*at)->ctx == ctx && (*at)->number == number))
 			return at;
 	}
 }
 
-static void grow(struct pairs *pairs)
+static void grow(struct count_map *counts)
 {
-	free(pairs->hash);
-	pairs->nr_hash *= 2;
-	pairs->hash = must(calloc(pairs->nr_hash, sizeof(struct pair *)));
-	for (size_t i = 0; i < pairs->nr_pairs; i++)
-		*find(pairs, pairs->pair[i]->actor, pairs->pair[i]->number) = pairs->pair[i];
+	free(counts->hash);
+	counts->nr_hash *= 2;
+	counts->hash = must(calloc(counts->nr_hash, sizeof(struct pair *)));
+	for (size_t i = 0; i < counts->nr_pairs; i++)
+		*find(counts, counts->pair[i]->ctx, counts->pair[i]->number) = counts->pair[i];
 }
 
-void pairs_init(struct pairs *pairs)
+void counts_init(struct count_map *counts)
 {
-	*pairs = (struct pairs){.nr_hash = FIRST_HASH, .room = FIRST_HASH};
-	pairs->hash = must(calloc(pairs->nr_hash, sizeof(struct pair *)));
-	pairs->pair = must(calloc(pairs->room, sizeof(struct pair *)));
+	*counts = (struct count_map){.nr_hash = FIRST_HASH, .room = FIRST_HASH};
+	counts->hash = must(calloc(counts->nr_hash, sizeof(struct pair *)));
+	counts->pair = must(calloc(counts->room, sizeof(struct pair *)));
 }
 
-void pairs_free(struct pairs *pairs)
+void counts_free(struct count_map *counts)
 {
-	for (size_t i = 0; i < pairs->nr_pairs; i++)
-		free(pairs->pair[i]);
-	free(pairs->pair);
-	free(pairs->hash);
+	for (size_t i = 0; i < counts->nr_pairs; i++)
+		free(counts->pair[i]);
+	free(counts->pair);
+	free(counts->hash);
 }
 
-static struct pair *make(struct pairs *pairs, struct actor *actor, unsigned int number)
+static struct pair *make(struct count_map *counts, struct context *ctx, unsigned int number)
 {
 	struct pair *pair = must(calloc(1, sizeof(*pair)));
 
-	pair->actor = actor;
+	pair->ctx = ctx;
 	pair->number = number;
-	if (pairs->nr_pairs == pairs->room) {
-		pairs->room *= 2;
-		pairs->pair = must(reallocarray(pairs->pair, pairs->room, sizeof(struct pair *)));
+	if (counts->nr_pairs == counts->room) {
+		counts->room *= 2;
+		counts->pair =
+			must(reallocarray(counts->pair, counts->room, sizeof(struct pair *)));
 	}
-	pairs->pair[pairs->nr_pairs++] = pair;
+	counts->pair[counts->nr_pairs++] = pair;
 	return pair;
 }
 
-struct pair *pairs_get(struct pairs *pairs, struct actor *actor, unsigned int number)
+struct pair *counts_get(struct count_map *counts, struct context *ctx, unsigned int number)
 {
-	struct pair **at = find(pairs, actor, number);
+	struct pair **at = find(counts, ctx, number);
 	struct pair *pair = *at;
 
 	if (!pair) {
-		pair = *at = make(pairs, actor, number);
-		if (2 * pairs->nr_pairs > pairs->nr_hash)
-			grow(pairs);
+		pair = *at = make(counts, ctx, number);
+		if (2 * counts->nr_pairs > counts->nr_hash)
+			grow(counts);
 	}
 	return pair;
 }
@@ -78,15 +80,15 @@ static int compare_numbers(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-struct pair *pairs_sum(const struct pairs *pairs, size_t *nr)
+struct pair *counts_sum(const struct count_map *counts, size_t *nr)
 {
-	struct pair *sum = must(calloc(pairs->nr_pairs + 1, sizeof(*sum)));
+	struct pair *sum = must(calloc(counts->nr_pairs + 1, sizeof(*sum)));
 	size_t n = 0;
 
-	for (size_t i = 0; i < pairs->nr_pairs; i++)
-		sum[i] = *pairs->pair[i];
-	qsort(sum, pairs->nr_pairs, sizeof(*sum), compare_numbers);
-	for (size_t i = 0; i < pairs->nr_pairs; i++) {
+	for (size_t i = 0; i < counts->nr_pairs; i++)
+		sum[i] = *counts->pair[i];
+	qsort(sum, counts->nr_pairs, sizeof(*sum), compare_numbers);
+	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		if (n > 0 && sum[n - 1].number == sum[i].number) {
 			sum[n - 1].count += sum[i].count;
 			sum[n - 1].time += sum[i].time;

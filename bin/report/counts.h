@@ -6,26 +6,26 @@
 #include "report/contexts.h"
 
 struct pair {
-	struct actor *actor;
+	struct context *ctx;
 	unsigned int number;
 	uint64_t count;
 	int64_t time;
 };
 
-struct pairs {
+struct count_map {
 	struct pair **pair; /* as they came, until they are sorted */
 	size_t nr_pairs, room;
 	struct pair **hash;
 	size_t nr_hash;
 };
 
-void pairs_init(struct pairs *pairs);
-void pairs_free(struct pairs *pairs);
+void counts_init(struct count_map *counts);
+void counts_free(struct count_map *counts);
 
 /* Made, if there is none. */
-struct pair *pairs_get(struct pairs *pairs, struct actor *actor, unsigned int number);
+struct pair *counts_get(struct count_map *counts, struct context *ctx, unsigned int number);
 
 /* All counts of a number together: a list that the caller frees. */
-struct pair *pairs_sum(const struct pairs *pairs, size_t *nr);
+struct pair *counts_sum(const struct count_map *counts, size_t *nr);
 
 #endif

@@ -7,8 +7,8 @@
 
 struct stretch {
 	const struct steps *steps;
-	void (*runs)(void *told, unsigned int context, int64_t from_ns, int64_t until_ns);
-	void *told;
+	void (*runs)(void *arg, unsigned int context, int64_t from_ns, int64_t until_ns);
+	void *arg;
 	unsigned int context;
 	int64_t from; /* as times of steps */
 };
@@ -22,23 +22,25 @@ static void end_stretch(const struct stretch *stretch, int64_t until)
 	if (until > steps->end)
 		until = steps->end;
 	if (until > from && stretch->context != CONTEXT_IDLE)
-		stretch->runs(stretch->told, stretch->context, first_ns + steps_ns(steps, from),
-			      first_ns + steps_ns(steps, until));
+		stretch->runs(stretch->arg, stretch->context,
+			      first_ns + report_events_ns(steps, from),
+			      first_ns + report_events_ns(steps, until));
 }
 
-void running_tell(struct source *source, const struct selection *selection,
-		  void (*runs)(void *told, unsigned int context, int64_t from_ns, int64_t until_ns),
-		  void *told)
+void cpu_slices_report(struct source *source, const struct selection *selection,
+		       void (*runs)(void *arg, unsigned int context, int64_t from_ns,
+				    int64_t until_ns),
+		       void *arg)
 {
 	struct steps steps;
-	struct stretch stretch = {.steps = &steps, .runs = runs, .told = told};
-	struct actors actors;
+	struct stretch stretch = {.steps = &steps, .runs = runs, .arg = arg};
+	struct contexts contexts;
 	struct profile *profile;
 	struct step step;
 
 	source_rewind(source);
-	actors_init(&actors, source);
-	steps_init(&steps, source, &actors, selection);
+	contexts_init(&contexts, source);
+	report_events_init(&steps, source, &contexts, selection);
 	profile = profile_new(&steps, false);
 	while (profile_next(profile, &step)) {
 		if (step.next == stretch.context)
@@ -49,5 +51,5 @@ void running_tell(struct source *source, const struct selection *selection,
 	}
 	end_stretch(&stretch, steps.last);
 	profile_free(profile);
-	actors_free(&actors);
+	contexts_free(&contexts);
 }

@@ -13,8 +13,9 @@
 #include "trace/source.h"
 
 /* Idle time is not told.  Times are on the scale of events. */
-void running_tell(struct source *source, const struct selection *selection,
-		  void (*runs)(void *told, unsigned int context, int64_t from_ns, int64_t until_ns),
-		  void *told);
+void cpu_slices_report(struct source *source, const struct selection *selection,
+		       void (*runs)(void *arg, unsigned int context, int64_t from_ns,
+				    int64_t until_ns),
+		       void *arg);
 
 #endif

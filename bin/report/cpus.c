@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/cpus.h"
 
-void cpus_init(struct cpus *cpus, const struct steps *steps, struct pairs *pairs)
+void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *counts)
 {
-	*cpus = (struct cpus){.steps = steps, .pairs = pairs};
+	*cpus = (struct cpus){.steps = steps, .counts = counts};
 }
 
 /* Whoever ran here has done so until then. */
@@ -14,10 +14,10 @@ static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 
 	if (!cpu->running)
 		return;
-	time = cpu->passes ? steps_clip(cpus->steps, cpu->since, at) : 0;
+	time = cpu->passes ? report_events_clip(cpus->steps, cpu->since, at) : 0;
 	if (time > 0) {
 		cpu->time += time;
-		pairs_get(cpus->pairs, cpu->running, i)->time += time;
+		counts_get(cpus->counts, cpu->running, i)->time += time;
 	}
 	cpu->running->cpu = -1;
 	cpu->running = NULL;
@@ -27,34 +27,34 @@ static void begin_stretch(struct cpus *cpus, unsigned int i, const struct step *
 {
 	struct cpu *cpu = &cpus->cpu[i];
 
-	if (cpu->last && cpu->last != step->actor && step->counts) {
+	if (cpu->last && cpu->last != step->ctx && step->counts) {
 		cpu->nr_switches++;
 		cpus->nr_switches++;
-		step->actor->nr_switches++;
+		step->ctx->nr_switches++;
 	}
-	cpu->running = cpu->last = step->actor;
+	cpu->running = cpu->last = step->ctx;
 	cpu->since = step->at;
 	cpu->passes = step->passes;
-	step->actor->cpu = (int)i;
+	step->ctx->cpu = (int)i;
 }
 
 static void note_migration(struct cpus *cpus, unsigned int i, const struct step *step)
 {
-	struct actor *actor = step->actor;
+	struct context *ctx = step->ctx;
 
-	if (actor->last_cpu >= 0 && actor->last_cpu != (int)i && step->counts) {
-		actor->nr_migrations++;
+	if (ctx->last_cpu >= 0 && ctx->last_cpu != (int)i && step->counts) {
+		ctx->nr_migrations++;
 		cpus->nr_migrations++;
 	}
-	actor->last_cpu = (int)i;
+	ctx->last_cpu = (int)i;
 }
 
 static void change(struct cpus *cpus, unsigned int i, const struct step *step)
 {
 	end_stretch(cpus, i, step->at);
-	if (step->actor->is_thread) {
-		if (step->actor->cpu >= 0)
-			end_stretch(cpus, (unsigned int)step->actor->cpu, step->at);
+	if (step->ctx->is_thread) {
+		if (step->ctx->cpu >= 0)
+			end_stretch(cpus, (unsigned int)step->ctx->cpu, step->at);
 		note_migration(cpus, i, step);
 	}
 	begin_stretch(cpus, i, step);
@@ -78,7 +78,7 @@ void cpus_step(struct cpus *cpus, const struct step *step)
 	/* The reader makes some events; they say nothing of a CPU. */
 	if (step->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += step->counts;
-		if (cpus->cpu[i].running != step->actor || cpus->cpu[i].passes != step->passes)
+		if (cpus->cpu[i].running != step->ctx || cpus->cpu[i].passes != step->passes)
 			change(cpus, i, step);
 		cpus->cpu[i].last_at = step->at;
 	}
@@ -88,8 +88,8 @@ void cpus_step(struct cpus *cpus, const struct step *step)
 
 void cpus_leave(struct cpus *cpus, const struct step *step)
 {
-	if (step->actor->cpu >= 0)
-		end_stretch(cpus, (unsigned int)step->actor->cpu, step->at);
+	if (step->ctx->cpu >= 0)
+		end_stretch(cpus, (unsigned int)step->ctx->cpu, step->at);
 }
 
 void cpus_end(struct cpus *cpus)

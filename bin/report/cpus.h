@@ -16,8 +16,8 @@
 #define CPUS_MAX 256 /* as many as a trace buffer can tell apart */
 
 struct cpu {
-	struct actor *running; /* NULL: not known */
-	struct actor *last;
+	struct context *running; /* NULL: not known */
+	struct context *last;
 	int64_t since, last_at; /* the stretch began; the last event */
 	bool passes;
 	uint64_t nr_events, nr_switches;
@@ -26,12 +26,12 @@ struct cpu {
 
 struct cpus {
 	const struct steps *steps;
-	struct pairs *pairs; /* of actors and CPUs */
+	struct count_map *counts; /* of actors and CPUs */
 	uint64_t nr_switches, nr_migrations;
 	struct cpu cpu[CPUS_MAX];
 };
 
-void cpus_init(struct cpus *cpus, const struct steps *steps, struct pairs *pairs);
+void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *counts);
 void cpus_step(struct cpus *cpus, const struct step *step);
 
 /* The thread of this step begins to wait: it runs nowhere until its next event. */

@@ -7,10 +7,10 @@
 
 #define PROGRESS_EVENTS 65536 /* between two looks at the clock */
 
-void steps_init(struct steps *steps, struct source *source, struct actors *actors,
-		const struct selection *selection)
+void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
+			const struct selection *selection)
 {
-	*steps = (struct steps){.source = source, .selection = selection, .actors = actors};
+	*steps = (struct steps){.source = source, .selection = selection, .contexts = contexts};
 	steps->from = steps->begin = INT64_MIN;
 	steps->to = steps->end = INT64_MAX;
 }
@@ -35,7 +35,7 @@ static int64_t at_of(const struct source *source, int64_t ns)
 	return rounded((double)ns / source->file.tick_ns);
 }
 
-int64_t steps_ns(const struct steps *steps, int64_t at)
+int64_t report_events_ns(const struct steps *steps, int64_t at)
 {
 	if (!steps->source->file.foreign)
 		return at;
@@ -48,16 +48,16 @@ static void find_range(struct steps *steps)
 	const struct source *source = steps->source;
 
 	if (steps->selection->from.is_set) {
-		steps->from = moment_ns(&steps->selection->from, source);
+		steps->from = time_arg_ns(&steps->selection->from, source);
 		steps->begin = at_of(source, steps->from - source->first_ns);
 	}
 	if (steps->selection->until.is_set) {
-		steps->to = moment_ns(&steps->selection->until, source);
+		steps->to = time_arg_ns(&steps->selection->until, source);
 		steps->end = at_of(source, steps->to - source->first_ns);
 	}
 }
 
-bool steps_next(struct steps *steps, struct step *step)
+bool report_events_next(struct steps *steps, struct step *step)
 {
 	struct source *source = steps->source;
 	struct event event;
@@ -73,7 +73,7 @@ bool steps_next(struct steps *steps, struct step *step)
 		steps->last = step->at;
 	step->number = event.number;
 	step->context = step->next = event.context;
-	step->actor = actors_get(steps->actors, event.context);
+	step->ctx = contexts_get(steps->contexts, event.context);
 	step->interrupted = event.interrupted;
 	step->native = event_native(&event);
 	step->type = event.type;
@@ -89,7 +89,7 @@ bool steps_next(struct steps *steps, struct step *step)
 	return true;
 }
 
-int64_t steps_clip(const struct steps *steps, int64_t from, int64_t to)
+int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to)
 {
 	if (from < steps->begin)
 		from = steps->begin;
@@ -98,7 +98,7 @@ int64_t steps_clip(const struct steps *steps, int64_t from, int64_t to)
 	return to > from ? to - from : 0;
 }
 
-int64_t steps_duration(const struct steps *steps)
+int64_t report_events_duration(const struct steps *steps)
 {
-	return steps_clip(steps, 0, steps->last);
+	return report_events_clip(steps, 0, steps->last);
 }

@@ -15,7 +15,7 @@
 struct step {
 	int64_t at;	 /* since the first event: ticks of a ThreadX buffer, ns of a log */
 	uint64_t number; /* of the event in the file */
-	struct actor *actor;
+	struct context *ctx;
 	unsigned int context;
 	unsigned int next;	  /* context of who runs afterwards; profile.c */
 	unsigned int interrupted; /* in an interrupt: the thread, or 0 */
@@ -34,25 +34,25 @@ struct step {
 struct steps {
 	struct source *source;
 	const struct selection *selection;
-	struct actors *actors;
+	struct contexts *contexts;
 	int64_t from, to;	  /* as times of events */
 	int64_t begin, end, last; /* as at: of the range, and of the last event read */
 	uint64_t nr_read;
 };
 
-void steps_init(struct steps *steps, struct source *source, struct actors *actors,
-		const struct selection *selection);
+void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
+			const struct selection *selection);
 
 /* The next event.  False behind the last. */
-bool steps_next(struct steps *steps, struct step *step);
+bool report_events_next(struct steps *steps, struct step *step);
 
 /* How much of a stretch of time lies in the range. */
-int64_t steps_clip(const struct steps *steps, int64_t from, int64_t to);
+int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to);
 
 /* How long the range is, as far as there are events. */
-int64_t steps_duration(const struct steps *steps);
+int64_t report_events_duration(const struct steps *steps);
 
 /* In nanoseconds. */
-int64_t steps_ns(const struct steps *steps, int64_t at);
+int64_t report_events_ns(const struct steps *steps, int64_t at);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "base/memory.h"
 
-struct inversions *inversions_new(struct actors *actors)
+struct inversions *inversions_new(struct contexts *contexts)
 {
 	struct inversions *inversions = must(calloc(1, sizeof(*inversions)));
 
-	inversions->actors = actors;
+	inversions->contexts = contexts;
 	return inversions;
 }
 
@@ -29,13 +29,13 @@ static bool is_open(const struct inversions *inversions, unsigned int mutex)
 }
 
 /* Of a thread that has had no event, that of its first one. */
-static int priority_of(const struct actor *actor)
+static int priority_of(const struct context *ctx)
 {
-	return actor->priority >= 0 ? actor->priority : actor->first_priority;
+	return ctx->priority >= 0 ? ctx->priority : ctx->first_priority;
 }
 
 /* The list has them in the order in which they begin, so each has its place from then on. */
-static void keep(struct inversions *inversions, struct inversion *inversion)
+static void wait_history(struct inversions *inversions, struct inversion *inversion)
 {
 	if (!inversion->counts || inversions->nr_kept == INVERSIONS_KEPT)
 		return;
@@ -59,10 +59,11 @@ static void set_state(struct inversions *inversions, struct inversion *inversion
 
 static bool begin(struct inversions *inversions, const struct step *step)
 {
-	struct actor *owner = step->word[2] ? actors_find(inversions->actors, step->word[2]) : NULL;
+	struct context *owner = step->word[2] ? contexts_find(inversions->contexts, step->word[2]) :
+						NULL;
 	struct inversion *inversion = &inversions->open[inversions->nr_open];
 
-	if (step->native != NATIVE_MUTEX_GET || !owner || owner == step->actor ||
+	if (step->native != NATIVE_MUTEX_GET || !owner || owner == step->ctx ||
 	    step->priority >= priority_of(owner) || is_open(inversions, step->word[0]))
 		return false;
 	inversions->nr_deterministic += step->counts;
@@ -71,7 +72,7 @@ static bool begin(struct inversions *inversions, const struct step *step)
 		return true;
 	}
 	*inversion = (struct inversion){
-		.blocked = step->actor,
+		.blocked = step->ctx,
 		.owner = owner,
 		.mutex = step->word[0],
 		.blocked_priority = step->priority,
@@ -81,7 +82,7 @@ static bool begin(struct inversions *inversions, const struct step *step)
 		.length = -1,
 		.counts = step->counts,
 	};
-	keep(inversions, inversion);
+	wait_history(inversions, inversion);
 	inversions->nr_open++;
 	return true;
 }
@@ -106,10 +107,10 @@ static void look_for_culprit(struct inversions *inversions, const struct step *s
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->state != INVERSION_OPEN || step->actor == inversion->owner ||
+		if (inversion->state != INVERSION_OPEN || step->ctx == inversion->owner ||
 		    step->priority <= inversion->blocked_priority)
 			continue;
-		inversion->culprit = step->actor;
+		inversion->culprit = step->ctx;
 		set_state(inversions, inversion, INVERSION_ENDS);
 		inversions->nr_deterministic -= inversion->counts;
 		inversions->nr_other += inversion->counts;
@@ -124,7 +125,7 @@ static void end(struct inversions *inversions, const struct step *step)
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->state == INVERSION_ENDS && inversion->blocked == step->actor) {
+		if (inversion->state == INVERSION_ENDS && inversion->blocked == step->ctx) {
 			inversion->length = step->at - inversion->begin;
 			set_state(inversions, inversion, INVERSION_ENDED);
 		}
@@ -138,7 +139,7 @@ void inversions_step(struct inversions *inversions, const struct step *step)
 {
 	if (step->context >= CONTEXT_INITIALIZE || step->context == CONTEXT_IDLE)
 		return;
-	step->actor->priority = step->priority;
+	step->ctx->priority = step->priority;
 	if (!begin(inversions, step) && !is_given_back(inversions, step) && inversions->nr_open > 0)
 		look_for_culprit(inversions, step);
 	if (inversions->nr_ending > 0)

@@ -15,7 +15,7 @@
 enum inversion_state { INVERSION_OPEN, INVERSION_ENDS, INVERSION_ENDED };
 
 struct inversion {
-	struct actor *blocked, *owner, *culprit; /* culprit: the third thread, or NULL */
+	struct context *blocked, *owner, *culprit; /* culprit: the third thread, or NULL */
 	unsigned int mutex;
 	int blocked_priority, owner_priority;
 	uint64_t number; /* of the event that asked for the mutex */
@@ -27,7 +27,7 @@ struct inversion {
 };
 
 struct inversions {
-	struct actors *actors;
+	struct contexts *contexts;
 	uint64_t nr_deterministic, nr_other;	/* those still open at the end are deterministic */
 	struct inversion open[INVERSIONS_OPEN]; /* not yet ended */
 	size_t nr_open, nr_ending;
@@ -37,7 +37,7 @@ struct inversions {
 };
 
 /* Free with inversions_free(). */
-struct inversions *inversions_new(struct actors *actors);
+struct inversions *inversions_new(struct contexts *contexts);
 void inversions_free(struct inversions *inversions);
 
 void inversions_step(struct inversions *inversions, const struct step *step);

@@ -22,7 +22,7 @@ struct profile {
 	bool is_ended;	      /* there is nothing behind tail */
 	unsigned int current; /* the thread that interrupts return to */
 	unsigned int nesting; /* of interrupts */
-	bool wants_priorities, is_survey;
+	bool wants_priorities, is_scan;
 	bool has_made;
 	struct step made;
 	struct seen seen[PROFILE_AHEAD];
@@ -45,22 +45,22 @@ static bool read_one(struct profile *profile)
 {
 	uint64_t i = profile->tail;
 	struct seen *seen = seen_at(profile, i);
-	struct actor *actor;
+	struct context *ctx;
 
 	if (profile->is_ended || i - profile->head == PROFILE_AHEAD)
 		return false;
-	if (!steps_next(profile->steps, &seen->step)) {
+	if (!report_events_next(profile->steps, &seen->step)) {
 		profile->is_ended = true;
 		return false;
 	}
 	profile->tail++;
 	seen->same = NEVER;
-	actor = seen->step.actor;
-	if (actor->ahead_last != NEVER && actor->ahead_last >= profile->head)
-		seen_at(profile, actor->ahead_last)->same = i;
-	if (actor->ahead_first == NEVER)
-		actor->ahead_first = i;
-	actor->ahead_last = i;
+	ctx = seen->step.ctx;
+	if (ctx->ahead_last != NEVER && ctx->ahead_last >= profile->head)
+		seen_at(profile, ctx->ahead_last)->same = i;
+	if (ctx->ahead_first == NEVER)
+		ctx->ahead_first = i;
+	ctx->ahead_last = i;
 	return true;
 }
 
@@ -76,9 +76,9 @@ static struct step *look(struct profile *profile, uint64_t i)
 /* The number of the actor's next event, as far as it was read. */
 static uint64_t next_of(const struct profile *profile, unsigned int context)
 {
-	const struct actor *actor = actors_find(profile->steps->actors, context);
+	const struct context *ctx = contexts_find(profile->steps->contexts, context);
 
-	return actor && is_thread(context) ? actor->ahead_first : NEVER;
+	return ctx && is_thread(context) ? ctx->ahead_first : NEVER;
 }
 
 /* True if b has an event before a has one. */
@@ -228,11 +228,11 @@ static unsigned int next_after(struct profile *profile, const struct step *step)
 
 /* Priorities. */
 
-static void note_named(struct profile *profile, struct actor *actor, int priority)
+static void annotate_name(struct profile *profile, struct context *ctx, int priority)
 {
-	actor->named_priority = priority;
-	if (profile->is_survey && actor->first_named_priority < 0)
-		actor->first_named_priority = priority;
+	ctx->named_priority = priority;
+	if (profile->is_scan && ctx->first_named_priority < 0)
+		ctx->first_named_priority = priority;
 }
 
 static void note_priority(struct profile *profile, const struct step *step)
@@ -240,47 +240,47 @@ static void note_priority(struct profile *profile, const struct step *step)
 	if (!profile->wants_priorities)
 		return;
 	if (step->native != NATIVE_RUNNING)
-		note_named(profile, step->actor, step->priority);
+		annotate_name(profile, step->ctx, step->priority);
 	if (step->native == NATIVE_THREAD_CREATE && step->word[0] != step->context)
-		note_named(profile, actors_add(profile->steps->actors, step->word[0]),
-			   (int)(step->word[1] & INT32_MAX));
+		annotate_name(profile, contexts_add(profile->steps->contexts, step->word[0]),
+			      (int)(step->word[1] & INT32_MAX));
 }
 
 /* Of a Running event: the last one known; else the next, which the survey knows. */
-static int priority_of(const struct profile *profile, const struct actor *actor)
+static int priority_of(const struct profile *profile, const struct context *ctx)
 {
-	if (!actor->is_thread)
+	if (!ctx->is_thread)
 		return 0;
-	if (actor->named_priority >= 0 || profile->is_survey)
-		return actor->named_priority;
-	return actor->first_named_priority >= 0 ? actor->first_named_priority : 0;
+	if (ctx->named_priority >= 0 || profile->is_scan)
+		return ctx->named_priority;
+	return ctx->first_named_priority >= 0 ? ctx->first_named_priority : 0;
 }
 
 /* A pass ahead of the others: what is known of a thread before it has an event. */
-static void survey_priorities(struct profile *profile)
+static void scan_priorities(struct profile *profile)
 {
-	struct actors *actors = profile->steps->actors;
+	struct contexts *contexts = profile->steps->contexts;
 	struct step step;
 
-	profile->is_survey = true;
+	profile->is_scan = true;
 	while (profile_next(profile, &step)) {
-		if (!step.actor->has_first)
-			step.actor->first_priority = step.priority;
-		step.actor->has_first = true;
+		if (!step.ctx->has_first)
+			step.ctx->first_priority = step.priority;
+		step.ctx->has_first = true;
 	}
-	for (size_t i = 0; i < actors->nr_actors; i++) {
-		struct actor *actor = actors->actor[i];
+	for (size_t i = 0; i < contexts->nr_contexts; i++) {
+		struct context *ctx = contexts->ctx[i];
 
-		if (actor->has_first && actor->first_priority < 0)
-			actor->first_priority = actor->first_named_priority;
-		actor->named_priority = -1;
-		actor->ahead_first = actor->ahead_last = NEVER;
+		if (ctx->has_first && ctx->first_priority < 0)
+			ctx->first_priority = ctx->first_named_priority;
+		ctx->named_priority = -1;
+		ctx->ahead_first = ctx->ahead_last = NEVER;
 	}
 	source_rewind(profile->steps->source);
 	profile->steps->nr_read = 0;
 	profile->head = profile->tail = 0;
 	profile->current = profile->nesting = 0;
-	profile->is_ended = profile->is_survey = false;
+	profile->is_ended = profile->is_scan = false;
 }
 
 /* Reading. */
@@ -292,7 +292,7 @@ struct profile *profile_new(struct steps *steps, bool wants_priorities)
 	profile->steps = steps;
 	profile->wants_priorities = wants_priorities;
 	if (wants_priorities)
-		survey_priorities(profile);
+		scan_priorities(profile);
 	return profile;
 }
 
@@ -303,18 +303,18 @@ void profile_free(struct profile *profile)
 
 static void make_running(struct profile *profile, const struct step *step, const struct step *next)
 {
-	struct actor *actor = actors_get(profile->steps->actors, step->next);
+	struct context *ctx = contexts_get(profile->steps->contexts, step->next);
 	struct step *made = &profile->made;
 
 	*made = (struct step){
 		.at = step->at + (next->at - step->at > MADE_AFTER ? MADE_AFTER : 0),
 		.number = step->number,
-		.actor = actor,
+		.ctx = ctx,
 		.context = step->next,
 		.next = step->next,
 		.native = NATIVE_RUNNING,
 		.type = FOREIGN_TYPES + NATIVE_RUNNING,
-		.priority = priority_of(profile, actor),
+		.priority = priority_of(profile, ctx),
 		.cpu = step->cpu,
 		.passes = step->passes,
 		.counts = step->counts,
@@ -326,11 +326,12 @@ static void make_running(struct profile *profile, const struct step *step, const
 static void charge(struct profile *profile, const struct step *step, const struct step *next)
 {
 	struct steps *steps = profile->steps;
-	struct actor *actor = step->next == step->context ? step->actor :
-							    actors_get(steps->actors, step->next);
+	struct context *ctx = step->next == step->context ?
+				      step->ctx :
+				      contexts_get(steps->contexts, step->next);
 
-	if (step->passes && !profile->is_survey)
-		actor->time += steps_clip(steps, step->at, next->at);
+	if (step->passes && !profile->is_scan)
+		ctx->time += report_events_clip(steps, step->at, next->at);
 }
 
 bool profile_next(struct profile *profile, struct step *step)
@@ -345,7 +346,7 @@ bool profile_next(struct profile *profile, struct step *step)
 	if (!look(profile, profile->head))
 		return false;
 	*step = seen_at(profile, profile->head)->step;
-	step->actor->ahead_first = seen_at(profile, profile->head)->same;
+	step->ctx->ahead_first = seen_at(profile, profile->head)->same;
 	profile->head++;
 	step->next = next_after(profile, step);
 	next = look(profile, profile->head);

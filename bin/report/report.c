@@ -29,7 +29,7 @@ static bool has_type(struct source *source, trace_event_id_t wanted)
 static void count_service(struct report *report, const struct step *step)
 {
 	if (step->counts && !step->is_over)
-		pairs_get(&report->services, step->actor, (unsigned int)step->type)->count++;
+		counts_get(&report->services, step->ctx, (unsigned int)step->type)->count++;
 }
 
 static void gather_buffer(struct report *report)
@@ -39,7 +39,7 @@ static void gather_buffer(struct report *report)
 		&report->steps, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
 	struct step step;
 
-	report->inversions = inversions_new(&report->actors);
+	report->inversions = inversions_new(&report->contexts);
 	while (profile_next(profile, &step)) {
 		statistics_step(&report->statistics, &step);
 		inversions_step(report->inversions, &step);
@@ -59,8 +59,8 @@ static void gather_log(struct report *report)
 	struct step step;
 
 	source_expand(report->source);
-	report->inversions = inversions_new(&report->actors);
-	while (steps_next(&report->steps, &step)) {
+	report->inversions = inversions_new(&report->contexts);
+	while (report_events_next(&report->steps, &step)) {
 		statistics_count(&report->statistics, &step);
 		inversions_step(report->inversions, &step);
 		count_service(report, &step);
@@ -71,7 +71,7 @@ static void gather_log(struct report *report)
 		cpus_step(&report->cpus, &step);
 		report->nr_gaps += step.type == POSIX_TRACE_OVERFLOW;
 		if (step.pid != 0)
-			step.actor->pid = step.pid;
+			step.ctx->pid = step.pid;
 	}
 }
 
@@ -79,10 +79,10 @@ void report_gather(struct report *report, struct source *source, const struct se
 {
 	memset(report, 0, sizeof(*report));
 	report->source = source;
-	actors_init(&report->actors, source);
-	steps_init(&report->steps, source, &report->actors, selection);
-	pairs_init(&report->services);
-	pairs_init(&report->on_cpus);
+	contexts_init(&report->contexts, source);
+	report_events_init(&report->steps, source, &report->contexts, selection);
+	counts_init(&report->services);
+	counts_init(&report->on_cpus);
 	cpus_init(&report->cpus, &report->steps, &report->on_cpus);
 	if (source->file.foreign)
 		gather_buffer(report);
@@ -90,17 +90,17 @@ void report_gather(struct report *report, struct source *source, const struct se
 		gather_log(report);
 	cpus_end(&report->cpus);
 	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
-		report->on_cpus.pair[i]->actor->time += report->on_cpus.pair[i]->time;
-	actors_tell_apart(&report->actors);
+		report->on_cpus.pair[i]->ctx->time += report->on_cpus.pair[i]->time;
+	contexts_disambiguate(&report->contexts);
 	progress_end();
 }
 
 void report_free(struct report *report)
 {
-	pairs_free(&report->services);
-	pairs_free(&report->on_cpus);
+	counts_free(&report->services);
+	counts_free(&report->on_cpus);
 	inversions_free(report->inversions);
-	actors_free(&report->actors);
+	contexts_free(&report->contexts);
 }
 
 /* What was lost, and what there is: ahead of all reports. */
@@ -160,8 +160,8 @@ static double rate_of(uint64_t nr_events, int64_t ns)
 
 static void tell_trace(const struct report *report, struct table *table)
 {
-	int64_t duration = steps_duration(&report->steps);
-	int64_t ns = steps_ns(&report->steps, duration);
+	int64_t duration = report_events_duration(&report->steps);
+	int64_t ns = report_events_ns(&report->steps, duration);
 	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
 
 	table_note(table, "%s: %llu events in %lld.%09lld s, %.0f events/s", report->source->path,
@@ -185,8 +185,8 @@ static void print_trace(const struct report *report, struct table *table)
 						{"Ticks", "ticks", true},
 						{"Tick/ns", "tick_ns", true},
 						{0}};
-	int64_t duration = steps_duration(&report->steps);
-	int64_t ns = steps_ns(&report->steps, duration);
+	int64_t duration = report_events_duration(&report->steps);
+	int64_t ns = report_events_ns(&report->steps, duration);
 	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
 	bool is_foreign = report->source->file.foreign;
 
@@ -235,7 +235,7 @@ static void print_services(const struct report *report, struct table *table)
 						{"Percent", "percent", true},
 						{0}};
 	size_t nr;
-	struct pair *sum = pairs_sum(&report->services, &nr);
+	struct pair *sum = counts_sum(&report->services, &nr);
 
 	qsort(sum, nr, sizeof(*sum), compare_counts);
 	table_begin(table, "Popular Services", "popular_services", columns, 1);
@@ -252,7 +252,7 @@ static void print_services(const struct report *report, struct table *table)
 static int compare_services(const void *a, const void *b)
 {
 	const struct pair *const *left = a, *const *right = b;
-	int order = strcmp((*left)->actor->name, (*right)->actor->name);
+	int order = strcmp((*left)->ctx->name, (*right)->ctx->name);
 
 	return order ? order : compare_counts(*left, *right);
 }
@@ -271,7 +271,7 @@ static void print_services_of_threads(const struct report *report, struct table 
 	for (size_t i = 0; i < report->services.nr_pairs; i++) {
 		const struct pair *pair = report->services.pair[i];
 
-		table_string(table, pair->actor->name);
+		table_string(table, pair->ctx->name);
 		table_string(table, service_name(report, pair->number));
 		table_number(table, pair->count);
 		table_percent(table, (double)pair->count, (double)report->statistics.nr_events);

@@ -28,13 +28,13 @@ enum report_kind {
 
 struct report {
 	struct source *source;
-	struct actors actors;
+	struct contexts contexts;
 	struct steps steps;
 	struct statistics statistics;
 	struct inversions *inversions; /* NULL: a log */
 	struct counts counts;
-	struct pairs services; /* of actors and event types */
-	struct pairs on_cpus;  /* of actors and CPUs */
+	struct count_map services; /* of actors and event types */
+	struct count_map on_cpus;  /* of actors and CPUs */
 	struct cpus cpus;
 	uint64_t nr_gaps; /* events that tell of a loss */
 };

@@ -12,8 +12,8 @@
 /* Threads, the most time first; then what is beside them. */
 static int compare_times(const void *a, const void *b)
 {
-	const struct actor *left = *(struct actor *const *)a;
-	const struct actor *right = *(struct actor *const *)b;
+	const struct context *left = *(struct context *const *)a;
+	const struct context *right = *(struct context *const *)b;
 
 	if (left->is_thread != right->is_thread)
 		return left->is_thread ? -1 : 1;
@@ -23,43 +23,43 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* A ThreadX buffer's threads are all listed, as TraceX does; a log has the threads of all its events. */
-static bool is_listed(const struct report *report, const struct actor *actor)
+static bool is_listed(const struct report *report, const struct context *ctx)
 {
 	bool is_foreign = report->source->file.foreign;
 
-	if (actor->nr_events > 0 || actor->time > 0)
-		return actor->is_thread || is_foreign;
-	return is_foreign && (actor->object || !actor->is_thread);
+	if (ctx->nr_events > 0 || ctx->time > 0)
+		return ctx->is_thread || is_foreign;
+	return is_foreign && (ctx->object || !ctx->is_thread);
 }
 
-static void put_actors(const struct report *report, struct table *table,
-		       void (*put)(const struct report *report, struct table *table,
-				   const struct actor *actor))
+static void put_contexts(const struct report *report, struct table *table,
+			 void (*put)(const struct report *report, struct table *table,
+				     const struct context *ctx))
 {
-	size_t nr = report->actors.nr_actors;
-	struct actor **sorted = must(reallocarray(NULL, nr, sizeof(struct actor *)));
+	size_t nr = report->contexts.nr_contexts;
+	struct context **sorted = must(reallocarray(NULL, nr, sizeof(struct context *)));
 
-	memcpy(sorted, report->actors.actor, nr * sizeof(struct actor *));
-	qsort(sorted, nr, sizeof(struct actor *), compare_times);
+	memcpy(sorted, report->contexts.ctx, nr * sizeof(struct context *));
+	qsort(sorted, nr, sizeof(struct context *), compare_times);
 	for (size_t i = 0; i < nr; i++)
 		put(report, table, sorted[i]);
 	free(sorted);
 }
 
-static void put_profile(const struct report *report, struct table *table, const struct actor *actor)
+static void put_profile(const struct report *report, struct table *table, const struct context *ctx)
 {
 	char handle[16];
 
-	if (!is_listed(report, actor))
+	if (!is_listed(report, ctx))
 		return;
-	snprintf(handle, sizeof(handle), "%08x", actor->context);
-	table_string(table, actor->name);
+	snprintf(handle, sizeof(handle), "%08x", ctx->context);
+	table_string(table, ctx->name);
 	table_string(table, handle);
-	table_number(table, actor->nr_events);
+	table_number(table, ctx->nr_events);
 	if (report->source->file.foreign)
-		table_number(table, (uint64_t)actor->time);
-	table_seconds(table, steps_ns(&report->steps, actor->time));
-	table_percent(table, (double)actor->time, (double)steps_duration(&report->steps));
+		table_number(table, (uint64_t)ctx->time);
+	table_seconds(table, report_events_ns(&report->steps, ctx->time));
+	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->steps));
 }
 
 void report_print_profile(const struct report *report, struct table *table)
@@ -78,7 +78,7 @@ void report_print_profile(const struct report *report, struct table *table)
 
 	table_begin(table, "Execution Profile", "execution_profile",
 		    report->source->file.foreign ? of_buffer : of_log, 1);
-	put_actors(report, table, put_profile);
+	put_contexts(report, table, put_profile);
 	table_end(table);
 }
 
@@ -109,16 +109,16 @@ static void put_statistics_of_buffer(const struct report *report, struct table *
 }
 
 static void put_performance(const struct report *report, struct table *table,
-			    const struct actor *actor)
+			    const struct context *ctx)
 {
 	bool is_foreign = report->source->file.foreign;
 
-	if (!actor->is_thread || !is_listed(report, actor))
+	if (!ctx->is_thread || !is_listed(report, ctx))
 		return;
-	table_string(table, actor->name);
-	table_number(table, actor->nr_events);
-	table_number(table, is_foreign ? actor->nr_suspensions : actor->nr_switches);
-	table_number(table, is_foreign ? actor->nr_resumptions : actor->nr_migrations);
+	table_string(table, ctx->name);
+	table_number(table, ctx->nr_events);
+	table_number(table, is_foreign ? ctx->nr_suspensions : ctx->nr_switches);
+	table_number(table, is_foreign ? ctx->nr_resumptions : ctx->nr_migrations);
 }
 
 void report_print_performance(const struct report *report, struct table *table)
@@ -147,7 +147,7 @@ void report_print_performance(const struct report *report, struct table *table)
 	table_end(table);
 	table_begin(table, "Performance Statistics by Thread", "performance_statistics_by_thread",
 		    is_foreign ? of_buffer : of_log, 1);
-	put_actors(report, table, put_performance);
+	put_contexts(report, table, put_performance);
 	table_end(table);
 }
 
@@ -155,29 +155,29 @@ void report_print_performance(const struct report *report, struct table *table)
 
 bool report_has_stacks(const struct report *report)
 {
-	for (size_t i = 0; i < report->actors.nr_actors; i++)
-		if (report->actors.actor[i]->has_stack)
+	for (size_t i = 0; i < report->contexts.nr_contexts; i++)
+		if (report->contexts.ctx[i]->has_stack)
 			return true;
 	return false;
 }
 
-static void put_stack(const struct report *report, struct table *table, const struct actor *actor)
+static void put_stack(const struct report *report, struct table *table, const struct context *ctx)
 {
-	uint32_t size = actor->object ? actor->object->parameter[1] : 0;
+	uint32_t size = ctx->object ? ctx->object->parameter[1] : 0;
 
-	if (!report->source->file.foreign || size == 0 || !actor->is_thread)
+	if (!report->source->file.foreign || size == 0 || !ctx->is_thread)
 		return;
-	table_string(table, actor->name);
+	table_string(table, ctx->name);
 	table_number(table, size);
-	if (!actor->has_stack) {
+	if (!ctx->has_stack) {
 		for (int i = 0; i < 4; i++)
 			table_unknown(table);
 		return;
 	}
-	table_number(table, size - actor->stack_left);
-	table_number(table, actor->stack_left);
-	table_percent(table, size - actor->stack_left, size);
-	table_number(table, actor->stack_event);
+	table_number(table, size - ctx->stack_left);
+	table_number(table, ctx->stack_left);
+	table_percent(table, size - ctx->stack_left, size);
+	table_number(table, ctx->stack_event);
 }
 
 void report_print_stacks(const struct report *report, struct table *table)
@@ -191,7 +191,7 @@ void report_print_stacks(const struct report *report, struct table *table)
 						{0}};
 
 	table_begin(table, "Thread Stack Usage", "thread_stack_usage", columns, 1);
-	put_actors(report, table, put_stack);
+	put_contexts(report, table, put_stack);
 	table_end(table);
 }
 
@@ -215,9 +215,9 @@ static void put_inversion(const struct report *report, struct table *table,
 	table_string(table, inversion->owner->name);
 	table_number(table, (uint64_t)inversion->owner_priority);
 	table_number(table, inversion->number);
-	table_seconds(table, steps_ns(&report->steps, inversion->begin));
+	table_seconds(table, report_events_ns(&report->steps, inversion->begin));
 	if (inversion->length >= 0)
-		table_seconds(table, steps_ns(&report->steps, inversion->length));
+		table_seconds(table, report_events_ns(&report->steps, inversion->length));
 	else
 		table_unknown(table);
 	if (inversion->culprit)
@@ -262,7 +262,7 @@ static int compare_cpus(const void *a, const void *b)
 		return left->number < right->number ? -1 : 1;
 	if (left->time != right->time)
 		return left->time > right->time ? -1 : 1;
-	return strcmp(left->actor->name, right->actor->name);
+	return strcmp(left->ctx->name, right->ctx->name);
 }
 
 static void print_threads_on_cpus(const struct report *report, struct table *table)
@@ -272,17 +272,18 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 						{"Time/s", "time_s", true},
 						{"Percent", "percent", true},
 						{0}};
-	const struct pairs *pairs = &report->on_cpus;
+	const struct count_map *counts = &report->on_cpus;
 
-	qsort(pairs->pair, pairs->nr_pairs, sizeof(struct pair *), compare_cpus);
+	qsort(counts->pair, counts->nr_pairs, sizeof(struct pair *), compare_cpus);
 	table_begin(table, "CPUs by Thread", "cpus_by_thread", columns, 2);
-	for (size_t i = 0; i < pairs->nr_pairs; i++) {
-		const struct pair *pair = pairs->pair[i];
+	for (size_t i = 0; i < counts->nr_pairs; i++) {
+		const struct pair *pair = counts->pair[i];
 
 		table_number(table, pair->number);
-		table_string(table, pair->actor->name);
-		table_seconds(table, steps_ns(&report->steps, pair->time));
-		table_percent(table, (double)pair->time, (double)steps_duration(&report->steps));
+		table_string(table, pair->ctx->name);
+		table_seconds(table, report_events_ns(&report->steps, pair->time));
+		table_percent(table, (double)pair->time,
+			      (double)report_events_duration(&report->steps));
 	}
 	table_end(table);
 }
@@ -303,8 +304,9 @@ void report_print_cpus(const struct report *report, struct table *table)
 		table_number(table, i);
 		table_number(table, cpu->nr_events);
 		table_number(table, cpu->nr_switches);
-		table_seconds(table, steps_ns(&report->steps, cpu->time));
-		table_percent(table, (double)cpu->time, (double)steps_duration(&report->steps));
+		table_seconds(table, report_events_ns(&report->steps, cpu->time));
+		table_percent(table, (double)cpu->time,
+			      (double)report_events_duration(&report->steps));
 	}
 	table_end(table);
 	print_threads_on_cpus(report, table);
@@ -328,18 +330,18 @@ static int compare_pids(const void *a, const void *b)
 /* Those that have events, by their pids: a list to be freed. */
 static struct process *find_processes(const struct report *report, size_t *nr)
 {
-	struct process *list = must(calloc(report->actors.nr_actors + 1, sizeof(*list)));
-	size_t n = 0, nr_actors = 0;
+	struct process *list = must(calloc(report->contexts.nr_contexts + 1, sizeof(*list)));
+	size_t n = 0, nr_contexts = 0;
 
-	for (size_t i = 0; i < report->actors.nr_actors; i++) {
-		const struct actor *actor = report->actors.actor[i];
+	for (size_t i = 0; i < report->contexts.nr_contexts; i++) {
+		const struct context *ctx = report->contexts.ctx[i];
 
-		if (actor->pid != 0 && actor->nr_events > 0)
-			list[nr_actors++] = (struct process){actor->pid, 1, actor->nr_events,
-							     actor->time};
+		if (ctx->pid != 0 && ctx->nr_events > 0)
+			list[nr_contexts++] = (struct process){ctx->pid, 1, ctx->nr_events,
+							       ctx->time};
 	}
-	qsort(list, nr_actors, sizeof(*list), compare_pids);
-	for (size_t i = 0; i < nr_actors; i++) {
+	qsort(list, nr_contexts, sizeof(*list), compare_pids);
+	for (size_t i = 0; i < nr_contexts; i++) {
 		if (n > 0 && list[n - 1].pid == list[i].pid) {
 			list[n - 1].nr_threads++;
 			list[n - 1].nr_events += list[i].nr_events;
@@ -374,8 +376,9 @@ void report_print_processes(const struct report *report, struct table *table)
 		table_number(table, (uint64_t)list[i].pid);
 		table_number(table, list[i].nr_threads);
 		table_number(table, list[i].nr_events);
-		table_seconds(table, steps_ns(&report->steps, list[i].time));
-		table_percent(table, (double)list[i].time, (double)steps_duration(&report->steps));
+		table_seconds(table, report_events_ns(&report->steps, list[i].time));
+		table_percent(table, (double)list[i].time,
+			      (double)report_events_duration(&report->steps));
 	}
 	table_end(table);
 	free(list);

@@ -70,19 +70,19 @@ static void count_interrupt(struct statistics *statistics, const struct step *st
 
 void statistics_count(struct statistics *statistics, const struct step *step)
 {
-	struct actor *actor = step->actor;
+	struct context *ctx = step->ctx;
 
 	if (!step->counts)
 		return;
 	statistics->nr_events++;
 	statistics->nr_made += step->is_made;
-	actor->nr_events += !step->is_made;
+	ctx->nr_events += !step->is_made;
 	if (step->native == NATIVE_THREAD_SUSPEND) {
 		statistics->nr_suspensions++;
-		actor->nr_suspensions++;
+		ctx->nr_suspensions++;
 	} else if (step->native == NATIVE_THREAD_RESUME) {
 		statistics->nr_resumptions++;
-		actor->nr_resumptions++;
+		ctx->nr_resumptions++;
 	} else if (step->native == NATIVE_TIME_SLICE) {
 		statistics->nr_time_slices++;
 	}
@@ -124,19 +124,19 @@ static int stack_word(unsigned int native)
 
 void stack_step(const struct step *step)
 {
-	struct actor *actor = step->actor;
+	struct context *ctx = step->ctx;
 	int i = stack_word(step->native);
 	uint32_t base, left;
 
-	if (i < 0 || !step->counts || !actor->object || actor->object->parameter[1] == 0 ||
+	if (i < 0 || !step->counts || !ctx->object || ctx->object->parameter[1] == 0 ||
 	    step->word[i] == 0)
 		return;
-	base = actor->object->parameter[0];
+	base = ctx->object->parameter[0];
 	left = step->word[i] < base ? 0 : step->word[i] - base;
 	/* One outside of the stack on the other side tells nothing, nor does TraceX count it. */
-	if (left >= (actor->has_stack ? actor->stack_left : actor->object->parameter[1]))
+	if (left >= (ctx->has_stack ? ctx->stack_left : ctx->object->parameter[1]))
 		return;
-	actor->has_stack = true;
-	actor->stack_left = left;
-	actor->stack_event = step->number;
+	ctx->has_stack = true;
+	ctx->stack_left = left;
+	ctx->stack_event = step->number;
 }

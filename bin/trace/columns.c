@@ -206,11 +206,12 @@ bool listing_choose(struct listing *listing, const char *names)
 					       strncmp(columns[column].name, at, length) != 0))
 			column++;
 		if (column == NR_COLUMNS) {
-			say("there is no column \"%.*s\"; there are number, time, delta, clock, "
-			    "ns, "
-			    "cpu, pid, thread, context, "
-			    "priority, event, type, address, where, size, cut, data, hex",
-			    (int)length, at);
+			message("there is no column \"%.*s\"; there are number, time, delta, "
+				"clock, "
+				"ns, "
+				"cpu, pid, thread, context, "
+				"priority, event, type, address, where, size, cut, data, hex",
+				(int)length, at);
 			return false;
 		}
 		if (listing->nr_columns < COLUMNS_MAX)
@@ -291,7 +292,7 @@ static const char *data_as_string(struct listing *listing, const struct event *e
 	scratch.used = 0;
 	scratch.fd = -1;
 	print_data(&scratch, listing->source, event);
-	if (scratch.used == TEXT_BYTES)
+	if (scratch.used == OUTPUT_BYTES)
 		scratch.used--;
 	scratch.bytes[scratch.used] = '\0';
 	return scratch.bytes;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
-#define OWN_ORDER (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
+#define OWN_OPTIONS (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
 /* Bytes of the file; NULL: they do not lie in it. */
 static const void *bytes_at(const struct elf_file *file, uint64_t offset, uint64_t size)
@@ -112,7 +112,7 @@ bool elf_open(struct elf_file *file, const char *path)
 	file->elf_class = file->bytes[EI_CLASS];
 	file->order = file->bytes[EI_DATA];
 	file->machine = half_at(file, offsetof(Elf64_Ehdr, e_machine));
-	file->is_native = file->elf_class == OWN_CLASS && file->order == OWN_ORDER &&
+	file->is_native = file->elf_class == OWN_CLASS && file->order == OWN_OPTIONS &&
 			  file->size >= sizeof(ElfW(Ehdr));
 	file->is_program = half_at(file, offsetof(Elf64_Ehdr, e_type)) == ET_EXEC ||
 			   half_at(file, offsetof(Elf64_Ehdr, e_type)) == ET_DYN;
@@ -233,26 +233,26 @@ const unsigned char *elf_section(const struct elf_file *file, const char *name, 
 	return NULL;
 }
 
-static bool put_build_id(const unsigned char *notes, size_t size, char *hex, size_t hex_size)
+static bool put_build_id(const unsigned char *annotations, size_t size, char *hex, size_t hex_size)
 {
 	ElfW(Nhdr) note;
 
 	while (size > sizeof(note)) {
 		size_t name, length;
 
-		memcpy(&note, notes, sizeof(note));
+		memcpy(&note, annotations, sizeof(note));
 		name = sizeof(note) + ((size_t)note.n_namesz + 3) / 4 * 4;
 		length = name + ((size_t)note.n_descsz + 3) / 4 * 4;
 		if (length > size)
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(notes + sizeof(note), "GNU", 4) == 0 &&
+		    memcmp(annotations + sizeof(note), "GNU", 4) == 0 &&
 		    (size_t)2 * note.n_descsz < hex_size) {
 			for (size_t i = 0; i < note.n_descsz; i++)
-				snprintf(hex + 2 * i, 3, "%02x", notes[name + i]);
+				snprintf(hex + 2 * i, 3, "%02x", annotations[name + i]);
 			return note.n_descsz > 0;
 		}
-		notes += length;
+		annotations += length;
 		size -= length;
 	}
 	return false;
@@ -263,11 +263,12 @@ void elf_build_id(const struct elf_file *file, char *hex, size_t size)
 	ElfW(Phdr) segment;
 
 	for (unsigned int i = 0; file->is_native && get_segment(file, i, &segment); i++) {
-		const void *notes = segment.p_type == PT_NOTE ?
-					    bytes_at(file, segment.p_offset, segment.p_filesz) :
-					    NULL;
+		const void *annotations = segment.p_type == PT_NOTE ?
+						  bytes_at(file, segment.p_offset,
+							   segment.p_filesz) :
+						  NULL;
 
-		if (notes && put_build_id(notes, segment.p_filesz, hex, size))
+		if (annotations && put_build_id(annotations, segment.p_filesz, hex, size))
 			return;
 	}
 	snprintf(hex, size, "-");
@@ -292,6 +293,6 @@ const char *elf_kind(const struct elf_file *file)
 	turn = (turn + 1) % 4;
 	snprintf(text[turn], sizeof(text[turn]), "%s-bit %s%s",
 		 file->elf_class == ELFCLASS64 ? "64" : "32", name,
-		 file->order == OWN_ORDER ? "" : ", other byte order");
+		 file->order == OWN_OPTIONS ? "" : ", other byte order");
 	return text[turn];
 }

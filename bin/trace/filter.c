@@ -46,7 +46,7 @@ static const struct {
 	{"i16", FIELD_SIGNED, 2},	 {"i32", FIELD_SIGNED, 4},    {"i64", FIELD_SIGNED, 8},
 };
 
-enum operator{
+enum comparison {
 	OPERATOR_EQUAL,
 	OPERATOR_UNEQUAL,
 	OPERATOR_LESS,
@@ -61,14 +61,14 @@ struct filter {
 	enum kind kind;
 	struct filter *left, *right;
 	enum field field;
-	enum operator operator;
+	enum comparison operator;
 	unsigned int bytes, offset; /* in the data */
 	char *text;
 	size_t text_size;
 	char *name; /* of a field of a call */
 	bool is_number;
 	int64_t number;
-	struct moment moment;
+	struct time_arg time_arg;
 	/* Whether a name matches is found out once for each type. */
 	signed char *matches;
 };
@@ -91,8 +91,8 @@ static struct filter *parse_not(struct parser *parser);
 static void *complain(struct parser *parser, const char *what)
 {
 	if (!parser->is_wrong)
-		say(*parser->at ? "filter: %s, at \"%s\"" : "filter: %s, at its end", what,
-		    parser->at);
+		message(*parser->at ? "filter: %s, at \"%s\"" : "filter: %s, at its end", what,
+			parser->at);
 	parser->is_wrong = true;
 	return NULL;
 }
@@ -137,11 +137,11 @@ static char *take_value(struct parser *parser)
 	return value;
 }
 
-static bool take_operator(struct parser *parser, enum operator* operator)
+static bool take_operator(struct parser *parser, enum comparison *operator)
 {
 	static const struct {
 		const char *text;
-		enum operator operator;
+		enum comparison operator;
 	} table[] = {{"!=", OPERATOR_UNEQUAL}, {"<=", OPERATOR_AT_MOST}, {">=", OPERATOR_AT_LEAST},
 		     {"<", OPERATOR_LESS},     {">", OPERATOR_MORE},	 {"==", OPERATOR_EQUAL},
 		     {"=", OPERATOR_EQUAL},    {":", OPERATOR_EQUAL}};
@@ -201,7 +201,7 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 		return test;
 	}
 	if (test->field == FIELD_TIME) {
-		if (!moment_parse(test->text, &test->moment)) {
+		if (!time_arg_parse(test->text, &test->time_arg)) {
 			parser->is_wrong = true;
 			goto wrong;
 		}
@@ -404,7 +404,7 @@ void filter_free(struct filter *filter)
 
 /* Looking at events. */
 
-static bool compare(int64_t a, enum operator operator, int64_t b)
+static bool compare(int64_t a, enum comparison operator, int64_t b)
 {
 	switch (operator) {
 	case OPERATOR_EQUAL:
@@ -422,7 +422,7 @@ static bool compare(int64_t a, enum operator operator, int64_t b)
 	}
 }
 
-static bool compare_unsigned(uint64_t a, enum operator operator, uint64_t b)
+static bool compare_unsigned(uint64_t a, enum comparison operator, uint64_t b)
 {
 	const uint64_t flip = UINT64_C(1) << 63;
 
@@ -525,7 +525,7 @@ static bool test(const struct filter *filter, struct source *source, const struc
 		return compare_unsigned(event->address, filter->operator,(uint64_t) filter->number);
 	case FIELD_TIME:
 		return compare(event->time_ns, filter->operator,
-			       moment_ns(&filter->moment, source));
+			       time_arg_ns(&filter->time_arg, source));
 	case FIELD_TYPE:
 		number = (int64_t)event->type;
 		break;
@@ -583,15 +583,15 @@ int selection_option(struct selection *selection, int code, const char *argument
 		selection->filter = filter_parse(argument);
 		return selection->filter ? 1 : -1;
 	case OPTION_FROM:
-		return moment_parse(argument, &selection->from) ? 1 : -1;
+		return time_arg_parse(argument, &selection->from) ? 1 : -1;
 	case OPTION_UNTIL:
-		return moment_parse(argument, &selection->until) ? 1 : -1;
+		return time_arg_parse(argument, &selection->until) ? 1 : -1;
 	case OPTION_TICK:
 		selection->tick_ns = strtod(argument, &end);
 		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
 		    selection->tick_ns <= 1e15)
 			return 1;
-		say("%s is no length of a tick in nanoseconds", argument);
+		message("%s is no length of a tick in nanoseconds", argument);
 		return -1;
 	default:
 		return 0;
@@ -601,10 +601,11 @@ int selection_option(struct selection *selection, int code, const char *argument
 bool selection_next(const struct selection *selection, struct source *source, struct event *event)
 {
 	while (source_next(source, event)) {
-		if (selection->from.is_set && event->time_ns < moment_ns(&selection->from, source))
+		if (selection->from.is_set &&
+		    event->time_ns < time_arg_ns(&selection->from, source))
 			continue;
 		if (selection->until.is_set &&
-		    event->time_ns >= moment_ns(&selection->until, source))
+		    event->time_ns >= time_arg_ns(&selection->until, source))
 			continue; /* OVERFLOW is older than what stands before it, so the end is not the end */
 		if (filter_takes(selection->filter, source, event))
 			return true;

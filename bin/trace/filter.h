@@ -37,7 +37,7 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 /* What commands that read events have in common: -f, --from, --until, --tick. */
 struct selection {
 	struct filter *filter;
-	struct moment from, until;
+	struct time_arg from, until;
 	double tick_ns;
 };
 

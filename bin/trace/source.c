@@ -90,19 +90,21 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 static void say_why(const char *path, int error, const struct stat *status, double tick_ns)
 {
 	if (S_ISDIR(status->st_mode))
-		say("%s is a directory", path);
+		message("%s is a directory", path);
 	else if (!S_ISREG(status->st_mode))
-		say("%s is not a file that can be read at any place; a trace has to be one", path);
+		message("%s is not a file that can be read at any place; a trace has to be one",
+			path);
 	else if (status->st_size == 0)
-		say("%s is empty", path);
+		message("%s is empty", path);
 	else if (error == EINVAL && tick_ns > 0)
-		say("%s: this is no trace of ThreadX, or no length for a tick", path);
+		message("%s: this is no trace of ThreadX, or no length for a tick", path);
 	else if (error == EINVAL)
-		say("%s: this is no trace that can be read: neither a posixtrace log nor a ThreadX "
-		    "buffer",
-		    path);
+		message("%s: this is no trace that can be read: neither a posixtrace log nor a "
+			"ThreadX "
+			"buffer",
+			path);
 	else
-		say_error(error, "%s", path);
+		message_error(error, "%s", path);
 }
 
 struct source *source_open(const char *path, double tick_ns)
@@ -113,7 +115,7 @@ struct source *source_open(const char *path, double tick_ns)
 	int error;
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		say_error(errno, "%s", path);
+		message_error(errno, "%s", path);
 		free(source);
 		return NULL;
 	}
@@ -145,7 +147,7 @@ bool source_would_be_lost(const char *path, const char *output)
 {
 	if (!is_same_file(path, output))
 		return false;
-	say("%s would be written over itself", path);
+	message("%s would be written over itself", path);
 	return true;
 }
 
@@ -433,18 +435,20 @@ unsigned int event_native(const struct event *event)
 	return event->type >= FOREIGN_TYPES && id < NATIVE_USER ? (unsigned int)id : 0;
 }
 
-void source_tell_losses(const struct source *source)
+void source_report_losses(const struct source *source)
 {
 	const struct txtrace_loss *loss = &source->loss;
 
 	if (loss->overwritten + loss->dropped + loss->abandoned > 0)
-		say("%s: events were lost when it was recorded: %llu overwritten, %llu dropped, "
-		    "%llu abandoned",
-		    source->path, loss->overwritten, loss->dropped, loss->abandoned);
+		message("%s: events were lost when it was recorded: %llu overwritten, %llu "
+			"dropped, "
+			"%llu abandoned",
+			source->path, loss->overwritten, loss->dropped, loss->abandoned);
 	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		say("%s: the log has not all that was recorded", source->path);
+		message("%s: the log has not all that was recorded", source->path);
 	if (!source->file.foreign && !source->file.complete)
-		say("%s: its writer died; what it had not yet written is missing", source->path);
+		message("%s: its writer died; what it had not yet written is missing",
+			source->path);
 }
 
 /* ThreadX's table. */

@@ -116,7 +116,7 @@ void source_rewind(struct source *source);
 void source_expand(struct source *source);
 
 /* Say what was lost: ahead of everything else, so that nobody takes a trace with holes for a whole one. */
-void source_tell_losses(const struct source *source);
+void source_report_losses(const struct source *source);
 
 /* The object with this handle, or NULL. */
 const struct source_object *source_object(const struct source *source, unsigned int handle);

@@ -162,7 +162,8 @@ static struct debuginfo_module *info_of(struct symbols *symbols, struct module *
 		symbols->info = debuginfo_new();
 	if (debuginfo_add(symbols->info, module->path, module->base, module->build_id,
 			  &module->info) == DEBUGINFO_CHANGED)
-		say("%s is not the file that was traced: its symbols are not used", module->path);
+		message("%s is not the file that was traced: its symbols are not used",
+			module->path);
 	return module->info;
 }
 
@@ -186,7 +187,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	return true;
 }
 
-static uint64_t keep(struct symbols *symbols, const char *name)
+static uint64_t wait_history(struct symbols *symbols, const char *name)
 {
 	if (symbols->nr_names == symbols->room_of_names) {
 		symbols->room_of_names = symbols->room_of_names ? 2 * symbols->room_of_names : 64;
@@ -210,7 +211,7 @@ static uint64_t look_up(struct symbols *symbols, uint64_t address, bool is_code)
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64, name_of(module->path),
 			 address - module->base);
 	}
-	return keep(symbols, text);
+	return wait_history(symbols, text);
 }
 
 static const char *name_at(struct symbols *symbols, struct map *known, uint64_t address,

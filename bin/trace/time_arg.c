@@ -32,7 +32,7 @@ double unit_ns(const char *unit)
 	return 0;
 }
 
-static bool parse_relative(const char *text, struct moment *moment)
+static bool parse_relative(const char *text, struct time_arg *time_arg)
 {
 	char *end;
 	double number = strtod(text, &end);
@@ -40,8 +40,8 @@ static bool parse_relative(const char *text, struct moment *moment)
 
 	if (end == text || unit_ns(end) == 0 || !(ns > -9e18 && ns < 9e18))
 		return false;
-	moment->is_relative = true;
-	moment->ns = (int64_t)(ns + (number < 0 ? -0.5 : 0.5));
+	time_arg->is_relative = true;
+	time_arg->ns = (int64_t)(ns + (number < 0 ? -0.5 : 0.5));
 	return true;
 }
 
@@ -68,19 +68,19 @@ static bool parse_clock(const char *text, int *seconds, int64_t *ns)
 	       second >= 0 && second < 61;
 }
 
-static bool parse_absolute(const char *text, struct moment *moment)
+static bool parse_absolute(const char *text, struct time_arg *time_arg)
 {
 	struct tm date = {.tm_isdst = -1};
 	int seconds = 0, length = 0;
 	int64_t ns = 0;
 	time_t day;
 
-	moment->is_relative = false;
+	time_arg->is_relative = false;
 	if (sscanf(text, "%4d-%2d-%2d%n", &date.tm_year, &date.tm_mon, &date.tm_mday, &length) <
 	    3) {
-		moment->seconds_of_day = parse_clock(text, &seconds, &ns) ? seconds : -1;
-		moment->ns = ns;
-		return moment->seconds_of_day >= 0;
+		time_arg->seconds_of_day = parse_clock(text, &seconds, &ns) ? seconds : -1;
+		time_arg->ns = ns;
+		return time_arg->seconds_of_day >= 0;
 	}
 	text += length;
 	if ((*text == 'T' || *text == ' ') && !parse_clock(text + 1, &seconds, &ns))
@@ -93,33 +93,33 @@ static bool parse_absolute(const char *text, struct moment *moment)
 	date.tm_min = seconds / 60 % 60;
 	date.tm_sec = seconds % 60;
 	day = mktime(&date);
-	moment->seconds_of_day = -1;
-	if (__builtin_mul_overflow((int64_t)day, NS_PER_S, &moment->ns))
-		moment->ns = day < 0 ? INT64_MIN : INT64_MAX;
-	moment->ns = later(moment->ns, ns);
+	time_arg->seconds_of_day = -1;
+	if (__builtin_mul_overflow((int64_t)day, NS_PER_S, &time_arg->ns))
+		time_arg->ns = day < 0 ? INT64_MIN : INT64_MAX;
+	time_arg->ns = later(time_arg->ns, ns);
 	return day != (time_t)-1;
 }
 
-bool moment_parse(const char *text, struct moment *moment)
+bool time_arg_parse(const char *text, struct time_arg *time_arg)
 {
-	*moment = (struct moment){.is_set = true};
-	if (parse_relative(text, moment) || parse_absolute(text, moment))
+	*time_arg = (struct time_arg){.is_set = true};
+	if (parse_relative(text, time_arg) || parse_absolute(text, time_arg))
 		return true;
-	say("%s is no time: 1.5s, 20ms, 12:30:01.5, 2026-11-21T12:30", text);
+	message("%s is no time: 1.5s, 20ms, 12:30:01.5, 2026-11-21T12:30", text);
 	return false;
 }
 
-int64_t moment_ns(const struct moment *moment, const struct source *source)
+int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source)
 {
 	time_t first = (time_t)(source->first_ns / NS_PER_S);
 	struct tm date;
 
-	if (moment->is_relative)
-		return later(source->first_ns, moment->ns);
-	if (moment->seconds_of_day < 0)
-		return moment->ns;
+	if (time_arg->is_relative)
+		return later(source->first_ns, time_arg->ns);
+	if (time_arg->seconds_of_day < 0)
+		return time_arg->ns;
 	localtime_r(&first, &date); /* the day on which the trace begins */
 	date.tm_hour = date.tm_min = 0;
-	date.tm_sec = (int)moment->seconds_of_day;
-	return (int64_t)mktime(&date) * NS_PER_S + moment->ns;
+	date.tm_sec = (int)time_arg->seconds_of_day;
+	return (int64_t)mktime(&date) * NS_PER_S + time_arg->ns;
 }

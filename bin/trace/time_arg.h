@@ -17,16 +17,16 @@
 double unit_ns(const char *unit);
 
 /* Relative ones count from the first event. */
-struct moment {
+struct time_arg {
 	bool is_set, is_relative;
 	int64_t ns;
 	int64_t seconds_of_day; /* absolute without a date: -1 if it has one */
 };
 
 /* False: it is no TIME, and that was said. */
-bool moment_parse(const char *text, struct moment *moment);
+bool time_arg_parse(const char *text, struct time_arg *time_arg);
 
 /* On the scale of the events of this source; needs the first event to have been read. */
-int64_t moment_ns(const struct moment *moment, const struct source *source);
+int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "trace/source.h"
 
-#define REGISTRY_NAME_MAX 59 /* with its null less than what TraceX refuses */
+#define TRX_OBJECTS_NAME_MAX 59 /* with its null less than what TraceX refuses */
 
 struct registered {
 	uint32_t handle;
@@ -22,10 +22,10 @@ struct registered {
 	bool is_released;
 	pid_t pid, tid;
 	uint32_t parameter[2];
-	char name[REGISTRY_NAME_MAX + 1];
+	char name[TRX_OBJECTS_NAME_MAX + 1];
 };
 
-struct registry {
+struct trx_objects {
 	struct registered *object;
 	size_t nr_objects, room;
 	struct map by_input;  /* input and its handle -> index + 1 */
@@ -36,25 +36,26 @@ struct registry {
 };
 
 /* The objects of a trace; handles that are taken are replaced. */
-void registry_add_source(struct registry *registry, unsigned int input,
-			 const struct source *source);
+void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
+			    const struct source *source);
 
 /* One that no trace has told of; handle 0: any.  Returns its handle. */
-uint32_t registry_add(struct registry *registry, unsigned int input, uint32_t handle, int type,
-		      const char *name);
+uint32_t trx_objects_add(struct trx_objects *trx_objects, unsigned int input, uint32_t handle,
+			 int type, const char *name);
 
 /* The handle for one of a trace; 0: there is no such object. */
-uint32_t registry_find(const struct registry *registry, unsigned int input, uint32_t handle);
+uint32_t trx_objects_find(const struct trx_objects *trx_objects, unsigned int input,
+			  uint32_t handle);
 
 /* The handle for a context of a trace: a thread of this handle, made up if there is none. */
-uint32_t registry_context(struct registry *registry, unsigned int input, uint32_t context);
+uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input, uint32_t context);
 
 /* At the end: names that are told apart.  labels: of the inputs.  Threads go first. */
-void registry_finish(struct registry *registry, const char *const *labels);
+void trx_objects_finish(struct trx_objects *trx_objects, const char *const *labels);
 
 /* Bytes that all names fit into. */
-uint32_t registry_name_size(const struct registry *registry);
+uint32_t trx_objects_name_size(const struct trx_objects *trx_objects);
 
-void registry_free(struct registry *registry);
+void trx_objects_free(struct trx_objects *trx_objects);
 
 #endif

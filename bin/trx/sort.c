@@ -28,67 +28,67 @@ static int open_unnamed(const char *directory)
 	return fd;
 }
 
-bool spool_open(struct spool *spool, const char *path)
+bool sort_open(struct sorter *sorter, const char *path)
 {
 	char *directory = directory_of(path);
 	const char *temporary = getenv("TMPDIR");
 	bool is_stdout = strcmp(path, "-") == 0;
 
-	memset(spool, 0, sizeof(*spool));
-	spool->newest_ns = INT64_MIN;
-	spool->fd = directory && !is_stdout ? open_unnamed(directory) : -1;
+	memset(sorter, 0, sizeof(*sorter));
+	sorter->newest_ns = INT64_MIN;
+	sorter->fd = directory && !is_stdout ? open_unnamed(directory) : -1;
 	free(directory);
-	if (spool->fd < 0)
-		spool->fd = open_unnamed(temporary && *temporary ? temporary : "/tmp");
-	if (spool->fd < 0)
-		say_error(errno, "there is no place to keep events in until they are written");
-	return spool->fd >= 0;
+	if (sorter->fd < 0)
+		sorter->fd = open_unnamed(temporary && *temporary ? temporary : "/tmp");
+	if (sorter->fd < 0)
+		message_error(errno, "there is no place to keep events in until they are written");
+	return sorter->fd >= 0;
 }
 
-void spool_close(struct spool *spool)
+void sort_close(struct sorter *sorter)
 {
-	if (spool->fd >= 0)
-		close(spool->fd);
-	free(spool->late);
-	spool->fd = -1;
-	spool->late = NULL;
+	if (sorter->fd >= 0)
+		close(sorter->fd);
+	free(sorter->late);
+	sorter->fd = -1;
+	sorter->late = NULL;
 }
 
-static void flush(struct spool *spool)
+static void flush(struct sorter *sorter)
 {
-	if (!spool->error)
-		spool->error = write_all(spool->fd, spool->out,
-					 spool->nr_out * sizeof(*spool->out));
-	spool->nr_out = 0;
+	if (!sorter->error)
+		sorter->error = write_all(sorter->fd, sorter->out,
+					  sorter->nr_out * sizeof(*sorter->out));
+	sorter->nr_out = 0;
 }
 
-static void keep_late(struct spool *spool, const struct spooled *event)
+static void keep_late(struct sorter *sorter, const struct spooled *event)
 {
-	if (spool->nr_late == spool->late_room) {
-		size_t room = spool->late_room ? 2 * spool->late_room : 256;
-		struct spooled *late = reallocarray(spool->late, room, sizeof(*late));
+	if (sorter->nr_late == sorter->late_room) {
+		size_t room = sorter->late_room ? 2 * sorter->late_room : 256;
+		struct spooled *late = reallocarray(sorter->late, room, sizeof(*late));
 
 		if (!late) {
-			spool->error = ENOMEM;
+			sorter->error = ENOMEM;
 			return;
 		}
-		spool->late = late;
-		spool->late_room = room;
+		sorter->late = late;
+		sorter->late_room = room;
 	}
-	spool->late[spool->nr_late++] = *event;
+	sorter->late[sorter->nr_late++] = *event;
 }
 
-void spool_put(struct spool *spool, const struct spooled *event)
+void sort_put(struct sorter *sorter, const struct spooled *event)
 {
-	if (event->time_ns < spool->newest_ns) {
-		keep_late(spool, event);
+	if (event->time_ns < sorter->newest_ns) {
+		keep_late(sorter, event);
 		return;
 	}
-	spool->newest_ns = event->time_ns;
-	if (spool->nr_out == SPOOL_WINDOW)
-		flush(spool);
-	spool->out[spool->nr_out++] = *event;
-	spool->nr_events++;
+	sorter->newest_ns = event->time_ns;
+	if (sorter->nr_out == SORT_WINDOW)
+		flush(sorter);
+	sorter->out[sorter->nr_out++] = *event;
+	sorter->nr_events++;
 }
 
 /* Stable, as qsort() need not be: by insertion into sorted halves. */
@@ -107,46 +107,46 @@ static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 	memcpy(events, scratch, k * sizeof(*events)); /* what is left is in its place */
 }
 
-bool spool_end(struct spool *spool)
+bool sort_end(struct sorter *sorter)
 {
-	struct spooled *scratch = reallocarray(NULL, spool->nr_late + 1, sizeof(*scratch));
+	struct spooled *scratch = reallocarray(NULL, sorter->nr_late + 1, sizeof(*scratch));
 
-	flush(spool);
+	flush(sorter);
 	if (!scratch)
-		spool->error = ENOMEM;
+		sorter->error = ENOMEM;
 	else
-		sort(spool->late, scratch, spool->nr_late);
+		sort(sorter->late, scratch, sorter->nr_late);
 	free(scratch);
-	if (spool->error)
-		say_error(spool->error, "events could not be kept until they are written");
-	return !spool->error;
+	if (sorter->error)
+		message_error(sorter->error, "events could not be kept until they are written");
+	return !sorter->error;
 }
 
-static const struct spooled *look_in_file(struct spool *spool, struct spool_cursor *cursor)
+static const struct spooled *look_in_file(struct sorter *sorter, struct sort_cursor *cursor)
 {
 	uint64_t i = cursor->event - cursor->window_first;
 	ssize_t got;
 
-	if (cursor->event >= spool->nr_events)
+	if (cursor->event >= sorter->nr_events)
 		return NULL;
 	if (i < cursor->window_size)
 		return &cursor->window[i];
 	cursor->window_first = cursor->event;
 	do
-		got = pread(spool->fd, cursor->window, sizeof(cursor->window),
+		got = pread(sorter->fd, cursor->window, sizeof(cursor->window),
 			    (off_t)(cursor->event * sizeof(struct spooled)));
 	while (got < 0 && errno == EINTR);
 	cursor->window_size = got > 0 ? (size_t)got / sizeof(struct spooled) : 0;
 	if (cursor->window_size == 0)
-		spool->error = got < 0 ? errno : EIO;
+		sorter->error = got < 0 ? errno : EIO;
 	return cursor->window_size > 0 ? cursor->window : NULL;
 }
 
-const struct spooled *spool_next(struct spool *spool, struct spool_cursor *cursor)
+const struct spooled *sort_next(struct sorter *sorter, struct sort_cursor *cursor)
 {
-	const struct spooled *event = look_in_file(spool, cursor);
-	const struct spooled *late = cursor->late < spool->nr_late ? &spool->late[cursor->late] :
-								     NULL;
+	const struct spooled *event = look_in_file(sorter, cursor);
+	const struct spooled *late = cursor->late < sorter->nr_late ? &sorter->late[cursor->late] :
+								      NULL;
 
 	if (late && (!event || late->time_ns < event->time_ns)) {
 		cursor->late++;

@@ -19,9 +19,9 @@ struct spooled {
 	uint32_t is_more; /* it goes on with the data of the one before */
 };
 
-#define SPOOL_WINDOW 1024
+#define SORT_WINDOW 1024
 
-struct spool {
+struct sorter {
 	int fd;
 	int error; /* 0: all is well */
 	int64_t newest_ns;
@@ -29,28 +29,28 @@ struct spool {
 	struct spooled *late;
 	size_t nr_late, late_room;
 	size_t nr_out; /* in out[], not yet in the file */
-	struct spooled out[SPOOL_WINDOW];
+	struct spooled out[SORT_WINDOW];
 };
 
 /* A place in the order of time; all 0 is the beginning. */
-struct spool_cursor {
+struct sort_cursor {
 	uint64_t event; /* next one in the file, */
 	size_t late;	/* and of those that came late */
 	uint64_t window_first;
 	size_t window_size;
-	struct spooled window[SPOOL_WINDOW];
+	struct spooled window[SORT_WINDOW];
 };
 
 /* The file stands where this one will, or, if it cannot, in $TMPDIR.  False: it cannot be made, and that was said. */
-bool spool_open(struct spool *spool, const char *path);
-void spool_close(struct spool *spool);
+bool sort_open(struct sorter *sorter, const char *path);
+void sort_close(struct sorter *sorter);
 
-void spool_put(struct spool *spool, const struct spooled *event);
+void sort_put(struct sorter *sorter, const struct spooled *event);
 
 /* All is there: from now on it is read.  False: it could not be written, and that was said. */
-bool spool_end(struct spool *spool);
+bool sort_end(struct sorter *sorter);
 
 /* The next event; NULL behind the last.  Valid until the next call for this cursor. */
-const struct spooled *spool_next(struct spool *spool, struct spool_cursor *cursor);
+const struct spooled *sort_next(struct sorter *sorter, struct sort_cursor *cursor);
 
 #endif

@@ -18,21 +18,21 @@ bool trx_begin(struct trx *trx, const char *output)
 {
 	memset(trx, 0, sizeof(*trx));
 	trx->next_id = NATIVE_USER + 1;
-	return spool_open(&trx->spool, output);
+	return sort_open(&trx->sorter, output);
 }
 
 unsigned int trx_add_source(struct trx *trx, const struct source *source, const char *label)
 {
 	trx->label[trx->nr_inputs] = label;
 	trx->path[trx->nr_inputs] = source->path;
-	registry_add_source(&trx->registry, trx->nr_inputs, source);
+	trx_objects_add_source(&trx->trx_objects, trx->nr_inputs, source);
 	return trx->nr_inputs++;
 }
 
 void trx_free(struct trx *trx)
 {
-	registry_free(&trx->registry);
-	spool_close(&trx->spool);
+	trx_objects_free(&trx->trx_objects);
+	sort_close(&trx->sorter);
 	map_free(&trx->type_of);
 	map_free(&trx->id_of);
 	map_free(&trx->name_of);
@@ -83,8 +83,9 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 		uint32_t handle = (uint32_t)OBJECT_EVENT_TYPE << 24 |
 				  ((uint32_t)*known - NATIVE_USER);
 
-		if (!map_find(&trx->registry.by_handle, handle))
-			registry_add(&trx->registry, input, handle, OBJECT_EVENT_TYPE, event->name);
+		if (!map_find(&trx->trx_objects.by_handle, handle))
+			trx_objects_add(&trx->trx_objects, input, handle, OBJECT_EVENT_TYPE,
+					event->name);
 	}
 	return (uint32_t)*known;
 }
@@ -108,17 +109,17 @@ static uint32_t word_of(struct trx *trx, unsigned int input, const char *label, 
 
 	if (!label || !label_is_object(label) || word == 0 || word >= CONTEXT_INITIALIZE)
 		return word;
-	handle = registry_find(&trx->registry, input, word);
+	handle = trx_objects_find(&trx->trx_objects, input, word);
 	if (handle)
 		return handle;
 	if (type_by_label(label) == OBJECT_THREAD)
-		return registry_context(&trx->registry, input, word);
+		return trx_objects_context(&trx->trx_objects, input, word);
 	if (type_by_label(label) != OBJECT_MUTEX)
 		return word;
 	snprintf(name, sizeof(name), "unknown mutex %x", word);
-	handle = registry_add(&trx->registry, input, word, OBJECT_MUTEX, name);
-	*map_get(&trx->registry.by_input,
-		 (uint64_t)input << 32 | word) = map_find(&trx->registry.by_handle, handle);
+	handle = trx_objects_add(&trx->trx_objects, input, word, OBJECT_MUTEX, name);
+	*map_get(&trx->trx_objects.by_input,
+		 (uint64_t)input << 32 | word) = map_find(&trx->trx_objects.by_handle, handle);
 	return handle;
 }
 
@@ -129,11 +130,11 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 			  event->context == CONTEXT_INITIALIZE;
 
 	to->context = is_special ? event->context :
-				   registry_context(&trx->registry, input, event->context);
+				   trx_objects_context(&trx->trx_objects, input, event->context);
 	if (is_special)
-		to->priority = event->interrupted ?
-				       registry_context(&trx->registry, input, event->interrupted) :
-				       0;
+		to->priority = event->interrupted ? trx_objects_context(&trx->trx_objects, input,
+									event->interrupted) :
+						    0;
 	else if (event->type >= FOREIGN_TYPES &&
 		 !event->is_made) /* which does not tell the preemption-threshold */
 		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
@@ -150,7 +151,7 @@ static void put_suspend(struct trx *trx, uint32_t next)
 		return;
 	if (next < CONTEXT_INITIALIZE)
 		trx->suspend.info[3] = next;
-	spool_put(&trx->spool, &trx->suspend);
+	sort_put(&trx->sorter, &trx->suspend);
 	trx->has_suspend = false;
 }
 
@@ -184,7 +185,7 @@ void trx_put(struct trx *trx, unsigned int input, const struct event *event, int
 	put_suspend(trx, to.context);
 	if (put_made(trx, event, &to))
 		return;
-	spool_put(&trx->spool, &to);
+	sort_put(&trx->sorter, &to);
 	if (event->type < SYSTEM_TYPES || (event->is_call && native))
 		return;
 	for (size_t at = WORDS_BYTES; at < event->size; at += WORDS_BYTES) {
@@ -193,22 +194,22 @@ void trx_put(struct trx *trx, unsigned int input, const struct event *event, int
 		memcpy(to.info, event->data + at, left < WORDS_BYTES ? left : WORDS_BYTES);
 		to.id = cpu << 24 | ID_DATA;
 		to.is_more = 1;
-		spool_put(&trx->spool, &to);
+		sort_put(&trx->sorter, &to);
 	}
 }
 
-bool trx_write(struct trx *trx, const struct trx_order *order)
+bool trx_write(struct trx *trx, const struct trx_options *order)
 {
-	struct trx_order full = *order;
+	struct trx_options full = *order;
 
 	put_suspend(trx, 0);
 	full.inputs = trx->path;
 	full.nr_inputs = trx->nr_inputs;
-	if (!spool_end(&trx->spool))
+	if (!sort_end(&trx->sorter))
 		return false;
-	registry_finish(&trx->registry, trx->label);
-	if (trx->registry.nr_cut > 0)
-		say("%zu names were too long for TraceX and are cut to %d characters",
-		    trx->registry.nr_cut, REGISTRY_NAME_MAX);
-	return trxfile_write(&trx->registry, &trx->spool, trx->has_cpu, &full);
+	trx_objects_finish(&trx->trx_objects, trx->label);
+	if (trx->trx_objects.nr_cut > 0)
+		message("%zu names were too long for TraceX and are cut to %d characters",
+			trx->trx_objects.nr_cut, TRX_OBJECTS_NAME_MAX);
+	return trx_write_file(&trx->trx_objects, &trx->sorter, trx->has_cpu, &full);
 }

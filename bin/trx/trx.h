@@ -22,7 +22,7 @@
 #define TRX_INPUTS_MAX 64
 #define TRX_CPUS 256
 
-struct trx_order {
+struct trx_options {
 	const char *output; /* a file; "-": standard output */
 	bool overwrites;
 	bool splits, per_core;	   /* into several files, named after it */
@@ -33,8 +33,8 @@ struct trx_order {
 };
 
 struct trx {
-	struct registry registry;
-	struct spool spool;
+	struct trx_objects trx_objects;
+	struct sorter sorter;
 	unsigned int nr_inputs;
 	const char *label[TRX_INPUTS_MAX], *path[TRX_INPUTS_MAX];
 	struct map type_of; /* input and its type -> TXTB id */
@@ -56,7 +56,7 @@ unsigned int trx_add_source(struct trx *trx, const struct source *source, const 
 void trx_put(struct trx *trx, unsigned int input, const struct event *event, int64_t time_ns);
 
 /* Write the file, or the files.  False: there is none, and it was said why. */
-bool trx_write(struct trx *trx, const struct trx_order *order);
+bool trx_write(struct trx *trx, const struct trx_options *order);
 
 void trx_free(struct trx *trx);
 

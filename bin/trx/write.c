@@ -31,9 +31,9 @@
 #define ALL_CPUS (-1)
 
 struct writer {
-	const struct registry *registry;
-	struct spool *spool;
-	const struct trx_order *order;
+	const struct trx_objects *trx_objects;
+	struct sorter *sorter;
+	const struct trx_options *order;
 	char **made; /* names of the files that are complete */
 	size_t nr_made;
 	uint32_t filler_context;
@@ -48,7 +48,7 @@ struct series {
 };
 
 struct piece {
-	struct spool_cursor begin;
+	struct sort_cursor begin;
 	uint64_t nr_events;
 	uint32_t nr_fillers;
 	int64_t first_ns, last_ns;
@@ -56,12 +56,12 @@ struct piece {
 
 /* Reading. */
 
-static const struct spooled *next_of(struct spool *spool, struct spool_cursor *cursor, int cpu)
+static const struct spooled *next_of(struct sorter *sorter, struct sort_cursor *cursor, int cpu)
 {
 	const struct spooled *event;
 
 	do
-		event = spool_next(spool, cursor);
+		event = sort_next(sorter, cursor);
 	while (event && cpu != ALL_CPUS && event->id >> 24 != (uint32_t)cpu);
 	return event;
 }
@@ -74,14 +74,14 @@ static double choose_tick(double tick_ns, int64_t gap_ns)
 	return tick_ns;
 }
 
-static void survey(const struct writer *writer, struct series *series)
+static void scan(const struct writer *writer, struct series *series)
 {
-	struct spool_cursor *cursor = must(calloc(1, sizeof(*cursor)));
+	struct sort_cursor *cursor = must(calloc(1, sizeof(*cursor)));
 	const struct spooled *event;
 	int64_t last_ns = 0, gap_ns = 0;
 
 	series->nr_events = 0;
-	while ((event = next_of(writer->spool, cursor, series->cpu))) {
+	while ((event = next_of(writer->sorter, cursor, series->cpu))) {
 		if (series->nr_events++ == 0)
 			series->first_ns = last_ns = event->time_ns;
 		if (event->time_ns - last_ns > gap_ns)
@@ -103,18 +103,18 @@ static uint32_t stamp_of(const struct series *series, const struct piece *piece,
 }
 
 /* How many events; and fillers ahead, if they alone would not show TraceX that time rises. */
-static void survey_piece(const struct writer *writer, const struct series *series,
-			 struct piece *piece, uint64_t limit)
+static void scan_piece(const struct writer *writer, const struct series *series,
+		       struct piece *piece, uint64_t threshold)
 {
-	struct spool_cursor *cursor = must(malloc(sizeof(*cursor)));
+	struct sort_cursor *cursor = must(malloc(sizeof(*cursor)));
 	const struct spooled *event;
 	uint64_t nr_up = 0, nr_down = 0;
 	uint32_t last = 0;
 
 	*cursor = piece->begin;
 	piece->nr_events = piece->nr_fillers = 0;
-	while ((event = next_of(writer->spool, cursor, series->cpu)) &&
-	       (piece->nr_events < limit || event->is_more)) {
+	while ((event = next_of(writer->sorter, cursor, series->cpu)) &&
+	       (piece->nr_events < threshold || event->is_more)) {
 		uint32_t stamp;
 
 		if (piece->nr_events == 0)
@@ -146,9 +146,10 @@ static void put_words(struct text *text, const uint32_t *word, size_t n)
 
 static void put_header(struct text *text, const struct writer *writer, uint64_t nr_slots)
 {
-	uint32_t name_size = registry_name_size(writer->registry);
+	uint32_t name_size = trx_objects_name_size(writer->trx_objects);
 	uint32_t registry_end = BASE + HEADER_BYTES +
-				(uint32_t)writer->registry->nr_objects * (OBJECT_BYTES + name_size);
+				(uint32_t)writer->trx_objects->nr_objects *
+					(OBJECT_BYTES + name_size);
 	const uint32_t header[] = {0x54585442, UINT32_MAX, BASE, BASE + HEADER_BYTES,
 				   name_size << 16, registry_end, registry_end,
 				   registry_end + (uint32_t)nr_slots * EVENT_BYTES, registry_end,
@@ -158,12 +159,12 @@ static void put_header(struct text *text, const struct writer *writer, uint64_t 
 	put_words(text, header, sizeof(header) / sizeof(header[0]));
 }
 
-static void put_objects(struct text *text, const struct registry *registry)
+static void put_objects(struct text *text, const struct trx_objects *trx_objects)
 {
-	uint32_t name_size = registry_name_size(registry);
+	uint32_t name_size = trx_objects_name_size(trx_objects);
 
-	for (size_t i = 0; i < registry->nr_objects; i++) {
-		const struct registered *object = &registry->object[i];
+	for (size_t i = 0; i < trx_objects->nr_objects; i++) {
+		const struct registered *object = &trx_objects->object[i];
 		bool has_priority = object->type == OBJECT_THREAD && object->priority >= 0;
 		const unsigned char bytes[] = {
 			object->is_released, (unsigned char)object->type,
@@ -205,7 +206,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	const struct spooled *event;
 
 	for (uint64_t i = 0; i < piece->nr_events; i++) {
-		event = next_of(writer->spool, &piece->begin, series->cpu);
+		event = next_of(writer->sorter, &piece->begin, series->cpu);
 		if (!event)
 			return; /* it cannot be read any more, and the spool tells why */
 		put_event(text, event, stamp_of(series, piece, event->time_ns));
@@ -236,23 +237,25 @@ static void tell_file(const struct writer *writer, const struct series *series,
 	int64_t offset_ns = piece->first_ns - series->first_ns;
 
 	if (writer->order->splits && offset_ns > 0)
-		say("%s: %llu events, from %lld.%09lld s on; for TraceX, %g ticks per microsecond",
-		    shown, (unsigned long long)piece->nr_events, (long long)(offset_ns / NS_PER_S),
-		    (long long)(offset_ns % NS_PER_S), 1000 / series->tick_ns);
+		message("%s: %llu events, from %lld.%09lld s on; for TraceX, %g ticks per "
+			"microsecond",
+			shown, (unsigned long long)piece->nr_events,
+			(long long)(offset_ns / NS_PER_S), (long long)(offset_ns % NS_PER_S),
+			1000 / series->tick_ns);
 	else
-		say("%s: %llu events; for TraceX, %g ticks per microsecond", shown,
-		    (unsigned long long)piece->nr_events, 1000 / series->tick_ns);
+		message("%s: %llu events; for TraceX, %g ticks per microsecond", shown,
+			(unsigned long long)piece->nr_events, 1000 / series->tick_ns);
 	if (piece->nr_events > TRX_SPLIT_EVENTS)
-		say("%s: TraceX is slow with more than %d events; --split makes several files",
-		    shown, TRX_SPLIT_EVENTS);
+		message("%s: TraceX is slow with more than %d events; --split makes several files",
+			shown, TRX_SPLIT_EVENTS);
 }
 
 /* One of several files has another name than was asked for, and that may be the name of what is read. */
-static bool is_input(const struct trx_order *order, const char *name)
+static bool is_input(const struct trx_options *order, const char *name)
 {
 	for (unsigned int i = 0; i < order->nr_inputs; i++)
 		if (is_same_file(order->inputs[i], name)) {
-			say("%s would be written over itself", name);
+			message("%s would be written over itself", name);
 			return true;
 		}
 	return false;
@@ -272,12 +275,12 @@ static bool write_file(struct writer *writer, const struct series *series, struc
 		return false;
 	}
 	put_header(text, writer, piece->nr_fillers + piece->nr_events);
-	put_objects(text, writer->registry);
+	put_objects(text, writer->trx_objects);
 	put_fillers(text, writer, piece);
 	put_events(text, writer, series, piece);
-	if (writer->spool->error)
-		say_error(writer->spool->error, "%s", name);
-	is_fine = text_close(text, !writer->spool->error) && !writer->spool->error;
+	if (writer->sorter->error)
+		message_error(writer->sorter->error, "%s", name);
+	is_fine = text_close(text, !writer->sorter->error) && !writer->sorter->error;
 	free(text);
 	if (!is_fine)
 		return false;
@@ -324,18 +327,18 @@ static bool write_series(struct writer *writer, int cpu)
 	bool splits = writer->order->splits, is_fine = true;
 	uint64_t done = 0;
 
-	survey(writer, &series);
+	scan(writer, &series);
 	if (!splits && series.nr_events > EVENTS_MAX - NR_FILLERS) {
-		say("%llu events are more than a trace buffer can have; --split makes several "
-		    "files",
-		    (unsigned long long)series.nr_events);
+		message("%llu events are more than a trace buffer can have; --split makes several "
+			"files",
+			(unsigned long long)series.nr_events);
 		free(piece);
 		return false;
 	}
 	for (unsigned int number = splits; is_fine && (done < series.nr_events || done == 0);
 	     number++) {
-		survey_piece(writer, &series, piece,
-			     splits ? TRX_SPLIT_EVENTS - NR_FILLERS : UINT64_MAX);
+		scan_piece(writer, &series, piece,
+			   splits ? TRX_SPLIT_EVENTS - NR_FILLERS : UINT64_MAX);
 		is_fine = write_piece(writer, &series, piece, number);
 		done += piece->nr_events;
 		if (piece->nr_events == 0)
@@ -345,21 +348,21 @@ static bool write_series(struct writer *writer, int cpu)
 	return is_fine;
 }
 
-static uint32_t first_thread(const struct registry *registry)
+static uint32_t first_thread(const struct trx_objects *trx_objects)
 {
-	for (size_t i = 0; i < registry->nr_objects; i++)
-		if (registry->object[i].type == OBJECT_THREAD)
-			return registry->object[i].handle;
+	for (size_t i = 0; i < trx_objects->nr_objects; i++)
+		if (trx_objects->object[i].type == OBJECT_THREAD)
+			return trx_objects->object[i].handle;
 	return 0;
 }
 
-bool trxfile_write(const struct registry *registry, struct spool *spool, const bool *has_cpu,
-		   const struct trx_order *order)
+bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter,
+		    const bool *has_cpu, const struct trx_options *order)
 {
-	struct writer writer = {.registry = registry,
-				.spool = spool,
+	struct writer writer = {.trx_objects = trx_objects,
+				.sorter = sorter,
 				.order = order,
-				.filler_context = first_thread(registry)};
+				.filler_context = first_thread(trx_objects)};
 	bool is_fine = true;
 
 	for (int cpu = 0; order->per_core && is_fine && cpu < TRX_CPUS; cpu++)

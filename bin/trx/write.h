@@ -8,7 +8,7 @@
 #include "trx/trx.h"
 
 /* False: there is none, and it was said why. */
-bool trxfile_write(const struct registry *registry, struct spool *spool, const bool *has_cpu,
-		   const struct trx_order *order);
+bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter,
+		    const bool *has_cpu, const struct trx_options *order);
 
 #endif

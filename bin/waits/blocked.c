@@ -12,7 +12,7 @@ struct row {
 	const struct waiter *thread; /* NULL: of all */
 	const struct awaited *object;
 	uint64_t nr_unended;
-	struct lengths lengths;
+	struct durations durations;
 	struct wait longest;
 	struct stretch holder_did; /* during that, most of the time */
 	int64_t holder_waited_ns, holder_known_ns;
@@ -27,17 +27,17 @@ struct blocked {
 	size_t nr_rows;
 };
 
-bool blocked_parse_order(const char *word, enum blocked_order *order)
+bool blocked_parse_sort(const char *word, enum blocked_sort *order)
 {
 	static const char *const words[] = {"total", "waits", "p50", "p99", "max", "name"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(word, words[i]) == 0) {
-			*order = (enum blocked_order)i;
+			*order = (enum blocked_sort)i;
 			return true;
 		}
 	}
-	say("--sort is total, waits, p50, p99, max or name, not %s", word);
+	message("--sort is total, waits, p50, p99, max or name, not %s", word);
 	return false;
 }
 
@@ -71,17 +71,17 @@ static void look_at_holder(struct row *row, const struct wait *wait)
 	row->holder_waited_ns = waits_within(wait->holder, from, wait->end_ns, &row->holder_did);
 }
 
-static void take_wait(void *told, const struct wait *wait)
+static void take_wait(void *arg, const struct wait *wait)
 {
 	int64_t length = wait->end_ns - wait->begin_ns;
-	struct blocked *blocked = told;
+	struct blocked *blocked = arg;
 	struct row *row;
 
 	if (!wait->counts || length < 0)
 		return;
 	row = row_of(blocked, wait);
 	row->nr_unended += !wait->has_ended;
-	lengths_add(&row->lengths, length);
+	durations_add(&row->durations, length);
 	if (length <= row->longest.end_ns - row->longest.begin_ns)
 		return;
 	row->longest = *wait;
@@ -91,25 +91,25 @@ static void take_wait(void *told, const struct wait *wait)
 }
 
 /* The larger, the earlier; then by names, which differ. */
-static int64_t value_of(struct row *row, enum blocked_order order)
+static int64_t value_of(struct row *row, enum blocked_sort order)
 {
 	switch (order) {
 	case BLOCKED_TOTAL:
-		return row->lengths.sum;
+		return row->durations.sum;
 	case BLOCKED_WAITS:
-		return (int64_t)row->lengths.n;
+		return (int64_t)row->durations.n;
 	case BLOCKED_P50:
-		return (int64_t)lengths_percentile(&row->lengths, 50);
+		return (int64_t)durations_percentile(&row->durations, 50);
 	case BLOCKED_P99:
-		return (int64_t)lengths_percentile(&row->lengths, 99);
+		return (int64_t)durations_percentile(&row->durations, 99);
 	case BLOCKED_MAX:
-		return (int64_t)row->lengths.largest;
+		return (int64_t)row->durations.largest;
 	default:
 		return 0;
 	}
 }
 
-static enum blocked_order sorted_by; /* qsort() hands nothing on */
+static enum blocked_sort sorted_by; /* qsort() hands nothing on */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -156,18 +156,18 @@ static void put_row(struct table *table, struct row *row)
 		table_string(table, row->object->kind);
 	else
 		table_unknown(table);
-	table_number(table, row->lengths.n);
+	table_number(table, row->durations.n);
 	table_number(table, row->nr_unended);
-	table_seconds(table, row->lengths.sum);
-	table_seconds(table, (int64_t)lengths_percentile(&row->lengths, 50));
-	table_seconds(table, (int64_t)lengths_percentile(&row->lengths, 99));
-	table_seconds(table, (int64_t)row->lengths.largest);
+	table_seconds(table, row->durations.sum);
+	table_seconds(table, (int64_t)durations_percentile(&row->durations, 50));
+	table_seconds(table, (int64_t)durations_percentile(&row->durations, 99));
+	table_seconds(table, (int64_t)row->durations.largest);
 	if (!row->thread)
 		table_string(table, row->longest.thread->name);
 	put_holder(table, row);
 }
 
-static struct row **sort_rows(const struct blocked *blocked, enum blocked_order order)
+static struct row **sort_rows(const struct blocked *blocked, enum blocked_sort order)
 {
 	struct row **rows = must(calloc(blocked->nr_rows + 1, sizeof(*rows)));
 	size_t nr = 0;
@@ -219,13 +219,13 @@ void blocked_print(struct source *source, const struct selection *selection,
 		   const struct blocked_options *options, struct table *table)
 {
 	struct blocked blocked = {.options = options};
-	const struct waits_listener listener = {.told = &blocked, .ended = take_wait};
+	const struct waits_listener listener = {.arg = &blocked, .ended = take_wait};
 
 	waits_read(&blocked.waits, source, selection, &listener);
 	print(&blocked, table);
 	for (struct row *row = blocked.first, *next; row; row = next) {
 		next = row->next;
-		lengths_free(&row->lengths);
+		durations_free(&row->durations);
 		free(row);
 	}
 	map_free(&blocked.row_of);

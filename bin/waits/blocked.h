@@ -6,7 +6,7 @@
 #include "cli/table.h"
 #include "waits/waits.h"
 
-enum blocked_order {
+enum blocked_sort {
 	BLOCKED_TOTAL,
 	BLOCKED_WAITS,
 	BLOCKED_P50,
@@ -17,11 +17,11 @@ enum blocked_order {
 
 struct blocked_options {
 	bool by_thread;
-	enum blocked_order order;
+	enum blocked_sort order;
 };
 
 /* False: there is no such order, and that was said. */
-bool blocked_parse_order(const char *word, enum blocked_order *order);
+bool blocked_parse_sort(const char *word, enum blocked_sort *order);
 
 void blocked_print(struct source *source, const struct selection *selection,
 		   const struct blocked_options *options, struct table *table);

@@ -27,7 +27,7 @@ struct queue {
 struct lock {
 	const struct awaited *object;
 	uint64_t nr_taken, nr_contended;
-	struct lengths lengths;
+	struct durations durations;
 	struct hold longest;
 	unsigned int nr_waiters, most_waiters;
 	struct queue queue;
@@ -45,17 +45,17 @@ struct locks {
 	struct symbols *symbols; /* NULL: a trace buffer has none */
 };
 
-bool locks_parse_order(const char *word, enum locks_order *order)
+bool locks_parse_sort(const char *word, enum locks_sort *order)
 {
 	static const char *const words[] = {"held", "taken", "contended", "max", "waiters", "name"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(word, words[i]) == 0) {
-			*order = (enum locks_order)i;
+			*order = (enum locks_sort)i;
 			return true;
 		}
 	}
-	say("--sort is held, taken, contended, max, waiters or name, not %s", word);
+	message("--sort is held, taken, contended, max, waiters or name, not %s", word);
 	return false;
 }
 
@@ -126,42 +126,42 @@ static void change_waiters(struct lock *lock, int64_t at_ns, int by)
 		queue->most_waiters = lock->nr_waiters;
 }
 
-static void take_begin(void *told, const struct wait *wait)
+static void take_begin(void *arg, const struct wait *wait)
 {
 	if (wait->object->kind && wait->counts)
-		change_waiters(lock_of(told, wait->object), wait->begin_ns, 1);
+		change_waiters(lock_of(arg, wait->object), wait->begin_ns, 1);
 }
 
-static void take_end(void *told, const struct wait *wait)
+static void take_end(void *arg, const struct wait *wait)
 {
 	struct lock *lock;
 
 	if (!wait->object->kind || !wait->counts)
 		return;
-	lock = lock_of(told, wait->object);
+	lock = lock_of(arg, wait->object);
 	if (lock->nr_waiters > 0)
 		change_waiters(lock, wait->end_ns, -1);
 }
 
-static void take_taken(void *told, const struct hold *hold, bool has_waited)
+static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
-	struct lock *lock = lock_of(told, hold->object);
+	struct lock *lock = lock_of(arg, hold->object);
 
 	lock->nr_taken += hold->counts;
 	lock->nr_contended += hold->counts && has_waited;
 }
 
-static void take_given(void *told, const struct hold *hold, int64_t at_ns)
+static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 {
-	struct lock *lock = lock_of(told, hold->object);
+	struct lock *lock = lock_of(arg, hold->object);
 	int64_t length;
 	bool is_longest;
 
 	if (!hold->counts)
 		return;
 	length = at_ns - hold->since_ns;
-	is_longest = lock->lengths.n == 0 || length > (int64_t)lock->lengths.largest;
-	lengths_add(&lock->lengths, length);
+	is_longest = lock->durations.n == 0 || length > (int64_t)lock->durations.largest;
+	durations_add(&lock->durations, length);
 	if (is_longest)
 		lock->longest = *hold;
 	look_at_queue(lock, at_ns);
@@ -173,10 +173,10 @@ static void take_given(void *told, const struct hold *hold, int64_t at_ns)
 		lock->queue.longest_ns = length;
 }
 
-static void take_wanted(void *told, const struct waiter *thread, const struct awaited *object,
+static void take_wanted(void *arg, const struct waiter *thread, const struct awaited *object,
 			int64_t at_ns, uintptr_t address)
 {
-	struct locks *locks = told;
+	struct locks *locks = arg;
 
 	if (locks->waits.counts)
 		lockorder_add(&locks->order, thread, object, at_ns, address);
@@ -184,17 +184,17 @@ static void take_wanted(void *told, const struct waiter *thread, const struct aw
 
 /* Printing. */
 
-static int64_t value_of(const struct lock *lock, enum locks_order order)
+static int64_t value_of(const struct lock *lock, enum locks_sort order)
 {
 	switch (order) {
 	case LOCKS_HELD:
-		return lock->lengths.sum;
+		return lock->durations.sum;
 	case LOCKS_TAKEN:
 		return (int64_t)lock->nr_taken;
 	case LOCKS_CONTENDED:
 		return (int64_t)lock->nr_contended;
 	case LOCKS_MAX:
-		return (int64_t)lock->lengths.largest;
+		return (int64_t)lock->durations.largest;
 	case LOCKS_WAITERS:
 		return lock->most_waiters;
 	default:
@@ -202,7 +202,7 @@ static int64_t value_of(const struct lock *lock, enum locks_order order)
 	}
 }
 
-static enum locks_order sorted_by; /* qsort() hands nothing on */
+static enum locks_sort sorted_by; /* qsort() hands nothing on */
 
 static int compare_locks(const void *a, const void *b)
 {
@@ -234,11 +234,11 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->nr_taken);
 	table_number(table, lock->nr_contended);
 	table_percent(table, (double)lock->nr_contended, (double)lock->nr_taken);
-	table_seconds(table, lock->lengths.sum);
-	table_seconds(table, (int64_t)lengths_percentile(&lock->lengths, 50));
-	table_seconds(table, (int64_t)lengths_percentile(&lock->lengths, 99));
-	table_seconds(table, (int64_t)lock->lengths.largest);
-	if (lock->lengths.n > 0)
+	table_seconds(table, lock->durations.sum);
+	table_seconds(table, (int64_t)durations_percentile(&lock->durations, 50));
+	table_seconds(table, (int64_t)durations_percentile(&lock->durations, 99));
+	table_seconds(table, (int64_t)lock->durations.largest);
+	if (lock->durations.n > 0)
 		table_string(table, lock->longest.thread->name);
 	else
 		table_unknown(table);
@@ -247,7 +247,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 }
 
 /* Those that are locks, as is known at the end. */
-static struct lock **sort_locks(const struct locks *locks, enum locks_order order, size_t *nr)
+static struct lock **sort_locks(const struct locks *locks, enum locks_sort order, size_t *nr)
 {
 	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));
 
@@ -369,7 +369,7 @@ static void free_locks(struct locks *locks)
 {
 	for (struct lock *lock = locks->first, *next; lock; lock = next) {
 		next = lock->next;
-		lengths_free(&lock->lengths);
+		durations_free(&lock->durations);
 		free(lock);
 	}
 	map_free(&locks->lock_of);
@@ -378,11 +378,11 @@ static void free_locks(struct locks *locks)
 	symbols_free(locks->symbols);
 }
 
-void locks_print(struct source *source, const struct selection *selection, enum locks_order order,
+void locks_print(struct source *source, const struct selection *selection, enum locks_sort order,
 		 struct table *table)
 {
 	struct locks *locks = must(calloc(1, sizeof(*locks)));
-	const struct waits_listener listener = {.told = locks,
+	const struct waits_listener listener = {.arg = locks,
 						.began = take_begin,
 						.ended = take_end,
 						.wanted = take_wanted,

@@ -6,12 +6,12 @@
 #include "cli/table.h"
 #include "waits/waits.h"
 
-enum locks_order { LOCKS_HELD, LOCKS_TAKEN, LOCKS_CONTENDED, LOCKS_MAX, LOCKS_WAITERS, LOCKS_NAME };
+enum locks_sort { LOCKS_HELD, LOCKS_TAKEN, LOCKS_CONTENDED, LOCKS_MAX, LOCKS_WAITERS, LOCKS_NAME };
 
 /* False: there is no such order, and that was said. */
-bool locks_parse_order(const char *word, enum locks_order *order);
+bool locks_parse_sort(const char *word, enum locks_sort *order);
 
-void locks_print(struct source *source, const struct selection *selection, enum locks_order order,
+void locks_print(struct source *source, const struct selection *selection, enum locks_sort order,
 		 struct table *table);
 
 #endif

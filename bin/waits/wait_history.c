@@ -20,7 +20,7 @@ int64_t part_length(struct part part)
 	return part.until_ns - part.from_ns;
 }
 
-bool keep_is_longer(const struct wait *a, const struct wait *b)
+bool wait_history_is_longer(const struct wait *a, const struct wait *b)
 {
 	return a->end_ns - a->begin_ns > b->end_ns - b->begin_ns;
 }
@@ -34,14 +34,14 @@ static struct kept *kept_of(struct map *map, size_t index)
 	return (struct kept *)(uintptr_t)*known;
 }
 
-struct kept *keep_of_thread(struct keep *keep, const struct waiter *thread)
+struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread)
 {
-	return kept_of(&keep->of_thread, thread->index);
+	return kept_of(&wait_history->of_thread, thread->index);
 }
 
-struct kept *keep_of_object(struct keep *keep, const struct awaited *object)
+struct kept *wait_history_of_object(struct wait_history *wait_history, const struct awaited *object)
 {
-	return kept_of(&keep->of_object, object->index);
+	return kept_of(&wait_history->of_object, object->index);
 }
 
 /* Room for one more. */
@@ -50,31 +50,31 @@ static void *grow(void *list, unsigned int nr, size_t size)
 	return (nr & (nr - 1)) == 0 ? must(reallocarray(list, nr ? 2 * nr : 1, size)) : list;
 }
 
-void keep_wait(void *told, const struct wait *wait)
+void wait_history_wait(void *arg, const struct wait *wait)
 {
-	struct keep *keep = told;
+	struct wait_history *wait_history = arg;
 	struct kept_wait is = {*wait, wait->object->signal};
 	struct kept *kept;
 	unsigned int i = 0;
 
-	if (wait->end_ns < keep->all.from_ns || wait->begin_ns > keep->all.until_ns)
+	if (wait->end_ns < wait_history->all.from_ns || wait->begin_ns > wait_history->all.until_ns)
 		return;
-	if (wait->number == keep->number && wait->thread->context == keep->context)
-		keep->target = is;
-	kept = keep_of_thread(keep, wait->thread);
+	if (wait->number == wait_history->number && wait->thread->context == wait_history->context)
+		wait_history->target = is;
+	kept = wait_history_of_thread(wait_history, wait->thread);
 	if (kept->nr_waits < KEPT) {
 		kept->wait = grow(kept->wait, kept->nr_waits, sizeof(is));
 		kept->wait[kept->nr_waits++] = is;
 		return;
 	}
 	for (unsigned int j = 1; j < KEPT; j++)
-		if (keep_is_longer(&kept->wait[i].wait, &kept->wait[j].wait))
+		if (wait_history_is_longer(&kept->wait[i].wait, &kept->wait[j].wait))
 			i = j;
-	if (keep_is_longer(wait, &kept->wait[i].wait))
+	if (wait_history_is_longer(wait, &kept->wait[i].wait))
 		kept->wait[i] = is;
 }
 
-struct part keep_part(const struct kept_hold *hold, struct part part)
+struct part wait_history_part(const struct kept_hold *hold, struct part part)
 {
 	return part_common(part, hold->hold.since_ns, hold->until_ns);
 }
@@ -95,28 +95,29 @@ static void add_share(struct kept *kept, const struct waiter *thread, int64_t ns
 		kept->share[i].longest_ns = ns;
 }
 
-void keep_hold(void *told, const struct hold *hold, int64_t at_ns)
+void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns)
 {
-	struct keep *keep = told;
-	const struct part all = keep->all;
+	struct wait_history *wait_history = arg;
+	const struct part all = wait_history->all;
 	struct kept_hold is = {*hold, at_ns};
 	struct kept *kept;
 	unsigned int i = 0;
 
-	if (part_length(keep_part(&is, all)) == 0)
+	if (part_length(wait_history_part(&is, all)) == 0)
 		return;
-	kept = keep_of_object(keep, hold->object);
-	add_share(kept, hold->thread, part_length(keep_part(&is, all)));
+	kept = wait_history_of_object(wait_history, hold->object);
+	add_share(kept, hold->thread, part_length(wait_history_part(&is, all)));
 	if (kept->nr_holds < KEPT) {
 		kept->hold = grow(kept->hold, kept->nr_holds, sizeof(is));
 		kept->hold[kept->nr_holds++] = is;
 		return;
 	}
 	for (unsigned int j = 1; j < KEPT; j++)
-		if (part_length(keep_part(&kept->hold[j], all)) <
-		    part_length(keep_part(&kept->hold[i], all)))
+		if (part_length(wait_history_part(&kept->hold[j], all)) <
+		    part_length(wait_history_part(&kept->hold[i], all)))
 			i = j;
-	if (part_length(keep_part(&is, all)) > part_length(keep_part(&kept->hold[i], all)))
+	if (part_length(wait_history_part(&is, all)) >
+	    part_length(wait_history_part(&kept->hold[i], all)))
 		kept->hold[i] = is;
 }
 
@@ -135,8 +136,8 @@ static void free_kept(struct map *map)
 	map_free(map);
 }
 
-void keep_free(struct keep *keep)
+void wait_history_free(struct wait_history *wait_history)
 {
-	free_kept(&keep->of_thread);
-	free_kept(&keep->of_object);
+	free_kept(&wait_history->of_thread);
+	free_kept(&wait_history->of_object);
 }

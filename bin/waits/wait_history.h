@@ -39,7 +39,7 @@ struct kept {
 	unsigned int nr_waits, nr_holds, nr_shares;
 };
 
-struct keep {
+struct wait_history {
 	struct part all;		 /* while the wait lasted that is asked for, */
 	uint64_t number;		 /* which begins with this event */
 	unsigned int context;		 /* of this thread */
@@ -48,19 +48,20 @@ struct keep {
 };
 
 /* For a listener of waits_read(), told is the struct keep. */
-void keep_wait(void *told, const struct wait *wait);
-void keep_hold(void *told, const struct hold *hold, int64_t at_ns);
-void keep_free(struct keep *keep);
+void wait_history_wait(void *arg, const struct wait *wait);
+void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
+void wait_history_free(struct wait_history *wait_history);
 
 /* What is kept; never NULL. */
-struct kept *keep_of_thread(struct keep *keep, const struct waiter *thread);
-struct kept *keep_of_object(struct keep *keep, const struct awaited *object);
+struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread);
+struct kept *wait_history_of_object(struct wait_history *wait_history,
+				    const struct awaited *object);
 
-bool keep_is_longer(const struct wait *a, const struct wait *b);
+bool wait_history_is_longer(const struct wait *a, const struct wait *b);
 
 /* What a part has in common with another stretch; how long it is; how much of it someone had the object. */
 struct part part_common(struct part part, int64_t from_ns, int64_t until_ns);
 int64_t part_length(struct part part);
-struct part keep_part(const struct kept_hold *hold, struct part part);
+struct part wait_history_part(const struct kept_hold *hold, struct part part);
 
 #endif

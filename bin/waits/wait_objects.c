@@ -21,7 +21,7 @@ static char *name_of(const struct waits *waits, unsigned int handle, const char 
 	return text;
 }
 
-void parties_count_names(struct waits *waits)
+void wait_objects_count_names(struct waits *waits)
 {
 	const struct source *source = waits->source;
 
@@ -35,7 +35,7 @@ void parties_count_names(struct waits *waits)
 	}
 }
 
-struct waiter *parties_thread(struct waits *waits, unsigned int context)
+struct waiter *wait_objects_thread(struct waits *waits, unsigned int context)
 {
 	uint64_t *known = map_get(&waits->waiter_of, context);
 	struct waiter *waiter;
@@ -89,7 +89,7 @@ static const char *kind_of(const struct source *source, unsigned int handle, con
 	return object_type_name(object ? object->is.type : 0);
 }
 
-struct awaited *parties_object(struct waits *waits, unsigned int handle, const char *service)
+struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service)
 {
 	uint64_t *known = map_get(&waits->awaited_of, handle);
 	const struct source_object *object = source_object(waits->source, handle);
@@ -104,8 +104,8 @@ struct awaited *parties_object(struct waits *waits, unsigned int handle, const c
 	return (struct awaited *)(uintptr_t)*known;
 }
 
-struct awaited *parties_nothing(struct waits *waits, unsigned int state,
-				const struct waiter *thread)
+struct awaited *wait_objects_nothing(struct waits *waits, unsigned int state,
+				     const struct waiter *thread)
 {
 	bool is_foreign = waits->source->file.foreign;
 	uint64_t key = NOT_AN_OBJECT | (is_foreign ? state : (uint32_t)map_hash(thread->service));

@@ -6,16 +6,16 @@
 #include "waits/waits.h"
 
 /* Ahead of all: which names are those of several objects. */
-void parties_count_names(struct waits *waits);
+void wait_objects_count_names(struct waits *waits);
 
 /* By the context of an event. */
-struct waiter *parties_thread(struct waits *waits, unsigned int context);
+struct waiter *wait_objects_thread(struct waits *waits, unsigned int context);
 
 /* By its handle; service: a call that it was named in. */
-struct awaited *parties_object(struct waits *waits, unsigned int handle, const char *service);
+struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service);
 
 /* What is waited for without an object: sleep, the suspension of a thread by another one, a poll. */
-struct awaited *parties_nothing(struct waits *waits, unsigned int state,
-				const struct waiter *thread);
+struct awaited *wait_objects_nothing(struct waits *waits, unsigned int state,
+				     const struct waiter *thread);
 
 #endif

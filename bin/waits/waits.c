@@ -41,7 +41,7 @@ static void drop(struct hold *hold)
 static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
 {
 	if (waits->listener->given)
-		waits->listener->given(waits->listener->told, hold, at_ns);
+		waits->listener->given(waits->listener->arg, hold, at_ns);
 	drop(hold);
 }
 
@@ -87,7 +87,7 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 	hold->counts = waits->counts;
 	hold->priority = thread->priority;
 	if (waits->listener->taken)
-		waits->listener->taken(waits->listener->told, hold, has_waited);
+		waits->listener->taken(waits->listener->arg, hold, has_waited);
 }
 
 /*
@@ -107,7 +107,7 @@ static void want(struct waits *waits, const struct waiter *thread, const struct 
 		 const struct event *event)
 {
 	if (waits->listener->wanted)
-		waits->listener->wanted(waits->listener->told, thread, object, event->time_ns,
+		waits->listener->wanted(waits->listener->arg, thread, object, event->time_ns,
 					event->address);
 }
 
@@ -127,7 +127,8 @@ static void get_mutex(struct waits *waits, const struct event *event, struct wai
 
 	object->is_lock = object->is_ordered = true;
 	if (owner != 0)
-		learn_holder(event, parties_thread(waits, owner), object, event_word(event, 3));
+		learn_holder(event, wait_objects_thread(waits, owner), object,
+			     event_word(event, 3));
 	if (can_wait)
 		want(waits, thread, object, event);
 	if (event->is_call ? !is_begin && was_got(event) : owner == 0 || owner == thread->context)
@@ -241,7 +242,7 @@ static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
 
 	if (wait->object->kind && object && object->is.type == OBJECT_THREAD &&
 	    wait->state == STATE_SUSPENDED)
-		return parties_thread(waits, object->is.handle);
+		return wait_objects_thread(waits, object->is.handle);
 	if (!wait->object->is_lock)
 		return NULL;
 	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)
@@ -257,7 +258,7 @@ static void tell_end(struct waits *waits, const struct wait *wait)
 	thread->recent[thread->nr_recent++ % WAITS_RECENT] =
 		(struct stretch){wait->begin_ns, wait->end_ns, wait->object, wait->service};
 	if (waits->listener->ended)
-		waits->listener->ended(waits->listener->told, wait);
+		waits->listener->ended(waits->listener->arg, wait);
 }
 
 static void forget_wait(struct waits *waits, struct waiter *thread)
@@ -271,7 +272,7 @@ static void forget_wait(struct waits *waits, struct waiter *thread)
 
 static void begin_wait(struct waits *waits, const struct event *event)
 {
-	struct waiter *thread = parties_thread(waits, event_word(event, 0));
+	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
 	unsigned int state = event_word(event, 1), handle;
 	struct wait *wait = &thread->wait;
 
@@ -279,16 +280,17 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (!state_of(state))
 		return;
 	handle = object_of(event, thread, state);
-	*wait = (struct wait){.thread = thread,
-			      .object = handle ? parties_object(waits, handle, thread->service) :
-						 parties_nothing(waits, state, thread),
-			      .state = state,
-			      .service = thread->service,
-			      .number = event->number,
-			      .begin_ns = event->time_ns,
-			      .counts = waits->counts,
-			      .priority = thread->priority,
-			      .address = thread->address};
+	*wait = (struct wait){
+		.thread = thread,
+		.object = handle ? wait_objects_object(waits, handle, thread->service) :
+				   wait_objects_nothing(waits, state, thread),
+		.state = state,
+		.service = thread->service,
+		.number = event->number,
+		.begin_ns = event->time_ns,
+		.counts = waits->counts,
+		.priority = thread->priority,
+		.address = thread->address};
 	/* In ThreadX not every wait of this kind comes from a call that is recorded. */
 	if (!handle && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
@@ -298,7 +300,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (++wait->object->nr_waiters > wait->object->most_waiters)
 		wait->object->most_waiters = wait->object->nr_waiters;
 	if (waits->listener->began)
-		waits->listener->began(waits->listener->told, wait);
+		waits->listener->began(waits->listener->arg, wait);
 }
 
 /* In ThreadX whoever is resumed has what it waited for, if another one has just put it. */
@@ -316,7 +318,7 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 /* In a log it has called others since; what it called to end the wait is told by the object, if at all. */
 static void note_waker(struct waits *waits, const struct event *event, struct wait *wait)
 {
-	struct waiter *waker = parties_thread(waits, event->context);
+	struct waiter *waker = wait_objects_thread(waits, event->context);
 	const struct signal *signal = &wait->object->signal;
 
 	wait->waker = waker;
@@ -330,7 +332,7 @@ static void note_waker(struct waits *waits, const struct event *event, struct wa
 
 static void end_wait(struct waits *waits, const struct event *event)
 {
-	struct waiter *thread = parties_thread(waits, event_word(event, 0));
+	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
 	struct wait *wait = &thread->wait;
 
 	if (!thread->waits)
@@ -354,7 +356,7 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 
 	if (event->call.object == 0 || !was_got(event))
 		return;
-	object = parties_object(waits, event->call.object, event->name);
+	object = wait_objects_object(waits, event->call.object, event->name);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
 		take(waits, thread, object, event, is_shared(event), true);
 }
@@ -374,7 +376,7 @@ static void look_at_service(struct waits *waits, const struct event *event, stru
 
 	if (!label_is_object(native_label(native, 0)) || event_word(event, 0) == 0)
 		return;
-	object = parties_object(waits, event_word(event, 0), event->name);
+	object = wait_objects_object(waits, event_word(event, 0), event->name);
 	switch (native) {
 	case NATIVE_MUTEX_GET:
 		get_mutex(waits, event, thread, object);
@@ -424,7 +426,7 @@ static void note_service(struct waiter *thread, const struct event *event, unsig
 static void look_at(struct waits *waits, const struct event *event)
 {
 	unsigned int native = event_native(event);
-	struct waiter *thread = parties_thread(waits, event->context);
+	struct waiter *thread = wait_objects_thread(waits, event->context);
 
 	if (event->priority >= 0)
 		thread->priority = event->priority;
@@ -460,7 +462,7 @@ static void end(struct waits *waits)
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
 		     hold = hold->next_of_object)
-			waits->listener->given(waits->listener->told, hold, waits->end_ns);
+			waits->listener->given(waits->listener->arg, hold, waits->end_ns);
 	progress_end();
 }
 
@@ -471,9 +473,9 @@ static void find_range(struct waits *waits)
 	waits->from_ns = INT64_MIN;
 	waits->until_ns = INT64_MAX;
 	if (selection->from.is_set)
-		waits->from_ns = moment_ns(&selection->from, waits->source);
+		waits->from_ns = time_arg_ns(&selection->from, waits->source);
 	if (selection->until.is_set)
-		waits->until_ns = moment_ns(&selection->until, waits->source);
+		waits->until_ns = time_arg_ns(&selection->until, waits->source);
 }
 
 void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
@@ -482,7 +484,7 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	struct event event;
 
 	*waits = (struct waits){.source = source, .selection = selection, .listener = listener};
-	parties_count_names(waits);
+	wait_objects_count_names(waits);
 	source_expand(source);
 	source_rewind(source);
 	while (source_next(source, &event)) {

@@ -105,14 +105,13 @@ struct awaited {
 struct waits;
 
 struct waits_listener {
-	void *told;
-	void (*began)(void *told, const struct wait *wait);
-	void (*ended)(void *told,
-		      const struct wait *wait); /* at the end of the trace, the others */
-	void (*wanted)(void *told, const struct waiter *thread, const struct awaited *object,
+	void *arg;
+	void (*began)(void *arg, const struct wait *wait);
+	void (*ended)(void *arg, const struct wait *wait); /* at the end of the trace, the others */
+	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
 		       int64_t at_ns, uintptr_t address); /* it would wait, if need be */
-	void (*taken)(void *told, const struct hold *hold, bool has_waited);
-	void (*given)(void *told, const struct hold *hold, int64_t at_ns); /* also at the end */
+	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
+	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* also at the end */
 };
 
 struct waits {

@@ -30,7 +30,7 @@ struct why {
 	struct source *source;
 	struct waits waits;
 	const char *name;
-	const struct moment *at;
+	const struct time_arg *at;
 	struct text *text;
 	struct symbols *symbols; /* NULL: a trace buffer has none */
 
@@ -42,7 +42,7 @@ struct why {
 	bool is_found, has_nearest;
 
 	/* The second time. */
-	struct keep keep;
+	struct wait_history wait_history;
 
 	/* While it is told: the waits on the way here. */
 	const struct kept_wait *way[DEPTH_MAX];
@@ -90,33 +90,33 @@ static bool find_thread(struct why *why)
 		    object->handle == found)
 			continue;
 		if (found != 0) {
-			say("%s: several threads are %s; say which by its handle, %08x or %08x",
-			    source->path, why->name, found, object->handle);
+			message("%s: several threads are %s; say which by its handle, %08x or %08x",
+				source->path, why->name, found, object->handle);
 			return false;
 		}
 		found = object->handle;
 	}
 	if (found == 0)
-		say("%s: there is no thread %s; txtrace report lists them", source->path,
-		    why->name);
+		message("%s: there is no thread %s; txtrace report lists them", source->path,
+			why->name);
 	why->context = found;
 	return found != 0;
 }
 
-static void look_for_wait(void *told, const struct wait *wait)
+static void look_for_wait(void *arg, const struct wait *wait)
 {
-	struct why *why = told;
+	struct why *why = arg;
 
 	if (wait->thread->context != why->context)
 		return;
 	if (!why->at->is_set) {
-		if (!why->is_found || keep_is_longer(wait, &why->found))
+		if (!why->is_found || wait_history_is_longer(wait, &why->found))
 			why->found = *wait;
 		why->is_found = true;
 		return;
 	}
 	if (!why->has_at)
-		why->at_ns = moment_ns(why->at, why->source);
+		why->at_ns = time_arg_ns(why->at, why->source);
 	why->has_at = true;
 	if (wait->begin_ns <= why->at_ns && (why->at_ns < wait->end_ns || !wait->has_ended)) {
 		why->found = *wait;
@@ -177,7 +177,7 @@ static struct words duration(int64_t ns)
 }
 
 /* Since the trace began. */
-static struct words moment(const struct why *why, int64_t time_ns)
+static struct words time_arg(const struct why *why, int64_t time_ns)
 {
 	int64_t ns = time_ns - why->source->first_ns;
 	struct words words;
@@ -260,17 +260,18 @@ static void tell_wait(const struct why *why, const struct wait *wait, struct par
 	if (!wait->has_ended)
 		tell(why, depth,
 		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
-		     wait->thread->name, what.text, moment(why, wait->begin_ns).text + 3,
-		     moment(why, wait->end_ns).text, duration(wait->end_ns - wait->begin_ns).text);
+		     wait->thread->name, what.text, time_arg(why, wait->begin_ns).text + 3,
+		     time_arg(why, wait->end_ns).text,
+		     duration(wait->end_ns - wait->begin_ns).text);
 	else if (depth == 0 || is_all)
 		tell(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
 		     duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
-		     what.text, moment(why, wait->begin_ns).text + 3,
-		     moment(why, wait->end_ns).text + 3);
+		     what.text, time_arg(why, wait->begin_ns).text + 3,
+		     time_arg(why, wait->end_ns).text + 3);
 	else
 		tell(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
 		     duration(part_length(part)).text, what.text,
-		     moment(why, wait->begin_ns).text + 3, moment(why, wait->end_ns).text + 3);
+		     time_arg(why, wait->begin_ns).text + 3, time_arg(why, wait->end_ns).text + 3);
 }
 
 /* Deadlock. */
@@ -363,7 +364,8 @@ static void tell_doings(struct why *why, const struct waiter *thread, struct par
 		tell_cycle(why, first, depth);
 		return;
 	}
-	nr = choose_waits(keep_of_thread(&why->keep, thread), part, chosen, &rest_ns);
+	nr = choose_waits(wait_history_of_thread(&why->wait_history, thread), part, chosen,
+			  &rest_ns);
 	for (unsigned int i = 0; i < nr; i++)
 		tell_chain(why, chosen[i],
 			   part_common(part, chosen[i]->wait.begin_ns, chosen[i]->wait.end_ns),
@@ -391,12 +393,12 @@ static void tell_hold(struct why *why, const struct wait *wait, const struct kep
 		      struct part part, unsigned int depth)
 {
 	const struct hold *hold = &is->hold;
-	struct part both = keep_part(is, part);
+	struct part both = wait_history_part(is, part);
 	struct words where = place(why, hold->address);
 
 	tell(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
 	     object_words(wait->object).text, hold->thread->name, duration(part_length(both)).text,
-	     moment(why, hold->since_ns).text, where.text);
+	     time_arg(why, hold->since_ns).text, where.text);
 	if (wait->priority >= 0 && hold->priority > wait->priority)
 		tell(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
@@ -422,8 +424,9 @@ static bool tell_turns(const struct why *why, const struct wait *wait, struct ke
 		if (kept->share[i].longest_ns > longest_ns)
 			longest_ns = kept->share[i].longest_ns;
 	}
-	if (nr <= MANY_TURNS || part.from_ns != why->keep.all.from_ns ||
-	    part.until_ns != why->keep.all.until_ns || longest_ns * FEW_PARTS > part_length(part))
+	if (nr <= MANY_TURNS || part.from_ns != why->wait_history.all.from_ns ||
+	    part.until_ns != why->wait_history.all.until_ns ||
+	    longest_ns * FEW_PARTS > part_length(part))
 		return false;
 	qsort(kept->share, kept->nr_shares, sizeof(kept->share[0]), compare_shares);
 	tell(why, depth,
@@ -441,7 +444,7 @@ static bool tell_turns(const struct why *why, const struct wait *wait, struct ke
 static bool tell_holds(struct why *why, const struct wait *wait, struct part part,
 		       unsigned int depth)
 {
-	struct kept *kept = keep_of_object(&why->keep, wait->object);
+	struct kept *kept = wait_history_of_object(&why->wait_history, wait->object);
 	int64_t rest_ns = 0;
 	unsigned int nr_told = 0, nr_rest = 0;
 
@@ -450,7 +453,7 @@ static bool tell_holds(struct why *why, const struct wait *wait, struct part par
 	if (kept->nr_holds > 0)
 		qsort(kept->hold, kept->nr_holds, sizeof(kept->hold[0]), compare_holds);
 	for (unsigned int i = 0; i < kept->nr_holds; i++) {
-		int64_t ns = part_length(keep_part(&kept->hold[i], part));
+		int64_t ns = part_length(wait_history_part(&kept->hold[i], part));
 
 		if (kept->hold[i].hold.thread == wait->thread || ns == 0)
 			continue;
@@ -487,7 +490,7 @@ static void tell_lost_signal(const struct why *why, const struct kept_wait *is, 
 	}
 	tell(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
 	     object_words(is->wait.object).text, duration(is->wait.begin_ns - before->at_ns).text,
-	     before->by->name, before->service, moment(why, before->at_ns).text,
+	     before->by->name, before->service, time_arg(why, before->at_ns).text,
 	     is_lost ? ", and nobody was waiting; no signal since." : "; no signal since.");
 	if (is_lost)
 		tell(why, depth, "Lost wake-up: a signal is not kept for those who come later.");
@@ -506,7 +509,7 @@ static void tell_signals(const struct why *why, const struct kept_wait *is, unsi
 		return; /* told as who woke it */
 	tell(why, depth, "%s was signalled %llu times meanwhile, last by %s (%s, %s).",
 	     object_words(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
-	     is->after.service, moment(why, is->after.at_ns).text);
+	     is->after.service, time_arg(why, is->after.at_ns).text);
 }
 
 static void tell_end(const struct why *why, const struct wait *wait, unsigned int depth)
@@ -516,7 +519,7 @@ static void tell_end(const struct why *why, const struct wait *wait, unsigned in
 	if (wait->waker)
 		tell(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
 		     *wait->waker_service ? ": " : "", wait->waker_service,
-		     moment(why, wait->end_ns).text);
+		     time_arg(why, wait->end_ns).text);
 	else if (wait->result == ETIMEDOUT)
 		tell(why, depth, "It timed out.");
 	else if (wait->result != 0)
@@ -558,7 +561,7 @@ static void tell_no_wait(const struct why *why)
 	else if (why->has_nearest)
 		tell(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
 		     duration(last->end_ns - last->begin_ns).text, wait_words(last).text,
-		     moment(why, last->end_ns).text + 3);
+		     time_arg(why, last->end_ns).text + 3);
 	else
 		tell(why, 0, "%s did not wait then, nor before.", name);
 }
@@ -567,13 +570,13 @@ static void tell_no_wait(const struct why *why)
 static bool find_wait(struct why *why)
 {
 	static const struct selection all;
-	const struct waits_listener listener = {.told = why, .ended = look_for_wait};
+	const struct waits_listener listener = {.arg = why, .ended = look_for_wait};
 
 	waits_read(&why->waits, why->source, &all, &listener);
 	if (why->is_found) {
-		why->keep.number = why->found.number;
-		why->keep.context = why->context;
-		why->keep.all = (struct part){why->found.begin_ns, why->found.end_ns};
+		why->wait_history.number = why->found.number;
+		why->wait_history.context = why->context;
+		why->wait_history.all = (struct part){why->found.begin_ns, why->found.end_ns};
 	} else {
 		tell_no_wait(why);
 	}
@@ -581,12 +584,13 @@ static bool find_wait(struct why *why)
 	return why->is_found;
 }
 
-bool why_tell(struct source *source, const char *thread, const struct moment *at, struct text *text)
+bool why_report(struct source *source, const char *thread, const struct time_arg *at,
+		struct text *text)
 {
 	static const struct selection all;
 	struct why why = {.source = source, .name = thread, .at = at, .text = text};
 	const struct waits_listener listener = {
-		.told = &why.keep, .ended = keep_wait, .given = keep_hold};
+		.arg = &why.wait_history, .ended = wait_history_wait, .given = wait_history_hold};
 
 	if (!find_thread(&why))
 		return false;
@@ -595,12 +599,12 @@ bool why_tell(struct source *source, const char *thread, const struct moment *at
 	if (!source->file.foreign)
 		why.symbols = symbols_of_log(source->trace);
 	waits_read(&why.waits, source, &all, &listener);
-	if (why.keep.target.wait.thread)
-		tell_chain(&why, &why.keep.target, why.keep.all, 0);
+	if (why.wait_history.target.wait.thread)
+		tell_chain(&why, &why.wait_history.target, why.wait_history.all, 0);
 	else
-		say("%s: it was another file when it was read again", source->path);
-	keep_free(&why.keep);
+		message("%s: it was another file when it was read again", source->path);
+	wait_history_free(&why.wait_history);
 	symbols_free(why.symbols);
 	waits_free(&why.waits);
-	return why.keep.target.wait.thread != NULL;
+	return why.wait_history.target.wait.thread != NULL;
 }

@@ -11,7 +11,7 @@
  * thread: its name, its handle in hex digits, or its tid.  at not set: its longest wait.  False: there is no such thread,
  * or more than one, and that was said.
  */
-bool why_tell(struct source *source, const char *thread, const struct moment *at,
-	      struct text *text);
+bool why_report(struct source *source, const char *thread, const struct time_arg *at,
+		struct text *text);
 
 #endif
