@@ -28,7 +28,7 @@ static void print_commands(FILE *file)
 	fputs("usage: txtrace COMMAND [OPTION...] [ARGUMENT...]\n\n", file);
 	for (const struct command *const *at = commands; *at; at++)
 		fprintf(file, "  %-10s %s\n", (*at)->name, (*at)->summary);
-	fputs("\ntxtrace COMMAND --help tells its options; man txtrace tells the rest.\n", file);
+	fputs("\ntxtrace COMMAND --help lists the options of a command; man txtrace has the details.\n", file);
 }
 
 enum { OPTION_COMPLETION = OPTION_OWN };
@@ -43,7 +43,7 @@ static int help_on(const char *name)
 	const struct command *command = find(name);
 
 	if (!command) {
-		message("there is no command %s; see txtrace help", name);
+		message("unknown command %s; see txtrace help", name);
 		return EXIT_TROUBLE;
 	}
 	options_help(command);
@@ -73,7 +73,7 @@ static int run_help(int argc, char **argv)
 const struct command cmd_help = {
 	.name = "help",
 	.arguments = "[COMMAND]",
-	.summary = "say what commands there are, or what one does",
+	.summary = "list the commands, or print the help of one",
 	.options = help_options,
 	.run = run_help,
 };
@@ -93,7 +93,7 @@ static int run_version(int argc, char **argv)
 const struct command cmd_version = {
 	.name = "version",
 	.arguments = "",
-	.summary = "say which version this is",
+	.summary = "print the version",
 	.run = run_version,
 };
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		return terminal_end(run_version(1, argv));
 	command = find(argv[1]);
 	if (!command) {
-		message("there is no command %s; see txtrace help", argv[1]);
+		message("unknown command %s; see txtrace help", argv[1]);
 		return EXIT_TROUBLE;
 	}
 	return terminal_end(command->run(argc - 1, argv + 1));

@@ -16,7 +16,7 @@ bool format_parse(const char *name, enum format *format)
 		*format = (enum format)i;
 		return true;
 	}
-	message("--format is text, json, jsonl or csv, not %s", name);
+	message("--format takes text, json, jsonl or csv, not %s", name);
 	return false;
 }
 
@@ -24,6 +24,6 @@ bool format_parse_of_table(const char *name, enum format *format)
 {
 	if (strcmp(name, "jsonl") != 0)
 		return format_parse(name, format);
-	message("--format is text, json or csv, not jsonl");
+	message("--format takes text, json or csv, not jsonl");
 	return false;
 }

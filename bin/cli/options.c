@@ -125,6 +125,6 @@ bool options_is_json(const char *argument, bool *is_json)
 	*is_json = strcmp(argument, "json") == 0;
 	if (*is_json || strcmp(argument, "text") == 0)
 		return true;
-	message("--format is text or json, not %s", argument);
+	message("--format takes text or json, not %s", argument);
 	return false;
 }

@@ -68,7 +68,7 @@ enum {
 
 #define OPTION_ROW_FILTER                                                                          \
 	{                                                                                          \
-		'f', "filter", "EXPR", "only events for which this holds; see txtrace-filter(7)"   \
+		'f', "filter", "EXPR", "only events that match; see txtrace-filter(7)"   \
 	}
 #define OPTION_ROW_FROM                                                                            \
 	{                                                                                          \
@@ -81,11 +81,11 @@ enum {
 #define OPTION_ROW_TICK                                                                            \
 	{                                                                                          \
 		OPTION_TICK, "tick", "NS",                                                         \
-			"length of a tick of a ThreadX buffer; 1000 if not given"                  \
+			"tick length of a ThreadX buffer in ns; default 1000"                  \
 	}
 #define OPTION_ROW_TEXT_OR_JSON                                                                    \
 	{                                                                                          \
-		OPTION_FORMAT, "format", "text|json", "how it is printed"                          \
+		OPTION_FORMAT, "format", "text|json", "output format; default text"                          \
 	}
 #define OPTION_ROW_OUTPUT                                                                          \
 	{                                                                                          \
@@ -93,16 +93,16 @@ enum {
 	}
 #define OPTION_ROW_FORCE                                                                           \
 	{                                                                                          \
-		OPTION_FORCE, "force", NULL, "overwrite a file that exists"                        \
+		OPTION_FORCE, "force", NULL, "overwrite an existing file"                        \
 	}
 #define OPTION_ROW_COLOR                                                                           \
 	{                                                                                          \
 		OPTION_COLOR, "color", "auto|always|never",                                        \
-			"colours; auto: on a terminal, without NO_COLOR"                           \
+			"colours; default auto: on a terminal, unless NO_COLOR is set"                           \
 	}
 #define OPTION_ROW_NO_PAGER                                                                        \
 	{                                                                                          \
-		OPTION_NO_PAGER, "no-pager", NULL, "do not page on a terminal"                     \
+		OPTION_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal"                     \
 	}
 
 #endif

@@ -27,7 +27,7 @@ static bool set_color(const char *when)
 	else if (strcmp(when, "never") == 0)
 		color_mode = COLOR_NEVER;
 	else
-		message("--color is auto, always or never, not %s", when);
+		message("--color takes auto, always or never, not %s", when);
 	return strcmp(when, "auto") == 0 || color_mode != COLOR_AUTO;
 }
 

@@ -12,9 +12,9 @@
 enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
 
 static const struct option_row option_rows[] = {
-	{OPTION_BY, "by", "object|thread", "a row for each object, or for each of a thread"},
+	{OPTION_BY, "by", "object|thread", "one row per object, or one row per thread and object"},
 	{OPTION_SORT, "sort", "total|waits|p50|p99|max|name",
-	 "the order of rows; total if not given"},
+	 "sort the rows by this; default total"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
@@ -31,7 +31,7 @@ static bool read_by(struct options *options)
 	options->blocked.by_thread = strcmp(optarg, "thread") == 0;
 	if (options->blocked.by_thread || strcmp(optarg, "object") == 0)
 		return true;
-	message("--by is object or thread, not %s", optarg);
+	message("--by takes object or thread, not %s", optarg);
 	return false;
 }
 
@@ -82,7 +82,7 @@ static int run(int argc, char **argv)
 const struct command cmd_blocked = {
 	.name = "blocked",
 	.arguments = "FILE",
-	.summary = "tell what threads waited for, and how long",
+	.summary = "report which objects threads waited for, and how long",
 	.options = option_rows,
 	.run = run,
 };

@@ -17,7 +17,7 @@
 enum { OPTION_STRICT = OPTION_OWN };
 
 static const struct option_row option_rows[] = {
-	{OPTION_STRICT, "strict", NULL, "exit with 1 for warnings too"},
+	{OPTION_STRICT, "strict", NULL, "also exit with 1 for warnings"},
 	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_COLOR,
 	OPTION_ROW_NO_PAGER,
@@ -240,7 +240,7 @@ static int run(int argc, char **argv)
 const struct command cmd_check = {
 	.name = "check",
 	.arguments = "FILE",
-	.summary = "tell whether TraceX takes a file and shows it right",
+	.summary = "check whether TraceX opens a file and shows it correctly",
 	.options = option_rows,
 	.run = run,
 };

@@ -203,7 +203,7 @@ static int write_demo(const char *path, bool overwrites)
 	close(fd);
 	if (error) {
 		session_drop_log(path, &aside);
-		message_error(error, "the demo cannot be traced");
+		message_error(error, "cannot trace the demo");
 		return EXIT_TROUBLE;
 	}
 	session_keep_log(&aside);
@@ -235,7 +235,7 @@ static int run(int argc, char **argv)
 const struct command cmd_demo = {
 	.name = "demo",
 	.arguments = "",
-	.summary = "write a sample trace, to have something to look at",
+	.summary = "write a sample trace to try the other commands on",
 	.options = options,
 	.run = run,
 };

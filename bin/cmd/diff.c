@@ -21,7 +21,7 @@ enum { OPTION_FAIL_IF = OPTION_OWN };
 #define NAME_WIDTH 36
 
 static const struct option_row option_rows[] = {
-	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this holds; may be given again"},
+	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this is true; can be repeated"},
 	OPTION_ROW_FILTER,
 	OPTION_ROW_FROM,
 	OPTION_ROW_UNTIL,
@@ -381,7 +381,7 @@ static int run(int argc, char **argv)
 		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	if (optind + 2 != argc) {
-		message("diff takes two files; see txtrace diff --help");
+		message("diff needs two files; see txtrace diff --help");
 		return EXIT_TROUBLE;
 	}
 	code = compare_files(&options, argv[optind], argv[optind + 1]);

@@ -533,7 +533,7 @@ static int run(int argc, char **argv)
 					      terminal_option(code, optarg)))
 			return EXIT_TROUBLE;
 	if (optind + 1 != argc) {
-		message("doctor takes a program or a process; see txtrace doctor --help");
+		message("doctor needs one program or one process; see txtrace doctor --help");
 		return EXIT_TROUBLE;
 	}
 	what = argv[optind];
@@ -556,7 +556,7 @@ static int run(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.arguments = "(COMMAND | PID)",
-	.summary = "tell whether a program can be traced, why not, and what would be seen",
+	.summary = "check whether a program can be traced, and which of its calls would be visible",
 	.options = options,
 	.run = run,
 };

@@ -30,9 +30,9 @@ static const struct option_row option_rows[] = {
 	OPTION_ROW_FROM,
 	OPTION_ROW_UNTIL,
 	OPTION_ROW_TICK,
-	{OPTION_LIMIT, "limit", "N", "html: events at most; 2000000 if not given"},
+	{OPTION_LIMIT, "limit", "N", "html: maximum number of events; default 2000000"},
 	{OPTION_COLUMNS, "columns", "A,B,...",
-	 "what csv and jsonl have of each event; see txtrace-print(1)"},
+	 "csv, jsonl: the columns; see txtrace-print(1)"},
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	OPTIONS_END,
@@ -55,13 +55,13 @@ static const struct exporter *find_exporter(const char *name)
 	for (const struct exporter *const *at = exporters; *at; at++)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
-	message("there is no format %s; --to is %s", name, FORMATS);
+	message("unknown format %s; --to takes %s", name, FORMATS);
 	return NULL;
 }
 
 static void explain(void)
 {
-	puts("\nFormats; the first is made if none is given:");
+	puts("\nFormats (default: the first):");
 	for (const struct exporter *const *at = exporters; *at; at++)
 		printf("  %-10s %s\n", (*at)->name, (*at)->summary);
 }
@@ -85,7 +85,7 @@ static bool read_limit(struct options *options, const char *argument)
 	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) &&
 	    options->threshold > 0)
 		return true;
-	message("--limit is a number of events, from 1 on, not %s", argument);
+	message("--limit takes a number of events, at least 1, not %s", argument);
 	return false;
 }
 
@@ -154,12 +154,12 @@ static bool check_output(const struct options *options, const char *path, const 
 			  (exporter->makes_output && !exporter->takes_stdout);
 
 	if (is_stdout && is_several) {
-		message("--to %s makes more than one file, so it needs a name for them",
+		message("--to %s writes more than one file: use -o FILE",
 			exporter->name);
 		return false;
 	}
 	if (is_stdout && exporter->is_binary && isatty(STDOUT_FILENO)) {
-		message("%s is not for a terminal; -o FILE writes it into a file", exporter->name);
+		message("%s is binary and standard output is a terminal: use -o FILE", exporter->name);
 		return false;
 	}
 	return is_stdout || !source_would_be_lost(path, output);
@@ -249,7 +249,7 @@ static int run(int argc, char **argv)
 const struct command cmd_export = {
 	.name = "export",
 	.arguments = "FILE",
-	.summary = "write a trace for another program",
+	.summary = "convert a trace for another program",
 	.options = option_rows,
 	.run = run,
 	.explain = explain,

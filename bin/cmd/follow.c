@@ -22,8 +22,8 @@
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
 	SESSION_ROW_INHERIT,
-	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "how it is printed"},
-	{OPTION_COLUMNS, "columns", "A,B,...", "what is printed of each event; see the manual"},
+	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
+	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},
 	SESSION_ROW_SIZE,
 	OPTION_ROW_COLOR,
 	OPTIONS_END,
@@ -187,7 +187,7 @@ static int run(int argc, char **argv)
 const struct command cmd_follow = {
 	.name = "follow",
 	.arguments = "PID",
-	.summary = "print the events of a process as they come",
+	.summary = "print the events of a running process as they happen",
 	.options = option_rows,
 	.run = run,
 };

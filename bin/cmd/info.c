@@ -21,8 +21,8 @@ enum { OPTION_OBJECTS = OPTION_OWN, OPTION_TYPES, OPTION_MODULES, OPTION_WRAPPER
 static const struct option_row option_rows[] = {
 	{OPTION_OBJECTS, "objects", NULL, "list the objects: threads, mutexes, ..."},
 	{OPTION_TYPES, "types", NULL, "list the event types"},
-	{OPTION_MODULES, "modules", NULL, "list what the program had loaded"},
-	{OPTION_WRAPPERS, "wrappers", NULL, "list the functions whose calls were recorded"},
+	{OPTION_MODULES, "modules", NULL, "list the loaded modules"},
+	{OPTION_WRAPPERS, "wrappers", NULL, "list the wrapped functions and the number of their calls"},
 	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_TICK,
 	OPTION_ROW_COLOR,
@@ -291,7 +291,7 @@ static int run(int argc, char **argv)
 		return EXIT_TROUBLE;
 	if (options.is_json &&
 	    (options.objects || options.types || options.modules || options.wrappers)) {
-		message("lists are text only");
+		message("--format json already contains the lists; use it without list options");
 		return EXIT_TROUBLE;
 	}
 	return tell(&options, path);
@@ -300,7 +300,7 @@ static int run(int argc, char **argv)
 const struct command cmd_info = {
 	.name = "info",
 	.arguments = "FILE",
-	.summary = "tell what a trace file is, and what it has lost",
+	.summary = "describe a trace file, and count the events that it lost",
 	.options = option_rows,
 	.run = run,
 };

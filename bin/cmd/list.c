@@ -217,7 +217,7 @@ static int print_list(bool is_json)
 	int error = txtrace_list_streams(list.stream, TRACE_SYS_MAX, &list.nr_streams);
 
 	if (error) {
-		message_error(error, "the streams cannot be listed");
+		message_error(error, "cannot list the streams");
 		return EXIT_TROUBLE;
 	}
 	list.is_json = is_json;
@@ -250,7 +250,7 @@ static int run(int argc, char **argv)
 const struct command cmd_list = {
 	.name = "list",
 	.arguments = "",
-	.summary = "list the streams that there are, and who can be traced",
+	.summary = "list the running traces, and the processes that can be traced",
 	.options = options,
 	.run = run,
 };

@@ -13,7 +13,7 @@ enum { OPTION_SORT = OPTION_OWN };
 
 static const struct option_row option_rows[] = {
 	{OPTION_SORT, "sort", "held|taken|contended|max|waiters|name",
-	 "the order of locks; held if not given"},
+	 "sort the locks by this; default held"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
@@ -69,7 +69,7 @@ static int run(int argc, char **argv)
 const struct command cmd_locks = {
 	.name = "locks",
 	.arguments = "FILE",
-	.summary = "tell how locks are used, and where they may deadlock",
+	.summary = "report how locks are used, and where a deadlock is possible",
 	.options = option_rows,
 	.run = run,
 };

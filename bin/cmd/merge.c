@@ -15,7 +15,7 @@ enum { OPTION_OFFSET = OPTION_OWN };
 static const struct option_row option_rows[] = {
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
-	{OPTION_OFFSET, "offset", "FILE=TIME", "when a trace begins, or how much it is moved"},
+	{OPTION_OFFSET, "offset", "FILE=TIME", "start time of a trace, or a shift in time"},
 	OPTION_ROW_FILTER,
 	{OPTION_SPLIT, "split", NULL, "a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "a file for each CPU"},
@@ -211,7 +211,7 @@ static bool is_input(const char *output)
 {
 	for (unsigned int i = 0; i < nr_inputs; i++)
 		if (is_same_file(inputs[i].source->path, output)) {
-			message("%s would be written over itself", output);
+			message("%s is an input file; the output needs another name", output);
 			return true;
 		}
 	return false;
@@ -246,11 +246,11 @@ static bool read_offset(struct options *options, const char *argument)
 	const char *equals = strrchr(argument, '=');
 
 	if (!equals || equals == argument) {
-		message("--offset is FILE=TIME, not %s", argument);
+		message("--offset takes FILE=TIME, not %s", argument);
 		return false;
 	}
 	if (options->nr_offsets == TRX_INPUTS_MAX) {
-		message("--offset is for %d files at most", TRX_INPUTS_MAX);
+		message("--offset can be given for at most %d files", TRX_INPUTS_MAX);
 		return false;
 	}
 	offset->file = argument;
@@ -293,7 +293,7 @@ static bool check_order(const struct options *options, int nr_files)
 		message("merge takes %d files at most", TRX_INPUTS_MAX);
 	else if (strcmp(options->trx.output, "-") == 0 &&
 		 (options->trx.splits || options->trx.per_core))
-		message("more than one file needs a name for them");
+		message("more than one file would be written: use -o FILE");
 	else
 		return true;
 	return false;
@@ -317,7 +317,7 @@ static int run(int argc, char **argv)
 const struct command cmd_merge = {
 	.name = "merge",
 	.arguments = "FILE FILE...",
-	.summary = "put several traces into one, in the order of time",
+	.summary = "merge several traces into one, sorted by time",
 	.options = option_rows,
 	.run = run,
 };

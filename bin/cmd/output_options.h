@@ -21,7 +21,7 @@
 	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
 #define OUTPUT_OPTIONS_ROW_TABLE                                                                   \
 	{                                                                                          \
-		OPTION_FORMAT, "format", "text|json|csv", "how it is printed"                      \
+		OPTION_FORMAT, "format", "text|json|csv", "output format; default text"                      \
 	}
 
 struct output_options {

@@ -7,8 +7,8 @@
 
 static const struct option_row option_rows[] = {
 	OUTPUT_OPTIONS_ROWS_EVENTS,
-	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "how it is printed"},
-	{OPTION_COLUMNS, "columns", "A,B,...", "what is printed of each event; see the manual"},
+	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
+	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace record: trace a command, or a process that runs, into a file. */
+/* txtrace record: record the events of a command or of a running process in a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,25 +43,25 @@ enum {
 };
 
 static const struct option_row option_rows[] = {
-	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; else " DEFAULT_OUTPUT},
+	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; default " DEFAULT_OUTPUT},
 	OPTION_ROW_FORCE,
-	{'p', "pid", "PID", "trace this process, until it ends or Ctrl-C"},
+	{'p', "pid", "PID", "trace this process until it ends, or until Ctrl-C"},
 	SESSION_ROW_INHERIT,
 	{OPTION_PRELOAD, "preload", NULL,
-	 "trace the calls of a command that does not use posixtrace"},
+	 "record the calls of a program that does not use posixtrace"},
 	{OPTION_EVENTS, "events", "GROUPS",
-	 "which calls: mutex,cond or +heap,-file; with --preload"},
-	{OPTION_CHILDREN, "children", "no|yes|match=REGEX", "preload what it starts, too"},
-	{'e', "event", "GLOB", "record only such event types; may be repeated"},
-	{OPTION_NO_EVENT, "no-event", "GLOB", "record no such event types; may be repeated"},
+	 "with --preload: the groups of calls, as mutex,cond or +heap,-file"},
+	{OPTION_CHILDREN, "children", "no|yes|match=REGEX", "with --preload: trace child processes too"},
+	{'e', "event", "GLOB", "record only these event types; can be repeated"},
+	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
 	{OPTION_POLICY, "policy", "loop|until-full|append",
-	 "when the log is full; loop if not given: the newest stay"},
-	{OPTION_LOG_SIZE, "log-size", "BYTES", "of the log, as 512k, 64M, 2G; 64M if not given"},
+	 "when the log is full; default loop: overwrite the oldest events"},
+	{OPTION_LOG_SIZE, "log-size", "BYTES", "maximum size of the log, as 512k, 64M, 2G; default 64M"},
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
-	 "when a ring is full; flush if not given: into the log ahead of that"},
+	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE,
-	{OPTION_NAME, "name", "TEXT", "the name of the trace; else the program's"},
-	{'q', "quiet", NULL, "say nothing but what went wrong"},
+	{OPTION_NAME, "name", "TEXT", "name of the trace; default: the name of the program"},
+	{'q', "quiet", NULL, "print errors only"},
 	OPTIONS_END,
 };
 
@@ -131,7 +131,7 @@ static bool begin_stream(struct recording *recording)
 	if (!error)
 		error = posix_trace_start(recording->trace);
 	if (error) {
-		message_error(error, "the trace cannot be started");
+		message_error(error, "cannot start the trace");
 		end_stream(recording);
 		return false;
 	}
@@ -298,7 +298,7 @@ static void say_size_of_log(const struct recording *recording,
 {
 	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
 		return;
-	message("%s was full: it has the %s events; --log-size or --policy append keep more",
+	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
 		recording->path,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
@@ -350,7 +350,7 @@ static bool finish(struct recording *recording)
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
 	say_result(recording, &stream, &loss);
 	if (error)
-		message_error(error, "%s is not whole", recording->path);
+		message_error(error, "%s is incomplete", recording->path);
 	else
 		say_size_of_log(recording, &status);
 	if (!error && !has_user_event(recording->path))
@@ -486,11 +486,11 @@ static bool settle_preload(struct options *options)
 	struct preload_options *preload = &options->preload;
 
 	if (!options->preloads && (preload->events || preload->children)) {
-		message("%s goes with --preload", preload->events ? "--events" : "--children");
+		message("%s needs --preload", preload->events ? "--events" : "--children");
 		return false;
 	}
 	if (options->preloads && !options->command) {
-		message("--preload is for a command: it is too late for a process that runs");
+		message("--preload needs a command: the object cannot be loaded into a running process");
 		return false;
 	}
 	if (!preload_check(preload))
@@ -534,7 +534,7 @@ static bool choose_policy(const char *option, const int policies[], const char *
 		*policy = policies[i];
 		return true;
 	}
-	message("%s does not know %s; see txtrace record --help", option, word);
+	message("%s does not take %s; see txtrace record --help", option, word);
 	return false;
 }
 
@@ -618,7 +618,7 @@ static int run(int argc, char **argv)
 const struct command cmd_record = {
 	.name = "record",
 	.arguments = "(-p PID | [--] COMMAND [ARGUMENT...])",
-	.summary = "trace a command, or a process that runs, into a file",
+	.summary = "record the events of a command or of a running process in a file",
 	.options = option_rows,
 	.run = run,
 };

@@ -43,7 +43,7 @@ static int tell_file(const char *path, int error, bool is_new)
 		       path);
 		return EXIT_FOUND;
 	case EINVAL:
-		message("%s is no posixtrace log of this machine", path);
+		message("%s is not a posixtrace log of this machine", path);
 		return EXIT_TROUBLE;
 	default:
 		message_error(error, "%s", path);
@@ -96,7 +96,7 @@ static int recover_all(void)
 	int error = txtrace_recover_each(tell, &totals);
 
 	if (error) {
-		message_error(error, "the logs cannot be found");
+		message_error(error, "cannot search for logs");
 		return EXIT_TROUBLE;
 	}
 	if (totals.nr == 0)
@@ -120,7 +120,7 @@ static int run(int argc, char **argv)
 const struct command cmd_recover = {
 	.name = "recover",
 	.arguments = "[FILE...]",
-	.summary = "complete the logs of programs that were killed",
+	.summary = "complete the logs of killed programs",
 	.options = options,
 	.run = run,
 };

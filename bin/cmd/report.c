@@ -20,15 +20,15 @@ enum {
 };
 
 static const struct option_row option_rows[] = {
-	{OPTION_PROFILE, "profile", NULL, "Execution Profile: who had how much time"},
+	{OPTION_PROFILE, "profile", NULL, "Execution Profile: the time of each thread"},
 	{OPTION_PERFORMANCE, "performance", NULL,
 	 "Performance Statistics: switches, interrupts, ..."},
-	{OPTION_SERVICES, "services", NULL, "Popular Services: how often which event"},
+	{OPTION_SERVICES, "services", NULL, "Popular Services: how often each event occurred"},
 	{OPTION_STACKS, "stacks", NULL, "Thread Stack Usage"},
 	{OPTION_FILEX, "filex", NULL, "FileX Statistics"},
 	{OPTION_NETX, "netx", NULL, "NetX Statistics"},
 	{OPTION_INVERSIONS, "inversions", NULL, "priority inversions, one by one"},
-	{OPTION_CPUS, "cpus", NULL, "what ran on each CPU"},
+	{OPTION_CPUS, "cpus", NULL, "the threads and the load of each CPU"},
 	{OPTION_PROCESSES, "processes", NULL, "events and time of each process"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
@@ -89,7 +89,7 @@ static int run(int argc, char **argv)
 const struct command cmd_report = {
 	.name = "report",
 	.arguments = "FILE",
-	.summary = "tell who ran, how much, and what happened how often",
+	.summary = "report how long each thread ran, and how often each event occurred",
 	.options = option_rows,
 	.run = run,
 };

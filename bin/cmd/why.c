@@ -79,14 +79,14 @@ static int run(int argc, char **argv)
 
 static void explain(void)
 {
-	puts("\nTHREAD is a name, a handle in hex digits, or a tid; without a TIME it is its "
+	puts("\nTHREAD is a name, a handle in hex digits, or a tid. Without TIME: its "
 	     "longest wait.");
 }
 
 const struct command cmd_why = {
 	.name = "why",
 	.arguments = "FILE THREAD[@TIME]",
-	.summary = "tell why a thread waited, and for whom",
+	.summary = "explain why a thread waited, and for which thread",
 	.options = options,
 	.run = run,
 	.explain = explain,

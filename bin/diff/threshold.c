@@ -97,7 +97,7 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 		return false;
 	}
 	if (metrics[metric].has_glob && (!colon || colon + 1 == text + length)) {
-		message("--fail-if %s: of which? %s:NAME, or %s:* for each", threshold->text,
+		message("--fail-if %s: name required: %s:NAME, or %s:* for each", threshold->text,
 			metrics[metric].name, metrics[metric].name);
 		return false;
 	}
@@ -140,7 +140,7 @@ static bool take_number(const char *text, struct threshold *threshold)
 
 	threshold->number = strtod(text, &end);
 	if (end == text || !isfinite(threshold->number)) {
-		message("--fail-if %s: there is no number behind the comparison", threshold->text);
+		message("--fail-if %s: number required after the comparison", threshold->text);
 		return false;
 	}
 	threshold->is_percent = strcmp(end, "%") == 0;
@@ -163,7 +163,7 @@ bool threshold_parse(const char *text, struct threshold *threshold)
 	*threshold = (struct threshold){.text = text};
 	length = find_operator(text, &at, threshold);
 	if (length == 0) {
-		message("--fail-if %s: there is no comparison, such as count:NAME>10%% or lost>0",
+		message("--fail-if %s: comparison required, such as count:NAME>10%% or lost>0",
 			text);
 		return false;
 	}

@@ -42,10 +42,10 @@ static bool put_expansion(char *path, char what, const char *program, pid_t pid)
 	case '%':
 		break;
 	case '\0':
-		message("-o ends with a %%; %%%% is one");
+		message("-o: a single %% at the end; write %%%% for a percent sign");
 		return false;
 	default:
-		message("-o knows %%e, %%p, %%t and %%%%, but not %%%c", what);
+		message("-o: unknown %%%c; use %%e, %%p, %%t or %%%%", what);
 		return false;
 	}
 	return put_in_name(path, text, true);

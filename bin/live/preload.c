@@ -264,7 +264,7 @@ static bool check_children(const char *children)
 	if (strcmp(children, "no") == 0 || strcmp(children, "yes") == 0)
 		return true;
 	if (strncmp(children, "match=", strlen("match=")) != 0) {
-		message("--children is no, yes or match=REGEX, not %s", children);
+		message("--children takes no, yes or match=REGEX, not %s", children);
 		return false;
 	}
 	error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);

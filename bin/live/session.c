@@ -29,12 +29,12 @@ static void say_not_permitted(pid_t pid)
 		message("process %d has ended", (int)pid);
 	} else if (target.uid != geteuid() && geteuid() != 0) {
 		user = getpwuid(target.uid);
-		message("process %d (%s) is %s's: only that user and root can trace it", (int)pid,
+		message("process %d (%s) belongs to %s: only that user and root can trace it", (int)pid,
 			target.name, user ? user->pw_name : "another user");
 	} else if (target.is_secure) {
 		target_explain(&target, false);
 	} else {
-		message("process %d (%s) cannot be traced: it lets nobody look into it, or is in "
+		message("process %d (%s) cannot be traced: it does not allow others to read its memory, or it is in "
 			"another container",
 			(int)pid, target.name);
 	}
@@ -50,19 +50,19 @@ static void say_why_not(const struct session_options *order, int error)
 		say_not_permitted(order->pid);
 		break;
 	case EAGAIN:
-		message("there are %d streams already; txtrace list tells them", TRACE_SYS_MAX);
+		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
 		break;
 	case ENOMEM:
 		message("there is not enough shared memory for rings of %zu bytes; see --size",
 			order->stream_size);
 		break;
 	case EACCES:
-		message("the directory for shared memory is not this user's alone; see TXTRACE_DIR "
+		message("other users can access the directory for shared memory; see TXTRACE_DIR "
 			"in "
 			"posixtrace(7)");
 		break;
 	default:
-		message_error(error, "process %d cannot be traced", (int)order->pid);
+		message_error(error, "cannot trace process %d", (int)order->pid);
 	}
 }
 
@@ -107,7 +107,7 @@ static char *put_aside(const char *path)
 		close(fd);
 	if (fd >= 0 && rename(path, aside) == 0)
 		return aside;
-	message_error(errno, "%s cannot be put aside", path);
+	message_error(errno, "cannot rename %s", path);
 	if (fd >= 0)
 		unlink(aside);
 	free(aside);
@@ -122,7 +122,7 @@ int session_open_log(const char *path, bool overwrites, char **aside)
 	*aside = NULL;
 	if (overwrites && lstat(path, &status) == 0) {
 		if (!S_ISREG(status.st_mode)) {
-			message("%s is not a regular file; it is left alone", path);
+			message("%s is not a regular file; it stays unchanged", path);
 			return -1;
 		}
 		*aside = put_aside(path);
@@ -218,7 +218,7 @@ bool session_parse_pid(const char *text, pid_t *pid)
 	long number = strtol(text, &end, 10);
 
 	if (end == text || *end || number <= 0 || number > INT32_MAX) {
-		message("%s is no process; a number is wanted", text);
+		message("%s is not a process id", text);
 		return false;
 	}
 	*pid = (pid_t)number;
@@ -240,7 +240,7 @@ bool session_parse_size(const char *option, const char *text, size_t *size)
 
 	if (end == text || *text == '-' || (suffix ? end[1] : end[0]) || number == 0 ||
 	    number > SIZE_MAX >> 1 >> shift) {
-		message("%s wants a number of bytes, such as 65536, 512k or 64M, not %s", option,
+		message("%s takes a number of bytes, such as 65536, 512k or 64M, not %s", option,
 			text);
 		return false;
 	}

@@ -14,12 +14,12 @@
 
 #define SESSION_ROW_INHERIT                                                                        \
 	{                                                                                          \
-		OPTION_INHERIT, "inherit", NULL, "trace what it starts from now on, too"           \
+		OPTION_INHERIT, "inherit", NULL, "also trace the processes that it starts from now on"           \
 	}
 #define SESSION_ROW_SIZE                                                                           \
 	{                                                                                          \
 		OPTION_SIZE, "size", "BYTES",                                                      \
-			"of a ring, one for each CPU; 1M or more if not given"                     \
+			"size of a ring (each CPU has one); default 1M or more"                     \
 	}
 
 struct session_options {

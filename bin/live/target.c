@@ -283,11 +283,11 @@ bool target_is_traceable(const struct target *target)
 void target_explain_waiting(const struct target *target)
 {
 	if (target->has_other_registry)
-		message("process %d (%s) was started with another TXTRACE_DIR; waiting for it to "
-			"become another program",
+		message("process %d (%s) was started with another TXTRACE_DIR; waiting until it "
+			"becomes another program",
 			(int)target->pid, target->name);
 	else
-		message("process %d (%s) does not use libposixtrace; waiting for it to become a "
+		message("process %d (%s) does not use libposixtrace; waiting until it becomes a "
 			"program that does",
 			(int)target->pid, target->name);
 }
@@ -303,15 +303,15 @@ void target_explain(const struct target *target, bool inherits)
 			"traced by others",
 			program);
 	else if (target->is_hidden)
-		message("%s lets nobody look into it; so does a program that has rights from its "
+		message("%s does not allow others to read its memory, like a program with rights from its "
 			"file "
 			"(set-user-ID, ...)",
 			program);
 	else if (target->has_other_registry)
-		message("%s was started with another TXTRACE_DIR, so it does not find this trace",
+		message("%s was started with another TXTRACE_DIR and cannot find this trace",
 			program);
 	else if (target->has_library)
-		message("%s uses libposixtrace, but there was no event", program);
+		message("%s uses libposixtrace, but recorded no event", program);
 	else if (target->is_static)
 		message("%s is linked statically, without libposixtrace", program);
 	else if (inherits)

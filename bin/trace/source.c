@@ -92,14 +92,14 @@ static void say_why(const char *path, int error, const struct stat *status, doub
 	if (S_ISDIR(status->st_mode))
 		message("%s is a directory", path);
 	else if (!S_ISREG(status->st_mode))
-		message("%s is not a file that can be read at any place; a trace has to be one",
+		message("%s is not a file that can be read at any offset",
 			path);
 	else if (status->st_size == 0)
 		message("%s is empty", path);
 	else if (error == EINVAL && tick_ns > 0)
-		message("%s: this is no trace of ThreadX, or no length for a tick", path);
+		message("%s: not a trace of ThreadX, or not a tick length", path);
 	else if (error == EINVAL)
-		message("%s: this is no trace that can be read: neither a posixtrace log nor a "
+		message("%s: not a trace: neither a posixtrace log nor a "
 			"ThreadX "
 			"buffer",
 			path);
@@ -147,7 +147,7 @@ bool source_would_be_lost(const char *path, const char *output)
 {
 	if (!is_same_file(path, output))
 		return false;
-	message("%s would be written over itself", path);
+	message("%s is an input file; the output needs another name", path);
 	return true;
 }
 

@@ -255,7 +255,7 @@ static bool is_input(const struct trx_options *order, const char *name)
 {
 	for (unsigned int i = 0; i < order->nr_inputs; i++)
 		if (is_same_file(order->inputs[i], name)) {
-			message("%s would be written over itself", name);
+			message("%s is an input file; the output needs another name", name);
 			return true;
 		}
 	return false;

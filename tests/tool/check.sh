@@ -9,8 +9,8 @@ secondview=$(pwd)/tests/tool/secondview
 
 bad_files check
 fails 2 'takes one file' check
-fails 2 '--format is' check --format csv "$scratch/empty"
-fails 2 'no trace' check "$top/README"
+fails 2 '--format takes' check --format csv "$scratch/empty"
+fails 2 'not a trace' check "$top/README"
 
 # Where things are in what the next function describes: objects at 0x30, 0x60, 0x90, events from 0xc0 on.
 right()
@@ -252,7 +252,7 @@ if [ -x "$secondview" ]; then
 		nr_checks=$((nr_checks + 1))
 		{ right "$([ $((seed % 2)) -eq 1 ] && echo big)"; echo "scramble $seed"; } | "$mktrx" >"$scratch/scrambled"
 		"$secondview" "$scratch/scrambled" >"$scratch/second"
-		{ found "$scratch/scrambled" || echo 'error refused -'; grep -q 'no trace' "$scratch/err" && echo 'error refused -'; } |
+		{ found "$scratch/scrambled" || echo 'error refused -'; grep -q 'not a trace' "$scratch/err" && echo 'error refused -'; } |
 			awk '
 			$2 ~ /^(refused|header-cut|name-size|registry-size|registry-cut|buffer-size|buffer-cut)$/ { refused = 1 }
 			$2 == "thread-twice" { $2 = "handle-twice" }

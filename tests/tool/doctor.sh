@@ -30,12 +30,12 @@ tells_not()
 	grep -q "^$1  *" "$scratch/out" && complain "$what tells $1: $(cat "$scratch/out")"
 }
 
-fails 2 'takes a program or a process' doctor
-fails 2 'takes a program or a process' doctor true false
+fails 2 'needs one program or one process' doctor
+fails 2 'needs one program or one process' doctor true false
 fails 2 'nonsense: No such file' doctor nonsense
-fails 2 'is no process' doctor 0
+fails 2 'is not a process id' doctor 0
 fails 2 'there is no process 999999999' doctor 999999999
-fails 2 '--format is' doctor --format csv true
+fails 2 '--format takes' doctor --format csv true
 fails 2 'unknown option --nonsense' doctor --nonsense true
 
 # Processes, and programs that use the library.

@@ -14,7 +14,7 @@ bad_files export -o "$scratch/output"
 [ ! -e "$scratch/output" ] || complain 'a file that is none leaves an output'
 fails 2 'takes one file' export
 fails 2 'takes one file' export a b
-fails 2 'no format nonsense' export --to nonsense "$scratch/empty"
+fails 2 'unknown format nonsense' export --to nonsense "$scratch/empty"
 fails 2 '--to chrome has no --columns' export --to chrome --columns time "$scratch/empty"
 fails 2 'is no time' export --until soon "$scratch/empty"
 
@@ -131,7 +131,7 @@ cp "$samples/demo_threadx.trx" "$scratch/board.v1.trx"
 "$tool" export --to chrome "$scratch/board.v1.trx" && [ -s "$scratch/board.v1.json" ] || complain 'no default output'
 fails 2 'exists' export --to chrome "$scratch/board.v1.trx"
 "$tool" export --to chrome --force "$scratch/board.v1.trx" || complain '--force does not overwrite'
-fails 2 'over itself' export --to csv --force -o "$scratch/board.v1.trx" "$scratch/board.v1.trx"
+fails 2 'is an input file' export --to csv --force -o "$scratch/board.v1.trx" "$scratch/board.v1.trx"
 fails 2 'No such file' export --to csv -o "$scratch/no/directory" "$scratch/board.v1.trx"
 cmp -s "$samples/demo_threadx.trx" "$scratch/board.v1.trx" || complain 'the trace was written over'
 [ "$(find "$scratch" -name 'board*' | wc -l)" -eq 2 ] || complain 'export leaves a part of a file'

@@ -6,11 +6,11 @@ own_streams
 
 fails 2 'takes one process' follow
 fails 2 'takes one process' follow 1 2
-fails 2 'is no process' follow x
+fails 2 'is not a process id' follow x
 fails 2 'there is no process' follow 2147483646
 fails 2 'no column' follow --columns nonsense $$
 fails 2 'a value is missing' follow -f 'event:' $$
-fails 2 'wants a number of bytes' follow --size x $$
+fails 2 'takes a number of bytes' follow --size x $$
 
 # begin COUNT ARGUMENT...: follow one that records so many events when it is followed, to its end.
 begin()

@@ -5,10 +5,10 @@
 
 bad_files info
 fails 2 'takes one file' info
-fails 2 '--format is' info --format csv "$scratch/empty"
-fails 2 'lists are text only' info --format json --objects "$scratch/empty"
+fails 2 '--format takes' info --format csv "$scratch/empty"
+fails 2 'already contains the lists' info --format json --objects "$scratch/empty"
 
-fails 2 'lists are text only' info --format json --wrappers "$scratch/empty"
+fails 2 'already contains the lists' info --format json --wrappers "$scratch/empty"
 
 # What could be seen of a preloaded program, and how often it was.
 own_streams

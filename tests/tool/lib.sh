@@ -105,8 +105,8 @@ bad_files()
 	fails 2 'No such file' "$@" "$scratch/missing"
 	fails 2 'is a directory' "$@" "$scratch"
 	fails 2 'is empty' "$@" "$scratch/empty"
-	fails 2 'no trace' "$@" "$scratch/three"
-	fails 2 'no trace' "$@" "$scratch/random"
+	fails 2 'not a trace' "$@" "$scratch/three"
+	fails 2 'not a trace' "$@" "$scratch/random"
 	fails 2 'not a file' "$@" "$scratch/pipe"
 	if [ "$(id -u)" -ne 0 ]; then
 		chmod 0 "$scratch/random"

@@ -5,7 +5,7 @@
 own_streams
 
 fails 2 'takes no argument' list x
-fails 2 '--format is' list --format xml
+fails 2 '--format takes' list --format xml
 fails 2 'unknown option --nonsense' list --nonsense
 
 # Root sees processes of other users, which are none of ours.

@@ -38,8 +38,8 @@ fails 2 'two files or more' merge -o "$scratch/out.trx" "$scratch/one.trx"
 fails 2 'FILE=TIME' merge -o "$scratch/out.trx" --offset 5ms "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'is no time' merge -o "$scratch/out.trx" --offset "$scratch/one.trx=5" "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'not among the files' merge -o "$scratch/out.trx" --offset three.trx=5ms "$scratch/one.trx" "$scratch/two.trx"
-fails 2 'over itself' merge --force -o "$scratch/one.trx" "$scratch/one.trx" "$scratch/two.trx"
-fails 2 'needs a name' merge --split -o - "$scratch/one.trx" "$scratch/two.trx"
+fails 2 'is an input file' merge --force -o "$scratch/one.trx" "$scratch/one.trx" "$scratch/two.trx"
+fails 2 'use -o FILE' merge --split -o - "$scratch/one.trx" "$scratch/two.trx"
 
 merge()
 {

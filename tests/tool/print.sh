@@ -6,7 +6,7 @@
 bad_files print
 fails 2 'takes one file' print
 fails 2 'takes one file' print a b
-fails 2 '--format is' print --format xml "$scratch/empty"
+fails 2 '--format takes' print --format xml "$scratch/empty"
 fails 2 'no column' print --columns time,nonsense "$scratch/empty"
 fails 2 'no column ""' print --columns '' "$scratch/empty"
 fails 2 'no column ""' print --columns time,,data "$scratch/empty"
@@ -191,7 +191,7 @@ cmp -s "$scratch/file" "$golden_dir/print-threadx" && complain 'print --force do
 [ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'print -o leaves a part of a file'
 cp "$samples/demo_threadx.trx" "$scratch/own.trx"
 for command in print report; do
-	fails 2 'over itself' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
+	fails 2 'is an input file' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
 done
 cmp -s "$samples/demo_threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'
 # A signal leaves nothing either, where a file needs no name: here that of a limit, which comes in the midst of writing.

@@ -53,16 +53,16 @@ log=$scratch/log.trx
 # Words.
 fails 125 'takes a command, or -p PID' record
 fails 125 'takes a command, or -p PID' record -p 1 -- true
-fails 125 'is no process' record -p x
-fails 125 'is no process' record -p 0
-fails 125 'wants a number of bytes' record --size 12q true
-fails 125 'wants a number of bytes' record --log-size -1 true
-fails 125 'wants a number of bytes' record --size 99999999999G true
-fails 125 'does not know sometimes' record --policy sometimes true
-fails 125 'does not know append' record --stream-policy append true
+fails 125 'is not a process id' record -p x
+fails 125 'is not a process id' record -p 0
+fails 125 'takes a number of bytes' record --size 12q true
+fails 125 'takes a number of bytes' record --log-size -1 true
+fails 125 'takes a number of bytes' record --size 99999999999G true
+fails 125 'does not take sometimes' record --policy sometimes true
+fails 125 'does not take append' record --stream-policy append true
 fails 125 'unknown option --nonsense' record --nonsense true
-fails 125 'but not %x' record -o '%x' true
-fails 125 'ends with a %' record -o "$scratch/100%" true
+fails 125 'unknown %x' record -o '%x' true
+fails 125 'a single % at the end' record -o "$scratch/100%" true
 fails 125 'File name too long' record -o "$(printf '%05000d' 0)" true
 fails 125 'File name too long' record -o "$(printf '%04094d' 0)%e" true
 fails 125 'No such file' record -o "$scratch/no/where" true
@@ -136,11 +136,11 @@ has 30 "$log"
 
 # What is full.
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M "$subject" -n 20000
-says 'it has the newest events'
+says 'it has only the newest events'
 [ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a log that loops has not the newest event'
 [ "$(events "$log" 'tick and i32=0')" -eq 0 ] || complain 'a log that looped has the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M --policy until-full "$subject" -n 20000
-says 'it has the oldest events'
+says 'it has only the oldest events'
 [ "$(events "$log" 'tick and i32=0')" -eq 1 ] || complain 'a log that was full has not the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
 has 20000 "$log"
@@ -155,7 +155,7 @@ mkdir "$scratch/small"
 if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
 	ends 125 unshare -m sh -c 'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -o "$1/log" --size 8M "$3" -n 60000' \
 		sh "$scratch/small" "$tool" "$subject"
-	says 'is not whole: No space left on device'
+	says 'is incomplete: No space left on device'
 	grep -q -e --log-size "$scratch/err" && complain "$what: advises $(cat "$scratch/err")"
 fi
 
@@ -287,13 +287,13 @@ what='a recorder that was killed'
 [ "$(events "$log")" -gt 10 ] || complain "$what: the log has no events"
 
 # Programs that do not use posixtrace.
-fails 125 '--events goes with --preload' record --events mutex true
-fails 125 '--children goes with --preload' record --children yes true
+fails 125 '--events needs --preload' record --events mutex true
+fails 125 '--children needs --preload' record --children yes true
 fails 125 '--events does not know nonsense' record --preload --events +mutex,nonsense true
 fails 125 '--events does not know ' record --preload --events mutex,,cond true
-fails 125 '--children is no, yes or match=REGEX' record --preload --children perhaps true
+fails 125 '--children takes no, yes or match=REGEX' record --preload --children perhaps true
 fails 125 '--children=match=(' record --preload --children 'match=(' true
-fails 125 'too late for a process that runs' record --preload -p 1
+fails 125 'cannot be loaded into a running process' record --preload -p 1
 # refused TEXT COMMAND...: in one line, ahead of its first instruction, and no log is left
 refused()
 {

@@ -8,9 +8,9 @@ own_streams
 mkfifo "$scratch/pipe"
 fails 2 'No such file' recover "$scratch/missing"
 fails 2 'is a directory' recover "$scratch"
-fails 2 'is no posixtrace log' recover "$scratch/empty"
-fails 2 'is no posixtrace log' recover "$scratch/pipe"
-fails 2 'is no posixtrace log' recover "$top/README"
+fails 2 'is not a posixtrace log' recover "$scratch/empty"
+fails 2 'is not a posixtrace log' recover "$scratch/pipe"
+fails 2 'is not a posixtrace log' recover "$top/README"
 fails 2 'unknown option --nonsense' recover --nonsense
 
 # tells CODE LINE ARGUMENT...: what recover prints, but for where the file is

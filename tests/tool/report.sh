@@ -11,8 +11,8 @@ all='--profile --performance --services --stacks --filex --netx --inversions --c
 bad_files report
 fails 2 'takes one file' report
 fails 2 'takes one file' report a b
-fails 2 '--format is text, json or csv' report --format jsonl "$scratch/empty"
-fails 2 '--format is' report --format xml "$scratch/empty"
+fails 2 '--format takes text, json or csv' report --format jsonl "$scratch/empty"
+fails 2 '--format takes' report --format xml "$scratch/empty"
 fails 2 'is no time' report --from soon "$scratch/empty"
 fails 2 'a ) is missing' report -f '(event:a' "$scratch/empty"
 

@@ -145,13 +145,13 @@ nr_checks=$((nr_checks + 1))
 rm "$scratch/many.trx" "$scratch/split-2.trx"
 
 fails 2 'exists' export --to trx -o "$scratch/part.trx" "$scratch/awkward.trx"
-fails 2 'over itself' export --to trx --force -o "$scratch/awkward.trx" "$scratch/awkward.trx"
+fails 2 'is an input file' export --to trx --force -o "$scratch/awkward.trx" "$scratch/awkward.trx"
 cp "$scratch/awkward.trx" "$scratch/awkward-1.trx"
-fails 2 'over itself' export --to trx --force --split -o "$scratch/awkward.trx" "$scratch/awkward-1.trx"
+fails 2 'is an input file' export --to trx --force --split -o "$scratch/awkward.trx" "$scratch/awkward-1.trx"
 cmp -s "$scratch/awkward.trx" "$scratch/awkward-1.trx" || complain '--split writes over what it reads'
 rm "$scratch/awkward-1.trx"
 fails 2 'No such file' export --to trx -o "$scratch/nowhere/out.trx" "$scratch/awkward.trx"
-fails 2 'needs a name' export --to trx --split -o - "$scratch/awkward.trx"
+fails 2 'use -o FILE' export --to trx --split -o - "$scratch/awkward.trx"
 fails 2 '--to csv has no --split' export --to csv --split -o - "$scratch/awkward.trx"
 fails 2 '--to trx has no --columns' export --to trx --columns ns -o - "$scratch/awkward.trx"
 

@@ -3,9 +3,9 @@
 # What the tool says of itself: help, versions, words it does not know; and that each command fits one screen.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-fails 2 'no command nonsense' nonsense
-fails 2 'no command ?[2J??]0;?.' "$(printf '\033[2J\302\233]0;\177.')"
-fails 2 'no command nonsense' help nonsense
+fails 2 'unknown command nonsense' nonsense
+fails 2 'unknown command ?[2J??]0;?.' "$(printf '\033[2J\302\233]0;\177.')"
+fails 2 'unknown command nonsense' help nonsense
 fails 2 'unknown option --nonsense' help --nonsense
 fails 2 'takes one command' help print info
 fails 2 'takes no argument' version nonsense
