@@ -45,7 +45,7 @@ struct pair {
 	const struct tally *old, *new;
 };
 
-struct count_map {
+struct pairs {
 	struct pair *pair;
 	size_t nr;
 };
@@ -53,7 +53,7 @@ struct count_map {
 struct comparison {
 	const char *old_path, *new_path;
 	struct trace_tally old, new;
-	struct count_map types, threads;
+	struct pairs types, threads;
 };
 
 /* Pairs: the most frequent first. */
@@ -71,23 +71,23 @@ static int compare_pairs(const void *a, const void *b)
 	return n != m ? (n < m ? 1 : -1) : strcmp(one->name, other->name);
 }
 
-static void make_pairs(struct count_map *counts, const struct tallies *old,
+static void make_pairs(struct pairs *pairs, const struct tallies *old,
 		       const struct tallies *new)
 {
-	counts->pair = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*counts->pair)));
+	pairs->pair = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*pairs->pair)));
 	for (size_t i = 0; i < old->nr; i++) {
 		const struct tally *tally = &old->tally[i];
 
-		counts->pair[counts->nr++] = (struct pair){tally->name, tally,
+		pairs->pair[pairs->nr++] = (struct pair){tally->name, tally,
 							   tally_find(new, tally->name)};
 	}
 	for (size_t i = 0; i < new->nr; i++) {
 		const struct tally *tally = &new->tally[i];
 
 		if (!tally_find(old, tally->name))
-			counts->pair[counts->nr++] = (struct pair){tally->name, NULL, tally};
+			pairs->pair[pairs->nr++] = (struct pair){tally->name, NULL, tally};
 	}
-	qsort(counts->pair, counts->nr, sizeof(*counts->pair), compare_pairs);
+	qsort(pairs->pair, pairs->nr, sizeof(*pairs->pair), compare_pairs);
 }
 
 /* Values in words. */
@@ -166,11 +166,11 @@ static void put_metric(struct text *text, const struct comparison *comparison, c
 }
 
 static void put_table(struct text *text, const struct comparison *comparison, const char *what,
-		      enum metric metric, const struct count_map *counts)
+		      enum metric metric, const struct pairs *pairs)
 {
 	put_head(text, what);
-	for (size_t i = 0; i < counts->nr; i++)
-		put_metric(text, comparison, counts->pair[i].name, metric, &counts->pair[i]);
+	for (size_t i = 0; i < pairs->nr; i++)
+		put_metric(text, comparison, pairs->pair[i].name, metric, &pairs->pair[i]);
 }
 
 /* A name, and the quantiles below it. */
@@ -233,15 +233,15 @@ static void put_json_metric(struct text *text, const struct comparison *comparis
 }
 
 static void put_json_pairs(struct text *text, const struct comparison *comparison,
-			   const struct count_map *counts, const char *label,
+			   const struct pairs *pairs, const char *label,
 			   const enum metric *shown)
 {
-	for (size_t i = 0; i < counts->nr; i++) {
+	for (size_t i = 0; i < pairs->nr; i++) {
 		text_printf(text, "%s\n    {\"%s\": ", i > 0 ? "," : "", label);
-		text_json(text, counts->pair[i].name);
+		text_json(text, pairs->pair[i].name);
 		for (const enum metric *metric = shown; *metric != NR_METRICS; metric++) {
 			text_string(text, ", ");
-			put_json_metric(text, comparison, *metric, &counts->pair[i]);
+			put_json_metric(text, comparison, *metric, &pairs->pair[i]);
 		}
 		text_char(text, '}');
 	}
@@ -289,12 +289,12 @@ static bool say_if_holds(const struct threshold *threshold, const char *name, st
 /* Of a name that neither trace has there are none. */
 static bool test_limit(const struct comparison *comparison, const struct threshold *threshold)
 {
-	const struct count_map *counts = threshold->metric == METRIC_THREAD ? &comparison->threads :
+	const struct pairs *pairs = threshold->metric == METRIC_THREAD ? &comparison->threads :
 									      &comparison->types;
 	bool holds = false, matches = !threshold->glob;
 
-	for (size_t i = 0; threshold->glob && i < counts->nr; i++) {
-		const struct pair *pair = &counts->pair[i];
+	for (size_t i = 0; threshold->glob && i < pairs->nr; i++) {
+		const struct pair *pair = &pairs->pair[i];
 
 		if (fnmatch(threshold->glob, pair->name, 0) != 0)
 			continue;

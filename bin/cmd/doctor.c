@@ -66,20 +66,20 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentence
 static void tell_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
 		       enum __rlimit_resource resource, rlim_t least)
 {
-	struct rlimit threshold;
+	struct rlimit limit;
 
-	if (prlimit(pid, resource, NULL, &threshold) != 0) {
+	if (prlimit(pid, resource, NULL, &limit) != 0) {
 		fields_text(&diagnosis->fields, label, "not told");
 		return;
 	}
-	if (threshold.rlim_cur == RLIM_INFINITY)
+	if (limit.rlim_cur == RLIM_INFINITY)
 		fields_text(&diagnosis->fields, label, "none");
 	else
-		fields_number(&diagnosis->fields, label, threshold.rlim_cur);
-	if (threshold.rlim_cur < least)
+		fields_number(&diagnosis->fields, label, limit.rlim_cur);
+	if (limit.rlim_cur < least)
 		add(&diagnosis->annotations,
 		    "the %s is %llu bytes, and all rings of a stream take %llu", label,
-		    (unsigned long long)threshold.rlim_cur, (unsigned long long)least);
+		    (unsigned long long)limit.rlim_cur, (unsigned long long)least);
 }
 
 /* The directory is made when it is needed; its parent tells what room there is. */

@@ -45,7 +45,7 @@ struct options {
 	bool overwrites;
 	const char *columns;
 	bool splits, per_core;
-	uint64_t threshold;
+	uint64_t limit;
 	int own_option[OWN_OPTIONS]; /* that not every exporter has; 0: none was given */
 	int nr_own;
 };
@@ -81,9 +81,9 @@ static bool read_limit(struct options *options, const char *argument)
 	char *end;
 
 	errno = 0;
-	options->threshold = strtoull(argument, &end, 10);
+	options->limit = strtoull(argument, &end, 10);
 	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) &&
-	    options->threshold > 0)
+	    options->limit > 0)
 		return true;
 	message("--limit takes a number of events, at least 1, not %s", argument);
 	return false;
@@ -213,7 +213,7 @@ static int export_file(const struct options *options, const char *path)
 	export.columns = options->columns;
 	export.splits = options->splits;
 	export.per_core = options->per_core;
-	export.threshold = options->threshold;
+	export.limit = options->limit;
 	export.source = source_open(path, options->selection.tick_ns);
 	if (!name)
 		message("there is not enough memory");
@@ -228,7 +228,7 @@ static int export_file(const struct options *options, const char *path)
 
 static int run(int argc, char **argv)
 {
-	struct options options = {.exporter = exporters[0], .threshold = EXPORT_LIMIT};
+	struct options options = {.exporter = exporters[0], .limit = EXPORT_LIMIT};
 	const char *path;
 	int code;
 

@@ -25,7 +25,7 @@ struct export
 	bool overwrites;
 	const char *columns;   /* NULL: as is usual */
 	bool splits, per_core; /* into several files */
-	uint64_t threshold;    /* events at most */
+	uint64_t limit;    /* events at most */
 	void *state;	       /* the exporter's own */
 };
 

@@ -357,7 +357,7 @@ static void put_event(struct export *export, const struct event *event)
 {
 	struct html *html = export->state;
 
-	if (html->nr_events == export->threshold) {
+	if (html->nr_events == export->limit) {
 		html->nr_left_out++;
 		return;
 	}

@@ -104,7 +104,7 @@ static uint32_t stamp_of(const struct series *series, const struct piece *piece,
 
 /* How many events; and fillers ahead, if they alone would not show TraceX that time rises. */
 static void scan_piece(const struct writer *writer, const struct series *series,
-		       struct piece *piece, uint64_t threshold)
+		       struct piece *piece, uint64_t limit)
 {
 	struct sort_cursor *cursor = must(malloc(sizeof(*cursor)));
 	const struct spooled *event;
@@ -114,7 +114,7 @@ static void scan_piece(const struct writer *writer, const struct series *series,
 	*cursor = piece->begin;
 	piece->nr_events = piece->nr_fillers = 0;
 	while ((event = next_of(writer->sorter, cursor, series->cpu)) &&
-	       (piece->nr_events < threshold || event->is_more)) {
+	       (piece->nr_events < limit || event->is_more)) {
 		uint32_t stamp;
 
 		if (piece->nr_events == 0)
