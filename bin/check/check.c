@@ -16,8 +16,7 @@
 #define MANY_EVENTS 200000
 #define MANY_THREADS 200
 #define MANY_RESUMES 10000
-#define KERNEL_NAME_SIZE                                                                           \
-	32 /* whose last byte is always null, so that a longer name ends before it */
+#define KERNEL_NAME_SIZE 32 /* the last byte is always null: a longer name is cut */
 
 struct check {
 	const struct raw_file *file;
@@ -28,11 +27,11 @@ struct check {
 	uint32_t nr_object_slots, nr_event_slots;
 	uint32_t nr_events, oldest;
 	uint64_t nr_objects, nr_threads;
-	uint64_t nr_resumes; /* in an interrupt, of nobody that runs next */
+	uint64_t nr_resumes; /* in an interrupt; the next context is no thread */
 	struct handles handles;
-	struct map names; /* offset of the first object with this one */
+	struct map names; /* offset of the first object with this handle */
 	struct raw_window window;
-	unsigned char is_known[NATIVE_USER]; /* ids below: said already */
+	unsigned char is_known[NATIVE_USER]; /* ids below: already reported */
 };
 
 #define FOUND(check, rule, offset, ...)                                                            \
@@ -65,7 +64,7 @@ static void check_addresses(struct check *check)
 		check->oldest = distance / RAW_EVENT_BYTES;
 }
 
-/* Sizes without which nothing behind them can be found. */
+/* Without these sizes the following parts cannot be found. */
 static bool check_sizes(struct check *check)
 {
 	const struct raw_header *header = &check->header;
@@ -202,7 +201,7 @@ static void check_object(struct check *check, const struct raw_object *object, u
 	check_name(check, object, offset);
 }
 
-/* False: it is not all there. */
+/* Return false if it is incomplete. */
 static bool check_registry(struct check *check)
 {
 	uint32_t size = RAW_OBJECT_BYTES + check->header.name_size;
@@ -243,7 +242,7 @@ static uint64_t event_offset(const struct check *check, uint32_t slot)
 	return check->events_at + (uint64_t)slot * RAW_EVENT_BYTES;
 }
 
-/* What stands behind the first unused slot, which TraceX never sees. */
+/* Events after the first unused slot; TraceX never reads them. */
 static void check_hole(struct check *check)
 {
 	uint64_t first = 0, nr_lost = 0;
@@ -262,7 +261,7 @@ static void check_hole(struct check *check)
 		      (unsigned long long)nr_lost, (unsigned long long)first);
 }
 
-/* Where the events end.  False: the file ends before. */
+/* Find the end of the events. Return false if the file ends earlier. */
 static bool find_end(struct check *check)
 {
 	struct raw_event event;
@@ -333,7 +332,7 @@ static void check_id(struct check *check, uint32_t id, uint64_t offset)
 	      id);
 }
 
-/* A handle in a word that TraceX looks up; said once for each. */
+/* Check a handle in a word that TraceX looks up. Report each handle once. */
 static void check_reference(struct check *check, uint32_t value, uint64_t offset, bool is_mutex,
 			    const char *what)
 {
@@ -358,7 +357,7 @@ static bool is_state(uint32_t state)
 	return (state >= 1 && state <= 9) || state == 12 || state == 13;
 }
 
-/* SUSPEND and RESUME make the status lines and the profile. */
+/* TraceX draws the status lines and the profile from SUSPEND and RESUME. */
 static void check_status(struct check *check, const struct raw_event *event, uint64_t offset)
 {
 	struct handle *thread = handles_get(&check->handles, event->info[0]);
@@ -389,7 +388,7 @@ static void check_event(struct check *check, const struct raw_event *event, uint
 		check_reference(check, event->info[2], offset + 24, true, "owner of a mutex");
 }
 
-/* In the order of time. */
+/* In the order of their times. */
 static void check_events(struct check *check)
 {
 	struct check_time time = {.findings = check->findings, .mask = check->header.time_mask};
@@ -398,8 +397,8 @@ static void check_events(struct check *check)
 
 	for (uint32_t slot = 0; slot < n; slot++) {
 		if (!raw_event(check->file, &check->window, event_offset(check, slot), &event))
-			return; /* it was cut meanwhile */
-		/* A part of the file has no say with its first step. */
+			return; /* the file was truncated while it was read */
+		/* Ignore the first step of each part of the file. */
 		check_time_vote(&time, event.stamp, slot < oldest ? slot : slot - oldest);
 	}
 	check_time_decide(&time, check->events_at + 12);
@@ -418,7 +417,7 @@ static void check_events(struct check *check)
 	progress_end();
 }
 
-/* What only all events together tell. */
+/* Findings that need all events. */
 static void check_numbers(struct check *check)
 {
 	if (check->nr_events == 0)

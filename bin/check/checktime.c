@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/checktime.h"
 
-/* A step against the direction: so small a part of the range is an event out of order rather than a long pause. */
+/* A step against the direction that is smaller than this part of the range is an event out of order, not a long pause. */
 #define SMALL_PART 16
 
-/* Votes for the other direction: from this part of the votes on, the result may be the wrong one. */
+/* If more than this part of the votes is for the other direction, the result may be wrong. */
 #define DOUBTFUL_PART 4
 
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place)
@@ -57,7 +57,7 @@ void check_time_decide(struct check_time *time, uint64_t offset)
 			"the stamps fall: right for a timer that counts down, and for no other");
 }
 
-static void tell_order(struct check_time *time, uint64_t offset, uint32_t back, uint64_t added)
+static void report_order(struct check_time *time, uint64_t offset, uint32_t back, uint64_t added)
 {
 	findings_add(time->findings, RULE_time_order, offset,
 		     "the event is %u ticks older than the one before it: TraceX takes that for a "
@@ -65,7 +65,7 @@ static void tell_order(struct check_time *time, uint64_t offset, uint32_t back, 
 		     back, (unsigned long long)added);
 }
 
-static void tell_gap(struct check_time *time, uint64_t offset, uint64_t step)
+static void report_gap(struct check_time *time, uint64_t offset, uint64_t step)
 {
 	findings_add(
 		time->findings, RULE_time_gap, offset,
@@ -88,11 +88,11 @@ void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset)
 	if ((stamp > before) != time->rises) {
 		time->nr_wraps++;
 		if (distance <= range / SMALL_PART)
-			tell_order(time, offset, distance, range - distance);
+			report_order(time, offset, distance, range - distance);
 		else if (range - distance > range / 2)
-			tell_gap(time, offset, range - distance);
+			report_gap(time, offset, range - distance);
 	} else if (distance > range / 2) {
-		tell_gap(time, offset, distance);
+		report_gap(time, offset, distance);
 	}
 }
 

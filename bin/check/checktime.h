@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a trace buffer as TraceX makes it of 32-bit stamps: the neighbours in the file vote on whether stamps rise
- * or fall, and a step against that is taken for a wrap.
+ * The time of a trace buffer as TraceX computes it from 32-bit stamps: neighbours in the file vote whether stamps rise
+ * or fall; a step in the other direction counts as a wrap.
  */
 #ifndef TXTRACE_CHECK_CHECKTIME_H
 #define TXTRACE_CHECK_CHECKTIME_H
@@ -21,16 +21,16 @@ struct check_time {
 	uint64_t nr_steps, nr_wraps;
 };
 
-/* In the order of the file; place: of the event in its part, from 0 up. */
+/* Call this in the order of the file. place: index of the event in its part, from 0. */
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place);
 
-/* offset: of the first stamp. */
+/* offset: offset of the first stamp. */
 void check_time_decide(struct check_time *time, uint64_t offset);
 
-/* In the order of time. */
+/* In the order of their times. */
 void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset);
 
-/* offset: of the mask. */
+/* offset: offset of the mask. */
 void check_time_end(struct check_time *time, uint64_t offset);
 
 #endif

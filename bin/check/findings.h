@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `txtrace check` finds: by rule, with the place in the file; of each rule the first few, and how many. */
+/* Findings of `txtrace check`: the first few of each rule with their offsets, and the count of each rule. */
 #ifndef TXTRACE_CHECK_FINDINGS_H
 #define TXTRACE_CHECK_FINDINGS_H
 
@@ -21,14 +21,14 @@ enum rule {
 struct finding {
 	enum rule rule;
 	unsigned int volume;
-	uint64_t offset; /* NO_OFFSET: of no place */
+	uint64_t offset; /* NO_OFFSET: no offset */
 	char *message;
 };
 
 struct findings {
-	unsigned int volume; /* that is looked at now, from 1 up */
+	unsigned int volume; /* the current volume, from 1 */
 	uint64_t count[NR_RULES];
-	uint64_t last[NR_RULES]; /* offset of the last */
+	uint64_t last[NR_RULES]; /* offset of the last finding */
 	unsigned int nr_kept;
 	struct finding kept[NR_RULES * FINDINGS_OF_RULE];
 };
@@ -36,16 +36,16 @@ struct findings {
 void findings_add(struct findings *findings, enum rule rule, uint64_t offset, const char *format,
 		  ...) __attribute__((format(printf, 4, 5)));
 
-/* Without underscores: "registry-cut". */
+/* The name with hyphens: "registry-cut". */
 const char *rule_name(enum rule rule);
 
 uint64_t findings_errors(const struct findings *findings);
 uint64_t findings_warnings(const struct findings *findings);
 
-/* A line for each that was kept; volumes are told apart if there are several. */
+/* Print a line for each stored finding, with the volume if there are several. */
 void findings_print(const struct findings *findings, struct text *text, unsigned int nr_volumes);
 
-/* The members of an array. */
+/* Print them as members of a JSON array. */
 void findings_print_json(const struct findings *findings, struct text *text);
 
 void findings_free(struct findings *findings);

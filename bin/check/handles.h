@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the handles of a trace buffer while it is checked: a table of bounded size. */
+/* The handles of a trace buffer during a check: a table of bounded size. */
 #ifndef TXTRACE_CHECK_HANDLES_H
 #define TXTRACE_CHECK_HANDLES_H
 
@@ -13,20 +13,20 @@
 
 struct handle {
 	uint32_t handle;
-	bool is_registered, is_thread; /* by its first object */
-	bool is_context, is_referred;  /* some event said so */
-	uint32_t nr_changes;	       /* of its status */
-	uint64_t offset;	       /* of its first object, or else its first event */
+	bool is_registered, is_thread; /* type of its first object */
+	bool is_context, is_referred;  /* an event names it */
+	uint32_t nr_changes;	       /* offset of its status */
+	uint64_t offset;	       /* offset of its first object, or of its first event */
 };
 
 struct handles {
-	struct handle *handle; /* in the order in which they came */
+	struct handle *handle; /* in the order of their first appearance */
 	size_t nr, room;
-	struct map by_handle; /* their places there, from 1 on */
-	struct handle other;  /* all that there is no room for */
+	struct map by_handle; /* index + 1 in that array */
+	struct handle other;  /* shared by all handles that do not fit */
 };
 
-/* The entry of this handle, made if it is new.  Valid until the next call. */
+/* Find or add the entry of this handle. Valid until the next call. */
 struct handle *handles_get(struct handles *handles, uint32_t handle);
 void handles_free(struct handles *handles);
 

@@ -14,7 +14,7 @@
 
 /* Text. */
 
-#define LINE_BYTES 600 /* more than an Intel record with 255 bytes has */
+#define LINE_BYTES 600 /* longer than an Intel record with 255 bytes */
 
 struct converter {
 	struct raw_file *file;
@@ -22,7 +22,7 @@ struct converter {
 	size_t room;
 	unsigned long line;
 	uint64_t next_address;
-	uint32_t upper; /* Intel: of the address */
+	uint32_t upper; /* Intel: upper part of the address */
 	bool has_address;
 };
 
@@ -45,7 +45,7 @@ static int value_of(int digit)
 	return isdigit(digit) ? digit - '0' : isxdigit(digit) ? tolower(digit) - 'a' + 10 : -1;
 }
 
-/* The pairs of a line.  How many; 0: it holds something else. */
+/* Convert the pairs of digits in a line. Return their number; 0: the line has other characters. */
 static size_t read_pairs(const char *line, unsigned char *pair)
 {
 	size_t n = 0;
@@ -86,7 +86,7 @@ static void check_sum(struct converter *converter, const unsigned char *pair, si
 		converter->file->damaged_line = converter->line;
 }
 
-/* Length, address (2), kind, data, checksum.  1: go on; 0: the end; -1: no such record. */
+/* Intel HEX: length, address (2), kind, data, checksum. Return 1: go on; 0: the end; -1: no such record. */
 static int take_intel(struct converter *converter, const char *line)
 {
 	unsigned char pair[LINE_BYTES];
@@ -106,7 +106,7 @@ static int take_intel(struct converter *converter, const char *line)
 	return 1;
 }
 
-/* Kind, length of the rest, address (2 to 4), data, checksum. */
+/* S-record: kind, length of the rest, address (2 to 4), data, checksum. */
 static int take_motorola(struct converter *converter, const char *line)
 {
 	int kind = line[1] ? value_of((unsigned char)line[1]) : -1;
@@ -161,7 +161,7 @@ static bool take_digits(struct converter *converter)
 	return high < 0;
 }
 
-/* False: it is no text that says a trace buffer. */
+/* Return false if the text does not contain a trace buffer. */
 static bool take_text(struct raw_file *file)
 {
 	int fd = dup(file->fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All commands: a row in main.c for each. */
+/* All commands. main.c has a row for each. */
 #ifndef TXTRACE_CLI_COMMAND_H
 #define TXTRACE_CLI_COMMAND_H
 
@@ -24,7 +24,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_version;
 extern const struct command cmd_why;
 
-/* The table, ended by NULL. */
+/* The table; NULL ends it. */
 extern const struct command *const commands[];
 
 #endif

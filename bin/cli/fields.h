@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts: lines of text with a label each, or members of an object of JSON. */
+/* Labelled values: lines of text, or members of a JSON object. */
 #ifndef TXTRACE_CLI_FIELDS_H
 #define TXTRACE_CLI_FIELDS_H
 
@@ -17,7 +17,7 @@ void fields_begin(struct fields *fields);
 void fields_text(struct fields *fields, const char *label, const char *value);
 void fields_number(struct fields *fields, const char *label, unsigned long long value);
 
-/* What follows is the value: as text up to the end of the line, or as JSON. */
+/* Begin a value. The caller prints it, as text to the end of the line or as JSON. */
 void fields_label(struct fields *fields, const char *label);
 void fields_end(struct fields *fields);
 

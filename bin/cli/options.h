@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command of the tool, and its options: one table, from which options are read (getopt_long), --help is printed
- * and the completion of the shell is made.
+ * A command of the tool and its options. getopt_long, --help and the completion of the shell all use the same table.
  */
 #ifndef TXTRACE_CLI_OPTIONS_H
 #define TXTRACE_CLI_OPTIONS_H
@@ -16,39 +15,38 @@
 	}
 
 struct option_row {
-	int code;	  /* its letter; from 256 on it has none */
-	const char *name; /* the long one */
-	const char *
-		argument; /* NULL: it takes none; FILE and DIR are completed as such, A|B|C as these words */
+	int code;	      /* the letter; from 256 on: an option without a letter */
+	const char *name;     /* the long name */
+	const char *argument; /* NULL: no argument; completion knows FILE, DIR and A|B|C */
 	const char *help;
 };
 
 struct command {
 	const char *name;
-	const char *arguments; /* behind the options */
+	const char *arguments; /* after the options */
 	const char *summary;   /* without a full stop */
 	const struct option_row *options;
 	int (*run)(int argc,
 		   char **argv); /* argv[0] is the command's name; returns the exit code */
-	void (*explain)(void); /* prints more for --help, behind the options; or NULL */
+	void (*explain)(void);	 /* prints more for --help, after the options; or NULL */
 };
 
 /*
- * The code of the next option; its argument is in optarg.  -1: there is none any more, and optind is at the first
- * argument.  '?': it is wrong, and that was said.  --help prints and exits.
+ * Return the code of the next option, with its argument in optarg. Return -1 after the last option; then optind is the
+ * first argument. Return '?' after an error, with a message. --help prints the help and exits.
  */
 int options_next(const struct command *command, int argc, char **argv);
 
-/* The one argument that is left, a file.  NULL: there is none, or more, and that was said. */
+/* Return the only argument, a file. Return NULL, with a message, if there is none or more than one. */
 const char *options_file(const struct command *command, int argc, char **argv);
 
-/* --format where there are two: text and json.  False: it is neither, and that was said. */
+/* Parse --format of commands with text and json only. Return false, with a message, if it is neither. */
 bool options_is_json(const char *argument, bool *is_json);
 
-/* What --help prints. */
+/* Print the help of a command. */
 void options_help(const struct command *command);
 
-/* Options that several commands have; the code is the letter, or this. */
+/* Options of several commands; the code is the letter, or one of these. */
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_COLUMNS,
@@ -63,7 +61,7 @@ enum {
 	OPTION_LIMIT,
 	OPTION_INHERIT,
 	OPTION_SIZE,
-	OPTION_OWN /* the first one free for a command's own */
+	OPTION_OWN /* the first code for a command's own options */
 };
 
 #define OPTION_ROW_FILTER                                                                          \

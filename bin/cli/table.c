@@ -114,7 +114,7 @@ static void put_padded(struct text *text, const char *string, size_t width, bool
 	text_plain(text, string, is_number || is_last ? 0 : width);
 }
 
-/* A group of rows has its name once. */
+/* Print the name of a group of rows once. */
 static bool is_repeated(const struct table *table, size_t row, int column)
 {
 	size_t at = row * (size_t)table->nr_columns;

@@ -16,7 +16,7 @@
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 static bool pager_is_off;
 static pid_t pager;
-static bool was_terminal; /* what is paged now goes to one */
+static bool was_terminal; /* standard output goes to the pager */
 
 static bool set_color(const char *when)
 {
@@ -46,7 +46,8 @@ static void become_pager(int from)
 
 	dup2(from, STDIN_FILENO);
 	close(from);
-	setenv("LESS", "FRX", 0); /* ends by itself if all fits, and leaves it on the screen */
+	setenv("LESS", "FRX",
+	       0); /* less exits if the text fits on the screen, and leaves it there */
 	execl("/bin/sh", "sh", "-c", command && *command ? command : "less || more", (char *)NULL);
 	_exit(127);
 }
@@ -60,8 +61,7 @@ void terminal_page(void)
 	    (command && strcmp(command, "cat") == 0) || pipe(ends) != 0)
 		return;
 	was_terminal = true;
-	signal(SIGINT,
-	       SIG_IGN); /* it is the pager's, as the terminal is, from its first moment on */
+	signal(SIGINT, SIG_IGN); /* the signal is for the pager, which controls the terminal */
 	pager = fork();
 	if (pager == 0) {
 		signal(SIGINT, SIG_DFL);
@@ -80,7 +80,7 @@ int terminal_end(int code)
 {
 	bool is_fine;
 
-	errno = EIO; /* if an error is too old to tell which it was */
+	errno = EIO; /* an earlier error: its number is lost */
 	is_fine = fflush(stdout) == 0 && !ferror(stdout);
 	if (!is_fine && code == EXIT_FINE && errno != EPIPE) {
 		message_error(errno, "standard output");
@@ -103,7 +103,7 @@ static bool is_wanted(void)
 	       (was_terminal || isatty(STDOUT_FILENO));
 }
 
-/* Asked for each event, so it is found out once. */
+/* Called for each event: find it out once. */
 static bool has_color(void)
 {
 	if (color_mode == COLOR_AUTO)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a terminal gets that a file does not: colours, and a pager. */
+/* Colours and a pager, for terminals only. */
 #ifndef TXTRACE_CLI_TERMINAL_H
 #define TXTRACE_CLI_TERMINAL_H
 
@@ -7,19 +7,19 @@
 
 enum color { COLOR_PLAIN, COLOR_DIM, COLOR_BOLD, COLOR_NAME, COLOR_TIME, COLOR_GOOD, COLOR_BAD };
 
-/* --color and --no-pager.  False: it is neither; or its argument is no such word, and that was said. */
+/* Take --color and --no-pager. Return false if it is neither, or, with a message, if the argument is wrong. */
 bool terminal_option(int code, const char *argument);
 
-/* Page standard output from here on, if it is a terminal ($PAGER, else less). */
+/* Send standard output to a pager ($PAGER, or less) from now on, if it is a terminal. */
 void terminal_page(void);
 
-/* The end, with this exit code unless standard output failed: wait until the one who pages has seen enough. */
+/* Wait for the pager to exit. Return this exit code, or an error if standard output failed. */
 int terminal_end(int code);
 
-/* The sequence that begins this colour; "" where there are none. */
+/* Return the escape sequence of this colour; "" if colours are off. */
 const char *terminal_color(enum color color);
 
-/* Columns of the terminal, or 100. */
+/* Return the columns of the terminal, or 100. */
 int terminal_width(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace blocked: what threads waited for, and how long. */
+/* txtrace blocked: the objects that threads waited for, and the durations. */
 #include "waits/blocked.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool read_by(struct options *options)
 	return false;
 }
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

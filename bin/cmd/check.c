@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace check: would TraceX take the file, and show it right? */
+/* txtrace check: does TraceX open the file and show it correctly? */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/terminal.h"
 #include "trace/source.h"
 
-#define PAGE 4096 /* volumes of a log begin on pages */
+#define PAGE 4096 /* volumes of a log begin at page boundaries */
 
 enum { OPTION_STRICT = OPTION_OWN };
 
@@ -35,7 +35,7 @@ struct result {
 	struct check_counts counts;
 };
 
-/* What the library makes of the file.  An error number. */
+/* Open the file with the library. Return 0 or an error number. */
 static int ask_library(const char *path, struct txtrace_file_info *info)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,8 +52,8 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 }
 
 /*
- * All volumes of a log have the same size, which no image says; but the second begins as the first does.  0: it was not
- * found.
+ * Find the size of a volume. All volumes of a log have the same size, but no image contains it: search for the second
+ * header. Return 0 if there is none.
  */
 static uint64_t find_stride(const struct raw_file *file, uint64_t end)
 {
@@ -63,7 +63,7 @@ static uint64_t find_stride(const struct raw_file *file, uint64_t end)
 	for (uint64_t at = (end + PAGE - 1) / PAGE * PAGE; at < file->size; at += PAGE) {
 		if (raw_read(file, at, page, sizeof(page)) < sizeof(page))
 			return 0;
-		/* Up to `current`, which is each volume's own. */
+		/* Compare up to `current`, the first field that differs between volumes. */
 		if (memcmp(first, page, 32) == 0)
 			return at;
 	}
@@ -186,7 +186,7 @@ static void print_json(const struct result *result, const char *path, struct tex
 	text_printf(text, "%s]\n}\n", result->findings.nr_kept > 0 ? "\n  " : "");
 }
 
-static int tell(const struct options *options, const char *path)
+static int print_result(const struct options *options, const char *path)
 {
 	static struct text text;
 	static struct result result;
@@ -234,7 +234,7 @@ static int run(int argc, char **argv)
 	path = options_file(&cmd_check, argc, argv);
 	if (!path)
 		return EXIT_TROUBLE;
-	return tell(&options, path);
+	return print_result(&options, path);
 }
 
 const struct command cmd_check = {

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 
-/* The words of an A|B|C option, files, processes and commands; for anything else nothing is offered. */
+/* Offer the words of an A|B|C option, files, processes and commands; for other arguments offer nothing. */
 static const char functions[] =
 	"# bash completion of txtrace; made by: txtrace help --completion\n"
 	"_txtrace_offer()\n"
@@ -65,7 +65,7 @@ static void print_names(char separator)
 		printf("%s%c", (*at)->name, separator);
 }
 
-/* What an argument in capitals is completed as. */
+/* How to complete an argument that is written in capitals. */
 static const char *kind_of(const char *argument)
 {
 	static const char *const kinds[] = {"COMMAND", "FILE", "DIR", "PID"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The completion of words in bash, as a script that is made of the tables of commands and options. */
+/* The script for completion in bash, generated from the tables of commands and options. */
 #ifndef TXTRACE_CMD_COMPLETION_H
 #define TXTRACE_CMD_COMPLETION_H
 

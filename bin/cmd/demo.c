@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace demo: a small workload that traces itself, so that there is something to look at: clients put orders into a
- * bounded queue, cooks take them, and share one oven.
+ * txtrace demo: a small workload that traces itself: clients put orders into a bounded queue; cooks take them and share
+ * one oven.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define NR_CLIENTS 2
 #define NR_COOKS 3
-#define NR_ORDERS 60 /* of each client */
+#define NR_ORDERS 60 /* number of orders of each client */
 #define QUEUE_PLACES 8
 #define NS_PER_US 1000L
 
@@ -38,7 +38,7 @@ static const char *const step_names[NR_STEPS] = {"order placed", "queue full", "
 
 static struct {
 	trace_event_id_t step[NR_STEPS];
-	pthread_mutex_t mutex; /* for the queue */
+	pthread_mutex_t mutex; /* protects the queue */
 	pthread_cond_t changed;
 	uint32_t order[QUEUE_PLACES];
 	unsigned int nr_waiting, first, nr_clients;
@@ -54,7 +54,7 @@ static void work_for(long us)
 	nanosleep(&time, NULL);
 }
 
-/* Which order, and how many wait, or which cook has it: "1003 queue 8", in the four words that TraceX shows. */
+/* Order number, and queue length or cook: "1003 queue 8", in the four words that TraceX shows. */
 static void trace(enum step step, uint32_t order, const char *what, uint32_t number)
 {
 	char data[16];
@@ -76,7 +76,7 @@ static void place(uint32_t order)
 	pthread_mutex_unlock(&kitchen.mutex);
 }
 
-/* False: there will be none any more. */
+/* Return false when no more orders will come. */
 static bool take(uint32_t *order)
 {
 	bool has_one;
@@ -134,7 +134,7 @@ static void *run_cook(void *argument)
 	return NULL;
 }
 
-/* Clients come last, and stay away if a cook is missing: nobody waits for who is not there. */
+/* Start the clients last, and only if all cooks started: otherwise a client could wait forever. */
 static int run_kitchen(void)
 {
 	pthread_t threads[NR_COOKS + NR_CLIENTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace diff: two traces of the same program, and what has changed between them. */
+/* txtrace diff: compare two traces of the same program. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ struct options {
 	int nr_limits;
 };
 
-/* The same type or thread of both traces; NULL: it has none. */
+/* The same type or thread in both traces; NULL: missing in this trace. */
 struct pair {
 	const char *name;
 	const struct tally *old, *new;
@@ -56,7 +56,7 @@ struct comparison {
 	struct pairs types, threads;
 };
 
-/* Pairs: the most frequent first. */
+/* Pairs, sorted by frequency. */
 
 static uint64_t count_of(const struct pair *pair)
 {
@@ -90,7 +90,7 @@ static void make_pairs(struct pairs *pairs, const struct tallies *old,
 	qsort(pairs->pair, pairs->nr, sizeof(*pairs->pair), compare_pairs);
 }
 
-/* Values in words. */
+/* Values as text. */
 
 static const char *words_of(enum metric metric, struct value value, char words[32])
 {
@@ -173,7 +173,7 @@ static void put_table(struct text *text, const struct comparison *comparison, co
 		put_metric(text, comparison, pairs->pair[i].name, metric, &pairs->pair[i]);
 }
 
-/* A name, and the quantiles below it. */
+/* Print a name, and its quantiles on the next lines. */
 static void put_pauses(struct text *text, const struct comparison *comparison)
 {
 	put_head(text, "time between two events of a type");
@@ -270,10 +270,10 @@ static void print_json(struct text *text, const struct comparison *comparison)
 	text_string(text, "]\n}\n");
 }
 
-/* Limits. */
+/* Thresholds. */
 
-static bool say_if_holds(const struct threshold *threshold, const char *name, struct value old,
-			 struct value new)
+static bool report_if_true(const struct threshold *threshold, const char *name, struct value old,
+			   struct value new)
 {
 	char from[32], to[32], change[32];
 
@@ -286,7 +286,7 @@ static bool say_if_holds(const struct threshold *threshold, const char *name, st
 	return true;
 }
 
-/* Of a name that neither trace has there are none. */
+/* A name that is in neither trace has no values. */
 static bool test_limit(const struct comparison *comparison, const struct threshold *threshold)
 {
 	const struct pairs *pairs = threshold->metric == METRIC_THREAD ? &comparison->threads :
@@ -299,22 +299,23 @@ static bool test_limit(const struct comparison *comparison, const struct thresho
 		if (fnmatch(threshold->glob, pair->name, 0) != 0)
 			continue;
 		matches = true;
-		holds |= say_if_holds(threshold, pair->name,
-				      metric_value(threshold->metric, &comparison->old, pair->old),
-				      metric_value(threshold->metric, &comparison->new, pair->new));
+		holds |= report_if_true(
+			threshold, pair->name,
+			metric_value(threshold->metric, &comparison->old, pair->old),
+			metric_value(threshold->metric, &comparison->new, pair->new));
 	}
 	if (threshold->glob && !matches)
 		message("%s: neither trace has such a name", threshold->text);
 	if (!threshold->glob || !matches)
-		holds = say_if_holds(threshold, threshold->glob,
-				     metric_value(threshold->metric, &comparison->old, NULL),
-				     metric_value(threshold->metric, &comparison->new, NULL));
+		holds = report_if_true(threshold, threshold->glob,
+				       metric_value(threshold->metric, &comparison->old, NULL),
+				       metric_value(threshold->metric, &comparison->new, NULL));
 	return holds;
 }
 
 /* The command. */
 
-static int tell(const struct options *options, struct comparison *comparison)
+static int print_result(const struct options *options, struct comparison *comparison)
 {
 	static struct text text;
 	int code = EXIT_FINE;
@@ -346,13 +347,13 @@ static int compare_files(const struct options *options, const char *old_path, co
 	comparison.new_path = new_path;
 	if (tally_trace(&comparison.old, old_path, &options->selection) &&
 	    tally_trace(&comparison.new, new_path, &options->selection))
-		code = tell(options, &comparison);
+		code = print_result(options, &comparison);
 	tally_free(&comparison.old);
 	tally_free(&comparison.new);
 	return code;
 }
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);

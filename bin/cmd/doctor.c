@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace doctor: whether a program can be traced, why not, and which of its calls would be seen. */
+/* txtrace doctor: can a program be traced, why not, and which of its calls would be visible? */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +42,10 @@ struct sentences {
 
 struct diagnosis {
 	struct fields fields;
-	struct sentences obstacles; /* why it cannot be traced; none: it can */
-	struct sentences annotations; /* what to know otherwise */
+	struct sentences obstacles;   /* reasons why it cannot be traced; none: it can */
+	struct sentences annotations; /* other remarks */
 	struct imports imports;
-	char advice[PATH_MAX + 64]; /* how it is traced */
+	char advice[PATH_MAX + 64]; /* the commands that trace it */
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentences,
@@ -61,10 +61,10 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentence
 	va_end(arguments);
 }
 
-/* What the machine gives. */
+/* Resources of the machine. */
 
-static void tell_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
-		       enum __rlimit_resource resource, rlim_t least)
+static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
+			enum __rlimit_resource resource, rlim_t least)
 {
 	struct rlimit limit;
 
@@ -82,8 +82,8 @@ static void tell_limit(struct diagnosis *diagnosis, pid_t pid, const char *label
 		    (unsigned long long)limit.rlim_cur, (unsigned long long)least);
 }
 
-/* The directory is made when it is needed; its parent tells what room there is. */
-static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
+/* The directory may not exist yet: get the free space of its parent. */
+static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
 {
 	char *directory = must(directory_of(target_registry(uid)));
 	struct statvfs status;
@@ -114,18 +114,18 @@ static void tell_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t ne
 	free(directory);
 }
 
-static void tell_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
+static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
-	/* One for each CPU, and the shared one; who cannot have that takes one less. */
+	/* One ring for each CPU and the shared ring; without rseq there are only the rings of CPUs. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
 	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
 
-	tell_shared_memory(diagnosis, uid, needed);
-	tell_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
-	tell_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
+	check_shared_memory(diagnosis, uid, needed);
+	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
+	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
 }
 
-/* What the program calls. */
+/* The calls of the program. */
 
 /* The libraries of a program as its loader finds them, in lines: NAME => PATH (ADDRESS), or PATH (ADDRESS). */
 static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
@@ -149,7 +149,7 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 	}
 }
 
-/* Only the loader that this tool has too is run, and nothing of the program. */
+/* Run only the loader that also loaded this tool; no code of the program runs. */
 static bool is_own_loader(const char *loader)
 {
 	struct elf_file own;
@@ -199,7 +199,7 @@ static void list_libraries(struct diagnosis *diagnosis, const char *loader, cons
 		fclose(lines);
 }
 
-/* Those that a process has loaded, each once: a file is mapped in several parts, one after the other. */
+/* The libraries of a process, each once: a file has several mappings, one after the other. */
 static void list_mapped(struct diagnosis *diagnosis, pid_t pid)
 {
 	char path[64], line[PATH_MAX + 256], last[PATH_MAX] = "";
@@ -223,7 +223,7 @@ static void list_mapped(struct diagnosis *diagnosis, pid_t pid)
 		fclose(maps);
 }
 
-static void note_imports(struct diagnosis *diagnosis)
+static void add_imports(struct diagnosis *diagnosis)
 {
 	const struct imports *imports = &diagnosis->imports;
 	unsigned int nr_locks = 0;
@@ -270,7 +270,7 @@ static void put_sentences(struct fields *fields, const char *label,
 	text_string(fields->text, sentences->nr > 0 ? "]" : "[]");
 }
 
-/* Which files call it. */
+/* The files that call the function. */
 static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
 {
 	const struct imports *imports = &diagnosis->imports;
@@ -355,7 +355,7 @@ static bool needs_library(const struct elf_file *elf)
 	return false;
 }
 
-static void tell_environment(struct diagnosis *diagnosis)
+static void check_environment(struct diagnosis *diagnosis)
 {
 	const char *others = getenv("LD_PRELOAD"), *disabled = getenv("TXTRACE_DISABLE");
 
@@ -364,7 +364,7 @@ static void tell_environment(struct diagnosis *diagnosis)
 		add(&diagnosis->annotations, "TXTRACE_DISABLE is set: the object records nothing");
 }
 
-static void tell_program(struct diagnosis *diagnosis, const struct preload_program *program)
+static void check_program(struct diagnosis *diagnosis, const struct preload_program *program)
 {
 	struct fields *fields = &diagnosis->fields;
 	const struct elf_file *elf = &program->elf;
@@ -388,12 +388,12 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	struct fields *fields = &diagnosis->fields;
 	bool has_library = needs_library(&program->elf);
 
-	tell_program(diagnosis, program);
+	check_program(diagnosis, program);
 	fields_text(fields, "uses libposixtrace", has_library ? "yes" : "no");
 	fields_text(fields, "object to preload", *object ? object : "none");
-	tell_environment(diagnosis);
-	tell_machine(diagnosis, geteuid(), 0);
-	/* A program that has the library needs no object. */
+	check_environment(diagnosis);
+	check_machine(diagnosis, geteuid(), 0);
+	/* A program linked with the library does not need the preloaded object. */
 	if (program->why_not[0] && !has_library)
 		add(&diagnosis->obstacles, "%s", program->why_not);
 	if (access(program->file, X_OK) != 0)
@@ -401,7 +401,7 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	imports_add(&diagnosis->imports, program->program);
 	if (program->elf.interpreter && diagnosis->obstacles.nr == 0) {
 		list_libraries(diagnosis, program->elf.interpreter, program->program);
-		note_imports(diagnosis);
+		add_imports(diagnosis);
 	}
 	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record %s%s",
 		 has_library ? "" : "--preload ", command);
@@ -429,8 +429,8 @@ static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 
 /* A process. */
 
-/* The environment that it was started with; what it has changed since then is not seen. */
-static void tell_preloads(struct diagnosis *diagnosis, pid_t pid)
+/* The environment at the start of the process; later changes are not visible. */
+static void check_preloads(struct diagnosis *diagnosis, pid_t pid)
 {
 	char path[64], *entry = NULL;
 	const char *found = "not set";
@@ -451,7 +451,7 @@ static void tell_preloads(struct diagnosis *diagnosis, pid_t pid)
 		fclose(file);
 }
 
-static void tell_seccomp(struct diagnosis *diagnosis, pid_t pid)
+static void check_seccomp(struct diagnosis *diagnosis, pid_t pid)
 {
 	static const char *const modes[] = {"off", "strict", "filter"};
 	char path[64], line[256];
@@ -510,11 +510,11 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 		    target.has_library ? "yes" :
 					 "no");
 	fields_text(fields, "is traced", target_has_stream(pid) ? "yes" : "no");
-	tell_seccomp(diagnosis, pid);
-	tell_preloads(diagnosis, pid);
-	tell_machine(diagnosis, target.uid, pid);
+	check_seccomp(diagnosis, pid);
+	check_preloads(diagnosis, pid);
+	check_machine(diagnosis, target.uid, pid);
 	judge_process(diagnosis, &target);
-	note_imports(diagnosis);
+	add_imports(diagnosis);
 	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record -p %d", (int)pid);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace export: a trace in the format of another program. */
+/* txtrace export: convert a trace to the format of another program. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ struct options {
 	const char *columns;
 	bool splits, per_core;
 	uint64_t limit;
-	int own_option[OWN_OPTIONS]; /* that not every exporter has; 0: none was given */
+	int own_option
+		[OWN_OPTIONS]; /* an option that not every exporter takes; 0: none was given */
 	int nr_own;
 };
 
@@ -75,7 +76,7 @@ static bool note_own(struct options *options, int code)
 	return true;
 }
 
-/* False: it is no number, and that was said. */
+/* Return false, with a message, if it is not a number. */
 static bool read_limit(struct options *options, const char *argument)
 {
 	char *end;
@@ -89,7 +90,7 @@ static bool read_limit(struct options *options, const char *argument)
 	return false;
 }
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);
@@ -136,7 +137,7 @@ static bool understands(const struct exporter *exporter, int option)
 	return false;
 }
 
-/* The name of the trace with another suffix; to be freed. */
+/* The name of the trace with another suffix. The caller frees it. */
 static char *default_output(const char *path, const char *suffix)
 {
 	char *output;

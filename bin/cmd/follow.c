@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace follow: the events of a process that runs, as they come. */
+/* txtrace follow: print the events of a running process as they happen. */
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define ROUND_MS 100	  /* between two looks at the process, */
-#define ROUND_EVENTS 4096 /* or so many events */
+#define ROUND_MS 100	  /* between two checks of the process, */
+#define ROUND_EVENTS 4096 /* or after this many events */
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
@@ -41,11 +41,11 @@ struct following {
 	struct listing listing;
 	const struct filter *filter;
 	int signals, process;
-	unsigned long long nr_told; /* lost events */
+	unsigned long long nr_reported; /* lost events */
 };
 
-/* In its place among the events, as nearly as two streams of output can have one. */
-static void tell_losses(struct following *following)
+/* Report a loss between the events where it occurred, as far as two output streams allow it. */
+static void print_losses(struct following *following)
 {
 	struct txtrace_loss loss;
 	unsigned long long sum;
@@ -53,14 +53,14 @@ static void tell_losses(struct following *following)
 	if (txtrace_get_loss(following->source->trace, &loss) != 0)
 		return;
 	sum = loss.overwritten + loss.dropped + loss.abandoned;
-	if (sum > following->nr_told) {
+	if (sum > following->nr_reported) {
 		text_flush(following->listing.text);
-		message("%llu events were lost here", sum - following->nr_told);
+		message("%llu events were lost here", sum - following->nr_reported);
 	}
-	following->nr_told = sum;
+	following->nr_reported = sum;
 }
 
-/* So many events at most, as they are there; waits for the first one. */
+/* Print at most this many events. Wait for the first one only. */
 static void print_events(struct following *following, unsigned long long most)
 {
 	struct text *text = following->listing.text;
@@ -69,13 +69,13 @@ static void print_events(struct following *following, unsigned long long most)
 
 	while (!text->error && most > 0 && source_wait(following->source, &event, wait_ms)) {
 		if (event.type == POSIX_TRACE_OVERFLOW)
-			tell_losses(following);
+			print_losses(following);
 		if (filter_takes(following->filter, following->source, &event))
 			listing_event(&following->listing, &event);
 		wait_ms = 0;
 		most--;
 	}
-	tell_losses(following);
+	print_losses(following);
 	text_flush(text);
 }
 
@@ -97,7 +97,7 @@ static bool has_ended(const struct following *following)
 	return poll(&process, 1, 0) != 0;
 }
 
-/* What was recorded before the end is printed, too. */
+/* Also print the events recorded before the end. */
 static void follow(struct following *following)
 {
 	struct text *text = following->listing.text;

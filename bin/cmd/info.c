@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace info: what TraceX calls Trace File Information, and what POSIX keeps of a stream. */
+/* txtrace info: TraceX's Trace File Information, and the attributes that POSIX defines for a stream. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct options {
 	bool is_json;
 };
 
-/* What reading all events tells. */
+/* What is known after reading all events. */
 struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
@@ -44,7 +44,7 @@ struct scan {
 	uint64_t gaps;
 };
 
-static void look_at_events(struct source *source, struct scan *scan)
+static void inspect_events(struct source *source, struct scan *scan)
 {
 	struct event event;
 
@@ -139,7 +139,7 @@ static void put_losses(struct fields *fields, const struct source *source, const
 		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN ? "yes" : "no");
 }
 
-/* Of an object of calls: where it is, and where it was first called. */
+/* Print the address of an object of calls, and the site of its first call. */
 static void put_site(struct text *text, struct symbols *symbols,
 		     const struct txtrace_object *object)
 {
@@ -223,7 +223,7 @@ static void list_modules(struct text *text, const struct source *source)
 	free(modules);
 }
 
-static int tell(const struct options *options, const char *path)
+static int print_result(const struct options *options, const char *path)
 {
 	static struct text text;
 	struct fields fields = {.text = &text, .is_json = options->is_json};
@@ -234,7 +234,7 @@ static int tell(const struct options *options, const char *path)
 		return EXIT_TROUBLE;
 	terminal_page();
 	text_open(&text, NULL, false);
-	look_at_events(source, &scan);
+	inspect_events(source, &scan);
 	fields_begin(&fields);
 	put_file(&fields, source, &scan);
 	if (!source->file.foreign) {
@@ -294,7 +294,7 @@ static int run(int argc, char **argv)
 		message("--format json already contains the lists; use it without list options");
 		return EXIT_TROUBLE;
 	}
-	return tell(&options, path);
+	return print_result(&options, path);
 }
 
 const struct command cmd_info = {

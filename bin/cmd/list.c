@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace list: which streams there are, and which processes could have one. */
+/* txtrace list: the running streams, and the processes that could be traced. */
 #include <dirent.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ static int compare_pids(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* All processes there are; free it. */
+/* All processes. The caller frees the array. */
 static pid_t *find_processes(size_t *nr)
 {
 	DIR *directory = opendir("/proc");

@@ -25,7 +25,7 @@ struct options {
 	enum locks_sort sort;
 };
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace merge: several traces in one trace buffer, in the order of time. */
+/* txtrace merge: several traces in one trace buffer, sorted by time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const struct option_row option_rows[] = {
 };
 
 struct offset {
-	const char *file; /* up to the = */
+	const char *file; /* characters before the = */
 	size_t length;
 	struct time_arg time_arg;
 	bool is_used;
@@ -40,15 +40,15 @@ struct options {
 struct input {
 	struct source *source;
 	char *label;
-	struct event event; /* the next one */
+	struct event event; /* the next event */
 	bool has_event;
-	int64_t shift_ns; /* what its times are moved by */
+	int64_t shift_ns; /* is added to its times */
 };
 
 static struct input inputs[TRX_INPUTS_MAX];
 static unsigned int nr_inputs;
 
-/* Where files begin. */
+/* Start times of the files. */
 
 static struct offset *find_offset(struct options *options, const char *path)
 {
@@ -64,7 +64,7 @@ static struct offset *find_offset(struct options *options, const char *path)
 	return NULL;
 }
 
-/* A time of day is one of the day on which the trace begins, as far as that is known. */
+/* A time of day is on the day on which the trace begins, if that is known. */
 static int64_t date_of(const struct offset *offset, const struct source *source)
 {
 	const struct source day = {.first_ns = source->first_ns + source->base_ns};
@@ -72,7 +72,7 @@ static int64_t date_of(const struct offset *offset, const struct source *source)
 	return time_arg_ns(&offset->time_arg, &day);
 }
 
-/* Where a trace begins that can tell it: a log, or one with a date.  False: it cannot. */
+/* The start time of a log, or of a buffer with --offset. Return false if it is not known. */
 static bool own_begin(struct options *options, const struct input *input, int64_t *begin)
 {
 	const struct offset *offset = find_offset(options, input->source->path);
@@ -84,7 +84,7 @@ static bool own_begin(struct options *options, const struct input *input, int64_
 	return !input->source->file.foreign || (offset && !offset->time_arg.is_relative);
 }
 
-/* All others begin when the first of these does, or so long after that; if there are none, at 0. */
+/* All other traces begin at the earliest known start time, plus their offset; if none is known, at 0. */
 static void place_all(struct options *options)
 {
 	int64_t common = 0, begin;
@@ -100,13 +100,13 @@ static void place_all(struct options *options)
 		struct input *input = &inputs[i];
 
 		if (!own_begin(options, input, &begin))
-			begin += common; /* first_ns is 0 where there is no date */
+			begin += common; /* first_ns is 0 if there is no date */
 		input->shift_ns = begin - input->source->first_ns;
 	}
 	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
 }
 
-/* False: one is of no file, and that was said. */
+/* Return false, with a message, if an offset names a file that is not merged. */
 static bool check_offsets(const struct options *options)
 {
 	for (unsigned int i = 0; i < options->nr_offsets; i++) {
@@ -176,7 +176,7 @@ static void put_all(const struct options *options, struct trx *trx)
 	progress_end();
 }
 
-/* A trace buffer keeps its tick, unless another trace needs a shorter one. */
+/* Keep the tick of a trace buffer, unless another trace needs a shorter one. */
 static double choose_tick(void)
 {
 	double tick_ns = 0;
@@ -259,7 +259,7 @@ static bool read_offset(struct options *options, const char *argument)
 	return time_arg_parse(equals + 1, &offset->time_arg);
 }
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the commands have in common that print something about the events of one file: their options, and what is opened
- * and closed around the work.
- */
+/* For commands that print something about the events of one file: common options; open and close input and output. */
 #ifndef TXTRACE_CMD_OUTPUT_OPTIONS_H
 #define TXTRACE_CMD_OUTPUT_OPTIONS_H
 
@@ -15,7 +12,7 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-/* Rows of the table of options, in two parts: --format stands between them. */
+/* Rows of the table of options, in two parts: --format comes between them. */
 #define OUTPUT_OPTIONS_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
 #define OUTPUT_OPTIONS_ROWS_OUTPUT                                                                 \
 	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
@@ -26,24 +23,24 @@
 
 struct output_options {
 	struct selection selection;
-	enum format format; /* of tables, unless the command reads --format itself */
+	enum format format; /* format of tables, unless the command reads --format itself */
 	const char *output; /* NULL: standard output, paged */
 	bool overwrites;
-	struct source *source; /* both: between begin and end */
+	struct source *source; /* both are valid between begin and end */
 	struct text *text;
 };
 
-/* One of the options above; its argument is in optarg.  False: it is none, or something is wrong, and that was said. */
+/* Take one of the options above, with its argument in optarg. Return false after an error, with a message. */
 bool output_options_option(struct output_options *output_options, int code);
 
 /*
- * Open the file, by source_open() or source_open_mixed(), and the output.  False: that was said, and nothing is left to
- * be closed.
+ * Open the file with source_open() or source_open_mixed(), and the output. Return false after an error, with a message;
+ * then nothing is open.
  */
 bool output_options_begin(struct output_options *output_options, const char *path,
 			  struct source *(*open)(const char *path, double tick_ns));
 
-/* Close both.  The exit code. */
+/* Close both. Return the exit code. */
 int output_options_end(struct output_options *output_options);
 
 #endif

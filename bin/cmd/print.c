@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace print: the events of a file, one after the other. */
+/* txtrace print: print the events of a file. */
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/output_options.h"
@@ -18,7 +18,7 @@ struct options {
 	const char *columns;
 };
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

@@ -26,10 +26,10 @@
 
 #define DEFAULT_OUTPUT "%e.%p.trx"
 #define DEFAULT_LOG ((size_t)64 << 20)
-#define ROUND_MS 250	  /* between two looks at the stream */
-#define TYPES_ROUND_MS 10 /* where types have to be looked at */
-#define FIRST_LOOK_MS 1	  /* at the process, then twice as long each time */
-#define LAST_LOOK_MS 1000
+#define ROUND_MS 250	  /* between two checks of the stream */
+#define TYPES_ROUND_MS 10 /* the same, if event types must be checked */
+#define FIRST_CHECK_MS 1  /* until the first check of the process; doubled each time */
+#define LAST_CHECK_MS 1000
 
 enum {
 	OPTION_POLICY = OPTION_OWN,
@@ -68,10 +68,10 @@ static const struct option_row option_rows[] = {
 struct options {
 	const char *output;
 	bool overwrites, is_quiet;
-	char **command; /* NULL: a process */
+	char **command; /* NULL: trace a running process */
 	bool preloads;
 	struct preload_options preload;
-	char object[PATH_MAX]; /* that is preloaded */
+	char object[PATH_MAX]; /* the path of the preloaded object */
 	struct preload_program program;
 	struct session_options control;
 	struct type_filter choice;
@@ -82,17 +82,17 @@ struct recording {
 	pid_t pid;
 	struct target target;
 	char path[PATH_MAX];
-	char *aside; /* what had this name, until it is sure that there is something to record */
+	char *aside; /* an older file of this name, kept until there is something to record */
 	trace_id_t trace;
 	int signals;
-	int process; /* becomes readable when it has ended; -1: a child, which SIGCHLD tells of */
+	int process; /* pidfd, readable when the process has ended; -1: a child, reported by SIGCHLD */
 	bool has_ended;
-	int wait_status; /* of a child */
+	int wait_status; /* from waitpid(), if it is a child */
 	struct timespec begin;
-	int look_ms; /* until the next look at the subject */
-	int64_t look_ns;
-	bool has_looked;     /* at what it has loaded */
-	struct namer *namer; /* of the objects of calls */
+	int check_ms; /* until the next check of the target */
+	int64_t check_ns;
+	bool was_inspected;  /* its loaded modules were read */
+	struct namer *namer; /* names the objects of calls */
 };
 
 static int64_t now_ns(void)
@@ -139,7 +139,7 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
-/* program: for its name.  Nothing is left of it if it fails. */
+/* program: for the name of the trace. On failure everything is undone. */
 static bool begin(struct recording *recording, const char *program)
 {
 	struct options *options = recording->options;
@@ -161,9 +161,9 @@ static bool begin(struct recording *recording, const char *program)
 	return has_begun;
 }
 
-/* While it runs. */
+/* While the target runs. */
 
-/* A log has holes where nothing is written yet, so that its length says little. */
+/* A log has holes where nothing is written yet: report the used blocks, not the length. */
 static const char *shown_size(const struct stat *status)
 {
 	double bytes = (double)status->st_blocks * 512;
@@ -191,31 +191,32 @@ static void show_progress(const struct recording *recording)
 }
 
 /*
- * A short-lived program is to be seen, and a long-lived one not to be disturbed.  While it is being loaded it has the
- * library already, but neither all else nor what tells whether it will find this trace.
+ * Check often at first, to see a short-lived program, and less often later, not to disturb a long-lived one. While the
+ * loader works, the library is mapped already; but other modules, and the data that show whether the program can find
+ * this trace, are still missing.
  */
-static void look(struct recording *recording)
+static void inspect(struct recording *recording)
 {
-	if (now_ns() < recording->look_ns || recording->target.has_registry)
+	if (now_ns() < recording->check_ns || recording->target.has_registry)
 		return;
 	target_inspect(&recording->target, recording->pid);
-	recording->look_ns = now_ns() + recording->look_ms * 1000000LL;
-	if (recording->look_ms < LAST_LOOK_MS)
-		recording->look_ms *= 2;
+	recording->check_ns = now_ns() + recording->check_ms * 1000000LL;
+	if (recording->check_ms < LAST_CHECK_MS)
+		recording->check_ms *= 2;
 }
 
-/* What the program has loaded cannot be seen any more when it has ended; with a flush the log gets the list of it. */
-static void look_once(struct recording *recording)
+/* The list of modules cannot be read after the program has ended: a flush writes it to the log now. */
+static void inspect_once(struct recording *recording)
 {
-	if (recording->has_looked || !recording->target.has_registry)
+	if (recording->was_inspected || !recording->target.has_registry)
 		return;
-	recording->has_looked = true;
+	recording->was_inspected = true;
 	namer_inspect(recording->namer, recording->pid);
 	if (recording->options->control.stream_policy == POSIX_TRACE_FLUSH)
 		posix_trace_flush(recording->trace);
 }
 
-/* A child that does not end is waited for, as by a shell; it is told what its terminal has not told it. */
+/* Wait for the child, as a shell does. Forward signals that its terminal does not send. */
 static bool handle_signals(struct recording *recording)
 {
 	bool is_sent, goes_on = true;
@@ -232,7 +233,7 @@ static bool handle_signals(struct recording *recording)
 	return goes_on;
 }
 
-static void look_whether_it_ended(struct recording *recording, bool is_readable)
+static void check_whether_it_ended(struct recording *recording, bool is_readable)
 {
 	if (!recording->options->command)
 		recording->has_ended = is_readable;
@@ -247,26 +248,26 @@ static void wait_for_end(struct recording *recording)
 				    {.fd = recording->process, .events = POLLIN}};
 	bool goes_on = true;
 
-	recording->look_ms = FIRST_LOOK_MS;
+	recording->check_ms = FIRST_CHECK_MS;
 	while (goes_on && !recording->has_ended) {
 		int wait_ms = recording->options->choice.has_globs ? TYPES_ROUND_MS : ROUND_MS;
 
-		look(recording);
-		look_once(recording);
+		inspect(recording);
+		inspect_once(recording);
 		show_progress(recording);
 		type_filter_update(&recording->options->choice, recording->trace);
-		if (!recording->target.has_registry && recording->look_ms < wait_ms)
-			wait_ms = recording->look_ms;
+		if (!recording->target.has_registry && recording->check_ms < wait_ms)
+			wait_ms = recording->check_ms;
 		poll(watched, 2, wait_ms);
 		goes_on = handle_signals(recording);
-		look_whether_it_ended(recording, (watched[1].revents & POLLIN) != 0);
+		check_whether_it_ended(recording, (watched[1].revents & POLLIN) != 0);
 	}
 	progress_end();
 }
 
 /* The end. */
 
-/* Whether the log has an event that is not of the trace system. */
+/* True if the log has an event that is not a system event. */
 static bool has_user_event(const char *path)
 {
 	struct source *source = source_open(path, 0);
@@ -293,8 +294,8 @@ static const char *shown_loss(const struct txtrace_loss *loss)
 	return text;
 }
 
-static void say_size_of_log(const struct recording *recording,
-			    const struct posix_trace_status_info *status)
+static void report_size_of_log(const struct recording *recording,
+			       const struct posix_trace_status_info *status)
 {
 	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
 		return;
@@ -303,8 +304,8 @@ static void say_size_of_log(const struct recording *recording,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
 
-static void say_result(const struct recording *recording, const struct txtrace_stream *stream,
-		       const struct txtrace_loss *loss)
+static void report_result(const struct recording *recording, const struct txtrace_stream *stream,
+			  const struct txtrace_loss *loss)
 {
 	int64_t ns = since_ns(&recording->begin);
 	struct stat status = {.st_blocks = 0};
@@ -316,7 +317,7 @@ static void say_result(const struct recording *recording, const struct txtrace_s
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 }
 
-static void say_nothing_recorded(const struct recording *recording)
+static void report_nothing_recorded(const struct recording *recording)
 {
 	if (recording->options->choice.nr > 0 && recording->target.has_library)
 		message("%s uses libposixtrace, but no event was one that --event and --no-event "
@@ -331,7 +332,7 @@ static void say_nothing_recorded(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
-/* The stream is flushed before it is asked: only then all its losses are known. */
+/* Flush the stream first: only then are all its losses known. */
 static bool finish(struct recording *recording)
 {
 	struct posix_trace_status_info status;
@@ -348,17 +349,17 @@ static bool finish(struct recording *recording)
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	say_result(recording, &stream, &loss);
+	report_result(recording, &stream, &loss);
 	if (error)
 		message_error(error, "%s is incomplete", recording->path);
 	else
-		say_size_of_log(recording, &status);
+		report_size_of_log(recording, &status);
 	if (!error && !has_user_event(recording->path))
-		say_nothing_recorded(recording);
+		report_nothing_recorded(recording);
 	return error == 0;
 }
 
-/* A process that runs. */
+/* A running process. */
 
 static int record_process(struct options *options, pid_t pid, int signals)
 {
@@ -386,8 +387,8 @@ static int record_process(struct options *options, pid_t pid, int signals)
 /* A command. */
 
 struct child_pipes {
-	int go[2];     /* a byte lets the child become the command; end of file lets it end */
-	int result[2]; /* end of file: it did; or why not, as an error number */
+	int go[2];     /* one byte: the child executes the command; end of file: the child exits */
+	int result[2]; /* end of file: exec succeeded; else an error number */
 };
 
 static bool make_pipes(struct child_pipes *pipes)
@@ -415,7 +416,7 @@ static void become_command(const struct child_pipes *pipes, const struct options
 										EXIT_TOOL);
 }
 
-/* 0: the child is the command now. */
+/* Return 0 when the child has executed the command, or an error number. */
 static int let_go(const struct child_pipes *pipes)
 {
 	int error = 0;
@@ -459,7 +460,7 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
 }
 
-/* False: it cannot be, which was said.  What cannot be found is left to exec, which says so. */
+/* Return false, with a message, if the program cannot be preloaded. If it is not found, exec reports that later. */
 static bool prepare_preload(struct options *options)
 {
 	struct preload_program *program = &options->program;
@@ -480,7 +481,7 @@ static bool prepare_preload(struct options *options)
 	return true;
 }
 
-/* What is traced of children has to be in them, and what is in them is to be traced. */
+/* Children are traced only if they are preloaded and inherit the stream: set both. */
 static bool settle_preload(struct options *options)
 {
 	struct preload_options *preload = &options->preload;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace recover: complete the logs of controllers that were killed. */
+/* txtrace recover: complete the logs of killed controllers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static const struct option_row options[] = {OPTIONS_END};
 
-/* The file's state, to tell whether anything was written to it. */
+/* The state of the file, to find out whether recovery wrote to it. */
 static bool was_written(const struct stat *before, int fd)
 {
 	struct stat after;
@@ -28,7 +28,7 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
-static int tell_file(const char *path, int error, bool is_new)
+static int print_file(const char *path, int error, bool is_new)
 {
 	switch (error) {
 	case 0:
@@ -67,7 +67,7 @@ static int recover_file(const char *path)
 		return EXIT_TROUBLE;
 	}
 	error = txtrace_recover(fd);
-	error = tell_file(path, error, !error && was_written(&before, fd));
+	error = print_file(path, error, !error && was_written(&before, fd));
 	close(fd);
 	return error;
 }
@@ -77,7 +77,7 @@ struct totals {
 	int code;
 };
 
-static void tell(const char *path, int error, void *argument)
+static void print_result(const char *path, int error, void *argument)
 {
 	struct totals *totals = argument;
 
@@ -86,14 +86,14 @@ static void tell(const char *path, int error, void *argument)
 		printf("%s: it was removed, or nothing is left to complete it from\n", path);
 		totals->code = worse(totals->code, EXIT_FOUND);
 	} else {
-		totals->code = worse(totals->code, tell_file(path, error, true));
+		totals->code = worse(totals->code, print_file(path, error, true));
 	}
 }
 
 static int recover_all(void)
 {
 	struct totals totals = {0, EXIT_FINE};
-	int error = txtrace_recover_each(tell, &totals);
+	int error = txtrace_recover_each(print_result, &totals);
 
 	if (error) {
 		message_error(error, "cannot search for logs");

@@ -41,7 +41,7 @@ struct options {
 	unsigned int kinds;
 };
 
-/* False: something is wrong, and that was said. */
+/* Return false after an error, with a message. */
 static bool read_option(struct options *options, int code)
 {
 	if (code >= OPTION_PROFILE && code <= OPTION_PROCESSES) {

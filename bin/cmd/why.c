@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace why: why a thread waited. */
+/* txtrace why: explain why a thread waited. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-/* THREAD, or THREAD@TIME: a name may have an @ of its own, a time has none.  NULL: it is wrong, and that was said. */
+/* Parse THREAD or THREAD@TIME. A name may contain @, a time does not. Return NULL after an error, with a message. */
 static char *read_question(const char *question, struct time_arg *at)
 {
 	const char *sign = strrchr(question, '@');
@@ -32,14 +32,14 @@ static char *read_question(const char *question, struct time_arg *at)
 	return must(strndup(question, (size_t)(sign - question)));
 }
 
-static int tell(const struct selection *selection, const char *path, const char *question)
+static int print_result(const struct selection *selection, const char *path, const char *question)
 {
 	static struct text text;
 	struct source *source = NULL;
 	struct time_arg at;
 	char *thread = read_question(question, &at);
 	int code = EXIT_TROUBLE;
-	bool is_told;
+	bool is_reported;
 
 	if (thread)
 		source = source_open_mixed(path, selection->tick_ns);
@@ -50,8 +50,8 @@ static int tell(const struct selection *selection, const char *path, const char 
 	terminal_page();
 	if (text_open(&text, NULL, false)) {
 		source_report_losses(source);
-		is_told = why_report(source, thread, &at, &text);
-		if (text_close(&text, is_told) && is_told)
+		is_reported = why_report(source, thread, &at, &text);
+		if (text_close(&text, is_reported) && is_reported)
 			code = EXIT_FINE;
 	}
 	source_close(source);
@@ -74,7 +74,7 @@ static int run(int argc, char **argv)
 		message("why takes a file and a thread; see txtrace why --help");
 		return EXIT_TROUBLE;
 	}
-	return tell(&selection, argv[optind], argv[optind + 1]);
+	return print_result(&selection, argv[optind], argv[optind + 1]);
 }
 
 static void explain(void)

@@ -30,7 +30,7 @@ static uint64_t add(struct tallies *tallies, const char *name)
 	return *place;
 }
 
-/* The name is looked at once for each number. */
+/* Look up the name once for each number. */
 static struct tally *tally_of(struct tallies *tallies, uint64_t number, const char *name)
 {
 	uint64_t *place = map_get(&tallies->by_number, number);
@@ -40,7 +40,7 @@ static struct tally *tally_of(struct tallies *tallies, uint64_t number, const ch
 	return &tallies->tally[*place - 1];
 }
 
-/* Logs have the number of a thread in its name, which is another one in each run. */
+/* In a log the name of a thread contains its tid, which differs in each run: remove it. */
 static const char *thread_name(const struct source *source, const struct event *event,
 			       char name[128])
 {
@@ -94,7 +94,7 @@ bool tally_trace(struct trace_tally *trace, const char *path, const struct selec
 	}
 	progress_end();
 	trace->duration_ns = last_ns - first_ns;
-	/* overwritten is complete only now. */
+	/* The count of overwritten events is complete after the last event. */
 	txtrace_get_loss(source->trace, &source->loss);
 	trace->nr_lost = source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
 	source_close(source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted of a trace to compare it with another: by event type and by thread, which go by their names. */
+/* Counts of a trace, to compare it with another: by event type and by thread. Both are identified by name. */
 #ifndef TXTRACE_DIFF_TALLY_H
 #define TXTRACE_DIFF_TALLY_H
 
@@ -15,7 +15,7 @@ struct tally {
 	char *name;
 	uint64_t count;
 	int64_t last_ns;
-	struct histogram pauses; /* between one and the next; of event types only */
+	struct histogram pauses; /* between two events of this type; event types only */
 };
 
 /* Tallies by name. */
@@ -23,7 +23,7 @@ struct tallies {
 	struct tally *tally;
 	size_t nr, room;
 	struct map by_name;   /* hash -> index + 1 */
-	struct map by_number; /* of the type, or the context -> index + 1 */
+	struct map by_number; /* type or context -> index + 1 */
 };
 
 struct trace_tally {
@@ -33,11 +33,11 @@ struct trace_tally {
 	bool is_foreign;
 };
 
-/* False: the file cannot be read, and that was said. */
+/* Return false, with a message, if the file cannot be read. */
 bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection);
 void tally_free(struct trace_tally *trace);
 
-/* NULL: there is none of this name. */
+/* Return NULL if there is none with this name. */
 const struct tally *tally_find(const struct tallies *tallies, const char *name);
 
 #endif

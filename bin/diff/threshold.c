@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "trace/time_arg.h"
 
-/* Names, and which are durations, and which are of one type or thread. */
+/* Names of metrics; which are durations; which belong to one type or thread. */
 static const struct {
 	const char *name;
 	bool is_time, has_glob;
@@ -73,7 +73,7 @@ double change_of(double old, double new)
 
 /* Parsing. */
 
-/* The metric, and behind a colon the names that it is about. */
+/* Parse the metric, and the glob after a colon. */
 static bool take_metric(const char *text, size_t length, struct threshold *threshold)
 {
 	const char *colon = memchr(text, ':', length);
@@ -106,7 +106,7 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 	return true;
 }
 
-/* The last operator, since names may have such characters too.  Its length; 0: there is none. */
+/* Find the last operator, since names may contain such characters. Return its length; 0: none. */
 static size_t find_operator(const char *text, size_t *at, struct threshold *threshold)
 {
 	static const struct {
@@ -181,7 +181,7 @@ void threshold_free(struct threshold *threshold)
 
 bool threshold_holds(const struct threshold *threshold, struct value old, struct value new)
 {
-	/* Without a division, so that 55 % of a whole number are not a little more. */
+	/* Compare without a division, which could make 55 % of a whole number slightly larger. */
 	bool scales = threshold->is_percent && old.value > 0;
 	double value = scales		     ? new.value * 100 :
 		       threshold->is_percent ? change_of(old.value, new.value) :

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What --fail-if of `txtrace diff` is about; txtrace-diff(1) tells it to users.
+ * The argument of `txtrace diff --fail-if`; see also txtrace-diff(1).
  *
- *	limit	= METRIC [":" GLOB] OPERATOR NUMBER [UNIT]
+ *	threshold = METRIC [":" GLOB] OPERATOR NUMBER [UNIT]
  *
- * METRIC: count, rate, median, p99, max of the event types that GLOB matches; thread, the events of the threads that it
- * matches; events, duration, lost of the whole trace, without GLOB.  OPERATOR: < <= > >= = !=.  UNIT: % compares how much
- * the new trace has more than the old one, in hundredths of that; ns, us, ms, s, m, h, for what is a time; none, for what
- * is a number.
+ * METRIC: count, rate, median, p99, max of the event types that match GLOB; thread: the events of the threads that match
+ * GLOB; events, duration, lost: of the whole trace, without GLOB. OPERATOR: < <= > >= = !=. UNIT: % is the increase from
+ * the old trace to the new one; ns, us, ms, s, m, h for a time; no unit for a number.
  */
 #ifndef TXTRACE_DIFF_THRESHOLD_H
 #define TXTRACE_DIFF_THRESHOLD_H
@@ -31,34 +30,34 @@ enum metric {
 
 struct value {
 	bool is_known;
-	double value; /* times in ns */
+	double value; /* times are in ns */
 };
 
-/* Of a trace; tally: the event type or thread that it is about, NULL if the trace has none or it is about all. */
+/* The value of a metric. tally: of this event type or thread; NULL: the trace has none, or the metric is for all. */
 struct value metric_value(enum metric metric, const struct trace_tally *trace,
 			  const struct tally *tally);
 
 const char *metric_name(enum metric metric);
 bool metric_is_time(enum metric metric);
 
-/* How much more the new one is, in percent; from nothing to something is infinite. */
+/* The increase from old to new in percent; infinite if old is 0. */
 double change_of(double old, double new);
 
 struct threshold {
-	const char *text; /* as it was given */
+	const char *text; /* the argument */
 	enum metric metric;
-	char *glob; /* NULL: of the whole trace */
-	int sign;   /* -1, 0, 1: what comparing yields, */
+	char *glob; /* NULL: the whole trace */
+	int sign;   /* -1, 0, 1: accepted results of the comparison */
 	bool or_equal, is_inverted;
 	double number;
 	bool is_percent;
 };
 
-/* False: it is wrong, and that was said. */
+/* Return false after an error, with a message. */
 bool threshold_parse(const char *text, struct threshold *threshold);
 void threshold_free(struct threshold *threshold);
 
-/* True if it holds for these values. */
+/* True if the condition is true for these values. */
 bool threshold_holds(const struct threshold *threshold, struct value old, struct value new);
 
 #endif

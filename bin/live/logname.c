@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* False: it does not fit, and that was said. */
+/* Return false, with a message, if the result does not fit. */
 static bool put_in_name(char *path, const char *text, bool is_name)
 {
 	size_t length = strlen(path);

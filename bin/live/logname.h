@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The name of a log, as -o of record says it: %e is the program, %p its pid, %t the time, and %% a %. */
+/* The name of a log from the pattern of record -o: %e is the program, %p its pid, %t the time, %% a percent sign. */
 #ifndef TXTRACE_LIVE_LOGNAME_H
 #define TXTRACE_LIVE_LOGNAME_H
 
@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * A program may be called by any bytes; in the name of a file they have no / and no control character.  False: the pattern
- * is wrong, or the name too long, and that was said.
+ * Expand the pattern. A program name may have any bytes; `/` and control characters are replaced. Return false, with a
+ * message, if the pattern is wrong or the name is too long.
  */
 bool logname_expand(const char *pattern, const char *program, pid_t pid, char path[PATH_MAX]);
 

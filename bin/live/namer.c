@@ -11,16 +11,16 @@
 #include "base/memory.h"
 #include "trace/symbols.h"
 
-#define LOOKS_MAX                                                                                  \
-	64 /* at a process: it may open a library for each object, and need not be stopped for it */
+#define READS_MAX                                                                                  \
+	64 /* reads of /proc: a program may load a library for each object; do not read for each */
 
 struct process {
 	pid_t pid;
-	unsigned int nr_looks;
-	struct symbols *symbols; /* NULL: it was not seen */
+	unsigned int nr_reads;
+	struct symbols *symbols; /* NULL: never read */
 };
 
-/* mutex: all of it; nothing is locked after it. */
+/* mutex protects all members. Its holder takes no other lock. */
 struct namer {
 	pthread_mutex_t mutex;
 	struct process *process;
@@ -49,14 +49,14 @@ static struct process *find(struct namer *namer, pid_t pid)
 	return &namer->process[namer->nr++];
 }
 
-/* What was seen last stays when the process is gone. */
-static bool look_again(struct process *process)
+/* When the process is gone, keep the modules that were read last. */
+static bool inspect_again(struct process *process)
 {
 	struct symbols *symbols;
 
-	if (process->nr_looks == LOOKS_MAX)
+	if (process->nr_reads == READS_MAX)
 		return false;
-	process->nr_looks++;
+	process->nr_reads++;
 	symbols = symbols_of_process(process->pid);
 	if (!symbols)
 		return false;
@@ -68,11 +68,11 @@ static bool look_again(struct process *process)
 void namer_inspect(struct namer *namer, pid_t pid)
 {
 	pthread_mutex_lock(&namer->mutex);
-	look_again(find(namer, pid));
+	inspect_again(find(namer, pid));
 	pthread_mutex_unlock(&namer->mutex);
 }
 
-/* "worker+0x1c", without the line that stands behind it. */
+/* "worker+0x1c", without the source line that follows. */
 static bool put_site(const char *site, char *text, size_t size)
 {
 	if (site)
@@ -102,8 +102,8 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	is_named = put_name(process, object, text, size);
-	/* It came from a library that was opened since then, or the process became another program. */
-	if (!is_named && look_again(process))
+	/* The address is in a library that was loaded later, or the process executed another program. */
+	if (!is_named && inspect_again(process))
 		is_named = put_name(process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the objects of calls, while a program is recorded: the symbol of a global, else the function that named the
- * object first, and how far in it.
+ * Names for the objects of calls while a program is recorded: the symbol of a global object, or the function and offset
+ * of its first call.
  *
- * The library asks while it flushes, also from a thread of its own, and perhaps when the program is gone: so what is
- * loaded is looked at while it runs.
+ * The library asks for names when it flushes, also from its flush thread, and maybe after the program has ended. So the
+ * list of modules must be read while the program runs.
  */
 #ifndef TXTRACE_LIVE_NAMER_H
 #define TXTRACE_LIVE_NAMER_H
@@ -17,13 +17,13 @@ struct namer;
 
 struct namer *namer_new(void);
 
-/* Look at what a process has loaded just now. */
+/* Read the loaded modules of the process. */
 void namer_inspect(struct namer *namer, pid_t pid);
 
-/* For txtrace_set_namer(): argument is the namer. */
+/* The function for txtrace_set_namer(); argument is the namer. */
 int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size);
 
-/* Nobody asks any more. */
+/* Call this only after the stream has ended. */
 void namer_free(struct namer *namer);
 
 #endif

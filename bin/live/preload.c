@@ -16,13 +16,12 @@
 #include "base/message.h"
 #include "live/target.h"
 
-#define SCRIPTS_MAX                                                                                \
-	5 /* one that is the interpreter of another, and so on: as many as Linux takes */
+#define SCRIPTS_MAX 5 /* nested interpreters, the maximum of Linux */
 #define LINE_BYTES 256
 
-/* Where the object is. */
+/* Find the preloaded object. */
 
-/* Beside a tool that was not installed. */
+/* A tool that is not installed has the object beside it. */
 static bool find_in_build(char object[PATH_MAX])
 {
 	char program[PATH_MAX];
@@ -62,7 +61,7 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 	return false;
 }
 
-/* What a command is. */
+/* The program that a command executes. */
 
 __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program *program,
 							 const char *format, ...)
@@ -74,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program 
 	va_end(arguments);
 }
 
-/* What env(1) in the first line of a script will run: the first word that is no option and sets no variable. */
+/* The program that env(1) in the first line of a script executes: the first word that is no option and no assignment. */
 static bool follow_env(char *words, char path[PATH_MAX])
 {
 	for (char *word; (word = strsep(&words, " \t"));)
@@ -83,7 +82,7 @@ static bool follow_env(char *words, char path[PATH_MAX])
 	return false;
 }
 
-/* What stands behind #! in the first line of a file.  False: it is no script. */
+/* Get the text after #! in the first line of a file. Return false if it is not a script. */
 static bool find_interpreter(const char *file, char path[PATH_MAX], bool *is_by_env)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -103,7 +102,7 @@ static bool find_interpreter(const char *file, char path[PATH_MAX], bool *is_by_
 	return true;
 }
 
-/* The file that will run in the end; one that is neither ELF nor a script is read by a shell. */
+/* Find the file that is executed in the end. A shell reads a file that is neither ELF nor a script. */
 static bool open_program(struct preload_program *program)
 {
 	char interpreter[PATH_MAX];
@@ -124,7 +123,7 @@ static bool open_program(struct preload_program *program)
 	return false;
 }
 
-/* Other C libraries than the one that the object was made for have loaders of other names. */
+/* Other C libraries have loaders with other names; the object was built for one. */
 static bool is_musl(const char *loader)
 {
 	return strncmp(name_of(loader), "ld-musl", strlen("ld-musl")) == 0;
@@ -139,7 +138,7 @@ static bool is_of_other_c_library(const char *loader)
 #endif
 }
 
-static void look_for_sanitizer(struct preload_program *program)
+static void find_sanitizer(struct preload_program *program)
 {
 	const char *needed;
 
@@ -191,7 +190,7 @@ void preload_inspect(struct preload_program *program, const char *command, const
 	}
 	if (!open_program(program))
 		return;
-	look_for_sanitizer(program);
+	find_sanitizer(program);
 	judge(program, object);
 }
 
@@ -200,7 +199,7 @@ void preload_end(struct preload_program *program)
 	elf_close(&program->elf);
 }
 
-/* What it finds. */
+/* The environment of the program. */
 
 const char *preload_match(const struct preload_program *program)
 {
@@ -294,7 +293,7 @@ bool preload_enter(const struct preload_options *order, const struct preload_pro
 	    setenv("LD_PRELOAD", list, 1) != 0)
 		return false;
 	free(list);
-	/* The log is the recorder's. */
+	/* The recorder writes the log, not the object. */
 	unsetenv("TXTRACE_OUT");
 	return (!order->events || setenv("TXTRACE_EVENTS", order->events, 1) == 0) &&
 	       (!order->children || setenv("TXTRACE_CHILDREN", order->children, 1) == 0);

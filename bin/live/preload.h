@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that do not know of posixtrace: the object that the dynamic loader puts ahead of their libraries, whether
- * it can, and what they find in their environment.
+ * Programs that do not use posixtrace: find the preloaded object, check whether the dynamic loader can load it into a
+ * program, and set the environment of the program.
  */
 #ifndef TXTRACE_LIVE_PRELOAD_H
 #define TXTRACE_LIVE_PRELOAD_H
@@ -13,38 +13,38 @@
 
 #define PRELOAD_OBJECT "libtxtrace-preload.so"
 
-/* What the user wants of it; NULL: nothing was said. */
+/* Options of the user; NULL: not given. */
 struct preload_options {
 	const char *events;   /* groups of calls */
 	const char *children; /* no, yes, or match=REGEX */
 };
 
 struct preload_program {
-	char file[PATH_MAX];	      /* the command; "": there is none of this name */
-	char program[PATH_MAX];	      /* what will run: of a script its interpreter, */
-	bool is_by_env;		      /* which env(1) becomes, as its first line says */
-	struct elf_file elf;	      /* of that */
-	char sanitizer[64];	      /* a library that has to come first, or "" */
-	char why_not[PATH_MAX + 256]; /* why the object cannot be put into it; "": it can */
+	char file[PATH_MAX];	/* the file of the command; "": not found */
+	char program[PATH_MAX]; /* the file that is executed: the interpreter of a script, */
+	bool is_by_env;		/* or the program after env(1) in its first line */
+	struct elf_file elf;	/* of that file */
+	char sanitizer[64];	/* a library that must be preloaded before the object, or "" */
+	char why_not[PATH_MAX + 256]; /* why the object cannot be preloaded; "": it can */
 };
 
-/* Where the object is.  False: nowhere, and what that means is in why_not. */
+/* Find the object. Return false, with the reason in why_not, if it is missing. */
 bool preload_find(char object[PATH_MAX], char *why_not, size_t size);
 
-/* Look at a command as execvp() finds it. */
+/* Inspect the program that execvp() would execute. */
 void preload_inspect(struct preload_program *program, const char *command, const char *object);
 void preload_end(struct preload_program *program);
 
 /*
- * env(1) hands on what it was preloaded with only if children are to be preloaded: for children, in bytes of memory that
- * stay, what lets that one program pass.  NULL: there is no memory.
+ * env(1) passes the preloaded object on only if its children are to be preloaded. Make the value of --children that
+ * allows this one program, in allocated memory. Return NULL if memory is short.
  */
 const char *preload_match(const struct preload_program *program);
 
-/* Whether these words are such as the object knows.  False: that was said. */
+/* Check the words of --events and --children. Return false, with a message, if one is unknown. */
 bool preload_check(const struct preload_options *order);
 
-/* Between fork and exec: what the environment has to be.  False: there is no memory. */
+/* Set the environment, between fork and exec. Return false if memory is short. */
 bool preload_enter(const struct preload_options *order, const struct preload_program *program,
 		   const char *object);
 

@@ -20,7 +20,7 @@
 
 /* Streams. */
 
-static void say_not_permitted(pid_t pid)
+static void report_not_permitted(pid_t pid)
 {
 	struct target target;
 	const struct passwd *user;
@@ -40,14 +40,14 @@ static void say_not_permitted(pid_t pid)
 	}
 }
 
-static void say_why_not(const struct session_options *order, int error)
+static void report_failure(const struct session_options *order, int error)
 {
 	switch (error) {
 	case ESRCH:
 		message("there is no process %d", (int)order->pid);
 		break;
 	case EPERM:
-		say_not_permitted(order->pid);
+		report_not_permitted(order->pid);
 		break;
 	case EAGAIN:
 		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
@@ -91,13 +91,13 @@ bool session_create(const struct session_options *order, trace_id_t *trace)
 		error = posix_trace_create(order->pid, &attr, trace);
 	posix_trace_attr_destroy(&attr);
 	if (error)
-		say_why_not(order, error);
+		report_failure(order, error);
 	return error == 0;
 }
 
 /* Files. */
 
-/* Give the file another name for now.  NULL: it cannot have one, and that was said. */
+/* Rename the file for now. Return NULL, with a message, if that fails. */
 static char *put_aside(const char *path)
 {
 	char *aside = NULL;

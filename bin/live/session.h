@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that trace a process have in common: the stream, and what ends them. */
+/* For commands that trace a process: the stream, the log file, and the signals that end the command. */
 #ifndef TXTRACE_LIVE_SESSION_H
 #define TXTRACE_LIVE_SESSION_H
 
@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 
-#define SESSION_STREAM_SIZE ((size_t)1 << 20) /* if --size is not given */
+#define SESSION_STREAM_SIZE ((size_t)1 << 20) /* default of --size */
 
 #define SESSION_ROW_INHERIT                                                                        \
 	{                                                                                          \
@@ -24,52 +24,52 @@
 
 struct session_options {
 	pid_t pid;
-	const char *name; /* of the trace */
+	const char *name; /* name of the trace */
 	int stream_policy, log_policy;
-	size_t stream_size; /* bytes of each ring */
+	size_t stream_size; /* size of each ring, in bytes */
 	size_t log_size;    /* bytes */
 	bool inherits;
 	int log; /* descriptor, or -1 */
 };
 
-/* A stream, not started.  False: that, and why, was said. */
+/* Create a stream, and do not start it. Return false, with a message, if that fails. */
 bool session_create(const struct session_options *order, trace_id_t *trace);
 
 /*
- * A new file for a log; where one is overwritten another file, since a log may still be written to the one that has
- * the name.  What is no file is left alone.  *aside, if not NULL: what had the name is still there, by this one, until
- * one of the two below is called.  -1: that was said.
+ * Create the file of a log. An existing file is not truncated, since another stream may still write to it: it is
+ * renamed, and its new name is stored in *aside (if aside is not NULL) until one of the two functions below is called.
+ * Anything but a regular file stays unchanged. Return a descriptor, or -1 with a message.
  */
 int session_open_log(const char *path, bool overwrites, char **aside);
 
-/* What was put aside is not needed any more. */
+/* Remove the renamed older file. */
 void session_keep_log(char **aside);
 
-/* The new file is not wanted: remove it, and give back its name to what was put aside. */
+/* Remove the new file, and restore the name of the older one. */
 void session_drop_log(const char *path, char **aside);
 
 /*
- * From now on the signals that end a command are held, and come out of this descriptor, and so does SIGCHLD.  Those
- * that were ignored stay so, as under nohup.  -1: that was said.
+ * Block the signals that end a command, and SIGCHLD, and return a descriptor that delivers them. Ignored signals stay
+ * ignored, as under nohup. Return -1, with a message, after an error.
  */
 int session_signals(void);
 
-/* The next of them; 0: there is none just now.  *is_sent: by a process, rather than by a terminal to all of its own. */
+/* Return the next signal, or 0 if none is pending. *is_sent: a process sent it, not the terminal. */
 int session_next_signal(int fd, bool *is_sent);
 
-/* In a child that will be another program: signals are as they were. */
+/* Restore the signals, in a child before exec. */
 void session_restore_signals(void);
 
-/* Becomes readable when the process has ended.  -1: that was said. */
+/* Return a descriptor that becomes readable when the process has ended, or -1 with a message. */
 int session_open_process(pid_t pid);
 
-/* A process by its number.  False: it is none, and that was said. */
+/* Parse a process id. Return false, with a message, if it is none. */
 bool session_parse_pid(const char *text, pid_t *pid);
 
-/* Of a ring, if nobody said.  All calls of a program come quicker than the events that somebody put into it. */
+/* The default size of a ring. It is larger for preloaded programs: all their calls are more events than trace points. */
 size_t session_ring_size(bool preloads);
 
-/* Bytes, with k, M or G behind the number.  False: they are not, and that was said. */
+/* Parse a number of bytes with an optional k, M or G. Return false, with a message, after an error. */
 bool session_parse_size(const char *option, const char *text, size_t *size);
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/message.h"
 
 #define LINE_BYTES (PATH_MAX + 256)
-#define FLAG_EXITING 4U /* PF_EXITING, which the headers for programs do not have */
+#define FLAG_EXITING 4U /* PF_EXITING; only headers of the kernel define it */
 
 static FILE *open_of(pid_t pid, const char *what)
 {
@@ -45,8 +45,8 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* A program with the static library has its registry, and one without shared memory the library alone. */
-static void look_at_mappings(struct target *target)
+/* A program with the static library maps the registry; one without shared memory maps only the library. */
+static void read_mappings(struct target *target)
 {
 	FILE *maps = open_of(target->pid, "maps");
 	bool is_ours = false;
@@ -70,7 +70,7 @@ static void look_at_mappings(struct target *target)
 		fclose(maps);
 }
 
-/* Whether a file in ELF asks for an interpreter, which loads shared libraries.  p_type comes first in either class. */
+/* True if an ELF file has an interpreter, which loads shared libraries. p_type is the first member in both classes. */
 static bool is_static_elf(int fd)
 {
 	union {
@@ -101,7 +101,7 @@ static bool is_static_elf(int fd)
 	return true;
 }
 
-static void look_at_program(struct target *target)
+static void inspect_program(struct target *target)
 {
 	char link[64];
 	ssize_t length;
@@ -130,8 +130,8 @@ static bool is_secure(const struct target *target)
 	return found;
 }
 
-/* From the lines of its status; a zombie has no memory, and nothing to be seen. */
-static bool look_at_status(struct target *target)
+/* Read the lines of its status. A zombie has no memory, so nothing else can be read. */
+static bool read_status(struct target *target)
 {
 	FILE *file = open_of(target->pid, "status");
 	char line[LINE_BYTES], name[NAME_MAX + 1] = "?", state = 'Z';
@@ -152,8 +152,8 @@ static bool look_at_status(struct target *target)
 }
 
 /*
- * Whether it is about to end, which its flags say before its memory is given back.  Then its status still calls it
- * running until it is a zombie, and that takes long where there was much memory.  Its name may have anything in it.
+ * True if the process is exiting. Its flags show that first; its status says "running" until it is a zombie, which
+ * takes long if it has much memory to free. Its name may contain any characters.
  */
 static bool is_ending(pid_t pid)
 {
@@ -175,13 +175,13 @@ bool target_inspect(struct target *target, pid_t pid)
 {
 	struct target seen = {.pid = pid};
 
-	if (!look_at_status(&seen))
+	if (!read_status(&seen))
 		return false;
-	look_at_program(&seen);
-	look_at_mappings(&seen);
+	inspect_program(&seen);
+	read_mappings(&seen);
 	seen.is_secure = is_secure(&seen);
-	/* It may have ended on the way, and then shows nothing. */
-	if (!look_at_status(&seen) || is_ending(pid))
+	/* It may have ended in the meantime; then all files are empty. */
+	if (!read_status(&seen) || is_ending(pid))
 		return false;
 	*target = seen;
 	return true;

@@ -11,7 +11,7 @@ static bool is_glob(const char *text)
 	return strpbrk(text, "*?[\\") != NULL;
 }
 
-/* All that will be recorded has a name that is known now. */
+/* True if --event has whole names only: then all types are known now. */
 static bool is_exact(const struct type_filter *choice)
 {
 	return choice->has_takes ? !choice->takes_by_glob : !choice->has_globs;
@@ -31,7 +31,7 @@ bool type_filter_add(struct type_filter *choice, const char *glob, bool takes)
 	return true;
 }
 
-/* Not taken has the last word. */
+/* --no-event overrides --event. */
 static bool takes_name(const struct type_filter *choice, const char *name)
 {
 	bool is_taken = !choice->has_takes;
@@ -54,8 +54,8 @@ static void set_member(struct type_filter *choice, trace_event_id_t type, bool i
 		posix_trace_eventset_add(type, &choice->filter);
 }
 
-/* System events are always recorded: they tell what is missing. */
-static int look_at_types(struct type_filter *choice, trace_id_t trace, bool *has_changed)
+/* Always record system events: they show gaps. */
+static int check_types(struct type_filter *choice, trace_id_t trace, bool *has_changed)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
@@ -92,7 +92,7 @@ static int open_names(const struct type_filter *choice, trace_id_t trace)
 	return 0;
 }
 
-/* Where only whole names are asked for, all other types are filtered, also those that nobody has opened yet. */
+/* With whole names only, filter all other types, also types that are opened later. */
 int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 {
 	bool has_changed = false;
@@ -107,7 +107,7 @@ int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 		posix_trace_eventset_empty(&choice->filter);
 	error = open_names(choice, trace);
 	if (!error)
-		error = look_at_types(choice, trace, &has_changed);
+		error = check_types(choice, trace, &has_changed);
 	if (!error)
 		error = posix_trace_set_filter(trace, &choice->filter, POSIX_TRACE_SET_EVENTSET);
 	return error;
@@ -150,7 +150,7 @@ int type_filter_update(struct type_filter *choice, trace_id_t trace)
 
 	if (choice->nr == 0 || is_exact(choice))
 		return 0;
-	error = look_at_types(choice, trace, &has_changed);
+	error = check_types(choice, trace, &has_changed);
 	if (!error && has_changed)
 		error = posix_trace_set_filter(trace, &choice->filter, POSIX_TRACE_SET_EVENTSET);
 	return error;

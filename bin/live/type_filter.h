@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which event types a stream records, by their names: --event and --no-event.
+ * The event types that a stream records, by name: --event and --no-event.
  *
- * The stream has a filter, a set of types that are not recorded.  A type that is asked for by its whole name is opened
- * for the target before it runs; so what it records of that is exact from the first instruction on.  What names a glob
- * matches is known only when the target opens a type: until that is seen, some milliseconds later, the type is
- * recorded.  So there may be a few events too many, and none is missing.
+ * The stream has a filter: a set of types that are not recorded. A type given by its whole name is opened for the
+ * target before the target runs, so its filter is exact from the first instruction on. Types that match a glob become
+ * known only when the target opens them. The tool sees that some milliseconds later; until then the type is recorded.
+ * So a few events too many are possible, but no event is missing.
  */
 #ifndef TXTRACE_LIVE_TYPE_FILTER_H
 #define TXTRACE_LIVE_TYPE_FILTER_H
@@ -19,22 +19,22 @@ struct type_filter {
 	int nr;
 	const char *glob[CHOICES_MAX];
 	bool takes[CHOICES_MAX];
-	bool has_takes;	    /* only what is asked for is recorded */
-	bool has_globs;	    /* some are not whole names, */
-	bool takes_by_glob; /* and of these some that are recorded */
+	bool has_takes;	    /* --event was given: record only these types */
+	bool has_globs;	    /* some names are globs, */
+	bool takes_by_glob; /* and some of these belong to --event */
 	trace_event_set_t filter, system;
 };
 
-/* False: there are too many, and that was said. */
+/* Return false, with a message, if there are too many. */
 bool type_filter_add(struct type_filter *choice, const char *glob, bool takes);
 
-/* Before the stream is started; 0 or an error number. */
+/* Set the filter before the stream starts. Return 0 or an error number. */
 int type_filter_begin(struct type_filter *choice, trace_id_t trace);
 
-/* Look at the types that there are by now. */
+/* Check the types that exist now, and update the filter. */
 int type_filter_update(struct type_filter *choice, trace_id_t trace);
 
-/* Whether the target has opened a type, other than by our doing. */
+/* True if the target itself has opened a type. */
 bool type_filter_sees_others(const struct type_filter *choice, trace_id_t trace);
 
 #endif

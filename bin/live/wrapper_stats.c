@@ -5,7 +5,7 @@
 #include "trace/wrappers.h"
 
 struct sums {
-	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1]; /* by their states */
+	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1]; /* index: their state */
 	unsigned long long called, calls, locks;
 };
 
@@ -44,7 +44,7 @@ static void add_up(const struct source *source, struct sums *sums)
 	}
 }
 
-/* Of the calls that were measured. */
+/* The cost of the measured calls. */
 static double mean_ns(const struct txtrace_wrapper *wrapper)
 {
 	return wrapper->samples > 0 ? (double)wrapper->overhead_ns / (double)wrapper->samples : 0;

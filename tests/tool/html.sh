@@ -7,9 +7,9 @@ mktrx=$(pwd)/tests/tool/mktrx
 [ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 
 bad_files export --to html -o "$scratch/out.html"
-fails 2 '--limit is' export --to html --limit 0 "$scratch/empty"
-fails 2 '--limit is' export --to html --limit 1e3 "$scratch/empty"
-fails 2 '--limit is' export --to html --limit 99999999999999999999 "$scratch/empty"
+fails 2 '--limit takes' export --to html --limit 0 "$scratch/empty"
+fails 2 '--limit takes' export --to html --limit 1e3 "$scratch/empty"
+fails 2 '--limit takes' export --to html --limit 99999999999999999999 "$scratch/empty"
 fails 2 'has no --columns' export --to html --columns time "$scratch/empty"
 fails 2 'has no --limit' export --to csv --limit 5 "$scratch/empty"
 [ -e "$scratch/out.html" ] && complain 'a file was made of what is no trace'
