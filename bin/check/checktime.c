@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/checktime.h"
 
-/* A step against the direction that is smaller than this part of the range is an event out of order, not a long pause. */
+/* A step against the direction that is below this part of the range: an event out of order, not a pause. */
 #define SMALL_PART 16
 
 /* If more than this part of the votes is for the other direction, the result may be wrong. */

@@ -242,8 +242,7 @@ bool raw_open(struct raw_file *file, const char *path)
 		return true;
 	else
 		message("%s: not a trace: TraceX finds neither TXTB at its beginning, nor hex "
-			"digits, "
-			"Intel HEX or S-records that say so",
+			"digits, Intel HEX or S-records with TXTB",
 			path);
 	raw_close(file);
 	return false;

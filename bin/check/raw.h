@@ -24,7 +24,7 @@ struct raw_file {
 	bool is_text;
 	bool big_endian;
 	unsigned char *bytes; /* a converted text; else NULL */
-	/* Of a text: the first line that does not continue the one before, and the first line with a wrong checksum; 0: none. */
+	/* Of a text: the first line that does not continue the line before; the first wrong checksum; 0: none. */
 	unsigned long jump_line, damaged_line;
 };
 

@@ -321,8 +321,7 @@ static void report_nothing_recorded(const struct recording *recording)
 {
 	if (recording->options->choice.nr > 0 && recording->target.has_library)
 		message("%s uses libposixtrace, but no event was one that --event and --no-event "
-			"let "
-			"pass",
+			"let pass",
 			recording->target.name);
 	else if (recording->options->preloads)
 		message("%s made no call that is traced; txtrace doctor %s tells which it could "

@@ -85,8 +85,7 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 		metric++;
 	if (metric == NR_METRICS) {
 		message("--fail-if %s: there is no %.*s; there are count, rate, median, p99, max, "
-			"thread, "
-			"events, duration, lost",
+			"thread, events, duration, lost",
 			threshold->text, (int)size, text);
 		return false;
 	}

@@ -73,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program 
 	va_end(arguments);
 }
 
-/* The program that env(1) in the first line of a script executes: the first word that is no option and no assignment. */
+/* The program after env(1) in the first line of a script: the first word that is no option and no assignment. */
 static bool follow_env(char *words, char path[PATH_MAX])
 {
 	for (char *word; (word = strsep(&words, " \t"));)

@@ -34,8 +34,8 @@ static void report_not_permitted(pid_t pid)
 	} else if (target.is_secure) {
 		target_explain(&target, false);
 	} else {
-		message("process %d (%s) cannot be traced: it does not allow others to read its memory, or it is in "
-			"another container",
+		message("process %d (%s) cannot be traced: it does not allow others to read its "
+			"memory, or it is in another container",
 			(int)pid, target.name);
 	}
 }
@@ -58,8 +58,7 @@ static void report_failure(const struct session_options *order, int error)
 		break;
 	case EACCES:
 		message("other users can access the directory for shared memory; see TXTRACE_DIR "
-			"in "
-			"posixtrace(7)");
+			"in posixtrace(7)");
 		break;
 	default:
 		message_error(error, "cannot trace process %d", (int)order->pid);

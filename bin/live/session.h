@@ -66,7 +66,7 @@ int session_open_process(pid_t pid);
 /* Parse a process id. Return false, with a message, if it is none. */
 bool session_parse_pid(const char *text, pid_t *pid);
 
-/* The default size of a ring. It is larger for preloaded programs: all their calls are more events than trace points. */
+/* The default size of a ring. Larger for preloaded programs: they record more events. */
 size_t session_ring_size(bool preloads);
 
 /* Parse a number of bytes with an optional k, M or G. Return false, with a message, after an error. */

@@ -298,14 +298,11 @@ void target_explain(const struct target *target, bool inherits)
 
 	if (target->is_secure)
 		message("%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
-			"it "
-			"is not "
-			"traced by others",
+			"it is not traced by others",
 			program);
 	else if (target->is_hidden)
-		message("%s does not allow others to read its memory, like a program with rights from its "
-			"file "
-			"(set-user-ID, ...)",
+		message("%s does not allow others to read its memory, like a program with rights "
+			"from its file (set-user-ID, ...)",
 			program);
 	else if (target->has_other_registry)
 		message("%s was started with another TXTRACE_DIR and cannot find this trace",
@@ -320,8 +317,6 @@ void target_explain(const struct target *target, bool inherits)
 			program);
 	else
 		message("%s did not use libposixtrace, as far as could be seen; --inherit traces "
-			"what "
-			"it "
-			"starts, too",
+			"what it starts, too",
 			program);
 }
