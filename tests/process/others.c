@@ -381,10 +381,22 @@ static void trick_unshare(struct px_order *order)
 	order->a = unshare((int)order->a) == 0 ? 0 : errno;
 }
 
-static struct px_puppet make_stranger(const char *directory)
+static void copy_program(const char *path)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", (int)getpid(), path);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+}
+
+/* Another user's process, with this directory of segments and this program. */
+static struct px_puppet make_stranger(const char *directory, const char *path)
 {
 	struct px_puppet stranger = px_puppet_make(PX_BY_FORK_EXEC);
 
+	px_puppet_begin(&stranger, "exec", 0, 0, path);
+	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
 	ok((int)px_puppet_do(&stranger, "become-stranger", 0, 0, directory).a);
 	px_puppet_begin(&stranger, "exec", 0, 0, NULL);
 	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
@@ -400,10 +412,11 @@ static void remove_directory(const char *directory)
 	ck_assert_int_eq(rmdir(directory), 0); /* no stream was left there */
 }
 
-/* CREATE-13 CREATE-18 */
+/* CREATE-13 CREATE-18: the program is in a directory that only root can enter, as the whole build may be */
 START_TEST(create_without_the_right_to_trace_is_eperm)
 {
 	char directory[] = "/dev/shm/posixtrace-stranger.XXXXXX";
+	char closed[] = "./posixtrace-closed.XXXXXX", path[64];
 	struct px_puppet controller, peer;
 	int shared_errors[2];
 
@@ -412,7 +425,10 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 		return;
 	}
 	ck_assert_ptr_nonnull(mkdtemp(directory));
-	controller = make_stranger(directory);
+	ck_assert_ptr_nonnull(mkdtemp(closed));
+	snprintf(path, sizeof(path), "%s/others", closed);
+	copy_program(path);
+	controller = make_stranger(directory, path);
 	peer = px_puppet_make_by(&controller, PX_BY_SPAWN);
 	fails(px_puppet_create(&controller, 0, 1, false), EPERM);
 	fails(px_puppet_create(&controller, 0, target.pid, false), EPERM);
@@ -428,6 +444,8 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 		px_puppet_shutdown(&controller, i);
 	px_puppet_kill(&controller);
 	px_puppet_kill(&peer);
+	unlink(path);
+	rmdir(closed);
 	remove_directory(directory);
 	ok(shared_errors[0]);
 	fails(shared_errors[1], EPERM);
