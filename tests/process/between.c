@@ -270,7 +270,7 @@ START_TEST(copy_of_a_ring_of_other_processes_is_accepted_by_the_viewer)
 		ck_assert_uint_ne(shown->object, TXTB_NO_THREAD);
 		if (shown->id != 0x1000 + type)
 			continue;
-		snprintf(thread, sizeof(thread), "check-apart %d",
+		snprintf(thread, sizeof(thread), "%s %d", program_invocation_short_name,
 			 (int)(nr_user % 2 ? child.pid : target.pid));
 		ck_assert_str_eq(trace.objects[shown->object].name, thread);
 		ck_assert_uint_eq(shown->info[0], nr_user++);
