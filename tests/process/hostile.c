@@ -29,8 +29,8 @@
 #include "ring/segment.h"
 #include "support/other_user.h"
 
-#define HOSTILE_UID 54331
-#define HONEST_UID 54332
+#define HOSTILE_UID px_test_user(0)
+#define HONEST_UID px_test_user(1)
 
 /* What a call may take on a machine that is busy with other things.  Creating may wait for two locks. */
 #define CALL_NS UINT64_C(5000000000)

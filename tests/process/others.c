@@ -4,6 +4,7 @@
 #include "registry/registry.h"
 #include "registry/shared_names.h"
 #include "support/helper_process.h"
+#include "support/other_user.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -360,15 +361,13 @@ END_TEST
 
 /* Who may. */
 
-#define STRANGER 54321
-
-/* Become another user, with a directory of its own; then the program anew, as the constructor had another one. */
+/* Become user order->a, with a directory of its own; then the program anew, as the constructor had another one. */
 static void trick_become_stranger(struct px_order *order)
 {
-	order->a = chown(order->text, STRANGER, STRANGER) ||
-		   setenv("TXTRACE_DIR", order->text, 1) || setgroups(0, NULL) ||
-		   setresgid(STRANGER, STRANGER, STRANGER) ||
-		   setresuid(STRANGER, STRANGER, STRANGER);
+	uid_t user = (uid_t)order->a;
+
+	order->a = chown(order->text, user, user) || setenv("TXTRACE_DIR", order->text, 1) ||
+		   setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user);
 }
 
 static void trick_set_dumpable(struct px_order *order)
@@ -397,7 +396,7 @@ static struct px_puppet make_stranger(const char *directory, const char *path)
 
 	px_puppet_begin(&stranger, "exec", 0, 0, path);
 	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
-	ok((int)px_puppet_do(&stranger, "become-stranger", 0, 0, directory).a);
+	ok((int)px_puppet_do(&stranger, "become-stranger", px_test_user(0), 0, directory).a);
 	px_puppet_begin(&stranger, "exec", 0, 0, NULL);
 	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
 	return stranger;
@@ -1063,6 +1062,7 @@ int main(int argc, char **argv)
 
 	if (px_puppet_main(argc, argv, tricks))
 		return 0;
+	px_test_reserve_users();
 	suite = suite_create("others");
 	suite_add_tcase(suite, create_cases());
 	suite_add_tcase(suite, name_cases());

@@ -523,7 +523,8 @@ static bool copy_program(mode_t mode, uid_t uid, gid_t gid)
 	for (size_t i = 0; i < PX_ARRAY_SIZE(places); i++) {
 		if (statvfs(places[i], &status) != 0 || status.f_flag & (ST_NOSUID | ST_NOEXEC))
 			continue;
-		snprintf(copy_path, sizeof(copy_path), "%s/posixtrace-check-secure", places[i]);
+		snprintf(copy_path, sizeof(copy_path), "%s/posixtrace-check-secure.%u", places[i],
+			 (unsigned int)FOREIGN_UID);
 		unlink(copy_path);
 		snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), copy_path);
 		if (system(command) == 0 && chown(copy_path, uid, gid) == 0 &&
@@ -644,7 +645,7 @@ static int make_as_user(void *uid)
 /* GEN-9: from whom a process takes memory: from root, and from nobody else who says that it is for it. */
 START_TEST(sysv_memory_is_taken_from_root_alone)
 {
-	static uid_t makers[] = {OTHER_FOREIGN_UID, FOREIGN_UID};
+	uid_t makers[] = {OTHER_FOREIGN_UID, FOREIGN_UID};
 	struct shmid_ds status;
 	uint32_t roots;
 
@@ -956,12 +957,14 @@ END_TEST
 static int create_where_a_file_system_is_mounted(void *unused)
 {
 	pid_t sleeper = start_sleeper();
+	char options[64];
 	trace_id_t trid;
 
 	(void)unused;
 	plant_directory(0700);
+	snprintf(options, sizeof(options), "mode=0700,uid=%u", (unsigned int)FOREIGN_UID);
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount("none", in_directory(""), "tmpfs", 0, "mode=0700,uid=" FOREIGN_UID_TEXT) != 0)
+	    mount("none", in_directory(""), "tmpfs", 0, options) != 0)
 		return SKIPPED;
 	return create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }

@@ -12,12 +12,55 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/common.h"
 
 #define ARGUMENT "--foreigner"
+
+/* Ids that systems give to nobody, and that also exist in a container with 65536 of them. */
+#define FIRST_USER 54000
+#define NR_GROUPS_OF_USERS 5000
+
+static uid_t first_user;
+
+/*
+ * The kernel lets one socket at a time have a name, and frees the name with its last descriptor.  A child by fork
+ * shares the descriptor.
+ */
+static bool reserve_name(unsigned int group)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+			      "posixtrace-check-users-%u", group);
+
+	if (fd >= 0 &&
+	    bind(fd, (struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0)
+		return true;
+	close(fd);
+	return false;
+}
+
+void px_test_reserve_users(void)
+{
+	unsigned int group = 0;
+
+	while (!reserve_name(group))
+		if (++group == NR_GROUPS_OF_USERS)
+			abort();
+	first_user = FIRST_USER + group * PX_TEST_USERS;
+}
+
+uid_t px_test_user(unsigned int index)
+{
+	if (!first_user || index >= PX_TEST_USERS)
+		abort();
+	return first_user + index;
+}
 
 struct message {
 	uint32_t order; /* enum px_archive_txtb_order */
@@ -138,8 +181,10 @@ _Noreturn static void leave(int code)
 
 void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles)
 {
-	if (argc < 3 || strcmp(argv[1], ARGUMENT) != 0)
+	if (argc < 3 || strcmp(argv[1], ARGUMENT) != 0) {
+		px_test_reserve_users();
 		return;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strcmp(argv[2], "serve") == 0)
 		leave(serve());

@@ -10,10 +10,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Users and groups of nobody. */
-#define FOREIGN_UID 54341
-#define FOREIGN_UID_TEXT "54341"
-#define OTHER_FOREIGN_UID 54342
+#define PX_TEST_USERS 2
+
+/*
+ * Reserve ids of users and groups that no other suite uses at the same time, until this process and its children by
+ * fork have ended.  To be called in main(), before the tests run.
+ */
+void px_test_reserve_users(void);
+
+/* A reserved id, index below PX_TEST_USERS. */
+uid_t px_test_user(unsigned int index);
+
+#define FOREIGN_UID px_test_user(0)
+#define OTHER_FOREIGN_UID px_test_user(1)
 
 struct px_foreigner {
 	pid_t pid;
@@ -39,7 +48,7 @@ struct px_archive_txtb_role_entry {
 	px_archive_txtb_role *run;
 };
 
-/* To be the first call of main(): does not return in a process that a test has started. */
+/* To be the first call of main(): does not return in a process that a test has started.  Else it reserves users. */
 void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles);
 
 /* Start one; ready when this returns. */
