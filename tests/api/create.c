@@ -812,7 +812,7 @@ START_TEST(identifier_in_descendant_with_the_pid_of_its_creator_is_refused)
 	int result = px_test_in_child(use_identifier_with_creators_pid, &stream);
 
 	if (result == SKIPPED) {
-		printf("skipped: no right to make a pid name space, or to choose a pid in it\n");
+		px_test_skip("no right to make a pid name space, or to choose a pid in it");
 		return;
 	}
 	ck_assert_int_eq(result, 0);
@@ -1535,7 +1535,7 @@ START_TEST(create_in_planted_directory_is_refused_or_harms_nothing)
 
 	if ((plants[_i].plant == plant_other_owner || plants[_i].plant == plant_registry_device) &&
 	    geteuid() != 0) {
-		printf("skipped: needs root to plant a %s\n", plants[_i].name);
+		px_test_skip("needs root, to plant a file of another user");
 		return;
 	}
 	plants[_i].plant();
@@ -1614,12 +1614,13 @@ static int run_in_file_system(const char *helper, const char *options)
 	return exit_code_of(child);
 }
 
-static void expect_in_file_system(const char *helper, const char *options, int expected)
+static void expect_in_file_system(const char *test, const char *helper, const char *options,
+				  int expected)
 {
 	int result = run_in_file_system(helper, options);
 
 	if (result == SKIPPED)
-		printf("skipped: no right to mount a file system\n");
+		px_test_skip_in(test, "no right to mount a file system");
 	else
 		ck_assert_int_eq(result, expected);
 }
@@ -1698,42 +1699,42 @@ static int help_fail_and_recover(void)
 /* CREATE-12 CREATE-18 */
 START_TEST(create_in_full_file_system_is_enomem_and_leaves_nothing)
 {
-	expect_in_file_system("expect-nomem", "size=64k,mode=0700", 0);
+	expect_in_file_system(__func__, "expect-nomem", "size=64k,mode=0700", 0);
 }
 END_TEST
 
 /* CREATE-12: there is not even room for the registry */
 START_TEST(create_in_file_system_without_room_for_the_registry_is_enomem)
 {
-	expect_in_file_system("expect-nomem", "size=4k,mode=0700", 0);
+	expect_in_file_system(__func__, "expect-nomem", "size=4k,mode=0700", 0);
 }
 END_TEST
 
 /* CREATE-12 CREATE-18: no more files */
 START_TEST(create_in_file_system_without_inodes_is_enomem)
 {
-	expect_in_file_system("expect-nomem", "size=4m,nr_inodes=2,mode=0700", 0);
+	expect_in_file_system(__func__, "expect-nomem", "size=4m,nr_inodes=2,mode=0700", 0);
 }
 END_TEST
 
 /* CREATE-12 ATTR-3 */
 START_TEST(create_in_small_file_system_has_fewer_rings)
 {
-	expect_in_file_system("fewer-rings", "size=1m,mode=0700", 0);
+	expect_in_file_system(__func__, "fewer-rings", "size=1m,mode=0700", 0);
 }
 END_TEST
 
 /* CREATE-6 */
 START_TEST(event_in_file_system_filled_after_create_is_recorded)
 {
-	expect_in_file_system("fill-after-create", "size=1m,mode=0700", 0);
+	expect_in_file_system(__func__, "fill-after-create", "size=1m,mode=0700", 0);
 }
 END_TEST
 
 /* CREATE-18: failures use no slots up */
 START_TEST(create_fails_in_full_file_system_until_there_is_room)
 {
-	expect_in_file_system("fail-and-recover", "size=1m,mode=0700", 0);
+	expect_in_file_system(__func__, "fail-and-recover", "size=1m,mode=0700", 0);
 }
 END_TEST
 

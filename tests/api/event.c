@@ -718,8 +718,10 @@ START_TEST(event_of_a_migrating_thread_keep_their_order)
 	trace_id_t merged = px_test_create(&(struct px_test_stream){.nr_rings = 0});
 	uint32_t number = 0;
 
-	if (!pin_to(1))
-		return; /* one CPU: nowhere to go */
+	if (!pin_to(1)) {
+		px_test_skip("one CPU, so a thread cannot migrate");
+		return;
+	}
 	ok(posix_trace_start(merged));
 	for (int i = 0; i < 200; i++) {
 		ck_assert(pin_to(i % 2));
@@ -1216,8 +1218,10 @@ START_TEST(event_in_a_handler_at_every_instruction_is_recorded)
 	const struct operation *operation = &operations[_i];
 	uint64_t seed, begin;
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer defers signal handlers");
 		return;
+	}
 	seed = test_seed();
 	create_witness();
 	operation->run(); /* what is done only once */
@@ -1296,8 +1300,10 @@ static void on_nested_signal(int unused)
 /* EVENT-7: in itself, and in itself again */
 START_TEST(event_nested_in_itself_is_recorded_at_all_depths)
 {
-	if (IS_SANITIZED)
-		return; /* which does not let a signal into its own handler */
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a signal into its own handler");
+		return;
+	}
 	handle(SIGUSR1, SA_NODEFER, on_nested_signal);
 	raise_point = writer_points[_i];
 	for (int round = 0; round < 50; round++) {
@@ -1520,8 +1526,10 @@ static void read_it_empty(void)
 /* EVENT-8: what makes the count believable */
 START_TEST(event_system_calls_are_counted)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	observe(NULL, call_the_kernel, SYS_exit);
 	ck_assert_uint_eq(counted[SYS_getppid], 1);
 }
@@ -1548,8 +1556,10 @@ static const struct {
 /* EVENT-8 EVENT-2: zero system calls, whatever the state of the stream */
 START_TEST(event_makes_no_system_call)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	ok(posix_trace_shutdown(stream));
 	stream = px_test_create(&quiet_cases[_i].wanted);
 	ok(posix_trace_start(stream));
@@ -1564,8 +1574,10 @@ START_TEST(event_in_several_streams_makes_no_system_call)
 	const struct px_test_stream bounded = {.policy = POSIX_TRACE_UNTIL_FULL};
 	const struct px_test_stream small = {.size = 1, .max_data = 1, .nr_rings = 1};
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	ok(posix_trace_start(px_test_create(&bounded)));
 	ok(posix_trace_start(px_test_create(&small)));
 	px_test_create(&small);
@@ -1577,8 +1589,10 @@ END_TEST
 /* EVENT-8: nothing was ever traced, not even for the thread's first event */
 START_TEST(event_without_any_stream_makes_no_system_call)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	ok(posix_trace_shutdown(stream));
 	observe(NULL, trace_a_lot, SYS_exit);
 	expect_no_system_call();
@@ -1601,8 +1615,10 @@ static void stream_of_another_process(void)
 /* EVENT-8: that others begin and end streams of their own is nothing to ask the kernel about */
 START_TEST(event_after_streams_of_other_processes_makes_no_system_call)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	observe(stream_of_another_process, trace_a_lot, SYS_exit);
 	expect_no_system_call();
 }
@@ -1634,8 +1650,10 @@ START_TEST(event_with_a_sleeping_reader_only_wakes_it)
 	uint32_t nr_read = 0;
 	pthread_t reader;
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer makes system calls");
 		return;
+	}
 	ok(posix_trace_shutdown(stream));
 	stream = px_test_create(&(struct px_test_stream){.size = 1 << 20});
 	pthread_create(&reader, NULL, read_for_ever, &nr_read);
@@ -1728,8 +1746,10 @@ static void let_a_thread_vanish_at(const char *point)
 /* EVENT-17 EXIT-6: a thread that is gone in the middle of its record */
 START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
+	}
 	px_test_trace(inner, 0);
 	let_a_thread_vanish_at(writer_points[_i]);
 	px_test_trace(inner, 1);
@@ -1760,8 +1780,10 @@ START_TEST(event_of_a_thread_killed_inside_is_counted_once)
 	int unavailable;
 	size_t length;
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
+	}
 	let_a_thread_vanish_at(writer_points[_i]);
 	px_test_trace(inner, 1);
 	do

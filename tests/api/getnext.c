@@ -835,10 +835,12 @@ START_TEST(getnext_handler_with_restart_does_not_end_the_wait)
 {
 	struct reader reader = {0};
 
-	if (!HANDLERS_RUN_AT_ONCE)
+	if (!HANDLERS_RUN_AT_ONCE) {
+		px_test_skip("a sanitizer keeps a handler back until the system call returns");
 		return;
+	}
 	if (!kernel_restarts()) {
-		printf("before Linux 5.16 SA_RESTART does not restart a timed wait\n");
+		px_test_skip("before Linux 5.16 SA_RESTART does not restart a timed wait");
 		return;
 	}
 	handle(SIGUSR1, SA_RESTART, on_signal);
@@ -997,8 +999,10 @@ START_TEST(getnext_cancelled_while_it_waits_consumes_nothing)
 	struct reader reader = {0};
 	void *result;
 
-	if (!CAN_UNWIND)
+	if (!CAN_UNWIND) {
+		px_test_skip("a sanitizer does not understand frames that a cancellation unwinds");
 		return;
+	}
 	start_reader(&reader, _i);
 	wait_until_blocked(&reader);
 	pthread_cancel(reader.thread);
@@ -1056,8 +1060,10 @@ START_TEST(getnext_cancelling_one_reader_leaves_the_others)
 	struct reader readers[3] = {{.number = 0}};
 	void *result;
 
-	if (!CAN_UNWIND)
+	if (!CAN_UNWIND) {
+		px_test_skip("a sanitizer does not understand frames that a cancellation unwinds");
 		return;
+	}
 	for (int i = 0; i < 3; i++) {
 		start_reader(&readers[i], i % 2 ? TIMED : GETNEXT);
 		wait_until_blocked(&readers[i]);
@@ -1104,8 +1110,10 @@ START_TEST(getnext_cleanup_handlers_can_use_the_stream)
 	struct reader reader = {0};
 	void *result;
 
-	if (!CAN_UNWIND)
+	if (!CAN_UNWIND) {
+		px_test_skip("a sanitizer does not understand frames that a cancellation unwinds");
 		return;
+	}
 	memset(results_in_cleanup, UNTOUCHED, sizeof(results_in_cleanup));
 	reader.call = prepared(_i);
 	reader.abstime = in_ms(1000000);
@@ -1145,8 +1153,10 @@ START_TEST(getnext_storm_of_cancellations_loses_no_event)
 	uint64_t random = test_seed();
 	uint32_t next = 0;
 
-	if (!CAN_UNWIND)
+	if (!CAN_UNWIND) {
+		px_test_skip("a sanitizer does not understand frames that a cancellation unwinds");
 		return;
+	}
 	for (int round = 0; round < 400; round++) {
 		pthread_t thread;
 		void *result;
@@ -1323,8 +1333,10 @@ END_TEST
 /* GEN-6 CANC-3 TRY-5 */
 START_TEST(trygetnext_behind_a_dead_writer_is_no_cancellation_point)
 {
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
+	}
 	let_a_writer_vanish();
 	px_test_trace(type, 1);
 	px_test_with_cancellation_pending(call_trygetnext_behind_a_dead_writer);
@@ -1339,8 +1351,10 @@ START_TEST(getnext_behind_a_dead_writer_keeps_errno)
 	struct timespec abstime = in_ms(1000000);
 	struct call call = prepared(_i);
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
+	}
 	call.abstime = &abstime;
 	let_a_writer_vanish();
 	px_test_trace(type, 1);
@@ -1359,8 +1373,10 @@ START_TEST(clear_behind_a_dead_writer_keeps_errno)
 	struct px_stream *inner;
 	struct px_ring ring;
 
-	if (IS_SANITIZED)
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
+	}
 	let_a_writer_vanish();
 	inner = px_handle_lock(stream);
 	ck_assert_ptr_nonnull(inner);

@@ -1778,7 +1778,7 @@ START_TEST(sample_is_read_as_the_checker_says)
 	char name[PX_NAME_MAX + 1];
 
 	if (!file) {
-		printf("skipped: %s is not there\n", samples[_i].name);
+		px_test_skip("the samples of ThreadX are not there");
 		return;
 	}
 	begin_draft(false, 0);

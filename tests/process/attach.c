@@ -512,7 +512,7 @@ START_TEST(create_in_two_pid_name_spaces_leaves_each_its_streams)
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
 		ck_assert(WIFEXITED(status));
 		ck_assert_int_eq(WEXITSTATUS(status), 77);
-		printf("skipped: no right to make a pid name space\n");
+		px_test_skip("no right to make a pid name space");
 	}
 	ck_assert(is_alive(early));
 	ok(posix_trace_shutdown(early));
@@ -574,8 +574,10 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 	trace_attr_t attr;
 	trace_id_t stream;
 
-	if (getenv("PX_SANITIZED"))
-		return; /* which maps memory in its own way */
+	if (getenv("PX_SANITIZED")) {
+		px_test_skip("a sanitizer maps memory in its own way");
+		return;
+	}
 	stream = px_test_create(&large);
 	size = (mapped_bytes() - before) / 2;
 	ok(posix_trace_shutdown(stream));
@@ -738,7 +740,7 @@ START_TEST(shutdown_after_a_change_of_user_leaves_what_the_next_create_removes)
 	int result = px_test_in_child(change_user_and_shut_down, NULL);
 
 	if (result == 77) {
-		printf("skipped: no right to become another user\n");
+		px_test_skip("no right to become another user");
 		return;
 	}
 	ck_assert_int_eq(result, 0);

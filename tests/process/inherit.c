@@ -812,7 +812,7 @@ START_TEST(fork_where_the_directory_is_out_of_reach_child_is_traced)
 		ck_assert_int_eq(rename(hidden, path), 0);
 	rmdir(empty);
 	if (_i && error == EPERM) {
-		printf("skipped: no right to chroot\n");
+		px_test_skip("no right to chroot");
 		return;
 	}
 	ck_assert_int_eq(error, 0);
@@ -853,7 +853,7 @@ START_TEST(fork_child_records_first_on_a_small_stack)
 	int status;
 
 	if (getenv("PX_SANITIZED")) {
-		printf("skipped: the sanitizers need a larger stack\n");
+		px_test_skip("a sanitizer needs a larger stack");
 		return;
 	}
 	handler_type = px_test_open_type("stranger");
@@ -910,7 +910,7 @@ START_TEST(event_in_an_inherited_child_makes_no_system_call)
 	int64_t number, last = -1;
 
 	if (getenv("PX_SANITIZED")) {
-		printf("skipped: the sanitizers make system calls\n");
+		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
 	ck_assert_int_eq(px_puppet_do(&target, "fork-strict", type, 1, NULL).a & 0x7f, SIGSYS);

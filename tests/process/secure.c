@@ -502,7 +502,7 @@ START_TEST(create_for_process_in_another_ipc_name_space_is_eperm)
 	int result = px_test_in_child(create_across_ipc_name_spaces, NULL);
 
 	if (result == SKIPPED)
-		printf("skipped: no IPC name space of our own\n");
+		px_test_skip("no IPC name space of our own");
 	else
 		ck_assert_int_eq(result, EPERM);
 	expect_nothing_left();
@@ -513,8 +513,8 @@ END_TEST
 
 static char copy_path[64];
 
-/* A copy of this program with these bits, where they count.  False: nowhere. */
-static bool copy_program(mode_t mode, uid_t uid, gid_t gid)
+/* A copy of this program with these bits, where they count.  False: nowhere, so the test is skipped. */
+static bool copy_program(const char *test, mode_t mode, uid_t uid, gid_t gid)
 {
 	static const char *const places[] = {"/tmp", ".", "/var/tmp"};
 	struct statvfs status;
@@ -532,7 +532,7 @@ static bool copy_program(mode_t mode, uid_t uid, gid_t gid)
 			return true;
 		unlink(copy_path);
 	}
-	printf("skipped: no file system in which programs get rights\n");
+	px_test_skip_in(test, "no file system in which programs get rights");
 	return false;
 }
 
@@ -568,7 +568,7 @@ static int run_secure_with_directory(void *unused)
 /* GEN-9: who starts a program with rights does not tell it where to write. */
 START_TEST(secure_program_ignores_txtrace_dir)
 {
-	if (!copy_program(04755, FOREIGN_UID, FOREIGN_UID))
+	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
 		return;
 	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
 	ck_assert(px_archive_txtb_exists(FOREIGN_UID, "registry"));
@@ -580,7 +580,7 @@ START_TEST(create_for_secure_program_of_another_user_is_eperm)
 {
 	trace_id_t trid;
 
-	if (!copy_program(04755, FOREIGN_UID, FOREIGN_UID))
+	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
 		return;
 	px_foreigner_start_program(&target, copy_path, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID);
 	ck_assert_int_eq(tell(FOREIGN_SECURE, NULL, 0, 0), 1);
@@ -595,7 +595,7 @@ START_TEST(secure_program_takes_no_stream_of_root)
 {
 	trace_id_t trid;
 
-	if (!copy_program(0755, 0, OTHER_FOREIGN_UID))
+	if (!copy_program(__func__, 0755, 0, OTHER_FOREIGN_UID))
 		return;
 	px_foreigner_start(&target, FOREIGN_UID);
 	trid = create_started(POSIX_TRACE_INHERITED);
@@ -975,7 +975,7 @@ START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 	int result = px_test_in_child(create_where_a_file_system_is_mounted, NULL);
 
 	if (result == SKIPPED)
-		printf("skipped: no right to mount a file system\n");
+		px_test_skip("no right to mount a file system");
 	else
 		ck_assert_int_eq(result, EACCES);
 	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), 0);
@@ -1015,7 +1015,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 	int status;
 	pid_t child;
 
-	if (!copy_program(0755, 0, 0))
+	if (!copy_program(__func__, 0755, 0, 0))
 		return;
 	child = fork();
 	if (child == 0) {
@@ -1126,7 +1126,7 @@ START_TEST(create_by_root_without_segments_is_enomem)
 	int result = px_test_in_child(create_without_segments, NULL);
 
 	if (result == SKIPPED)
-		printf("skipped: no IPC name space of our own\n");
+		px_test_skip("no IPC name space of our own");
 	else
 		ck_assert_int_eq(result, 0);
 	expect_nothing_left();
@@ -1173,7 +1173,7 @@ START_TEST(create_by_root_in_full_file_system_is_enomem)
 				      (void *)(uintptr_t)file_systems[_i].options);
 
 	if (result == SKIPPED)
-		printf("skipped: no right to mount a file system\n");
+		px_test_skip("no right to mount a file system");
 	else
 		ck_assert_int_eq(result, file_systems[_i].error);
 }

@@ -346,10 +346,10 @@ START_TEST(family_whose_number_becomes_anothers_is_refused)
 	ck_assert_int_ne(px_shared_names_attach((uint32_t)id + 1, geteuid(), &other), 0);
 	ck_assert(was_asked);
 	ck_assert_int_eq(exchanged_id, id);
-	if (!was_exchanged)
-		printf("skipped: no right to choose the number of a segment\n");
 	shmctl(id, IPC_RMID, NULL);
 	px_shared_names_detach(&ref);
+	if (!was_exchanged)
+		px_test_skip("no right to choose the number of a segment");
 }
 END_TEST
 
@@ -498,7 +498,7 @@ START_TEST(family_without_system_v_memory_is_private)
 	pid_t pid;
 
 	if (error != 0) { /* not root, or a container */
-		printf("skipped: no right to forbid System V memory\n");
+		px_test_skip("no right to forbid System V memory");
 		return;
 	}
 	id = px_puppet_open(&target, "private");

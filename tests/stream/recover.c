@@ -980,7 +980,7 @@ START_TEST(recover_where_the_path_means_another_place_leaves_the_log)
 		control_in_a_place_of_its_own(folder);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	if (WEXITSTATUS(status) == 77) {
-		printf("skipped: no right to mount a file system\n");
+		px_test_skip("no right to mount a file system");
 	} else {
 		ck_assert_int_eq(status, 0);
 		ok(txtrace_recover_all(&nr_recovered, &nr_left));
@@ -1035,7 +1035,7 @@ START_TEST(recover_looks_for_no_log_of_another_user)
 	size_t size;
 
 	if (geteuid() != 0) {
-		printf("skipped: needs root to give a file away\n");
+		px_test_skip("needs root, to give a file away");
 		return;
 	}
 	leave_log(&scripts[0]);

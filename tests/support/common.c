@@ -37,6 +37,17 @@ void skip_program(const char *reason)
 	exit(77);
 }
 
+void px_test_skip_in(const char *function, const char *reason)
+{
+	size_t length = strlen(function);
+
+	/* Check may append this to the name of the test. */
+	if (length > 3 && strcmp(function + length - 3, "_fn") == 0)
+		length -= 3;
+	printf("SKIP %.*s: %s\n", (int)length, function, reason);
+	fflush(stdout);
+}
+
 uint64_t monotonic_ns(void)
 {
 	struct timespec now;

@@ -3,7 +3,8 @@
 # summary.sh LOG...: what the tests with these logs came to: the closing lines of each suite, a line for
 # each other test, the end of the log of each that failed; then all that failed once more, since the end
 # of a long output may be all that is kept of it; and the totals alone on the last line.
-# A suite counts as many tests as it checked, a script counts as one.
+# A suite counts as many tests as it checked, a script counts as one.  A test of a suite that printed
+# "SKIP name: reason" counts as skipped.
 set -u
 
 passed=0
@@ -31,6 +32,17 @@ tell_failure()
 	fi | sed 's/^/    /'
 }
 
+# The lines of the tests of a suite that were skipped and did not fail.  A failure is
+# FILE:LINE:KIND:CASE:TEST:NUMBER: ...
+skipped_tests()
+{
+	grep -aE '^([^ ]+:[0-9]+:[FE]:|SKIP [A-Za-z0-9_]+: )' "$1" | awk -F: '
+		/^SKIP / { line[++n] = $0; next }
+		{ failed["SKIP " $5] = 1 }
+		END { for (i = 1; i <= n; i++) if (!(substr(line[i], 1, index(line[i], ":") - 1) in failed)) print line[i] }
+	'
+}
+
 for log in "$@"; do
 	trs=${log%.log}.trs
 	name=${log%.log}
@@ -47,9 +59,16 @@ for log in "$@"; do
 		if [ -n "$counts" ]; then
 			suite=yes
 			bad=${counts#* }
-			passed=$((passed + ${counts% *} - bad))
+			left_out=$(skipped_tests "$log" | wc -l)
+			passed=$((passed + ${counts% *} - bad - left_out))
 			failed=$((failed + bad))
+			skipped=$((skipped + left_out))
 			printf '%s\n' "$lines"
+			skipped_tests "$log" | uniq -c | awk '{
+				times = $1 > 1 ? " (" $1 " times)" : ""
+				sub(/^ *[0-9]+ /, "")
+				print "    " $0 times
+			}'
 		fi
 	fi
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The summary of the tests counts what their logs say, and tells last what failed: with the checks of a
-# suite or a script, however much stands behind them, and the end of the log of what has none.
+# The summary of the tests counts what their logs contain: tests of a suite that were skipped do not count
+# as passed.  Last it prints what failed: the checks of a suite or a script, however long the log is after
+# them, and the end of the log if it has none.
 set -u
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
@@ -39,6 +40,21 @@ END
 log script PASS <<'END'
 all is well
 END
+log partly PASS <<'END'
+Running suite(s): partly
+SKIP first: needs root
+SKIP looped: one CPU: no other ring
+SKIP looped: one CPU: no other ring
+100%: Checks: 5, Failures: 0, Errors: 0
+PASS tests/partly (exit status: 0)
+END
+log both FAIL <<'END'
+Running suite(s): both
+SKIP one: needs root
+SKIP other: needs root
+66%: Checks: 3, Failures: 1, Errors: 0
+../tests/both.c:12:F:case:other:0: wrong after all
+END
 log none SKIP <<'END'
 skipped: it is not there
 END
@@ -67,3 +83,12 @@ sh "$srcdir/tests/support/summary.sh" fine.log script.log >all
 printf '%s\n' 'Running suite(s): fine' '100%: Checks: 7, Failures: 0, Errors: 0' 'PASS: script' \
 	'8 passed, 0 failed, 0 skipped' >expected
 diff -u expected all || { echo 'FAIL: this is not the summary of what is well'; exit 1; }
+
+sh "$srcdir/tests/support/summary.sh" partly.log >all
+printf '%s\n' 'Running suite(s): partly' '100%: Checks: 5, Failures: 0, Errors: 0' '    SKIP first: needs root' \
+	'    SKIP looped: one CPU: no other ring (2 times)' '2 passed, 0 failed, 3 skipped' >expected
+diff -u expected all || { echo 'FAIL: this is not the summary of a suite that skips tests'; exit 1; }
+
+sh "$srcdir/tests/support/summary.sh" both.log | tail -n 1 >all
+echo '1 passed, 1 failed, 1 skipped' >expected
+diff -u expected all || { echo 'FAIL: a test that failed does not count as skipped'; exit 1; }

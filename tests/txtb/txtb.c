@@ -683,7 +683,7 @@ START_TEST(checker_recorded_sample_is_accepted_and_time_rises)
 	size_t size;
 
 	if (!file) {
-		printf("skipped: %s is not there\n", samples[_i]);
+		px_test_skip("the samples of ThreadX are not there");
 		return;
 	}
 	size = fread(bytes, 1, sizeof(bytes), file);
