@@ -749,27 +749,70 @@ struct progress {
 static struct progress *progress;
 static uint64_t nr_calls, fatal_call, failing_from, failing_to;
 
+/* What the calls of a script are for. */
+enum phase {
+	CREATING,
+	FIRST_WRITE,
+	LATER_WRITE,
+	CLEARING,
+	WRITE_AFTER_CLEAR,
+	COMPLETING,
+	NR_PHASES
+};
+
+/* The calls of a script that a test tries, in their order. */
+#define CALLS_MAX 6000
+static uint64_t calls[CALLS_MAX];
+static size_t nr_chosen;
+
+/* While the calls are counted: one of the pieces of each phase, chosen at random.  It is calls begin + 1 to end. */
+static struct piece {
+	uint64_t begin, end;
+	uint64_t nr_seen; /* pieces of this phase */
+} pieces[NR_PHASES];
+static uint64_t piece_begin, piece_random;
+
+static void end_piece(enum phase phase)
+{
+	struct piece *piece = &pieces[phase];
+
+	if (nr_calls > piece_begin && next_random(&piece_random) % ++piece->nr_seen == 0) {
+		piece->begin = piece_begin;
+		piece->end = nr_calls;
+	}
+	piece_begin = nr_calls;
+}
+
 /* Run the script; calls may fail.  No check of Check is in here. */
 static void run_script(const struct script *script)
 {
 	int error = begin_log(script->policy, script->log_size, 500);
+	enum phase phase = FIRST_WRITE;
 
 	if (error)
 		_exit(3);
 	progress->is_created = true;
+	end_piece(CREATING);
 	for (uint64_t i = 0; i < script->nr_events; i++) {
 		if (script->clear_at && i == script->clear_at) {
 			progress->was_cleared = true;
 			px_log_clear(wlog, &state);
 			px_log_empty(wlog);
 			progress->base = i;
+			end_piece(CLEARING);
+			phase = WRITE_AFTER_CLEAR;
 		}
 		progress->appended = i + 1;
 		append(i, &error);
-		if (i % script->batch == script->batch - 1 && px_log_write(wlog, &state) == 0)
+		if (i % script->batch != script->batch - 1)
+			continue;
+		if (px_log_write(wlog, &state) == 0)
 			progress->committed = i + 1;
+		end_piece(phase);
+		phase = LATER_WRITE;
 	}
 	px_log_complete(wlog, &state, PX_LOG_COMPLETE);
+	end_piece(COMPLETING);
 }
 
 static void count_call(const char *name)
@@ -812,10 +855,48 @@ static uint64_t count_calls(const struct script *script)
 {
 	uint64_t n;
 
+	memset(pieces, 0, sizeof(pieces));
+	piece_begin = 0;
 	set_hook(count_call);
 	run_script(script);
 	n = nr_calls;
 	set_hook(NULL);
+	return n;
+}
+
+static void choose_call(uint64_t call)
+{
+	ck_assert_uint_lt(nr_chosen, CALLS_MAX);
+	calls[nr_chosen++] = call;
+}
+
+/* The first and the last calls of a piece are each of another kind; between them are many of one kind. */
+static void choose_from_piece(const struct piece *piece)
+{
+	const uint64_t edge = is_sanitized() ? 1 : 5, size = piece->end - piece->begin;
+
+	for (uint64_t call = piece->begin + 1; call <= piece->end; call++)
+		if (call - piece->begin <= edge || piece->end - call < edge ||
+		    next_random(&piece_random) % size < edge)
+			choose_call(call);
+}
+
+/* All calls of a script by this step, or a sample of the calls of each phase.  Returns the number of its calls. */
+static uint64_t choose_calls(const struct script *script, uint64_t first, uint64_t step)
+{
+	uint64_t n;
+
+	piece_random = test_seed();
+	n = count_calls(script);
+	nr_chosen = 0;
+	if (is_sanitized())
+		step = step * 10 + 1;
+	if (px_test_is_whole())
+		for (uint64_t call = first; call <= n; call += step)
+			choose_call(call);
+	else
+		for (int i = 0; i < NR_PHASES; i++)
+			choose_from_piece(&pieces[i]);
 	return n;
 }
 
@@ -859,20 +940,17 @@ static void expect_committed(const struct script *script)
 		ck_assert_uint_eq(contents.first, progress->base);
 }
 
-/* Order of writes in format.h, EXIT-4: at every call that changes the file. */
+/* Order of writes in format.h, EXIT-4: at calls that change the file, in each phase. */
 START_TEST(log_whose_writer_dies_at_any_call_is_in_order)
 {
 	const struct script *script = &scripts[_i];
-	uint64_t n, step = script->step;
 
 	use_script(script);
 	share_progress();
-	n = count_calls(script);
+	choose_calls(script, script->first_call + 1, script->step);
 	px_test_check_log(file, look_of(script), &facts);
-	if (is_sanitized())
-		step = step * 10 + 1;
-	for (uint64_t call = script->first_call + 1; call <= n; call += step) {
-		run_and_die(script, call);
+	for (size_t i = 0; i < nr_chosen; i++) {
+		run_and_die(script, calls[i]);
 		if (!progress->is_created)
 			continue; /* the caller was never told of a log */
 		px_test_check_log(file, PX_TEST_LOG_IS_CUT | look_of(script), &facts);
@@ -885,21 +963,19 @@ END_TEST
 START_TEST(log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost)
 {
 	const struct script *script = &scripts[_i % NR_SCRIPTS];
-	uint64_t n, step = script->step;
+	uint64_t n;
 
 	use_script(script);
 	share_progress();
-	n = count_calls(script);
-	if (is_sanitized())
-		step = step * 10 + 1;
-	for (uint64_t call = script->first_call + 1; call <= n; call += step) {
+	n = choose_calls(script, script->first_call + 1, script->step);
+	for (size_t i = 0; i < nr_chosen; i++) {
 		struct contents contents;
 		uint64_t total;
 
 		memset(progress, 0, sizeof(*progress));
 		ck_assert_int_eq(ftruncate(file, 0), 0);
-		failing_from = call;
-		failing_to = call + (_i < NR_SCRIPTS ? 1 : 7);
+		failing_from = calls[i];
+		failing_to = calls[i] + (_i < NR_SCRIPTS ? 1 : 7);
 		set_hook(fail_at_calls);
 		run_script(script);
 		px_test_unlimit_files();
@@ -913,7 +989,7 @@ START_TEST(log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost)
 		total = script->nr_events - progress->base;
 		ck_assert_msg(contents.count + facts.commit.nr_lost == total,
 			      "call %llu of %llu: %llu events and %llu lost, not %llu",
-			      (unsigned long long)call, (unsigned long long)n,
+			      (unsigned long long)calls[i], (unsigned long long)n,
 			      (unsigned long long)contents.count,
 			      (unsigned long long)facts.commit.nr_lost, (unsigned long long)total);
 	}
@@ -938,13 +1014,14 @@ START_TEST(log_is_not_written_to_what_took_its_place)
 
 	use_script(script);
 	share_progress();
-	n = count_calls(script);
+	n = choose_calls(script, 1, 1);
 	victim = memfd_create("victim", MFD_CLOEXEC);
 	ck_assert_int_ge(victim, 0);
-	for (fatal_call = 1; fatal_call <= n; fatal_call += is_sanitized() ? 7 : 1) {
+	for (size_t i = 0; i < nr_chosen; i++) {
 		pid_t child;
 		int code;
 
+		fatal_call = calls[i];
 		memset(progress, 0, sizeof(*progress));
 		ck_assert_int_eq(ftruncate(file, 0), 0);
 		child = fork();
@@ -981,7 +1058,10 @@ START_TEST(log_whose_writer_dies_after_a_failure_is_in_order)
 	use_script(script);
 	share_progress();
 	n = count_calls(script);
-	for (int round = 0; round < (is_sanitized() ? 20 : 150); round++) {
+	for (int round = 0; round < (is_sanitized()	? 20 :
+				     px_test_is_whole() ? 150 :
+							  30);
+	     round++) {
 		pid_t child;
 		int status;
 

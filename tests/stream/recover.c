@@ -448,17 +448,23 @@ static uint64_t count_steps(bool (*which)(const char *name))
 	return n;
 }
 
-/* EXIT-1 EXIT-4: at every write, and behind the last. */
+/* How many of the cases a test tries. */
+static int nr_rounds(int whole, int sample, int sanitized)
+{
+	return px_test_is_whole() ? whole : getenv("PX_SANITIZED") ? sanitized : sample;
+}
+
+/* EXIT-1 EXIT-4: at writes from the first to the last, and after that: at a random one of each stretch of them. */
 START_TEST(recover_after_death_at_any_write_has_everything)
 {
-	uint64_t n, stride;
+	uint64_t random = test_seed() + (uint64_t)_i, n, stride;
 	int nr_tried = 0;
 
 	script = &scripts[_i];
 	n = count_steps(is_write) + 4;
-	stride = getenv("PX_SANITIZED") ? 1 + n / 10 : 1 + n / 120;
-	for (uint64_t when = 1; when <= n; when += stride) {
-		run_script(is_write, when);
+	stride = px_test_is_whole() ? 1 : 1 + n / (uint64_t)nr_rounds(1, 30, 10);
+	for (uint64_t begin = 1; begin <= n; begin += stride) {
+		run_script(is_write, begin + next_random(&random) % stride);
 		if (!progress->is_created)
 			continue;
 		expect_recovered();
@@ -476,7 +482,7 @@ START_TEST(recover_after_death_at_any_step_has_everything)
 
 	script = &scripts[_i];
 	n = count_steps(is_any);
-	for (int round = 0; round < (getenv("PX_SANITIZED") ? 8 : 60); round++) {
+	for (int round = 0; round < nr_rounds(60, 15, 8); round++) {
 		run_script(is_any, 1 + next_random(&random) % n);
 		if (!progress->is_created)
 			continue;
@@ -500,7 +506,7 @@ START_TEST(recover_killed_at_any_step_is_gone_on_with)
 	int nr_tried = 0;
 
 	script = &scripts[_i];
-	for (int round = 0; round < (getenv("PX_SANITIZED") ? 3 : 25); round++) {
+	for (int round = 0; round < nr_rounds(25, 8, 3); round++) {
 		run_script(round % 2 ? is_write : is_any,
 			   100 + next_random(&random) % (round % 2 ? 300 : 5000));
 		if (!progress->is_created)
@@ -521,8 +527,10 @@ END_TEST
 /* In order, at each write of the recovery. */
 START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
 {
+	uint64_t step = px_test_is_whole() ? 1 : 4, first = 1 + test_seed() % step;
+
 	script = &scripts[_i];
-	for (uint64_t call = 1; call < 40; call += _i % 2 + 1) {
+	for (uint64_t call = first; call < 40; call += step) {
 		run_script(is_write, 150);
 		which_die = is_write;
 		when_die = call;
@@ -875,7 +883,7 @@ START_TEST(recover_with_random_damage_never_breaks)
 {
 	uint64_t random = test_seed();
 
-	for (int round = 0; round < (getenv("PX_SANITIZED") ? 20 : 120); round++) {
+	for (int round = 0; round < nr_rounds(120, 30, 20); round++) {
 		unsigned int nr_recovered, nr_left;
 		/* Not the name of the controller, which might then be one that lives. */
 		size_t spared = round % 3 ? 0 : sizeof(struct px_checkpoint_content);
@@ -1627,7 +1635,7 @@ static int crash_rounds(void)
 {
 	const char *asked = getenv("PX_CRASH_ROUNDS");
 
-	return asked ? atoi(asked) : getenv("PX_SANITIZED") ? 10 : 60;
+	return asked ? atoi(asked) : nr_rounds(60, 20, 10);
 }
 
 static void share_crash(void)

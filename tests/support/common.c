@@ -74,6 +74,13 @@ uint64_t test_seed(void)
 	return seed;
 }
 
+bool px_test_is_whole(void)
+{
+	const char *given = getenv("PX_WHOLE");
+
+	return given && strcmp(given, "yes") == 0;
+}
+
 uint64_t next_random(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15u;

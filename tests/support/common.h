@@ -37,6 +37,9 @@ void sleep_ms(unsigned int milliseconds);
 uint64_t test_seed(void);
 uint64_t next_random(uint64_t *state);
 
+/* True under make check-stress (PX_WHOLE=yes): a test tries all its cases, and not a random sample of them. */
+bool px_test_is_whole(void);
+
 /* What a test wants of a stream; 0 leaves the default. */
 struct px_test_stream {
 	int policy;
