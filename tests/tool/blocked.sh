@@ -37,9 +37,9 @@ for order in total waits p50 p99 max; do
 	[ "$(wc -l <numbers)" -eq 3 ] || complain "--sort $order has not three rows"
 done
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp netx_udp; do
-	golden "blocked-$sample" blocked "$samples/demo_$sample.trx"
+	golden "blocked-$sample" blocked "$samples/$sample.trx"
 done
-golden blocked-filter blocked -f 'thread:"thread 1"' "$samples/demo_threadx.trx"
+golden blocked-filter blocked -f 'thread:control' "$samples/threadx.trx"
 finish

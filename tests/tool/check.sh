@@ -3,9 +3,7 @@
 # txtrace check: a trace buffer that is right, and one with each thing that can be wrong, in both byte orders.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mktrx=$(pwd)/tests/tool/mktrx
 secondview=$(pwd)/tests/tool/secondview
-[ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 
 bad_files check
 fails 2 'takes one file' check
@@ -273,12 +271,12 @@ sed -n 's/^PX_RULE(\([a-z_]*\),.*/\1/p' "$top/bin/check/rules.def" | tr _ - | wh
 done >"$scratch/missing"
 [ ! -s "$scratch/missing" ] || complain "$(cat "$scratch/missing")"
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp; do
-	golden "check-$sample" check "$samples/demo_$sample.trx"
+	golden "check-$sample" check "$samples/$sample.trx"
 done
-golden check-json check --format json "$samples/demo_netx_udp.trx"
-if command -v python3 >/dev/null; then
+golden check-json check --format json "$samples/netx_udp.trx"
+if has_program python3 'check --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/check-json" >/dev/null || complain 'check --format json is no JSON'
 fi
 finish

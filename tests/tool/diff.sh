@@ -3,9 +3,8 @@
 # txtrace diff: values that can be counted by hand, and each limit once where it holds and once where it just does not.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mktrx=$(pwd)/tests/tool/mktrx
 mklog=$(pwd)/tests/tool/mklog
-[ -x "$mktrx" ] && [ -x "$mklog" ] || { echo "FAIL: there is no $mktrx or $mklog"; exit 99; }
+[ -x "$mklog" ] || { echo "FAIL: there is no $mklog"; exit 99; }
 TXTRACE_DIR=$scratch
 export TXTRACE_DIR
 
@@ -65,7 +64,7 @@ shown diff-text
 shown diff-json
 "$tool" diff -f thread:helper --until 100us "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" || complain 'diff -f fails'
 shown diff-filter
-if command -v python3 >/dev/null; then
+if has_program python3 'diff --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/diff-json" >/dev/null || complain 'diff --format json is no JSON'
 fi
 
@@ -147,8 +146,8 @@ grep -q '{"thread": "worker", "count": \[1000, 1500\]}' "$scratch/out" || compla
 "$tool" diff --fail-if 'thread:worker>49%' "$scratch/one" "$scratch/two" >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] || complain 'a limit on the thread of a log does not hold'
 
-find_samples
-golden diff-samples diff "$samples/demo_netx_tcp.trx" "$samples/demo_netx_udp.trx"
-golden diff-same diff "$samples/demo_threadx.trx" "$samples/demo_threadx.trx"
+make_samples
+golden diff-samples diff "$samples/netx_tcp.trx" "$samples/netx_udp.trx"
+golden diff-same diff "$samples/threadx.trx" "$samples/threadx.trx"
 ! sed 1,4d "$golden_dir/diff-same" | grep -E '%|new$|gone' || complain 'a trace differs from itself'
 finish

@@ -80,7 +80,7 @@ tells 'usleep' plain
 tells_not 'pthread_cond_wait'
 tells_not 'note'
 doctor 0 --format json "$plain"
-if command -v python3 >/dev/null; then
+if has_program python3 'doctor --format json is JSON'; then
 	python3 - "$scratch/out" <<'END' || complain "$what: $(cat "$scratch/out")"
 import json, sys
 told = json.load(open(sys.argv[1]))

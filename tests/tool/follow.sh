@@ -43,7 +43,7 @@ begin 100 -f 'tock and i32>=50' --format csv --columns event,data
 [ "$(wc -l <"$scratch/out")" -eq 26 ] || complain 'follow -f prints more'
 
 begin 10 --format json
-if command -v python3 >/dev/null; then
+if has_program python3 'follow --format json is JSON'; then
 	python3 -c 'import json, sys
 events = json.load(open(sys.argv[1]))
 assert [event["data"] for event in events if event["event"] in ("tick", "tock")] == [str(i) for i in range(10)]' \

@@ -12,10 +12,10 @@ if ! (cd "$top/tests/tool" && PYTHONDONTWRITEBYTECODE=1 python3 -c 'import brows
 	echo 'SKIP: there is no Chromium (Debian: apt-get install chromium)'
 	exit 77
 fi
-find_samples
+make_samples
 for kind in whole lossy; do
 	sh "$top/tests/support/with-own-dir.sh" tests/tool/make_log "$scratch/$kind.trx" $kind || exit 99
 done
-tests/tool/mktrx <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || exit 99
-PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_page.py" "$tool" "$scratch" "$samples"/demo_*.trx \
+"$mktrx" <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || exit 99
+PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_page.py" "$tool" "$scratch" "$samples"/*.trx \
 	"$scratch/whole.trx" "$scratch/lossy.trx" "$scratch/odd.trx"

@@ -3,8 +3,6 @@
 # txtrace export --to html: the file, as far as that can be told without a browser; html-page.sh opens it.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mktrx=$(pwd)/tests/tool/mktrx
-[ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 
 bad_files export --to html -o "$scratch/out.html"
 fails 2 '--limit takes' export --to html --limit 0 "$scratch/empty"
@@ -14,8 +12,8 @@ fails 2 'has no --columns' export --to html --columns time "$scratch/empty"
 fails 2 'has no --limit' export --to csv --limit 5 "$scratch/empty"
 [ -e "$scratch/out.html" ] && complain 'a file was made of what is no trace'
 
-find_samples
-trace=$samples/demo_threadx.trx
+make_samples
+trace=$samples/threadx.trx
 page()
 {
 	"$tool" export --to html "$@" 2>"$scratch/err" || complain "export $* fails: $(cat "$scratch/err")"
@@ -33,7 +31,7 @@ nr_checks=$((nr_checks + 3))
 cmp "$scratch/one.html" "$scratch/two.html" || complain 'the page is another one the second time'
 cmp "$scratch/one.html" "$scratch/three.html" || complain 'the page is another one on standard output'
 fails 2 'exists' export --to html -o "$scratch/one.html" "$trace"
-page --force -o "$scratch/one.html" "$samples/demo_filex.trx"
+page --force -o "$scratch/one.html" "$samples/filex.trx"
 cmp -s "$scratch/one.html" "$scratch/two.html" && complain '--force does not overwrite'
 
 # Nothing in it leads elsewhere, and it is small: less than what the trace takes, but for the page as such.
@@ -43,18 +41,18 @@ grep -nE 'https?:|(src|href)="?[^"d]|@import|url\(' "$scratch/two.html" && compl
 
 # A selection, and a limit, which is told.
 page -o "$scratch/some.html" --limit 100 "$trace"
-grep -q '874 more were left out' "$scratch/err" || complain "--limit is not told: $(cat "$scratch/err")"
-facts "$scratch/some.html" | grep -q '"events":100,"read":974,"leftOut":874,' || complain '--limit is not on the page'
-page -o "$scratch/all.html" --limit 974 "$trace"
+grep -q '123 more were left out' "$scratch/err" || complain "--limit is not told: $(cat "$scratch/err")"
+facts "$scratch/some.html" | grep -q '"events":100,"read":223,"leftOut":123,' || complain '--limit is not on the page'
+page -o "$scratch/all.html" --limit 223 "$trace"
 [ ! -s "$scratch/err" ] || complain "a limit that is met is told of: $(cat "$scratch/err")"
 cmp "$scratch/all.html" "$scratch/two.html" || complain 'a limit that is met changes the page'
-page -o "$scratch/filtered.html" -f 'thread:"thread 1"' --from 10ms --until 50ms "$trace"
-number=$("$tool" print --format jsonl -f 'thread:"thread 1"' --from 10ms --until 50ms "$trace" | wc -l)
+page -o "$scratch/filtered.html" -f 'thread:sensor' --from 10ms --until 30ms "$trace"
+number=$("$tool" print --format jsonl -f 'thread:sensor' --from 10ms --until 30ms "$trace" | wc -l)
 facts "$scratch/filtered.html" | grep -q "\"events\":$number,.*\"leftOut\":0" || complain 'a selection is another one than that of print'
 nr_checks=$((nr_checks + 5))
 
 # The facts are JSON, also where a name would end the script that they stand in.
-if command -v python3 >/dev/null; then
+if has_program python3 'the facts of a page are JSON'; then
 	nr_checks=$((nr_checks + 1))
 	"$mktrx" <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || complain 'mktrx fails'
 	page -o "$scratch/odd.html" "$scratch/odd.trx"

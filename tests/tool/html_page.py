@@ -9,14 +9,13 @@ from browser import Browser
 
 CONTROL, SHIFT = 2, 8
 KEPT_BYTES = 64
-# Ticks of the samples' Execution Profiles.
+# Ticks of the Execution Profiles of the traces in tests/data.
 PROFILES = {
-    "demo_filex": {"thread 0": 949000},
-    "demo_netx_tcp": {"thread 0": 325000, "thread 1": 168000, "NetX IP Instance 0": 204000, "NetX IP Instance 1": 252000},
-    "demo_netx_udp": {"thread 0": 595000, "thread 1": 86000, "NetX IP Instance 0": 4000, "NetX IP Instance 1": 259000,
-                      "System Timer Thread": 5000},
-    "demo_threadx": {"thread 1": 79507, "thread 2": 70828, "thread 3": 657, "thread 4": 1047, "thread 6": 843,
-                     "thread 7": 1076, "System Timer Thread": 1492, "interrupt": 756},
+    "filex": {"writer": 22540, "reader": 7360},
+    "netx_tcp": {"client": 30900, "server": 6560, "IP 0": 2420, "IP 1": 5500, "interrupt": 60},
+    "netx_udp": {"sender": 21710, "receiver": 25770, "IP 0": 3520},
+    "threadx": {"timer thread": 250, "control": 1930, "sensor": 11450, "logger": 3420, "display": 2100, "printer": 60,
+                "interrupt": 1050, "initialization": 80},
 }
 nr_checks = nr_failed = 0
 
@@ -370,15 +369,15 @@ def main(tool, scratch, *traces):
             check_statistics(page)
             check_runs(page)
         by_name = {page.name: page for page in pages}
-        for page in (by_name["demo_threadx"], by_name["lossy"]):
+        for page in (by_name["threadx"], by_name["lossy"]):
             check_zoom(page)
             check_address(page)
             check_steps_and_measure(page)
             check_help(page)
             take_pictures(page)
-        check_search(by_name["demo_threadx"], ('event:*MUTEX*', 'thread:"thread 1" and not event:*SEND',
-                                               'object:"queue 0" and u32[12]<3', 'time>=20ms time<40ms or number=3',
-                                               'event:*QUEUE_SEND (cpu=0)'))
+        check_search(by_name["threadx"], ('event:*MUTEX*', 'thread:sensor and not event:*SEND',
+                                          'object:samples and u32[12]<1', 'time>=20ms time<40ms or number=3',
+                                          'event:*QUEUE_SEND (cpu=0)'))
         check_search(by_name["whole"], ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
         check_odd(by_name["odd"])
         check_narrow(by_name["lossy"])

@@ -22,7 +22,7 @@ if own_preload; then
 		grep -q "^$line\$" "$scratch/out" || complain "info --wrappers has no $line: $(cat "$scratch/out")"
 	done
 	grep -q '0 pthread locks seen' "$scratch/out" && complain 'locks were seen, and none are told'
-	if command -v python3 >/dev/null; then
+	if has_program python3 'info --format json of a preloaded program'; then
 		"$tool" info --format json "$scratch/calls.trx" >"$scratch/json"
 		python3 - "$scratch/json" <<'END' || complain 'info --format json of a preloaded program'
 import json, sys
@@ -44,13 +44,13 @@ END
 	fi
 fi
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp netx_udp; do
-	golden "info-$sample" info --objects "$samples/demo_$sample.trx"
+	golden "info-$sample" info --objects "$samples/$sample.trx"
 done
-golden info-json info --format json "$samples/demo_filex.trx"
-golden info-types info --types "$samples/demo_threadx.trx"
-if command -v python3 >/dev/null; then
+golden info-json info --format json "$samples/filex.trx"
+golden info-types info --types "$samples/threadx.trx"
+if has_program python3 'info --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/info-json" >/dev/null || complain 'info --format json is no JSON'
 fi
 finish

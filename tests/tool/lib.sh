@@ -5,7 +5,9 @@
 #	golden_file NAME FILE		a file that the script made is tests/tool/golden/NAME
 #	fails CODE TEXT ARGUMENT...	it exits so, says one line on stderr that holds the text, and prints nothing
 #	complain TEXT...		a failure of the script's own
-#	samples				the directory of the four samples of ThreadX; the script is skipped without it
+#	make_samples			make the traces $samples/threadx.trx, filex.trx, netx_tcp.trx and netx_udp.trx from
+#					tests/data; $mktrx makes others
+#	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
 #	own_preload			$plain [ROUNDS [FILE]] knows nothing of posixtrace, and waits until there is the
 #					file; 1: it cannot be preloaded here
@@ -28,6 +30,8 @@ unset PAGER
 tool=${TXTRACE:-bin/txtrace}
 case $tool in /*) ;; *) tool=$(pwd)/$tool ;; esac
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
+mktrx=${MKTRX:-$(dirname "$tool")/../tests/tool/mktrx}
+[ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 golden_dir=$top/tests/tool/golden
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
@@ -86,13 +90,20 @@ fails()
 	[ ! -s "$scratch/out" ] || complain "txtrace $* prints something"
 }
 
-find_samples()
+make_samples()
 {
-	samples=$top/../shared/data/samples
-	[ -r "$samples/demo_threadx.trx" ] && return
-	[ "$failed" -eq 0 ] || finish
-	echo "SKIP: $samples is not there"
-	exit 77
+	samples=$scratch/samples
+	mkdir "$samples"
+	for sample in threadx filex netx_tcp netx_udp; do
+		"$mktrx" <"$top/tests/data/$sample.txt" >"$samples/$sample.trx" || complain "mktrx fails on $sample.txt"
+	done
+}
+
+has_program()
+{
+	command -v "$1" >/dev/null && return
+	echo "SKIP $2: $1 is missing"
+	return 1
 }
 
 # What every command that takes a file says of one that is none: bad_files COMMAND [ARGUMENT...]
@@ -127,7 +138,10 @@ own_streams()
 
 own_preload()
 {
-	[ -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] && [ "${PX_SANITIZED:-no}" = no ] || return 1
+	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
+		echo 'SKIP preloaded programs: the object was not built, or a sanitizer has to be loaded first'
+		return 1
+	fi
 	cat >"$scratch/plain.c" <<'END'
 #include <pthread.h>
 #include <stdlib.h>

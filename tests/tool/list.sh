@@ -30,7 +30,7 @@ for line in '  RECORDER  SUBJECT  running  flush  yes  yes  TIME EVENTS 0  a "na
 	nr_checks=$((nr_checks + 1))
 	grep -qxF -e "$line" "$scratch/shown" || complain "list has no line '$line': $(cat "$scratch/shown" "$scratch/text")"
 done
-if command -v python3 >/dev/null; then
+if has_program python3 'list --format json is JSON'; then
 	python3 - "$scratch/json" "$pid" "$idle" "$recorder" <<'END' || complain "the JSON of list is not right: $(cat "$scratch/json")"
 import json, sys
 told = json.load(open(sys.argv[1]))

@@ -37,20 +37,22 @@ for kind in deadlock gate; do
 done
 
 # What a board tells of itself that knows nothing of the tool; its threads take locks in one order, so there is no cycle.
-python=$(command -v python3)
-for seed in 1 2 3 4 5 6 7 8; do
-	[ -n "$python" ] || break
+seeds=
+if has_program python3 'boards of which waits.py knows the waits'; then
+	seeds='1 2 3 4 5 6 7 8'
+fi
+for seed in $seeds; do
 	nr_checks=$((nr_checks + 1))
-	"$python" "$top/tests/tool/waits.py" $seed board >expected || complain "board $seed was not made"
+	python3 "$top/tests/tool/waits.py" $seed board >expected || complain "board $seed was not made"
 	"$tool" blocked --format json board >blocked && "$tool" locks --format json board >locks ||
 		complain "board $seed cannot be read"
-	"$python" "$top/tests/tool/waits.py" check expected blocked locks 2>err ||
+	python3 "$top/tests/tool/waits.py" check expected blocked locks 2>err ||
 		complain "board $seed: $(tail -1 err | cut -c1-400)"
 done
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp netx_udp; do
-	golden "locks-$sample" locks "$samples/demo_$sample.trx"
+	golden "locks-$sample" locks "$samples/$sample.trx"
 done
-golden locks-range locks --from 300ms --until 500ms --tick 1000 "$samples/demo_netx_tcp.trx"
+golden locks-range locks --from 100ms --until 200ms --tick 2000 "$samples/netx_tcp.trx"
 finish

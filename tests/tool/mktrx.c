@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a trace buffer of ThreadX from a description on standard input, for the tests of the tool; numbers in any base
- * of C, in the file's byte order:
+ * Writes a trace buffer of ThreadX from a description on standard input, for the tests of the tool. Numbers are in any
+ * base of C. The lines of a description, each with what it describes:
  *
- *	big				the byte order; little if it is not said
+ *	# TEXT				nothing; text after the numbers of an event is ignored, too
+ *	big				the byte order; the default is little
  *	mask NUMBER, names NUMBER	time mask, bytes of a name
+ *	down NUMBER			the timer counts down from this number: a stamp is the number minus the ticks of
+ *					the event, and only the bits of the mask are written
+ *	priorities			the second word of an event: the priority that the object of the thread has; in an
+ *					interrupt, the handle of the interrupted thread, or 0 if the last thread before it
+ *					was suspended with no thread to run next
+ *	oldest NUMBER			the buffer has wrapped: the first event is written to this slot, counted from 0
  *	object TYPE HANDLE PRIORITY NAME
- *	event CONTEXT ID STAMP [INFO1 [INFO2 [INFO3 [INFO4]]]]
- *	repeat COUNT			the last object or event so often, with the next handles or stamps
- *	poke OFFSET BYTES VALUE		over what is written, at the end
- *	size BYTES			cut, or filled with zeros, at the end
- *	scramble SEED			up to four bytes anywhere, at the end
+ *	parameters FIRST SECOND		of the last object; for a thread, the start and the size of its stack
+ *	deleted				the last object is not available
+ *	event CONTEXT ID TICKS [INFO1 [INFO2 [INFO3 [INFO4]]]]
+ *	repeat COUNT			the last object or event COUNT times, with rising handles or ticks
+ *	loop COUNT STEP, end		the events between these lines COUNT times, each time STEP ticks later
+ *	poke OFFSET BYTES VALUE		these bytes of the file, in its byte order, after all else is written
+ *	size BYTES			the file is cut, or filled with zeros
+ *	scramble SEED			up to four bytes anywhere
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,9 +29,12 @@
 
 #define BASE 0x10000u
 #define LINES_MAX 4096
+#define FIRST_RESERVED 0xF0F0F0F0u
+#define INTERRUPT 0xFFFFFFFFu
+#define SUSPEND 2
 
 struct object {
-	unsigned int type, handle, priority, count;
+	unsigned int type, handle, priority, parameters[2], is_deleted, count;
 	char name[64];
 };
 
@@ -41,6 +54,8 @@ static unsigned int nr_objects, nr_events, nr_changes;
 static unsigned int *last_count; /* of the last object or event */
 static unsigned int all_objects, all_events;
 static unsigned int big, mask = 0xFFFFFFFF, name_size = 32;
+static unsigned int counts_down, down_from, has_priorities, oldest, interrupted;
+static unsigned int loop_begin, loop_count, loop_step;
 static unsigned char file[8 << 20];
 static size_t size;
 
@@ -69,6 +84,49 @@ static int take_one(unsigned int *count, unsigned int *nr, unsigned int *all)
 	return ++*nr;
 }
 
+static int end_loop(void)
+{
+	unsigned int nr = nr_events - loop_begin;
+
+	if (!loop_count || nr_objects + nr_changes + loop_begin + nr * loop_count >= LINES_MAX)
+		return 0;
+	for (unsigned int i = 1; i < loop_count; i++)
+		for (unsigned int j = 0; j < nr; j++) {
+			events[nr_events] = events[loop_begin + j];
+			events[nr_events].stamp += i * loop_step;
+			all_events += events[nr_events++].count;
+		}
+	loop_count = 0;
+	last_count = NULL;
+	return 1;
+}
+
+/* Return 0 if the line is not one of these. */
+static int take_setting(const char *line)
+{
+	struct object *last = &objects[nr_objects - (nr_objects > 0)];
+
+	if (line[0] == '#' || line[0] == '\n')
+		return 1;
+	if (strcmp(line, "big\n") == 0)
+		return big = 1;
+	if (strcmp(line, "priorities\n") == 0)
+		return has_priorities = 1;
+	if (strcmp(line, "deleted\n") == 0)
+		return last->is_deleted = 1;
+	if (strcmp(line, "end\n") == 0)
+		return end_loop();
+	if (sscanf(line, "down %i", (int *)&down_from) == 1)
+		return counts_down = 1;
+	loop_begin = strncmp(line, "loop ", 5) == 0 ? nr_events : loop_begin;
+	return sscanf(line, "mask %i", (int *)&mask) == 1 ||
+	       sscanf(line, "names %i", (int *)&name_size) == 1 ||
+	       sscanf(line, "oldest %i", (int *)&oldest) == 1 ||
+	       sscanf(line, "loop %i %i", (int *)&loop_count, (int *)&loop_step) == 2 ||
+	       sscanf(line, "parameters %i %i", (int *)&last->parameters[0],
+		      (int *)&last->parameters[1]) == 2;
+}
+
 static int take_line(const char *line)
 {
 	struct object *object = &objects[nr_objects];
@@ -78,10 +136,7 @@ static int take_line(const char *line)
 	if (nr_objects + nr_events + nr_changes >= LINES_MAX)
 		return 0;
 	*event = (struct event){0};
-	if (strcmp(line, "big\n") == 0)
-		return big = 1;
-	if (sscanf(line, "mask %i", (int *)&mask) == 1 ||
-	    sscanf(line, "names %i", (int *)&name_size) == 1)
+	if (take_setting(line))
 		return 1;
 	if (sscanf(line, "object %i %i %i %63[^\n]", (int *)&object->type, (int *)&object->handle,
 		   (int *)&object->priority, object->name) >= 3)
@@ -103,7 +158,7 @@ static int take_line(const char *line)
 	else if (sscanf(line, "scramble %li", (long *)&a) == 1)
 		change('x', a, 0, 0);
 	else
-		return line[0] == '\n';
+		return 0;
 	return 1;
 }
 
@@ -120,7 +175,7 @@ static void write_header(void)
 	put(4, registry_end);
 	put(4, registry_end);
 	put(4, registry_end + 32 * all_events);
-	put(4, registry_end);
+	put(4, registry_end + 32 * (all_events ? oldest % all_events : 0));
 	put(4, 0xAAAAAAAA);
 	put(4, 0xBBBBBBBB);
 	put(4, 0xCCCCCCCC);
@@ -128,34 +183,65 @@ static void write_header(void)
 
 static void write_object(const struct object *object, unsigned int i)
 {
-	put(1, 0);
+	put(1, object->is_deleted);
 	put(1, object->type);
 	put(1, object->type == 1 ? 0x80 | object->priority >> 8 : 0);
 	put(1, object->type == 1 ? object->priority & 0xFF : 0);
 	put(4, object->handle + i);
-	put(8, 0);
+	put(4, object->parameters[0]);
+	put(4, object->parameters[1]);
 	memcpy(file + size, object->name, name_size < 64 ? name_size : 64);
 	size += name_size;
 }
 
+static unsigned int second_word(const struct event *event)
+{
+	unsigned int is_thread = event->context < FIRST_RESERVED;
+
+	if (!has_priorities)
+		return is_thread ? 0x80000000u : 0;
+	if (event->context == INTERRUPT)
+		return interrupted;
+	if (!is_thread)
+		return 0;
+	interrupted = event->id == SUSPEND ? event->info[3] : event->context;
+	for (unsigned int i = 0; i < nr_objects; i++)
+		if (objects[i].type == 1 && objects[i].handle == event->context)
+			return 0x80000000u | objects[i].priority;
+	return 0x80000000u;
+}
+
 static void write_event(const struct event *event, unsigned int i)
 {
+	unsigned int ticks = event->stamp + i;
+
 	put(4, event->context);
-	put(4, event->context < 0xF0F0F0F0 ? 0x80000000u : 0);
+	put(4, second_word(event));
 	put(4, event->id);
-	put(4, event->stamp + i);
+	put(4, counts_down ? (down_from - ticks) & mask : ticks);
 	for (int j = 0; j < 4; j++)
 		put(4, event->info[j]);
 }
 
 static void write_parts(void)
 {
+	size_t begin, end;
+
 	for (unsigned int i = 0; i < nr_objects; i++)
 		for (unsigned int j = 0; j < objects[i].count && size < sizeof(file) - 80; j++)
 			write_object(&objects[i], j);
+	begin = size;
+	end = begin + 32ul * all_events;
+	if (all_events)
+		size += 32ul * (oldest % all_events);
 	for (unsigned int i = 0; i < nr_events; i++)
-		for (unsigned int j = 0; j < events[i].count && size < sizeof(file) - 80; j++)
+		for (unsigned int j = 0; j < events[i].count && size < sizeof(file) - 80; j++) {
 			write_event(&events[i], j);
+			if (oldest && size == end)
+				size = begin;
+		}
+	if (oldest)
+		size = end;
 }
 
 static void scramble(unsigned long seed)

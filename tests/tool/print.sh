@@ -92,7 +92,7 @@ END
 	takes 4 'pthread_mutex_* data.result!=EBUSY'
 	takes 0 'data.result:E*'
 	takes 0 'pthread_mutex_* data.readers>=0'
-	if command -v python3 >/dev/null; then
+	if has_program python3 'fields of calls in JSON'; then
 		"$tool" print --format json -f 'pthread_mutex_*' "$scratch/calls.trx" >"$scratch/json"
 		python3 - "$scratch/json" <<'END' || complain 'fields of calls in JSON'
 import json, sys
@@ -140,23 +140,23 @@ END
 	cmp -s "$scratch/expected" "$scratch/fields" || complain "a call that waits: $(diff "$scratch/expected" "$scratch/fields")"
 fi
 
-find_samples
-golden print-threadx print -f "number<200" "$samples/demo_threadx.trx"
-golden print-netx.csv print --format csv -f "number<50" "$samples/demo_netx_tcp.trx"
-golden print-filex.jsonl print --format jsonl -f "number<50" --tick 100 "$samples/demo_filex.trx"
-golden print-range print --from 10ms --until 0.02s "$samples/demo_threadx.trx"
-golden print-threadx print -f "number<200" --from 0001-01-01 --until 9999-12-31 "$samples/demo_threadx.trx"
+make_samples
+golden print-threadx print -f "number<60" "$samples/threadx.trx"
+golden print-netx.csv print --format csv -f "number<50" "$samples/netx_tcp.trx"
+golden print-filex.jsonl print --format jsonl -f "number<50" --tick 100 "$samples/filex.trx"
+golden print-range print --from 10ms --until 0.02s "$samples/threadx.trx"
+golden print-threadx print -f "number<60" --from 0001-01-01 --until 9999-12-31 "$samples/threadx.trx"
 nr_checks=$((nr_checks + 1))
-"$tool" print --format csv --from 9999-12-31 "$samples/demo_threadx.trx" | tail -n +2 | grep -q . && complain 'there are events in the year 9999'
-golden print-filter print -f '(MUTEX* or *QUEUE_SEND) not thread:"thread 2" and number<200' "$samples/demo_threadx.trx"
-golden print-object print -f 'object:"queue 0" and u32[12]<3' --columns number,time,thread,event,data \
-	"$samples/demo_threadx.trx"
+"$tool" print --format csv --from 9999-12-31 "$samples/threadx.trx" | tail -n +2 | grep -q . && complain 'there are events in the year 9999'
+golden print-filter print -f '(*MUTEX_PUT or *QUEUE_SEND) not thread:control and number<100' "$samples/threadx.trx"
+golden print-object print -f 'object:samples and u32[12]<1' --columns number,time,thread,event,data \
+	"$samples/threadx.trx"
 golden print-columns print --columns number,time,delta,clock,ns,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex \
-	-f 'number<5' "$samples/demo_netx_udp.trx"
-golden print-nothing print -f 'event:nothing' --format json "$samples/demo_threadx.trx"
+	-f 'number>=30 and number<36' "$samples/netx_udp.trx"
+golden print-nothing print -f 'event:nothing' --format json "$samples/threadx.trx"
 
 # JSON is JSON, and CSV has one number of fields in every row.
-if command -v python3 >/dev/null; then
+if has_program python3 'print --format json is JSON, and csv is CSV'; then
 	for sample in "$samples"/*.trx; do
 		"$tool" print --format json "$sample" >"$scratch/json"
 		"$tool" print --format csv "$sample" >"$scratch/csv"
@@ -173,7 +173,6 @@ END
 fi
 
 # A name is never an order for the terminal, and is still the name in JSON.
-mktrx=$(dirname "$tool")/../tests/tool/mktrx
 printf 'object 1 0x1000 5 a\033[2J\177\302\2330\nevent 0x1000 20 1\n' | "$mktrx" >"$scratch/odd.trx" || complain 'mktrx fails'
 for format in text json jsonl; do
 	nr_checks=$((nr_checks + 1))
@@ -183,34 +182,34 @@ done
 grep -qF 'a\u001b[2J\u007f\u009b0' "$scratch/out" || complain "JSON has another name: $(cat "$scratch/out")"
 
 # A file: not over one that exists, unless told to; nothing is left of one that failed.
-"$tool" print -f "number<200" -o "$scratch/file" "$samples/demo_threadx.trx" || complain 'print -o fails'
+"$tool" print -f "number<60" -o "$scratch/file" "$samples/threadx.trx" || complain 'print -o fails'
 cmp -s "$scratch/file" "$golden_dir/print-threadx" || complain 'print -o writes something else'
-fails 2 'exists' print -f "number<200" -o "$scratch/file" "$samples/demo_threadx.trx"
-"$tool" print --force -o "$scratch/file" "$samples/demo_netx_tcp.trx" || complain 'print --force fails'
+fails 2 'exists' print -f "number<60" -o "$scratch/file" "$samples/threadx.trx"
+"$tool" print --force -o "$scratch/file" "$samples/netx_tcp.trx" || complain 'print --force fails'
 cmp -s "$scratch/file" "$golden_dir/print-threadx" && complain 'print --force does not overwrite'
-[ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'print -o leaves a part of a file'
-cp "$samples/demo_threadx.trx" "$scratch/own.trx"
+[ "$(find "$scratch" -maxdepth 1 -name 'file*' | wc -l)" -eq 1 ] || complain 'print -o leaves a part of a file'
+cp "$samples/threadx.trx" "$scratch/own.trx"
 for command in print report; do
 	fails 2 'is an input file' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
 done
-cmp -s "$samples/demo_threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'
+cmp -s "$samples/threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'
 # A signal leaves nothing either, where a file needs no name: here that of a limit, which comes in the midst of writing.
 if python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)' "$scratch" 2>/dev/null; then
 	nr_checks=$((nr_checks + 1))
-	(ulimit -f 16 && exec "$tool" print --force -o "$scratch/file" "$samples/demo_threadx.trx") 2>/dev/null &&
+	(ulimit -f 16 && exec "$tool" print --force -o "$scratch/file" "$samples/threadx.trx") 2>/dev/null &&
 		complain 'there is no limit'
-	[ "$(find "$scratch" -name 'file*' | wc -l)" -eq 1 ] || complain 'a signal leaves a part of a file'
+	[ "$(find "$scratch" -maxdepth 1 -name 'file*' | wc -l)" -eq 1 ] || complain 'a signal leaves a part of a file'
 fi
 if [ -w /dev/full ]; then
-	"$tool" print "$samples/demo_threadx.trx" >/dev/full 2>"$scratch/err" && complain 'a full device is not told'
+	"$tool" print "$samples/threadx.trx" >/dev/full 2>"$scratch/err" && complain 'a full device is not told'
 	grep -q 'No space' "$scratch/err" || complain "a full device is told as: $(cat "$scratch/err")"
 fi
 
 # Ctrl-C is for the pager, which has the terminal until it ends.
-if command -v python3 >/dev/null; then
+if has_program python3 'Ctrl-C in a pager'; then
 	nr_checks=$((nr_checks + 1))
 	PAGER='trap "" INT; echo begin; cat >/dev/null; sleep 0.5; echo end' \
-		python3 - "$tool" print "$samples/demo_threadx.trx" >"$scratch/out" 2>&1 <<'END' ||
+		python3 - "$tool" print "$samples/threadx.trx" >"$scratch/out" 2>&1 <<'END' ||
 import os, pty, sys
 child, terminal = pty.fork()
 if child == 0:
@@ -233,6 +232,6 @@ END
 fi
 
 # Whoever reads may have seen enough.
-"$tool" print "$samples/demo_threadx.trx" 2>"$scratch/err" | head -1 >/dev/null
+"$tool" print "$samples/threadx.trx" 2>"$scratch/err" | head -1 >/dev/null
 [ ! -s "$scratch/err" ] || complain "print | head says: $(cat "$scratch/err")"
 finish

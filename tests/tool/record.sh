@@ -239,7 +239,7 @@ what='record COMMAND, SIGTERM'
 "$tool" info "$log" | grep -q '^complete *yes' || complain "$what: the log is not complete"
 
 # On a terminal: how far it is, four times a second at most; and Ctrl-C, which the terminal tells the command itself.
-if command -v python3 >/dev/null; then
+if has_program python3 'record on a terminal'; then
 	rm -f "$log"
 	nr_checks=$((nr_checks + 1))
 	python3 - "$tool" record -o "$log" "$subject" -n 100000 -u 1000 >"$scratch/out" 2>&1 <<'END' ||

@@ -6,6 +6,7 @@
 runners=${RUNNERS:-$(pwd)/tests/tool/runners}
 profile=$top/tests/tool/profile.py
 python=$(command -v python3)
+[ -n "$python" ] || echo 'SKIP what profile.py computes, JSON and CSV: python3 is missing'
 all='--profile --performance --services --stacks --filex --netx --inversions --cpus --processes'
 
 bad_files report
@@ -64,18 +65,18 @@ grep -q '^  left  *1959 ' "$scratch/out" || complain 'the count of an event type
 "$tool" report --services -f 'event:turn thread:left*' "$scratch/log" >"$scratch/out"
 grep -q '^  turn  *20  *100.00' "$scratch/out" || complain "a filter is not obeyed: $(cat "$scratch/out")"
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp netx_udp; do
-	golden "report-$sample" report "$samples/demo_$sample.trx"
-	[ -z "$python" ] || same_as_computed "$samples/demo_$sample.trx"
+	golden "report-$sample" report "$samples/$sample.trx"
+	[ -z "$python" ] || same_as_computed "$samples/$sample.trx"
 done
-golden report-json report --format json "$samples/demo_netx_tcp.trx"
-golden report-csv report --format csv --tick 100 "$samples/demo_filex.trx"
-golden report-choice report --netx --stacks "$samples/demo_netx_udp.trx"
-golden report-nothing report --filex --processes --cpus --inversions "$samples/demo_threadx.trx"
-golden report-range report --profile --services --from 10ms --until 20ms "$samples/demo_threadx.trx"
-golden report-filter report --profile --inversions -f 'thread:"NetX IP*"' "$samples/demo_netx_tcp.trx"
-golden report-empty report -f 'event:nothing' "$samples/demo_threadx.trx"
+golden report-json report --format json "$samples/netx_tcp.trx"
+golden report-csv report --format csv --tick 100 "$samples/filex.trx"
+golden report-choice report --netx --stacks "$samples/netx_udp.trx"
+golden report-nothing report --filex --processes --cpus --inversions "$samples/threadx.trx"
+golden report-range report --profile --services --from 10ms --until 20ms "$samples/threadx.trx"
+golden report-filter report --profile --inversions -f 'thread:IP*' "$samples/netx_tcp.trx"
+golden report-empty report -f 'event:nothing' "$samples/threadx.trx"
 
 # JSON is JSON, CSV has five fields everywhere, and both have the same numbers.
 if [ -n "$python" ]; then
@@ -100,7 +101,7 @@ END
 fi
 
 # A file: not over one that exists.
-"$tool" report -o "$scratch/file" "$samples/demo_filex.trx" || complain 'report -o fails'
-fails 2 'exists' report -o "$scratch/file" "$samples/demo_filex.trx"
+"$tool" report -o "$scratch/file" "$samples/filex.trx" || complain 'report -o fails'
+fails 2 'exists' report -o "$scratch/file" "$samples/filex.trx"
 sed "s|$samples/||g" "$scratch/file" | cmp -s - "$golden_dir/report-filex" || complain 'report -o writes something else'
 finish

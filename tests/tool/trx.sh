@@ -3,9 +3,8 @@
 # txtrace export --to trx and trxc: what comes out passes check without a warning, and reads as what went in.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mktrx=$(pwd)/tests/tool/mktrx
 mklog=$(pwd)/tests/tool/mklog
-[ -x "$mktrx" ] && [ -x "$mklog" ] || { echo "FAIL: there is no $mktrx or $mklog"; exit 99; }
+[ -x "$mklog" ] || { echo "FAIL: there is no $mklog"; exit 99; }
 TXTRACE_DIR=$scratch
 export TXTRACE_DIR
 
@@ -211,13 +210,13 @@ grep -q '^4113, even_step, ES, ' "$scratch/names.trxc" && grep -q '^4114, odd_st
 	complain 'trxc: a line has not 13 fields'
 nr_checks=$((nr_checks + 2))
 
-find_samples
+make_samples
 for sample in threadx filex netx_tcp netx_udp; do
-	export_trx "$samples/demo_$sample.trx" "$scratch/$sample.trx"
+	export_trx "$samples/$sample.trx" "$scratch/$sample.trx"
 	passes "$scratch/$sample.trx"
-	same_events "$samples/demo_$sample.trx" "$scratch/$sample.trx"
+	same_events "$samples/$sample.trx" "$scratch/$sample.trx"
 	nr_checks=$((nr_checks + 1))
-	for file in "$samples/demo_$sample.trx" "$scratch/$sample.trx"; do
+	for file in "$samples/$sample.trx" "$scratch/$sample.trx"; do
 		"$tool" info --objects "$file" | sed -n '/^handle/,$p' | sed 's/ (deleted)$/ deleted/' | sort
 	done >"$scratch/objects"
 	# A name that was there twice has got its handle.

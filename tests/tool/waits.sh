@@ -2,8 +2,6 @@
 # Trace buffers for blocked.sh, locks.sh and why.sh: sourced, behind lib.sh.
 #
 #	waits_make	$scratch/deadlock, gate, convoy, flags, turns
-mktrx=${MKTRX:-$(pwd)/tests/tool/mktrx}
-[ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 
 threads='object 1 0x1000 10 alpha
 object 1 0x2000 10 beta

@@ -37,8 +37,8 @@ done
 fails 2 'several threads are beta' why twins beta
 "$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'twins are not told apart'
 
-find_samples
-golden why-mutex why "$samples/demo_threadx.trx" 'thread 6'
-golden why-semaphore why "$samples/demo_threadx.trx" 'thread 3@50ms'
-golden why-netx why "$samples/demo_netx_tcp.trx" "thread 0"
+make_samples
+golden why-mutex why "$samples/threadx.trx" logger@42ms
+golden why-semaphore why "$samples/threadx.trx" control@15ms
+golden why-netx why "$samples/netx_tcp.trx" server
 finish
