@@ -1732,7 +1732,7 @@ START_TEST(type_name_of_every_native_id_is_its_constant)
 }
 END_TEST
 
-/* Files that ThreadX recorded. */
+/* The traces of tests/data/. */
 
 static const struct {
 	const char *name;
@@ -1740,26 +1740,12 @@ static const struct {
 	const char *object; /* one that it has */
 	unsigned int id;    /* one that occurs */
 	const char *type_name;
-} samples[] = {
-	{"demo_threadx.trx", 974, 15, "event flags 0", 69, "TX_TRACE_QUEUE_SEND"},
-	{"demo_filex.trx", 950, 6, "RAM DISK", 247, "FX_TRACE_FILE_OPEN"},
-	{"demo_netx_tcp.trx", 950, 18, "Client Socket", 421, "NX_TRACE_TCP_SOCKET_SEND"},
-	{"demo_netx_udp.trx", 950, 16, "NetX Main Packet Pool", 436, "NX_TRACE_UDP_SOCKET_SEND"},
+} described[] = {
+	{"threadx", 223, 15, "alarms", 69, "TX_TRACE_QUEUE_SEND"},
+	{"filex", 220, 8, "LOG.TXT", 247, "FX_TRACE_FILE_OPEN"},
+	{"netx_tcp", 257, 16, "client socket", 421, "NX_TRACE_TCP_SOCKET_SEND"},
+	{"netx_udp", 177, 10, "pool", 436, "NX_TRACE_UDP_SOCKET_SEND"},
 };
-
-static FILE *open_sample(const char *name)
-{
-	const char *directory = getenv("PX_SAMPLES");
-	const char *srcdir = getenv("srcdir");
-	char path[4096];
-
-	if (directory)
-		snprintf(path, sizeof(path), "%s/%s", directory, name);
-	else
-		snprintf(path, sizeof(path), "%s/../shared/data/samples/%s", srcdir ? srcdir : ".",
-			 name);
-	return fopen(path, "rb");
-}
 
 static bool has_object(const char *name)
 {
@@ -1772,28 +1758,22 @@ static bool has_object(const char *name)
 	return false;
 }
 
-START_TEST(sample_is_read_as_the_checker_says)
+START_TEST(described_trace_is_read_as_the_checker_says)
 {
-	FILE *file = open_sample(samples[_i].name);
 	char name[PX_NAME_MAX + 1];
 
-	if (!file) {
-		px_test_skip("the samples of ThreadX are not there");
-		return;
-	}
 	begin_draft(false, 0);
-	draft.size = fread(draft.bytes, 1, sizeof(draft.bytes), file);
-	fclose(file);
+	draft.size = px_test_make_trace(described[_i].name, draft.bytes, sizeof(draft.bytes));
 	accepted();
-	ck_assert_uint_eq(archive->info.nr_entries, samples[_i].nr_events);
-	ck_assert_uint_eq(trace.nr_registered, samples[_i].nr_objects);
-	ck_assert(has_object(samples[_i].object));
-	has_name(PX_FOREIGN_TYPES + samples[_i].id, samples[_i].type_name);
+	ck_assert_uint_eq(archive->info.nr_entries, described[_i].nr_events);
+	ck_assert_uint_eq(trace.nr_registered, described[_i].nr_objects);
+	ck_assert(has_object(described[_i].object));
+	has_name(PX_FOREIGN_TYPES + described[_i].id, described[_i].type_name);
 	for (uint32_t i = 0; archive->kind->type(archive, i) != PX_EVENT_NONE; i++)
 		ck_assert_int_eq(
 			archive->kind->type_name(archive, archive->kind->type(archive, i), name),
 			0);
-	write_intel("\r\n"); /* of bytes that no test made up */
+	write_intel("\r\n");
 	text_is_read();
 }
 END_TEST
@@ -1834,8 +1814,8 @@ int main(void)
 	tcase_add_test(contents, type_lists_what_is_predefined_and_what_occurs);
 	tcase_add_loop_test(contents, type_name_of_each_kind_is_told, 0, 2);
 	tcase_add_test(contents, type_name_of_user_events_is_the_first_objects_of_type_15);
-	tcase_add_loop_test(contents, sample_is_read_as_the_checker_says, 0,
-			    PX_ARRAY_SIZE(samples));
+	tcase_add_loop_test(contents, described_trace_is_read_as_the_checker_says, 0,
+			    PX_ARRAY_SIZE(described));
 	suite_add_tcase(suite, contents);
 
 	tcase_set_timeout(refusals, 120);

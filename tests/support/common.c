@@ -529,6 +529,22 @@ void px_test_with_cancellation_pending(void (*function)(void))
 	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
 }
 
+size_t px_test_make_trace(const char *name, unsigned char *bytes, size_t size)
+{
+	const char *srcdir = getenv("srcdir");
+	char command[4096];
+	size_t nr_bytes;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "tests/tool/mktrx <'%s/tests/data/%s.txt'",
+		 srcdir ? srcdir : ".", name);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	nr_bytes = fread(bytes, 1, size, pipe);
+	ck_assert_int_eq(pclose(pipe), 0);
+	return nr_bytes;
+}
+
 static int forgives_leaks;
 
 void px_test_forgive_leaks(void)

@@ -173,6 +173,9 @@ void px_test_pace_control(void);
 bool px_test_pace_writer(void);
 void px_test_pace_finish(void);
 
+/* Make the trace buffer that tests/data/NAME.txt describes, and return how many bytes it has. */
+size_t px_test_make_trace(const char *name, unsigned char *bytes, size_t size);
+
 /* This process may end with memory that it has not given back; for the leak sanitizer. */
 void px_test_forgive_leaks(void);
 

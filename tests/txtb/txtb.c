@@ -657,37 +657,15 @@ START_TEST(checker_odd_handles_and_equal_names_are_warned_of)
 }
 END_TEST
 
-/* The checker on buffers that ThreadX recorded. */
+/* The checker on the traces of tests/data/. */
 
-static const char *const samples[] = {"demo_threadx.trx", "demo_filex.trx", "demo_netx_tcp.trx",
-				      "demo_netx_udp.trx"};
+static const char *const described[] = {"threadx", "filex", "netx_tcp", "netx_udp"};
 
-static FILE *open_sample(const char *name)
-{
-	const char *directory = getenv("PX_SAMPLES");
-	const char *srcdir = getenv("srcdir");
-	char path[4096];
-
-	if (directory)
-		snprintf(path, sizeof(path), "%s/%s", directory, name);
-	else
-		snprintf(path, sizeof(path), "%s/../shared/data/samples/%s", srcdir ? srcdir : ".",
-			 name);
-	return fopen(path, "rb");
-}
-
-START_TEST(checker_recorded_sample_is_accepted_and_time_rises)
+START_TEST(checker_described_trace_is_accepted_and_time_rises)
 {
 	static unsigned char bytes[1 << 16];
-	FILE *file = open_sample(samples[_i]);
-	size_t size;
+	size_t size = px_test_make_trace(described[_i], bytes, sizeof(bytes));
 
-	if (!file) {
-		px_test_skip("the samples of ThreadX are not there");
-		return;
-	}
-	size = fread(bytes, 1, sizeof(bytes), file);
-	fclose(file);
 	accepted(check_bytes(bytes, size));
 	ck_assert_uint_gt(trace.nr_events, 100);
 	ck_assert_uint_gt(trace.nr_registered, 1);
@@ -697,7 +675,7 @@ START_TEST(checker_recorded_sample_is_accepted_and_time_rises)
 		ck_assert_uint_ge(trace.events[i].ticks, trace.events[i - 1].ticks);
 	ck_assert(!(trace.warnings &
 		    (TXTB_CONTEXT_NO_THREAD | TXTB_CONTEXT_UNNAMED | TXTB_SLACK_IN_REGISTRY)));
-	printf("%s: %u events, %u objects, %llu ticks, %u wraps\n", samples[_i], trace.nr_events,
+	printf("%s: %u events, %u objects, %llu ticks, %u wraps\n", described[_i], trace.nr_events,
 	       trace.nr_registered, (unsigned long long)trace.events[trace.nr_events - 1].ticks,
 	       trace.nr_steps_back);
 }
@@ -936,8 +914,8 @@ int main(void)
 	tcase_add_test(checker, checker_context_that_first_matches_another_object_explodes);
 	tcase_add_test(checker, checker_second_object_of_a_handle_is_never_found);
 	tcase_add_test(checker, checker_odd_handles_and_equal_names_are_warned_of);
-	tcase_add_loop_test(checker, checker_recorded_sample_is_accepted_and_time_rises, 0,
-			    PX_ARRAY_SIZE(samples));
+	tcase_add_loop_test(checker, checker_described_trace_is_accepted_and_time_rises, 0,
+			    PX_ARRAY_SIZE(described));
 	suite_add_tcase(suite, checker);
 
 	tcase_set_timeout(library, 60);
