@@ -11,7 +11,6 @@ srcdir=${srcdir:-.}
 LC_ALL=C
 export LC_ALL
 document=$srcdir/doc/conformance.md
-facts=$srcdir/../shared/reference/posix-trace-facts.md
 
 # Every group of assertions and how many it has, numbered from 1.
 groups='
@@ -46,17 +45,6 @@ complain_each()
 for group in $groups; do
 	seq -f "${group%:*}-%.0f" "${group#*:}"
 done | sort >"$scratch/expected"
-
-# Where the source of the assertions is at hand, it has the last word.
-if [ -r "$facts" ]; then
-	{
-		sed -nE 's/^- \*\*([A-Z]+-[0-9]+)\*\*.*/\1/p' "$facts" | grep -v '^AMB-'
-		grep -oE '\*\*[A-Z]+-[0-9]+\*\* \[[SMRC]\]' "$facts" | grep -oE '[A-Z]+-[0-9]+'
-	} | sort -u >"$scratch/facts"
-	comm -3 "$scratch/facts" "$scratch/expected" | tr -d '\t' >"$scratch/moved"
-	complain_each 'differs between the assertions and the list in tests/tree/conformance.sh' \
-		<"$scratch/moved"
-fi
 
 # ID <tab> tests <tab> reason, decoration taken off
 awk -F '|' '
