@@ -74,7 +74,7 @@ groups()
 
 program='xz'
 command='xz -T2 --block-size=50000 -c'
-if command -v xz >/dev/null; then
+if has_program xz "$program"; then
 	$command <input >plain
 	groups file mutex cond thread
 fi
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 }
 END
 ${CC:-cc} -pthread pairs.c -o pairs || complain 'pairs.c is not compiled'
-if command -v python3 >/dev/null; then
+if has_program python3 'the table of locks and unlocks'; then
 	for nr in 1 500 30001; do
 		run pairs.trx usual ./pairs $nr
 		"$tool" info --format json pairs.trx >json

@@ -10,7 +10,7 @@ CC=${CC:-cc}
 scene()
 {
 	"$guests" "$@" >"$scratch/out" 2>&1
-	[ $? -ne 77 ] || { echo "$1: cannot be done here"; return 1; }
+	[ $? -ne 77 ] || { echo "SKIP $1: the scene cannot run here"; return 1; }
 	nr_checks=$((nr_checks + 2))
 	LD_PRELOAD=$object "$guests" "$@" >"$scratch/out" 2>&1 || complain "$1: under the object it exits with $?"
 	traced "$scratch/$1.trx" "$guests" "$@" >"$scratch/out" || complain "$1: traced, it exits with $?"
@@ -92,7 +92,7 @@ if [ -n "$jemalloc" ]; then
 	ahead=
 	behind=
 else
-	echo 'there is no libjemalloc.so.2'
+	echo 'SKIP jemalloc: libjemalloc.so.2 is missing'
 fi
 
 # AddressSanitizer has to come first.
@@ -104,6 +104,6 @@ if [ -e "$asan" ] && $CC -fsanitize=address -o "$scratch/guests" "$top/tests/pre
 	[ "$(events_of "$scratch/asan.trx" write)" -eq 10 ] || complain "asan: $(events_of "$scratch/asan.trx" write) writes"
 	ahead=
 else
-	echo 'there is no AddressSanitizer'
+	echo 'SKIP AddressSanitizer: the compiler has none'
 fi
 finish

@@ -83,7 +83,7 @@ p1_versions()
 # Each wrapper fires in a program that calls its function, if the C library has one.
 p1_every_wrapper()
 {
-	command -v python3 >/dev/null || { echo 'p1_every_wrapper: there is no python3'; return; }
+	command -v python3 >/dev/null || { echo 'SKIP p1_every_wrapper: python3 is missing'; return; }
 	mkdir here
 	TXTRACE_EVENTS=all
 	export TXTRACE_EVENTS
@@ -164,7 +164,7 @@ int main(void)
 }
 END
 	if ! build old || ! timeout 120 ./old >plain; then
-		echo 'p2_old_conditions: this C library has none'
+		echo 'SKIP p2_old_conditions: this C library has none'
 		return
 	fi
 	"$READELF" --dyn-syms -W old | grep -q 'pthread_cond_wait@GLIBC_2.2.5' ||
@@ -186,7 +186,7 @@ p2_old_c11()
 	done >old11.c
 	cat "$top/tests/preload/scenarios/c11.c" >>old11.c
 	if ! build old11 || ! timeout 10 ./old11; then
-		echo 'p2_old_c11: this C library has none'
+		echo 'SKIP p2_old_c11: this C library has none'
 		return
 	fi
 	"$READELF" --dyn-syms -W old11 | grep -q 'mtx_lock@GLIBC_2.28' ||
@@ -376,7 +376,7 @@ int main()
 }
 END
 	if ! ${CXX:-c++} -pthread throws.cc -o throws 2>cc.err || ! timeout 120 ./throws >plain; then
-		echo 'p20_exceptions: there is no C++'
+		echo 'SKIP p20_exceptions: there is no C++ compiler'
 		return
 	fi
 	traced throws.trx ./throws >out || complain "throws: it exits with $?"
@@ -397,7 +397,7 @@ p25_tsan()
 	fixed="setarch $(uname -m) -R"
 	$fixed true 2>/dev/null || fixed=
 	if ! build tsan -fsanitize=thread || ! timeout 120 $fixed ./tsan 5 >plain 2>err; then
-		echo 'p25_tsan: there is no ThreadSanitizer, or it does not run here'
+		echo 'SKIP p25_tsan: ThreadSanitizer is missing, or does not run here'
 		fixed=
 		return
 	fi

@@ -15,7 +15,7 @@ same()
 	name=$1
 	shift
 	if ! command -v "$1" >/dev/null; then
-		echo "$name: there is no $1"
+		echo "SKIP $name: $1 is missing"
 		return 1
 	fi
 	for way in plain traced; do
@@ -80,7 +80,7 @@ same tar tar --sort=name --mtime=@0 --owner=0 --group=0 -cf out.tar -C "$top" li
 same sqlite sqlite3 base.db ".read $scratch/tables.sql"
 python=$(command -v /usr/bin/python3 || command -v python3)
 same python "${python:-python3}" "$scratch/threads.py"
-if command -v git >/dev/null; then
+if has_program git git; then
 	git init -q "$scratch/repository"
 	(cd "$scratch/repository" && cp "$top"/lib/*/a*.c . && git add . &&
 		git -c user.name=a -c user.email=a@b commit -q -m one) || complain 'git does not commit'
@@ -105,7 +105,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	right redis.trx
 	[ "$(events_of redis.trx epoll_wait)" -gt 100 ] || complain 'redis: it did not wait'
 else
-	echo 'redis: there is no redis-server'
+	echo 'SKIP redis: redis-server or redis-benchmark is missing'
 fi
 
 if nginx=$(command -v nginx || command -v /usr/sbin/nginx) && command -v curl >/dev/null; then
@@ -132,7 +132,7 @@ END
 	wait "$server"
 	right nginx.trx
 else
-	echo 'nginx: there is no nginx, or no curl'
+	echo 'SKIP nginx: nginx or curl is missing'
 fi
 # A build of this project's own: each process has a log of its own, and the objects are what they always are.
 build()
@@ -142,7 +142,7 @@ build()
 	cksum ./*.o libfew.a >"$scratch/make.$1"
 }
 
-if command -v make >/dev/null; then
+if has_program make make; then
 	name=make
 	cat >makefile <<END
 objects = txtb.o ring.o calls.o
@@ -172,7 +172,5 @@ END
 		"$tool" check --strict "$log" >check 2>&1 || complain "$log: $(tail -3 check)"
 	done
 	echo "make: $(ls logs | wc -l) logs"
-else
-	echo 'make: there is no make'
 fi
 finish

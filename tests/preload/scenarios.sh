@@ -138,7 +138,7 @@ case $? in
 	table 'Priority Inversions' | grep -qE 'high .* 69  *low  *89 .* middle$' ||
 		complain "no inversion by middle: $(cat out)"
 	;;
-77) echo 'skipped: SCHED_FIFO is for root' ;;
+77) echo 'SKIP inversion: only root may use SCHED_FIFO' ;;
 *) complain "inversion fails: $(cat err)" ;;
 esac
 finish

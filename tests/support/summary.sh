@@ -3,8 +3,8 @@
 # summary.sh LOG...: what the tests with these logs came to: the closing lines of each suite, a line for
 # each other test, the end of the log of each that failed; then all that failed once more, since the end
 # of a long output may be all that is kept of it; and the totals alone on the last line.
-# A suite counts as many tests as it checked, a script counts as one.  A test of a suite that printed
-# "SKIP name: reason" counts as skipped.
+# A suite counts as many tests as it checked, a script counts as one. A test of a suite that printed
+# "SKIP name: reason" counts as skipped. The parts that a script skipped are printed after its line.
 set -u
 
 passed=0
@@ -77,6 +77,7 @@ for log in "$@"; do
 		if [ "$suite" = no ]; then
 			passed=$((passed + 1))
 			echo "PASS: $name"
+			grep -a '^SKIP [^:]*: ' "$log" | sed 's/^/    /'
 		fi
 		;;
 	SKIP)
