@@ -280,9 +280,9 @@ static void attack_files(void)
 
 	for (int i = 0; i < nr_memories; i++)
 		cut_memory(&memories[i]);
-	px_archive_txtb_path(path, geteuid(), "registry");
+	px_other_user_path(path, geteuid(), "registry");
 	attack_registry(path);
-	px_archive_txtb_path(path, geteuid(), "");
+	px_other_user_path(path, geteuid(), "");
 	if (below(50) == 0) {
 		chmod(path, (mode_t)below(01000));
 		sleep_ms(1);
@@ -368,7 +368,7 @@ static int be_hostile(int argc, char **argv)
 	}
 }
 
-static const struct px_archive_txtb_role_entry roles[] = {
+static const struct px_other_user_role_entry roles[] = {
 	{"hostile", be_hostile}, {"victim", be_victim}, {NULL, NULL}};
 
 /* The controller. */
@@ -575,7 +575,7 @@ static void work_on(struct traced *traced, uint64_t *random)
 
 /* The stream of somebody else goes on as if nothing were. */
 struct honest {
-	struct px_foreigner process;
+	struct px_other_user process;
 	trace_id_t trid;
 	trace_event_id_t type;
 	uint32_t number;
@@ -585,8 +585,8 @@ static void begin_honest(struct honest *honest)
 {
 	struct px_test_event event;
 
-	px_foreigner_start(&honest->process, HONEST_UID);
-	honest->type = (trace_event_id_t)px_foreigner_tell(&honest->process, FOREIGN_OPEN, "honest",
+	px_other_user_start(&honest->process, HONEST_UID);
+	honest->type = (trace_event_id_t)px_other_user_tell(&honest->process, FOREIGN_OPEN, "honest",
 							   0, 0);
 	ok(posix_trace_create(honest->process.pid, NULL, &honest->trid));
 	ok(posix_trace_start(honest->trid));
@@ -597,7 +597,7 @@ static void expect_honest(struct honest *honest)
 {
 	struct px_test_event event;
 
-	px_foreigner_tell(&honest->process, FOREIGN_RECORD, NULL, honest->number, 20);
+	px_other_user_tell(&honest->process, FOREIGN_RECORD, NULL, honest->number, 20);
 	for (int i = 0; i < 20; i++) {
 		px_test_expect(honest->trid, honest->type, &event);
 		ck_assert_uint_eq(px_test_number(&event), honest->number);
@@ -613,7 +613,7 @@ static void end_honest(struct honest *honest)
 	px_test_expect_status(honest->trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
 			      POSIX_TRACE_NO_OVERRUN);
 	ok(posix_trace_shutdown(honest->trid));
-	ck_assert_int_eq(px_foreigner_stop(&honest->process), 0);
+	ck_assert_int_eq(px_other_user_stop(&honest->process), 0);
 }
 
 static const struct {
@@ -650,10 +650,10 @@ static void control_for(pid_t hostile, struct honest *honest, uint64_t ns)
 
 static void clean_up(void)
 {
-	px_archive_txtb_remove_directory(HOSTILE_UID);
-	px_archive_txtb_remove_directory(HONEST_UID);
-	px_archive_txtb_remove_segments(HOSTILE_UID);
-	px_archive_txtb_remove_segments(HONEST_UID);
+	px_other_user_remove_directory(HOSTILE_UID);
+	px_other_user_remove_directory(HONEST_UID);
+	px_other_user_remove_segments(HOSTILE_UID);
+	px_other_user_remove_segments(HONEST_UID);
 }
 
 static unsigned int seconds(void)
@@ -672,7 +672,7 @@ START_TEST(controller_of_hostile_target_is_not_harmed)
 
 	clean_up();
 	begin_honest(&honest);
-	hostile = px_foreigner_start_role("hostile", HOSTILE_UID, attacks[_i].name);
+	hostile = px_other_user_start_role("hostile", HOSTILE_UID, attacks[_i].name);
 	control_for(hostile, &honest, seconds() * UINT64_C(1000000000));
 	ck_assert_int_eq(waitpid(hostile, &status, WNOHANG), 0); /* it did what it was to do */
 	kill(hostile, SIGKILL);
@@ -685,10 +685,10 @@ START_TEST(controller_of_hostile_target_is_not_harmed)
 	ck_assert_uint_lt(longest_ns, CALL_NS);
 	ck_assert_uint_lt(longest_locked_ns, LOCKED_CALL_NS);
 	ck_assert_uint_gt(nr_created, 0);
-	for (int i = 0; i < 500 && px_archive_txtb_count_segments(HOSTILE_UID) != 0; i++)
+	for (int i = 0; i < 500 && px_other_user_count_segments(HOSTILE_UID) != 0; i++)
 		sleep_ms(10); /* its victim dies with it, or by its alarm */
-	ck_assert_int_eq(px_archive_txtb_count_segments(HOSTILE_UID), 0);
-	ck_assert_int_eq(px_archive_txtb_count_segments(HONEST_UID), 0);
+	ck_assert_int_eq(px_other_user_count_segments(HOSTILE_UID), 0);
+	ck_assert_int_eq(px_other_user_count_segments(HONEST_UID), 0);
 	clean_up();
 }
 END_TEST
@@ -707,7 +707,7 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-	px_foreigner_main(argc, argv, roles);
+	px_other_user_main(argc, argv, roles);
 	if (geteuid() != 0)
 		skip_program("needs root, to have other users");
 	return run_suite(make_suite());

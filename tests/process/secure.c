@@ -33,27 +33,27 @@
 
 #define SKIPPED 99
 
-static struct px_foreigner target;
+static struct px_other_user target;
 static struct px_test_event event;
 
 /* As a test may have left it that failed. */
 static void setup(void)
 {
-	px_archive_txtb_remove_directory(FOREIGN_UID);
-	px_archive_txtb_remove_directory(OTHER_FOREIGN_UID);
-	px_archive_txtb_remove_segments(FOREIGN_UID);
+	px_other_user_remove_directory(FOREIGN_UID);
+	px_other_user_remove_directory(OTHER_FOREIGN_UID);
+	px_other_user_remove_segments(FOREIGN_UID);
 }
 
 static void setup_target(void)
 {
 	setup();
-	px_foreigner_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, FOREIGN_UID);
 }
 
 static void teardown(void)
 {
-	px_archive_txtb_remove_directory(FOREIGN_UID);
-	px_archive_txtb_remove_directory(OTHER_FOREIGN_UID);
+	px_other_user_remove_directory(FOREIGN_UID);
+	px_other_user_remove_directory(OTHER_FOREIGN_UID);
 }
 
 static int create_for(pid_t pid, int inherited, trace_id_t *trid)
@@ -76,9 +76,9 @@ static trace_id_t create_started(int inherited)
 	return trid;
 }
 
-static int tell(enum px_archive_txtb_order order, const char *text, uint32_t number, uint32_t count)
+static int tell(enum px_other_user_request order, const char *text, uint32_t number, uint32_t count)
 {
-	return px_foreigner_tell(&target, order, text, number, count);
+	return px_other_user_tell(&target, order, text, number, count);
 }
 
 static void expect_number(trace_id_t trid, trace_event_id_t type, uint32_t number)
@@ -94,9 +94,9 @@ static void expect_nothing_left(void)
 	char path[128];
 	int fd;
 
-	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 0);
-	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, "stream."), 0);
-	px_archive_txtb_path(path, FOREIGN_UID, "registry");
+	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 0);
+	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, "stream."), 0);
+	px_other_user_path(path, FOREIGN_UID, "registry");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && read(fd, &registry, sizeof(registry)) == sizeof(registry))
 		for (int i = 0; i < PX_STREAMS_MAX; i++)
@@ -117,7 +117,7 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	char name[TRACE_EVENT_NAME_MAX];
 
 	before = (trace_event_id_t)tell(FOREIGN_OPEN, "opened before", 0, 0);
-	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 1); /* the names */
+	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 1); /* the names */
 	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 	tell(FOREIGN_RECORD, NULL, 1, 3);
 	for (uint32_t i = 1; i <= 3; i++)
@@ -144,11 +144,11 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	tell(FOREIGN_RECORD, NULL, 6, 1);
 	px_test_expect(trid, POSIX_TRACE_STOP, &event);
 	px_test_expect(trid, 0, &event);
-	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 2);
+	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 2);
 	ok(posix_trace_shutdown(trid));
 	tell(FOREIGN_RECORD, NULL, 7, 1); /* it finds out, and gives it up */
-	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 1);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(create_withlog_by_root_logs_process_of_another_user)
 	}
 	px_test_expect_recorded(log, POSIX_TRACE_STOP, &event);
 	ok(posix_trace_close(log));
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -195,7 +195,7 @@ START_TEST(create_by_root_inherited_traces_children_by_fork_and_exec)
 	ck_assert_uint_eq(px_test_number(&event), 4);
 	expect_number(trid, type, 5);
 	ok(posix_trace_shutdown(trid));
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(create_by_root_twice_both_streams_know_the_same_types)
 	expect_number(second, type, 1);
 	ok(posix_trace_shutdown(first));
 	ok(posix_trace_shutdown(second));
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -295,7 +295,7 @@ START_TEST(create_by_root_frees_what_a_killed_controller_left)
 	tell(FOREIGN_RECORD, NULL, 1, 1);
 	kill(controller, SIGKILL);
 	waitpid(controller, NULL, 0);
-	ck_assert_int_ge(px_archive_txtb_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_ge(px_other_user_count_segments(FOREIGN_UID), 1);
 	if (_i == 0) {
 		trace_id_t trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 
@@ -304,7 +304,7 @@ START_TEST(create_by_root_frees_what_a_killed_controller_left)
 		ck_assert_int_eq(tell(FOREIGN_CREATE, NULL, 0, 0), 0);
 	}
 	tell(FOREIGN_RECORD, NULL, 2, 1);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(create_by_root_frees_what_a_controller_killed_outside_its_log_left)
 	ck_assert_int_eq(status, SIGKILL);
 	for (int i = 0; i < 2; i++)
 		ok(posix_trace_shutdown(create_started(POSIX_TRACE_CLOSE_FOR_CHILD)));
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 	close(log);
 }
@@ -369,7 +369,7 @@ START_TEST(create_by_root_frees_what_a_controller_left_by_exec)
 	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 	ok(posix_trace_shutdown(trid));
 	tell(FOREIGN_RECORD, NULL, 2, 1);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 	kill(controller, SIGKILL);
 	waitpid(controller, NULL, 0);
@@ -476,7 +476,7 @@ static int create_as_its_effective_user(void *pid)
 /* CREATE-13: a process with a user that is only its effective one is not that user's to trace. */
 START_TEST(create_for_process_with_other_real_user_is_eperm)
 {
-	px_foreigner_start_program(&target, "/proc/self/exe", OTHER_FOREIGN_UID, FOREIGN_UID);
+	px_other_user_start_program(&target, "/proc/self/exe", OTHER_FOREIGN_UID, FOREIGN_UID);
 	ck_assert_int_eq(px_test_in_child(create_as_its_effective_user, &target.pid), EPERM);
 	expect_nothing_left();
 }
@@ -490,7 +490,7 @@ static int create_across_ipc_name_spaces(void *unused)
 	(void)unused;
 	if (own < 0 || unshare(CLONE_NEWIPC) != 0)
 		return SKIPPED;
-	px_foreigner_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, FOREIGN_UID);
 	if (setns(own, CLONE_NEWIPC) != 0)
 		return SKIPPED;
 	return create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
@@ -571,7 +571,7 @@ START_TEST(secure_program_ignores_txtrace_dir)
 	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
 		return;
 	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
-	ck_assert(px_archive_txtb_exists(FOREIGN_UID, "registry"));
+	ck_assert(px_other_user_exists(FOREIGN_UID, "registry"));
 }
 END_TEST
 
@@ -582,10 +582,10 @@ START_TEST(create_for_secure_program_of_another_user_is_eperm)
 
 	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
 		return;
-	px_foreigner_start_program(&target, copy_path, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID);
+	px_other_user_start_program(&target, copy_path, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID);
 	ck_assert_int_eq(tell(FOREIGN_SECURE, NULL, 0, 0), 1);
 	fails(create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid), EPERM);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -597,7 +597,7 @@ START_TEST(secure_program_takes_no_stream_of_root)
 
 	if (!copy_program(__func__, 0755, 0, OTHER_FOREIGN_UID))
 		return;
-	px_foreigner_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, FOREIGN_UID);
 	trid = create_started(POSIX_TRACE_INHERITED);
 	ck_assert_int_eq(tell(FOREIGN_RUN, copy_path, 1, 0), 0);
 	ck_assert_uint_ne(px_test_take(trid, &event), 0);
@@ -606,7 +606,7 @@ START_TEST(secure_program_takes_no_stream_of_root)
 	ck_assert_int_eq(tell(FOREIGN_RUN, copy_path, 2, 0), 0);
 	px_test_expect(trid, 0, &event);
 	ok(posix_trace_shutdown(trid));
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -713,7 +713,7 @@ static const char *in_directory(const char *name)
 {
 	static char path[128];
 
-	px_archive_txtb_path(path, FOREIGN_UID, name);
+	px_other_user_path(path, FOREIGN_UID, name);
 	return path;
 }
 
@@ -935,7 +935,7 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	int result, files;
 
 	plants[_i].plant();
-	files = px_archive_txtb_count_files(FOREIGN_UID, "");
+	files = px_other_user_count_files(FOREIGN_UID, "");
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
 	lstat(in_directory("victim"), &before);
@@ -947,8 +947,8 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	if (result == 0)
 		ok(posix_trace_shutdown(trid));
 	else
-		ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), files);
-	ck_assert_int_eq(px_archive_txtb_count_segments(FOREIGN_UID), 0);
+		ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), files);
+	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 0);
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
 }
@@ -978,7 +978,7 @@ START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 		px_test_skip("no right to mount a file system");
 	else
 		ck_assert_int_eq(result, EACCES);
-	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), 0);
+	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -1000,7 +1000,7 @@ START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
 	ck_assert_int_eq(status.st_size, sizeof(struct px_registry));
-	ck_assert_int_eq(px_archive_txtb_count_files(FOREIGN_UID, ""), 1);
+	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), 1);
 	ok(posix_trace_shutdown(trid));
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
@@ -1029,7 +1029,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 	}
 	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
 	ck_assert(WIFSTOPPED(status));
-	ck_assert(!px_archive_txtb_exists(FOREIGN_UID, ""));
+	ck_assert(!px_other_user_exists(FOREIGN_UID, ""));
 	ok(create_for(child, POSIX_TRACE_CLOSE_FOR_CHILD, &trid));
 	ok(posix_trace_start(trid));
 	kill(child, SIGCONT);
@@ -1056,7 +1056,7 @@ START_TEST(create_by_root_while_the_lock_is_held_fails_in_time)
 	ck_assert_uint_lt(monotonic_ns() - begin, 8000000000);
 	ok(posix_trace_shutdown(stays));
 	ck_assert_uint_lt(monotonic_ns() - begin, 10000000000);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -1085,7 +1085,7 @@ static int create_with_descriptors(void *pid)
 START_TEST(create_by_root_without_descriptors_leaves_nothing)
 {
 	ck_assert_int_eq(px_test_in_child(create_with_descriptors, &target.pid), 0);
-	ck_assert_int_eq(px_foreigner_stop(&target), 0);
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -1105,19 +1105,19 @@ static int create_without_segments(void *unused)
 	(void)unused;
 	if (unshare(CLONE_NEWIPC) != 0)
 		return SKIPPED;
-	px_foreigner_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, FOREIGN_UID);
 	for (int number = 0; number < 2; number++) {
 		if (!set_segments_max(number))
 			return SKIPPED;
 		if (create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != ENOMEM)
 			return 1;
-		if (px_archive_txtb_count_segments(0) ||
-		    px_archive_txtb_count_segments(FOREIGN_UID))
+		if (px_other_user_count_segments(0) ||
+		    px_other_user_count_segments(FOREIGN_UID))
 			return 2;
 	}
 	if (!set_segments_max(2) || create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != 0)
 		return 3;
-	return posix_trace_shutdown(trid) || px_foreigner_stop(&target) ? 4 : 0;
+	return posix_trace_shutdown(trid) || px_other_user_stop(&target) ? 4 : 0;
 }
 
 /* CREATE-12 CREATE-18: there may be so many segments in a system. */
@@ -1143,16 +1143,16 @@ static int create_in_small_file_system(void *options)
 	    mount("none", "/dev/shm", "tmpfs", 0, options) != 0)
 		return SKIPPED;
 	/* A program with trace points runs on, traced or not. */
-	px_foreigner_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, FOREIGN_UID);
 	if (tell(FOREIGN_OPEN, "small", 0, 0) <= 0 || tell(FOREIGN_RECORD, NULL, 0, 1000) != 0 ||
-	    tell(FOREIGN_FORK, NULL, 0, 0) != 0 || px_foreigner_stop(&target) != 0)
+	    tell(FOREIGN_FORK, NULL, 0, 0) != 0 || px_other_user_stop(&target) != 0)
 		return 1;
 	sleeper = start_sleeper();
 	error = create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 	if (!error)
 		posix_trace_shutdown(trid);
 	expect_nothing_left();
-	if (px_archive_txtb_count_files(FOREIGN_UID, "") > 1)
+	if (px_other_user_count_files(FOREIGN_UID, "") > 1)
 		return 2;
 	return error;
 }
@@ -1237,7 +1237,7 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-	px_foreigner_main(argc, argv, NULL);
+	px_other_user_main(argc, argv, NULL);
 	if (geteuid() != 0)
 		skip_program("needs root, to have other users");
 	return run_suite(make_suite());

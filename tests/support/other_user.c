@@ -63,7 +63,7 @@ uid_t px_test_user(unsigned int index)
 }
 
 struct message {
-	uint32_t order; /* enum px_archive_txtb_order */
+	uint32_t order; /* enum px_other_user_request */
 	uint32_t number;
 	uint32_t count;
 	char text[64];
@@ -127,13 +127,13 @@ static int hold_lock(void)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[128];
 
-	px_archive_txtb_path(path, geteuid(), "registry");
+	px_other_user_path(path, geteuid(), "registry");
 	return fcntl(open(path, O_RDWR | O_CLOEXEC), F_SETLK, &whole) == 0 ? 0 : errno;
 }
 
 static int obey(const struct message *message)
 {
-	switch ((enum px_archive_txtb_order)message->order) {
+	switch ((enum px_other_user_request)message->order) {
 	case FOREIGN_OPEN:
 		return open_type(message->text);
 	case FOREIGN_RECORD:
@@ -179,7 +179,7 @@ _Noreturn static void leave(int code)
 	exit(code);
 }
 
-void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles)
+void px_other_user_main(int argc, char **argv, const struct px_other_user_role_entry *roles)
 {
 	if (argc < 3 || strcmp(argv[1], ARGUMENT) != 0) {
 		px_test_reserve_users();
@@ -210,7 +210,7 @@ static void become(uid_t real, uid_t effective)
 		_exit(124);
 }
 
-static void start(struct px_foreigner *foreigner, const char *path, uid_t real, uid_t effective)
+static void start(struct px_other_user *foreigner, const char *path, uid_t real, uid_t effective)
 {
 	int ends[2], answer = -1;
 
@@ -229,18 +229,18 @@ static void start(struct px_foreigner *foreigner, const char *path, uid_t real, 
 	ck_assert_int_eq(answer, 0);
 }
 
-void px_foreigner_start(struct px_foreigner *foreigner, uid_t uid)
+void px_other_user_start(struct px_other_user *foreigner, uid_t uid)
 {
 	start(foreigner, "/proc/self/exe", uid, uid);
 }
 
-void px_foreigner_start_program(struct px_foreigner *foreigner, const char *path, uid_t real,
+void px_other_user_start_program(struct px_other_user *foreigner, const char *path, uid_t real,
 				uid_t effective)
 {
 	start(foreigner, path, real, effective);
 }
 
-pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument)
+pid_t px_other_user_start_role(const char *role, uid_t uid, const char *argument)
 {
 	pid_t child = fork();
 
@@ -253,7 +253,7 @@ pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument)
 	return child;
 }
 
-int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_archive_txtb_order order,
+int px_other_user_tell(const struct px_other_user *foreigner, enum px_other_user_request order,
 		      const char *text, uint32_t number, uint32_t count)
 {
 	struct message message = {.order = order, .number = number, .count = count};
@@ -266,7 +266,7 @@ int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_archive_txtb
 	return answer;
 }
 
-int px_foreigner_stop(struct px_foreigner *foreigner)
+int px_other_user_stop(struct px_other_user *foreigner)
 {
 	close(foreigner->socket);
 	return exit_code(foreigner->pid);
@@ -274,29 +274,29 @@ int px_foreigner_stop(struct px_foreigner *foreigner)
 
 /* What is left. */
 
-void px_archive_txtb_path(char path[128], uid_t uid, const char *name)
+void px_other_user_path(char path[128], uid_t uid, const char *name)
 {
 	snprintf(path, 128, "/dev/shm/posixtrace-%u%s%.60s", (unsigned int)uid, *name ? "/" : "",
 		 name);
 }
 
-bool px_archive_txtb_exists(uid_t uid, const char *name)
+bool px_other_user_exists(uid_t uid, const char *name)
 {
 	struct stat status;
 	char path[128];
 
-	px_archive_txtb_path(path, uid, name);
+	px_other_user_path(path, uid, name);
 	return lstat(path, &status) == 0;
 }
 
-int px_archive_txtb_count_files(uid_t uid, const char *prefix)
+int px_other_user_count_files(uid_t uid, const char *prefix)
 {
 	struct dirent *entry;
 	char path[128];
 	int count = 0;
 	DIR *files;
 
-	px_archive_txtb_path(path, uid, "");
+	px_other_user_path(path, uid, "");
 	files = opendir(path);
 	if (!files)
 		return 0;
@@ -307,11 +307,11 @@ int px_archive_txtb_count_files(uid_t uid, const char *prefix)
 	return count;
 }
 
-void px_archive_txtb_remove_directory(uid_t uid)
+void px_other_user_remove_directory(uid_t uid)
 {
 	char path[128], command[300];
 
-	px_archive_txtb_path(path, uid, "");
+	px_other_user_path(path, uid, "");
 	snprintf(command, sizeof(command), "rm -rf '%s' '%s.aside'", path, path);
 	ck_assert_int_eq(system(command), 0);
 }
@@ -338,12 +338,12 @@ static int for_segments(uid_t uid, bool remove)
 	return count;
 }
 
-int px_archive_txtb_count_segments(uid_t uid)
+int px_other_user_count_segments(uid_t uid)
 {
 	return for_segments(uid, false);
 }
 
-void px_archive_txtb_remove_segments(uid_t uid)
+void px_other_user_remove_segments(uid_t uid)
 {
 	for_segments(uid, true);
 }

@@ -24,13 +24,13 @@ uid_t px_test_user(unsigned int index);
 #define FOREIGN_UID px_test_user(0)
 #define OTHER_FOREIGN_UID px_test_user(1)
 
-struct px_foreigner {
+struct px_other_user {
 	pid_t pid;
 	int socket;
 };
 
 /* What they can be told. */
-enum px_archive_txtb_order {
+enum px_other_user_request {
 	FOREIGN_OPEN, /* open the type text: its id, or minus the error; it is recorded from now on */
 	FOREIGN_RECORD, /* count events with the numbers from number on */
 	FOREIGN_FORK,	/* one event with this number, by a child made by fork */
@@ -42,40 +42,40 @@ enum px_archive_txtb_order {
 };
 
 /* What a program does that is not told anything. */
-typedef int px_archive_txtb_role(int argc, char **argv);
-struct px_archive_txtb_role_entry {
+typedef int px_other_user_role(int argc, char **argv);
+struct px_other_user_role_entry {
 	const char *name;
-	px_archive_txtb_role *run;
+	px_other_user_role *run;
 };
 
 /* To be the first call of main(): does not return in a process that a test has started.  Else it reserves users. */
-void px_foreigner_main(int argc, char **argv, const struct px_archive_txtb_role_entry *roles);
+void px_other_user_main(int argc, char **argv, const struct px_other_user_role_entry *roles);
 
 /* Start one; ready when this returns. */
-void px_foreigner_start(struct px_foreigner *foreigner, uid_t uid);
+void px_other_user_start(struct px_other_user *foreigner, uid_t uid);
 
 /* The same as this program, a copy of ours, with these effective and real users. */
-void px_foreigner_start_program(struct px_foreigner *foreigner, const char *path, uid_t real,
+void px_other_user_start_program(struct px_other_user *foreigner, const char *path, uid_t real,
 				uid_t effective);
 
 /* A process of this user in another role; argument may be NULL. */
-pid_t px_foreigner_start_role(const char *role, uid_t uid, const char *argument);
+pid_t px_other_user_start_role(const char *role, uid_t uid, const char *argument);
 
 /* Tell it, and wait for its answer. */
-int px_foreigner_tell(const struct px_foreigner *foreigner, enum px_archive_txtb_order order,
+int px_other_user_tell(const struct px_other_user *foreigner, enum px_other_user_request order,
 		      const char *text, uint32_t number, uint32_t count);
 
 /* It ends; its exit code, or -1 if it was killed otherwise. */
-int px_foreigner_stop(struct px_foreigner *foreigner);
+int px_other_user_stop(struct px_other_user *foreigner);
 
 /* The directory of a user's segments, and what is in it. */
-void px_archive_txtb_path(char path[128], uid_t uid, const char *name);
-bool px_archive_txtb_exists(uid_t uid, const char *name);
-int px_archive_txtb_count_files(uid_t uid, const char *prefix);
-void px_archive_txtb_remove_directory(uid_t uid);
+void px_other_user_path(char path[128], uid_t uid, const char *name);
+bool px_other_user_exists(uid_t uid, const char *name);
+int px_other_user_count_files(uid_t uid, const char *prefix);
+void px_other_user_remove_directory(uid_t uid);
 
 /* System V segments that belong to this user; remove them. */
-int px_archive_txtb_count_segments(uid_t uid);
-void px_archive_txtb_remove_segments(uid_t uid);
+int px_other_user_count_segments(uid_t uid);
+void px_other_user_remove_segments(uid_t uid);
 
 #endif
