@@ -34,7 +34,6 @@ PX_INLINE int px_c11_error(int result)
 	case name:                                                                                 \
 		return error;
 #include "event/calls.def"
-#undef PX_CALL
 	default:
 		return result;
 	}

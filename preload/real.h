@@ -8,14 +8,12 @@
 enum px_wrapper {
 #define PX_WRAPPER(symbol, call) PX_WRAPPER_##symbol,
 #include "wrappers.def"
-#undef PX_WRAPPER
 	PX_WRAPPERS
 };
 
 struct px_real {
 #define PX_WRAPPER(symbol, call) __typeof__(symbol) *symbol;
 #include "wrappers.def"
-#undef PX_WRAPPER
 };
 
 /* Written once, before anything is recorded.  NULL: the C library has no such function. */

@@ -27,7 +27,6 @@ static const struct {
 } wrappers[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {#symbol, offsetof(struct px_real, symbol), PX_CALL_##call},
 #include "wrappers.def"
-#undef PX_WRAPPER
 };
 
 static void **real_of(unsigned int i)

@@ -16,13 +16,11 @@
 static struct px_wrapper_row rows[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {PX_WRAPPER_MISSING, PX_CALL_##call, #symbol, ""},
 #include "wrappers.def"
-#undef PX_WRAPPER
 };
 
 static void *const *const reals[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) (void *const *)&px_real.symbol,
 #include "wrappers.def"
-#undef PX_WRAPPER
 };
 
 /* The tables of one library. */

@@ -227,7 +227,6 @@ static bool is_group(const char *word, size_t length)
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 #group,
 #include "../lib/event/calls.def"
-#undef PX_CALL
 		"all"};
 
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)

@@ -21,7 +21,6 @@ static const struct call {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 	{#name, LAYOUT_##layout, fields},
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 static const struct {
@@ -30,7 +29,6 @@ static const struct {
 } c11_results[] = {
 #define PX_C11_RESULT(name, error) {#name, error},
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))

@@ -20,7 +20,6 @@ static const struct call_row {
 } rows[] = {
 #define PX_CALL(name, group, layout, object, native, ...) {#name, LAYOUT_##layout, native},
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -92,7 +91,6 @@ const char *call_error_words(int error)
 	case number:                                                                               \
 		return #name;
 #include "../lib/event/calls.def"
-#undef PX_CALL
 	default:
 		return "unknown error";
 	}

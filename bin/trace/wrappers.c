@@ -13,13 +13,11 @@
 enum {
 #define PX_CALL(name, ...) CALL_##name,
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 static const char *const groups[] = {
 #define PX_CALL(name, group, ...) [CALL_##name] = #group,
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 static const struct {
@@ -28,7 +26,6 @@ static const struct {
 } wrappers[] = {
 #define PX_WRAPPER(symbol, call) {#symbol, #call, CALL_##call},
 #include "../preload/wrappers.def"
-#undef PX_WRAPPER
 };
 
 const size_t nr_wrappers = sizeof(wrappers) / sizeof(wrappers[0]);

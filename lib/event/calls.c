@@ -7,19 +7,16 @@
 struct names {
 #define PX_CALL(name, ...) char of_##name[sizeof(#name)];
 #include "event/calls.def"
-#undef PX_CALL
 };
 
 static const struct names names = {
 #define PX_CALL(name, ...) .of_##name = #name,
 #include "event/calls.def"
-#undef PX_CALL
 };
 
 static const uint16_t place[PX_CALLS] = {
 #define PX_CALL(name, ...) offsetof(struct names, of_##name),
 #include "event/calls.def"
-#undef PX_CALL
 };
 
 #define PX_TXTB_NONE PX_CALL_OBJECT_NONE

@@ -29,7 +29,6 @@
 enum px_call {
 #define PX_CALL(name, ...) PX_CALL_##name,
 #include "event/calls.def"
-#undef PX_CALL
 	PX_CALLS
 };
 

@@ -37,7 +37,6 @@ static const struct {
 #define PX_CALL(name, group, layout, object, native, state, i1, i2, i3, i4, fields)                \
 	{#group, fields},
 #include "event/calls.def"
-#undef PX_CALL
 };
 
 static struct thread {
