@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Access to memory that others write: threads, signal handlers, other processes.  The order is in
- * the name; nothing is sequentially consistent by accident.  Words of 32 and 64 bits only.
+ * Access to memory that other threads, signal handlers or processes write.  The name of each macro
+ * holds its memory order.  Only words of 32 and 64 bits.
  */
 #ifndef PX_BASE_ATOMIC_H
 #define PX_BASE_ATOMIC_H
@@ -11,17 +11,20 @@
 
 #include "base/compiler.h"
 
-/* No order; the compiler neither tears, repeats nor invents the access. */
+/* No order.  The compiler does not tear, repeat or invent the access. */
 #define px_read_once(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define px_write_once(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
-/* What the releasing side wrote before is seen after. */
+/*
+ * After the load sees the stored value, it also sees all that the storing thread wrote before the
+ * store.
+ */
 #define px_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define px_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
- * A load that stays behind every exchange before it, also where an exchange alone is no full
- * barrier for what follows (aarch64).  On x86-64 an ordinary load.
+ * A load that the CPU cannot move before an earlier exchange.  On aarch64 an exchange alone does
+ * not prevent this.  On x86-64 it is an ordinary load.
  */
 #define px_load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
@@ -31,7 +34,7 @@
 #define px_fetch_and(p, v) __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
 #define px_exchange(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 
-/* True if *p was old and is now new.  A full barrier when it succeeds. */
+/* Return true if *p was `old` and is now `new`.  A full barrier if it succeeds. */
 #define px_compare_exchange(p, old, new)                                                           \
 	__extension__({                                                                            \
 		__typeof__(*(p)) px_expected = (old);                                              \
@@ -40,8 +43,8 @@
 	})
 
 /*
- * Stores before it are visible to all before loads after it are done.  ThreadSanitizer does not
- * know fences; there, an atomic exchange on a word of our own has the same effect.
+ * All stores before the fence are visible before any load after it is done.  ThreadSanitizer does
+ * not know fences: an atomic exchange on a private word has the same effect there.
  */
 PX_INLINE void px_full_fence(void)
 {
@@ -53,7 +56,7 @@ PX_INLINE void px_full_fence(void)
 #endif
 }
 
-/* Loads before it are done before loads after it. */
+/* All loads before the fence are done before any load after it. */
 PX_INLINE void px_read_fence(void)
 {
 #if defined __SANITIZE_THREAD__
@@ -63,7 +66,7 @@ PX_INLINE void px_read_fence(void)
 #endif
 }
 
-/* Stores before it are visible before stores after it. */
+/* All stores before the fence are visible before any store after it. */
 PX_INLINE void px_write_fence(void)
 {
 #if defined __SANITIZE_THREAD__
@@ -73,7 +76,9 @@ PX_INLINE void px_write_fence(void)
 #endif
 }
 
-/* Raise *p to value, or leave it when it is there or beyond (free-running, compared by difference).
+/*
+ * Raise *p to value, unless it is already there or beyond.  Both wrap around, so compare their
+ * difference.
  */
 PX_INLINE void px_raise_to(uint64_t *p, uint64_t value)
 {

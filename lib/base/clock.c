@@ -15,7 +15,7 @@
 #define SCALE_ONE (UINT64_C(1) << 48)
 #define CALIBRATION_NS 100000
 #define TOLERANCE_NS 100
-#define SHORTEST_LINE_NS 100000 /* two anchors closer than this say nothing about the slope */
+#define SHORTEST_LINE_NS 100000 /* two anchors closer than this do not give a slope */
 #define CATCH_UP_NS 1000000
 
 static uint64_t clock_ns(clockid_t clock)
@@ -36,7 +36,7 @@ uint64_t px_clock_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* The narrowest of a few brackets, as for anchors. */
+/* Read both clocks several times and use the narrowest bracket, as px_clock_anchor() does. */
 uint64_t px_clock_realtime_offset_ns(void)
 {
 	uint64_t best_width = UINT64_MAX, offset = 0;
@@ -60,7 +60,7 @@ struct timespec px_clock_timespec(uint64_t ns)
 }
 
 #if defined __x86_64__
-/* The kernel keeps the TSC as its clock only while all CPUs agree on it. */
+/* The kernel uses the TSC as its clock only while all CPUs agree on it. */
 static bool hardware_is_sound(void)
 {
 	char name[16] = "";
@@ -81,7 +81,7 @@ static bool hardware_is_sound(void)
 #elif defined __aarch64__
 static bool hardware_is_sound(void)
 {
-	return true; /* the architecture promises one system counter for all CPUs */
+	return true; /* the architecture has one system counter for all CPUs */
 }
 #else
 static bool hardware_is_sound(void)
@@ -101,7 +101,10 @@ uint64_t px_clock_read_later(enum px_clock_source source)
 	return now;
 }
 
-/* The narrowest of a few brackets: an interrupt in between would falsify the pair. */
+/*
+ * Read several times and use the narrowest bracket: an interrupt between the reads would falsify
+ * the pair.
+ */
 struct px_anchor px_clock_anchor(enum px_clock_source source)
 {
 	struct px_anchor best = {0, 0};
@@ -143,10 +146,12 @@ static uint64_t measure_hardware(void)
 	return scale_between(from, to);
 }
 
-/* The kernel may give the hardware up at any time, so only its scale is kept, never the source. */
+/*
+ * Cache only the scale of the hardware counter: the kernel may stop using that counter at any time.
+ */
 struct px_clock px_clock_best(void)
 {
-	static uint64_t hardware_scale; /* 0: not measured; threads that race measure the same */
+	static uint64_t hardware_scale; /* 0: not measured yet; racing threads measure the same value */
 	uint64_t scale;
 
 	if (!hardware_is_sound())
@@ -203,9 +208,9 @@ static void append(struct px_timeline *timeline, struct px_line line)
 }
 
 /*
- * From one anchor straight to the next.  Where they are too close to tell a slope, or time would
- * have to run backwards, the long-run slope, bent by half at most so that the line meets the clock
- * in CATCH_UP_NS.
+ * The slope from one anchor to the next.  If the anchors are too close for a slope, or time would
+ * run backwards, use the long-run slope.  Bend it by at most half, so that the line meets the clock
+ * within CATCH_UP_NS.
  */
 static uint64_t next_scale(const struct px_timeline *timeline, struct px_anchor from,
 			   struct px_anchor to)
@@ -241,7 +246,7 @@ void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
 	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
 }
 
-/* The youngest line may be bent, to meet the clock again: so all the way from the origin. */
+/* The last line may be bent to meet the clock again, so measure from the origin. */
 uint64_t px_timeline_scale(const struct px_timeline *timeline)
 {
 	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counter that stamps events, and its conversion to time.
+ * The counter for time stamps of events, and its conversion to time.
  *
- * A stamp is a raw counter: the time stamp counter on x86-64 when the kernel trusts it, the virtual
- * counter on aarch64, else CLOCK_MONOTONIC in nanoseconds.  It is read on the way to a reservation,
- * so it is fenced against what comes before it; what must come after it takes a data dependence
- * (ring.h).
+ * A stamp is a raw counter.  It is the time stamp counter on x86-64 if the kernel trusts it, the
+ * virtual counter on aarch64, and otherwise CLOCK_MONOTONIC in nanoseconds.  A writer reads the
+ * counter before it reserves space.  A fence orders the read after the earlier accesses, and a data
+ * dependence orders the later accesses after the read (ring.h).
  *
- * Time is made when events are read.  The reader takes an anchor {counter, CLOCK_MONOTONIC} with
- * each snapshot; between anchors the conversion is a line, and a new line begins where the last one
- * ended, so time never falls.  Times are on the scale of CLOCK_REALTIME at creation, without its
- * jumps (INFO-8).
+ * The reader converts stamps to time.  It takes an anchor {counter, CLOCK_MONOTONIC} with each
+ * snapshot.  Between anchors the conversion is a line, and each line begins where the last line
+ * ended, so time never falls.  Times are on the scale of CLOCK_REALTIME at the creation of the
+ * stream, without later jumps of that clock (INFO-8).
  */
 #ifndef PX_BASE_CLOCK_H
 #define PX_BASE_CLOCK_H
@@ -21,18 +21,18 @@
 #include "base/compiler.h"
 
 enum px_clock_source {
-	PX_CLOCK_MONOTONIC = 0, /* nanoseconds; the only one that exists everywhere */
+	PX_CLOCK_MONOTONIC = 0, /* nanoseconds; exists on every machine */
 	PX_CLOCK_HARDWARE = 1	/* RDTSC or CNTVCT_EL0 */
 };
 
 struct px_clock {
 	enum px_clock_source source;
-	uint64_t scale; /* ns of a tick, 16.48 fixed point, as far as a short look tells */
+	uint64_t scale; /* ns per tick, 16.48 fixed point, estimated from a short measurement */
 };
 
 /*
- * The best clock that all CPUs of this machine agree on now.  Reads /sys at each call, and measures
- * for 0.1 ms the first time.  A cancellation point, and not for trace points.
+ * Return the best clock that all CPUs of this machine agree on now.  Reads /sys at each call, and
+ * measures for 0.1 ms at the first call.  A cancellation point: do not call it from trace points.
  */
 struct px_clock px_clock_best(void);
 
@@ -44,7 +44,7 @@ uint64_t px_clock_realtime_offset_ns(void);
 
 struct timespec px_clock_timespec(uint64_t ns);
 
-/* All loads before it are done; what depends on its result comes after it. */
+/* All loads before the call are done first.  Accesses that depend on the result come after it. */
 PX_INLINE uint64_t px_clock_hardware(void)
 {
 #if defined __x86_64__
@@ -69,13 +69,16 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 	return px_clock_monotonic_ns();
 }
 
-/* A counter above all read before the call: on a coarse counter, waits for the next tick. */
+/*
+ * Return a counter above every counter that was read before the call.  Waits for the next tick if
+ * the counter is coarse.
+ */
 uint64_t px_clock_read_later(enum px_clock_source source);
 
-/* The shift that makes a tick of about 100 ns of a counter with this scale. */
+/* Return the shift that makes ticks of about 100 ns from a counter with this scale. */
 unsigned int px_clock_shift(uint64_t scale);
 
-/* A point on the counter and on CLOCK_MONOTONIC, taken together. */
+/* The counter and CLOCK_MONOTONIC at the same moment. */
 struct px_anchor {
 	uint64_t counter;
 	uint64_t ns;
@@ -83,41 +86,47 @@ struct px_anchor {
 
 struct px_anchor px_clock_anchor(enum px_clock_source source);
 
-/* Counter to time: lines, the youngest last. */
+/* The lines that convert a counter to time, the newest last. */
 #define PX_TIMELINE_LINES 32
 
 struct px_line {
 	uint64_t counter;
 	uint64_t ns;
-	uint64_t scale; /* ns of a tick, 16.48 */
+	uint64_t scale; /* ns per tick, 16.48 */
 };
 
 struct px_timeline {
 	enum px_clock_source source;
 	uint64_t realtime_offset_ns; /* REALTIME - MONOTONIC when the timeline began */
 	struct px_anchor origin;
-	uint64_t last_counter; /* the last anchor: nothing beyond it was converted yet */
+	uint64_t last_counter; /* of the last anchor: no later counter has been converted */
 	unsigned int nr_lines;
 	struct px_line line[PX_TIMELINE_LINES];
 };
 
 /*
- * Begin now, on the scale of CLOCK_MONOTONIC plus this offset.  The clock's scale is a first guess;
- * anchors correct it.
+ * Start the timeline now, on the scale of CLOCK_MONOTONIC plus this offset.  The scale of the clock
+ * is a first guess, and anchors correct it.
  */
 void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,
 		      uint64_t realtime_offset_ns);
 
 /*
- * Take note of an anchor not older than the last.  While the line meets it within 100 ns the line
- * is kept; else a new one leads from the last anchor, as converted, to this one.
+ * Add an anchor, which must not be older than the last one.  Keep the line if it meets the anchor
+ * within 100 ns.  Otherwise start a new line from the converted last anchor to this one.
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 
-/* Nanoseconds of a tick, 16.48, as far as the anchors tell; before there are any a first guess. */
+/*
+ * Return the nanoseconds per tick, 16.48, measured between the anchors.  Without anchors it is a
+ * first guess.
+ */
 uint64_t px_timeline_scale(const struct px_timeline *timeline);
 
-/* Nanoseconds on the REALTIME scale; never falls with the counter while the lines are kept. */
+/*
+ * Return nanoseconds on the REALTIME scale.  The result never falls as the counter rises, while its
+ * line is kept.
+ */
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter);
 
 #endif

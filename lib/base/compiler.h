@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the compiler is told and asked: visibility, branch hints, test points, array sizes. */
+/* Visibility, inlining, branch hints, test points, array sizes. */
 #ifndef PX_BASE_COMPILER_H
 #define PX_BASE_COMPILER_H
 
@@ -15,8 +15,8 @@
 #define PX_CACHE_LINE 64
 
 /*
- * A test point stands after every step that another thread can observe.  Test builds give it a hook
- * that may sleep, kill, or run a signal handler there; other builds have nothing in its place.
+ * A test point follows every step that another thread can observe.  In test builds it calls a hook,
+ * which may sleep, kill the thread, or run a signal handler.  In other builds it is empty.
  */
 #ifdef PX_TESTPOINTS
 extern void (*px_testpoint_hook)(const char *name);

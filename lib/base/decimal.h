@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal digits, where stdio may not be used: trace points and signal handlers come here. */
+/* Decimal digits without stdio, for trace points and signal handlers. */
 #ifndef PX_BASE_DECIMAL_H
 #define PX_BASE_DECIMAL_H
 
@@ -7,7 +7,7 @@
 
 #define PX_DECIMAL_DIGITS 10 /* of the largest number */
 
-/* Write the digits of number, without a null; returns the place behind them. */
+/* Write the digits of number without a null byte.  Return the address after the last digit. */
 static inline char *px_decimal_put(char *to, uint32_t number)
 {
 	char digits[PX_DECIMAL_DIGITS];

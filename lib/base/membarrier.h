@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A full barrier on all CPUs at once, which one who looks seldom pays for many who write often: membarrier(2).
- * Processes that want to be passed over by nobody register.  Async-signal-safe; errno is kept.
+ * A full barrier on all CPUs at once with membarrier(2).  A thread that reads rarely pays for it,
+ * so that many writers need no barrier of their own.  Processes register to take part.
+ * Async-signal-safe; keeps errno.
  */
 #ifndef PX_BASE_MEMBARRIER_H
 #define PX_BASE_MEMBARRIER_H
 
 #include <stdbool.h>
 
-/* This process takes part from now on, its children by fork too.  False: the kernel cannot, or will not. */
+/* Register this process, and with it its children by fork.  False: the kernel cannot do it or refuses. */
 bool px_membarrier_register(void);
 
-/* Every thread of a registered process has passed a barrier since the call.  False: nobody has. */
+/*
+ * When this returns true, every thread of each registered process has passed a barrier since the
+ * call.  False: no barrier.
+ */
 bool px_membarrier_all(void);
 
-/* Likewise, in any case: where that is refused, after a time in which stores have long arrived. */
+/*
+ * Like px_membarrier_all(), but if the kernel refuses, sleep until earlier stores have surely
+ * become visible.
+ */
 void px_membarrier_settle(void);
 
 #endif

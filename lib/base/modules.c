@@ -15,7 +15,9 @@
 #define BUILD_ID_BYTES_MAX 32
 #define LINE_BYTES (PATH_MAX + 4 * 16 + 2 * BUILD_ID_BYTES_MAX)
 
-/* The text that grows.  What it takes to make a line is too much for a small stack. */
+/*
+ * The text so far.  The buffers for a line are too large for a small stack, so this is on the heap.
+ */
 struct list {
 	char *text;
 	size_t size, length;
@@ -23,13 +25,13 @@ struct list {
 	char path[PATH_MAX];
 };
 
-/* Notes are aligned to four bytes, name and contents each. */
+/* In a note, name and contents are each aligned to four bytes. */
 static size_t padded(size_t size)
 {
 	return (size + 3) & ~(size_t)3;
 }
 
-/* The build-id among the notes of a segment, as hex digits.  False: there is none. */
+/* Write the build id from the notes of a segment as hex digits.  Return false if there is none. */
 static bool find_build_id(const char *notes, size_t size, char hex[2 * BUILD_ID_BYTES_MAX + 1])
 {
 	while (size >= sizeof(ElfW(Nhdr))) {
@@ -69,7 +71,7 @@ static void find_extent(const struct dl_phdr_info *info, uint64_t *begin, uint64
 	}
 }
 
-/* The program itself is the one without a name. */
+/* The dynamic linker lists the program itself without a name. */
 static const char *path_of(const struct dl_phdr_info *info, char path[])
 {
 	ssize_t length;
@@ -83,7 +85,7 @@ static const char *path_of(const struct dl_phdr_info *info, char path[])
 	return path;
 }
 
-/* Notes that are not in memory are none. */
+/* Ignore notes that are not loaded. */
 static void find_note(const struct dl_phdr_info *info, uint64_t begin, uint64_t end,
 		      char hex[2 * BUILD_ID_BYTES_MAX + 1])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is loaded into this process, so that an address in a trace can be given a name when the process is gone.
+ * List what is loaded into this process, so that addresses in a trace can be named after the
+ * process has ended.
  */
 #ifndef PX_BASE_MODULES_H
 #define PX_BASE_MODULES_H
@@ -14,14 +15,16 @@
  *
  *	<base> <begin> <end> <build-id> <path>
  *
- * addresses and the build-id in hex digits, "-" for an object without build-id; base is what was added to the
- * addresses in the file.  Whole lines only, as many as fit; returns their length, 0 also without memory.  Thread-safe; takes a lock
- * of the dynamic linker.  Keeps errno.
+ * Addresses and the build id are in hex digits; "-" if there is no build id.  base is the
+ * difference between an address in memory and the address in the file.  Write only whole lines, as
+ * many as fit.  Return their length, or 0 if memory is short.  Thread-safe; takes a lock of the
+ * dynamic linker.  Keeps errno.
  */
 size_t px_modules_list(char *text, size_t size);
 
 /*
- * Which of them an address is in, as <name>+0x<offset in the file's addresses>; false: in none.  Likewise.
+ * Find the object with this address, and write <name>+0x<address in the file>.  Return false if no
+ * object has it.  Thread-safe; takes a lock of the dynamic linker.  Keeps errno.
  */
 bool px_modules_find(uint64_t address, char *text, size_t size);
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file is mapped in several parts, one after the other, the first from its beginning; what of its data is zero
- * follows without a name.  Where the program's part in it begins is told by its headers, which are read from the file:
- * so it may be another one by now, and its build-id is that of the other.
+ * A file is mapped in several consecutive parts, and the first part is the beginning of the file.
+ * A mapping without a name may follow, for data that is zero.  The base address needs the program
+ * headers, which are read from the file.  If the file was replaced since, the line has the build id
+ * of the new file.
  *
- * The paths are another process's: what is there now may be no file.
+ * The paths come from another process, so they may no longer be files.
  *
- * Only programs are opened, which are mapped privately, and in part as code.  Opening a device may do something; and who
- * closes a file gives up the record locks that the process has on it, by whatever descriptor: the registry is mapped
- * into each process that is traced, and one of our threads may just hold its lock.
+ * Open only files that are mapped privately and partly as code, for two reasons.  Opening a device
+ * may have an effect. And when a process closes a file, it loses all its record locks on that file,
+ * on any descriptor.  Every traced process maps the registry, and one of our threads may hold a
+ * lock on it.
  */
 #include "base/modules_remote.h"
 
@@ -33,20 +35,20 @@
 struct module {
 	uint64_t begin, end;
 	bool has_code, is_shared;
-	char path[LINE_BYTES]; /* "": there is none */
+	char path[LINE_BYTES]; /* "": none */
 };
 
 struct list {
-	int fd; /* of the mappings */
+	int fd; /* of /proc/<pid>/maps */
 	size_t got, used;
 	char bytes[4096];
 	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];
-	struct module module; /* whose parts are being met */
+	struct module module; /* the module with the lines read last */
 	char *text;
 	size_t size, length;
 };
 
-/* False: behind the last one. */
+/* Return false after the last line. */
 static bool next_line(struct list *list)
 {
 	size_t length = 0;
@@ -95,7 +97,7 @@ static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
 	return false;
 }
 
-/* False: it is no file of ours in ELF any more. */
+/* Return false if the file is not an ELF file for this machine's word size. */
 static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 {
 	unsigned char notes[NOTE_BYTES];
@@ -129,7 +131,7 @@ static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 	return has_base;
 }
 
-/* The one whose parts were met, if it is a file in ELF.  False: there is no room for it. */
+/* Write the line of the current module if its file is ELF.  Return false if there is no room. */
 static bool finish(struct list *list)
 {
 	const struct module *module = &list->module;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is loaded into another process, in the words of modules.h: from /proc and the files themselves.
+ * List what is loaded into another process, in the format of modules.h, from /proc and the files.
  */
 #ifndef PX_BASE_MODULES_REMOTE_H
 #define PX_BASE_MODULES_REMOTE_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As px_modules_list().  0 also where the process is gone, or lets nobody look into it. */
+/* Like px_modules_list().  Return 0 also if the process is gone or may not be inspected. */
 size_t px_modules_remote_list(uint32_t pid, char *text, size_t size);
 
 #endif

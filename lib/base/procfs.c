@@ -13,7 +13,7 @@
 
 #define MEMORY_ATTEMPTS 10
 
-#define EXITING 4 /* PF_EXITING: among the flags of a thread in its stat */
+#define EXITING 4 /* PF_EXITING, in the flags of a thread in its stat */
 
 #define STAT_BYTES 512
 
@@ -25,7 +25,7 @@ static int open_proc(uint32_t pid, const char *name)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 
-/* /proc/<pid>/stat, without stdio, allocation or cancellation. */
+/* Read /proc/<pid>/stat without stdio, allocation or cancellation points. */
 static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 {
 	int saved_errno = errno;
@@ -43,7 +43,10 @@ static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 	return true;
 }
 
-/* Field n (3 is the state); the command in field 2 may hold anything, so count from its end. */
+/*
+ * Return field n (3 is the state).  The command in field 2 may have any characters, so count from
+ * its end.
+ */
 static const char *stat_field(const char *text, int n)
 {
 	const char *at = strrchr(text, ')');
@@ -70,7 +73,7 @@ static uint64_t stat_start(const char *text)
 	return number_at(stat_field(text, 22));
 }
 
-/* Only what the kernel says is a proof: there may be no /proc, or no descriptor. */
+/* Without /proc or a free descriptor, only kill() can show that a thread is gone. */
 static bool kernel_knows(uint32_t tid)
 {
 	int saved_errno = errno;
@@ -126,7 +129,10 @@ bool px_procfs_has(uint32_t tid)
 	return px_procfs_of(tid) != PX_PROCFS_GONE;
 }
 
-/* A process goes on without its first thread, which then looks dead. */
+/*
+ * If the first thread ends, the process goes on with the others, although its own stat shows a
+ * zombie.
+ */
 static bool has_threads(uint32_t pid)
 {
 	char text[STAT_BYTES];
@@ -163,8 +169,8 @@ uint32_t px_procfs_pid_namespace(void)
 }
 
 /*
- * One line at a time would need a buffer for the longest; instead the end of a piece is kept.  Where nothing can be
- * read the thread has just ended, and nothing is said of its process.
+ * A line may be longer than any buffer, so keep only the end of each piece.  If the file is empty,
+ * the thread has just ended, and the answer is unknown: return true.
  */
 static bool may_hold(int fd, const char *name)
 {
@@ -217,13 +223,16 @@ uint32_t px_procfs_thread(uint32_t pid)
 {
 	uint32_t tid = 0;
 
-	/* Twice: a thread at exec takes the number of the first one, and has its own no more. */
+	/*
+	 * Try twice: a thread that calls exec takes over the id of the first thread and loses its
+	 * own.
+	 */
 	for (int attempt = 0; attempt < 2 && tid == 0; attempt++)
 		tid = px_procfs_has(pid) ? pid : other_thread(pid);
 	return tid;
 }
 
-/* True if there is memory behind it; else errno says why not, or is 0. */
+/* Return true if the file has contents.  Otherwise errno holds the reason, or 0. */
 static bool has_text(int fd)
 {
 	char first;
@@ -234,7 +243,7 @@ static bool has_text(int fd)
 	return got == 1;
 }
 
-/* A thread that has begun to end has no memory any more: then there is another one, or the process ends. */
+/* An exiting thread has no mappings.  Then try another thread, until the process ends. */
 static int open_maps(uint32_t pid)
 {
 	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
@@ -251,7 +260,7 @@ static int open_maps(uint32_t pid)
 	return -1;
 }
 
-/* A file in lines.  What is longer than the buffer is cut: nothing that is looked for. */
+/* A file that is read by lines.  Longer lines are cut off; the lines of interest are short. */
 struct lines {
 	int fd;
 	ssize_t used, got;
@@ -282,7 +291,10 @@ static bool next_line(struct lines *lines)
 	return true;
 }
 
-/* The inode of such a mapping is the number of its segment: address perms offset dev inode name. */
+/*
+ * A line is: address perms offset dev inode name.  For a System V segment the inode is the
+ * segment's id.
+ */
 static bool segment_of(const char *line, uint32_t *id)
 {
 	const char *at = line;
@@ -299,7 +311,7 @@ static bool segment_of(const char *line, uint32_t *id)
 	return true;
 }
 
-/* False: the mappings are not to be seen. */
+/* Return false if the mappings could not be read. */
 static bool close_maps(const struct lines *lines)
 {
 	if (lines->fd >= 0)

@@ -21,7 +21,10 @@
 
 #define LOCK_NAP_NS 1000000
 
-/* Where segments are.  Written once, before any thread of ours can look (px_process_init). */
+/*
+ * The directory of the segments.  px_process_init() sets it before any other thread of the library
+ * starts.
+ */
 static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
 
 static bool is_private(const struct stat *status)
@@ -45,7 +48,7 @@ int px_shm_init(void)
 		goto refuse;
 	}
 	if (mkdir(directory, 0700) == 0)
-		chmod(directory, 0700); /* the umask may have taken some of it */
+		chmod(directory, 0700); /* the umask may have removed bits */
 	else if (errno != EEXIST)
 		goto refuse;
 	if (lstat(directory, &status) != 0)
@@ -61,7 +64,7 @@ refuse:
 	return errno == ENOSPC ? ENOMEM : errno;
 }
 
-/* No stdio here: attaching happens at trace points. */
+/* No stdio: a trace point may attach a segment. */
 static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
 {
 	size_t length = strlen(directory);
@@ -97,8 +100,8 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 }
 
 /*
- * ENOSPC is what a full /dev/shm says; to the caller it is memory that is missing.  Beyond the
- * process's limit the kernel would not only refuse but kill (SIGXFSZ).
+ * A full /dev/shm gives ENOSPC, which callers know as ENOMEM.  Check the file size limit first:
+ * beyond it the kernel also sends SIGXFSZ.
  */
 int px_shm_allocate(int fd, size_t size)
 {
@@ -109,9 +112,12 @@ int px_shm_allocate(int fd, size_t size)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
 		return ENOMEM;
 
-	/* Older kernels undo it all for any signal: with a fast timer it would never be done. */
+	/*
+	 * Any signal makes older kernels undo the whole allocation.  With a fast timer it would
+	 * never succeed.
+	 */
 	sigfillset(&all);
-	sigdelset(&all, SIGTRAP); /* blocked, it kills: single steps */
+	sigdelset(&all, SIGTRAP); /* a blocked SIGTRAP would kill a process that is single-stepped */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)size);
@@ -120,13 +126,13 @@ int px_shm_allocate(int fd, size_t size)
 	return error == ENOSPC || error == EFBIG ? ENOMEM : error;
 }
 
-/* A file that was not there.  Its descriptor, or -1. */
+/* Create a new file.  Return its descriptor, or -1. */
 static int make(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
-		fchmod(fd, 0600); /* the umask may have taken some of it */
+		fchmod(fd, 0600); /* the umask may have removed bits */
 	return fd;
 }
 
@@ -150,7 +156,7 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 	return error;
 }
 
-/* Not open() and close(): these are cancellation points, and a program may wrap them. */
+/* open() and close() are cancellation points, and a program may wrap them.  So use system calls. */
 static int open_existing(const char *name, int flags, int *fd)
 {
 	char path[PX_SHM_PATH_MAX];
@@ -191,7 +197,7 @@ int px_shm_read(const char *name, size_t offset, void *to, size_t size)
 	return error;
 }
 
-/* What stands in the place of a file says so in different ways. */
+/* Something other than a regular file gives one of several errors. */
 static int error_of_open(int error)
 {
 	return error == ELOOP || error == EISDIR || error == ENXIO ? EACCES : error;
@@ -205,11 +211,11 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 
 	if (error)
 		return error;
-	/* Nobody takes the file away, so it is there or can be made. */
+	/* No process removes this file, so either it exists or we can create it. */
 	*fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && errno == ENOENT)
 		*fd = make(path);
-	if (*fd < 0 && errno == EEXIST) /* by another process, in between */
+	if (*fd < 0 && errno == EEXIST) /* another process created it */
 		*fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
 		return errno == ENOSPC ? ENOMEM : error_of_open(errno);
@@ -218,7 +224,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 	else if (!S_ISREG(status.st_mode) || !is_private(&status) || (size_t)status.st_size > size)
 		error = EACCES;
 	else if ((size_t)status.st_size < size)
-		error = px_shm_allocate(*fd, size); /* twice by two processes does no harm */
+		error = px_shm_allocate(*fd, size); /* two processes may do this at the same time */
 	if (error)
 		close(*fd);
 	return error;
@@ -257,7 +263,7 @@ int px_shm_lock(int fd, int command, uint64_t wait_ns)
 	const struct timespec nap = {0, LOCK_NAP_NS};
 	uint64_t end_ns = px_clock_monotonic_ns() + wait_ns;
 
-	/* By the clock: signals cut the naps short. */
+	/* Wait until a time, because signals shorten the sleeps. */
 	do {
 		if (fcntl(fd, command, &whole) == 0)
 			return 0;
@@ -290,7 +296,10 @@ void px_shm_retire(const struct px_mapping *mapping)
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
 #ifdef SYS_mmap
-	/* ThreadSanitizer takes mmap() for a write to all of it; but others may well be using it. */
+	/*
+	 * ThreadSanitizer treats mmap() as a write to the whole range, which other threads may be
+	 * using.
+	 */
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else
 	mmap(mapping->base, mapping->size, protection, flags, -1, 0);
@@ -299,7 +308,10 @@ void px_shm_retire(const struct px_mapping *mapping)
 
 int px_shm_duplicate(const struct px_mapping *mapping, struct px_mapping *again)
 {
-	/* An old size of 0 asks for a second mapping of memory that is shared, and leaves the first. */
+	/*
+	 * With an old size of 0, mremap() makes a second mapping of shared memory and keeps the
+	 * first.
+	 */
 	long base = syscall(SYS_mremap, mapping->base, 0L, mapping->size, MREMAP_MAYMOVE, 0L);
 
 	if (base == -1)

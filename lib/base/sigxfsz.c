@@ -25,7 +25,7 @@ void px_sigxfsz_hold(struct px_sigxfsz *signals)
 	signals->was_pending = is_pending();
 }
 
-/* Take one of what is pending, that of this thread first. */
+/* Take one pending signal.  sigtimedwait() prefers a signal that is pending for this thread. */
 static bool take_one(siginfo_t *info)
 {
 	static const struct timespec at_once = {0, 0};
@@ -41,8 +41,9 @@ static bool take_one(siginfo_t *info)
 }
 
 /*
- * Ours go to this thread.  One that was pending for it before has swallowed them, and is put back; one for
- * the process has not, and is still pending when ours is taken.
+ * The kernel sends the signals of our writes to this thread.  If one was already pending for the
+ * thread, it merged with ours, so send it again.  If one was pending for the process, it did not
+ * merge, and it is still pending after ours is taken.
  */
 void px_sigxfsz_release(const struct px_sigxfsz *signals)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a file can raise SIGXFSZ, which ends a program that has not asked for it; the library tells of such
- * an error by its number alone (FLUSH-10).
+ * A write to a file can raise SIGXFSZ, which by default kills the program.  The library reports
+ * such a failure only by its error number (FLUSH-10), so it holds the signal back.
  *
- * Thread-safe; not async-signal-safe.  The caller has cancellation disabled, since sigtimedwait() is a
- * cancellation point.
+ * Thread-safe; not async-signal-safe.  The caller must disable cancellation, because sigtimedwait()
+ * is a cancellation point.
  */
 #ifndef PX_BASE_SIGXFSZ_H
 #define PX_BASE_SIGXFSZ_H
@@ -14,13 +14,16 @@
 
 struct px_sigxfsz {
 	sigset_t before;
-	bool was_pending; /* SIGXFSZ */
+	bool was_pending;
 };
 
-/* Block what writing can raise. */
+/* Block SIGXFSZ. */
 void px_sigxfsz_hold(struct px_sigxfsz *signals);
 
-/* Take away what was raised since, and restore the mask.  A SIGXFSZ that was pending before stays. */
+/*
+ * Discard a SIGXFSZ that was raised since px_sigxfsz_hold(), and restore the mask.  An earlier pending
+ * SIGXFSZ stays.
+ */
 void px_sigxfsz_release(const struct px_sigxfsz *signals);
 
 #endif

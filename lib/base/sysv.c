@@ -18,7 +18,7 @@
 
 #define NOTHING ((void *)-1)
 
-/* As long as it is not known, the answer that does no harm. */
+/* Until px_sysv_init() has found out, assume the safe answer. */
 static bool is_secure = true;
 
 void px_sysv_init(void)
@@ -37,7 +37,7 @@ static bool is_made_for(const struct shmid_ds *status, uid_t owner)
 	       (status->shm_perm.mode & 077) == 0;
 }
 
-/* Page by page where the kernel (before 5.14) cannot do it at once. */
+/* Before 5.14 the kernel cannot do it in one call: write to each page. */
 static int populate(const struct px_mapping *mapping)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -56,7 +56,7 @@ int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number)
 	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
 	int error = 0;
 
-	if (id < 0) /* ENOSPC: too many segments; EINVAL: larger than any may be */
+	if (id < 0) /* ENOSPC: too many segments; EINVAL: too large */
 		return errno == ENOSPC || errno == EINVAL ? ENOMEM : errno;
 	mapping->size = size;
 	mapping->base = shmat(id, NULL, 0);
@@ -84,10 +84,10 @@ int px_sysv_give(uint32_t number, uid_t owner)
 	return shmctl(id_of(number), IPC_SET, &status) == 0 ? 0 : EPERM;
 }
 
-/* Whose it has to be: made by us, where there is no owner. */
+/* In place of an owner: we must be the creator. */
 #define OURS ((uid_t)-1)
 
-/* It is looked at when it is attached: from then on the number cannot become another's. */
+/* Attach first and check then: while the segment is attached, its number cannot be reused. */
 static int attach(uint32_t number, uid_t owner, int flags, struct px_mapping *mapping)
 {
 	struct shmid_ds status;
@@ -110,7 +110,7 @@ int px_sysv_attach(uint32_t number, struct px_mapping *mapping)
 	int saved_errno = errno;
 	int error = is_secure ? EACCES : attach(number, geteuid(), 0, mapping);
 
-	/* For speed alone, so it may fail. */
+	/* Only an optimization, so ignore errors. */
 	if (!error && mapping->size <= PX_SHM_POPULATE_MAX)
 		madvise(mapping->base, mapping->size, MADV_POPULATE_WRITE);
 	errno = saved_errno;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that root makes for a process of another user: a System V segment.
+ * System V shared memory segments that root creates for a process of another user.
  *
- * A file would have to belong to that user, or it could not open it; and whoever owns a file can cut
- * it, so that the other one's next look at its mapping is SIGBUS.  This memory has one size for ever.
- * Holes that are punched into it read as zeros.  So its contents are all that is hostile.
+ * A file would have to belong to that user, otherwise the process could not open it.  But the owner
+ * of a file can truncate it, and then any access to our mapping raises SIGBUS.  A System V segment
+ * has a fixed size.  Holes that are punched into it read as zeros.  So only its contents can be
+ * hostile.
  *
- * Its owner is the user whom it is made for, its creator is root.  The creator cannot be forged, and
- * is what a process goes by that is told of a number: anybody can make a segment and give it away.
- * A process that got its rights from its file (AT_SECURE) takes none: its user may know more about
- * root's stream than it wants to tell.
+ * The segment belongs to the user it is made for, and root is its creator.  A process that reads a
+ * segment number checks the creator, which cannot be forged: any process can create a segment and
+ * give it away.  A process with rights from its file (AT_SECURE) attaches no segment, because its
+ * user could read root's stream and learn more than the process may reveal.
  *
- * What can fail returns 0 or an error number.  px_sysv_attach() and px_sysv_read() are async-signal-safe.
+ * Functions that can fail return 0 or an error number.  px_sysv_attach() and px_sysv_read() are
+ * async-signal-safe.
  */
 #ifndef PX_BASE_SYSV_H
 #define PX_BASE_SYSV_H
@@ -23,34 +25,41 @@
 
 #include "base/shm.h"
 
-/* Find out who we are; once, before a handler can ask for anything here. */
+/*
+ * Find out whether this process is AT_SECURE.  Call it once, before a signal handler can call the
+ * functions below.
+ */
 void px_sysv_init(void);
 
 /*
- * Make memory of zeros, with all its pages there, so that none can be missing later.  It is ours until it is
- * given away.  *number, never 0, is for the others.  ENOMEM: also where there may be no further segment.
+ * Create a segment of zeros with all its pages allocated, so that no page can be missing later.  It
+ * belongs to us until px_sysv_give().  Other processes attach it by *number, which is never 0.
+ * ENOMEM: no memory, or the limit of segments is reached.
  */
 int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number);
 
-/* From now on it is this user's, whom nobody tells before that.  EPERM. */
+/* Make this user the owner.  Publish the number to the user only after this call.  EPERM. */
 int px_sysv_give(uint32_t number, uid_t owner);
 
-/* Map what root made for us.  EACCES: it is no such memory; ENOENT, ENOMEM. */
+/* Map a segment that root made for us.  EACCES: not such a segment; ENOENT, ENOMEM. */
 int px_sysv_attach(uint32_t number, struct px_mapping *mapping);
 
-/* Read a part of what root made for this user, without keeping it mapped.  EIO: there is less. */
+/*
+ * Read a part of a segment that root made for this user, and unmap it.  EIO: the segment is too
+ * short.
+ */
 int px_sysv_read(uint32_t number, uid_t owner, size_t offset, void *to, size_t size);
 
-/* Map again what we have made, whoever it belongs to by now. */
+/* Map a segment that we created, with any owner. */
 int px_sysv_attach_own(uint32_t number, struct px_mapping *mapping);
 
-/* True if the process that made it is gone, or the memory is. */
+/* Return true if the creating process or the segment is gone. */
 bool px_sysv_is_orphan(uint32_t number);
 
-/* It goes when nobody has it mapped any more.  Without effect on what root did not make for this user. */
+/* Remove the segment when its last mapping goes.  No effect unless root made it for this user. */
 void px_sysv_remove(uint32_t number, uid_t owner);
 
-/* The same for its maker, whoever it belongs to by now.  Without effect for others. */
+/* Remove a segment that we created, with any owner.  No effect on segments of other creators. */
 void px_sysv_withdraw(uint32_t number);
 
 #endif
