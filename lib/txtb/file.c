@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OBJECT_BYTES 16 /* of an object, before the name */
+#define OBJECT_BYTES 16 /* of an object, without its name */
 #define BUFFER_BYTES_MAX 0x07FFFFFFu
 
 _Static_assert(PX_TXTB_FILE_CHUNK >= OBJECT_BYTES + PX_TXTB_FILE_NAME_MAX, "an object at least");
@@ -17,7 +17,7 @@ size_t px_txtb_file_read(int fd, void *buffer, size_t size, uint64_t offset)
 	size_t done = 0;
 	int state;
 
-	/* pread() is a cancellation point, and whoever reads holds a lock (GEN-7). */
+	/* pread() is a cancellation point, and the caller holds a lock (GEN-7). */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (done < size) {
 		ssize_t n = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
@@ -51,7 +51,7 @@ bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped)
 	return word_at(*is_swapped, id) == PX_TXTB_ID;
 }
 
-/* All of it that counts, in this machine's byte order. */
+/* Convert the fields that are used to this machine's byte order. */
 static void put_in_order(bool is_swapped, struct px_txtb_header *header)
 {
 	header->time_mask = word_of(is_swapped, header->time_mask);
@@ -78,7 +78,7 @@ static int read_header(struct px_txtb_file *file, struct px_txtb_header *header)
 	return 0;
 }
 
-/* A distance that is no slot's means that the order of the file is the order of time. */
+/* If the distance is not a multiple of an entry, entries are in the order of time in the file. */
 static uint32_t slot_of_oldest(const struct px_txtb_header *header)
 {
 	uint32_t distance = header->current - header->buffer_start;
@@ -102,7 +102,10 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 			   (OBJECT_BYTES + file->name_size);
 	file->nr_entries = (header.buffer_end - header.buffer_start) /
 			   (uint32_t)sizeof(struct px_txtb_entry);
-	/* A remainder of the registry is no gap: the first entry follows the last whole object. */
+	/*
+	 * If the registry has a remainder, it is not skipped: the first entry follows the last
+	 * whole object.
+	 */
 	file->entries_offset = sizeof(header) +
 			       (uint64_t)file->nr_objects * (OBJECT_BYTES + file->name_size);
 	if (file->entries_offset > size)

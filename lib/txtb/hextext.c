@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line is a mark, pairs of digits, and a line break; bare text has no mark and no lines.  What a
- * pair means is told by its place in the line and by the length and kind that stand before it:
+ * A line has a mark, pairs of digits, and a line break.  Bare text has no mark and no lines.  The
+ * meaning of a pair depends on its position in the line, and on the length and the kind of the
+ * record:
  *
  *	Intel HEX	: length, address (2), kind, data (length), checksum
- *	S-record	S kind, length of all that follows, address (2 to 4), data, checksum
+ *	S-record	S kind, length of the rest, address (2 to 4), data, checksum
  */
 #include "txtb/hextext.h"
 
@@ -23,20 +24,20 @@
 
 enum kind { UNKNOWN, INTEL = ':', MOTOROLA = 'S', BARE = 'x' };
 
-/* What a line is good for, as far as it is known. */
+/* What to do with the data of a line, as far as known. */
 enum use { DATA, IGNORED, END };
 
 struct converter {
 	enum kind kind;
-	bool is_over; /* an end record was read, or enough for any image */
+	bool is_over; /* an end record was read, or more bytes than any image has */
 
 	bool in_line;
-	int type; /* of an S-record: the digit; -1: still to come */
+	int type; /* of an S-record: the digit; -1: not read yet */
 	enum use use;
 	uint32_t nr_pairs; /* of the line so far */
-	uint32_t nr_all;   /* of the line, as it says */
+	uint32_t nr_all;   /* of the line, by its length field */
 	uint32_t nr_ahead; /* pairs before the data */
-	int high;	   /* half of a pair; -1: none */
+	int high;	   /* first half of a pair; -1: none */
 
 	int fd;
 	uint64_t nr_written;
@@ -61,7 +62,7 @@ static bool is_break(unsigned char byte)
 	return byte == '\n' || byte == '\r';
 }
 
-/* The kind of an Intel record stands in its fourth pair, too late for the length. */
+/* The kind of an Intel record is in the fourth pair, after the length. */
 static void take_intel_pair(struct converter *converter, unsigned char value)
 {
 	if (converter->nr_pairs == 0)
@@ -88,8 +89,8 @@ static int take_pair(struct converter *converter, unsigned char value)
 		return EINVAL;
 	if (!is_data) {
 		if (converter->nr_pairs > 0 && converter->nr_pairs >= converter->nr_all)
-			return EINVAL; /* more than the line says that it has */
-		/* The last one is the checksum. */
+			return EINVAL; /* more than the length field allows */
+		/* The last pair is the checksum. */
 		is_data = converter->use == DATA && converter->nr_pairs >= converter->nr_ahead &&
 			  converter->nr_pairs + 1 < converter->nr_all;
 		converter->nr_pairs++;
@@ -160,7 +161,7 @@ static int take_byte(struct converter *converter, unsigned char byte)
 	return take_digit(converter, byte);
 }
 
-/* The last line may lack its break. */
+/* The last line may have no line break. */
 static int end_text(struct converter *converter)
 {
 	if (converter->is_over)
@@ -189,7 +190,7 @@ static int write_out(struct converter *converter)
 	return 0;
 }
 
-/* Nothing is written before the id is known: a long text of something else costs one chunk. */
+/* Check the id before the first write, so that a long text of another kind costs only one chunk. */
 static int check_id(const struct converter *converter, bool is_end, bool *is_known)
 {
 	bool is_swapped;
@@ -216,7 +217,7 @@ static int take_chunk(struct converter *converter, size_t n, bool is_end)
 	return !error && is_known ? write_out(converter) : error;
 }
 
-/* Not beyond text_size, though the text may grow meanwhile. */
+/* Stop at text_size, even if the text grows. */
 static int convert(struct converter *converter, int fd, uint64_t text_size)
 {
 	uint64_t offset = 0;
@@ -234,7 +235,7 @@ static int convert(struct converter *converter, int fd, uint64_t text_size)
 	return error;
 }
 
-/* Beyond the process's limit the kernel would not only refuse but kill (SIGXFSZ). */
+/* Check the file size limit first: beyond it the kernel also sends SIGXFSZ. */
 static int make_memory(uint64_t size, int *fd)
 {
 	struct rlimit limit;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All texts stand in two pools, and a row has their places there instead of pointers: those would
- * be some 3000 relocations in every process that loads the library.
+ * All texts are in two pools, and a row holds offsets into them.  Pointers would need about 3000
+ * relocations in every process that loads the library.
  */
 #include "txtb/native.h"
 
 #include <stddef.h>
 
 struct names {
-	char none; /* so that place 0 is nobody's */
+	char none; /* so that offset 0 means no name */
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	char name_##id[sizeof(#name)];
 #include "txtb/txtb-events.def"
@@ -33,7 +33,7 @@ static const struct labels labels = {
 _Static_assert(sizeof(names) <= UINT16_MAX && sizeof(labels) <= UINT16_MAX, "places have 16 bits");
 
 struct row {
-	uint16_t name; /* place in names; 0: no such id */
+	uint16_t name; /* offset in names; 0: no such id */
 	uint16_t label[PX_NATIVE_WORDS];
 	bool is_in_viewer;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ThreadX and its middleware call the event ids of a trace buffer, and their information
- * words.  The table is txtb-events.def.
+ * The names that ThreadX and its middleware give to the event ids of a trace buffer and to their
+ * information words, from the table txtb-events.def.
  *
- * Constant, free of pointers, so that loading the library costs nothing for it.
+ * The data is constant and free of pointers, so it adds nothing to the time to load the library.
  */
 #ifndef PX_TXTB_NATIVE_H
 #define PX_TXTB_NATIVE_H
@@ -11,19 +11,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All ids of theirs are below; from 4096 up they belong to the application. */
+/* All ids of ThreadX and its middleware are below.  Ids from 4096 belong to the application. */
 #define PX_NATIVE_IDS 1000
 #define PX_NATIVE_WORDS 4
 
-/* The constant of this id, such as TX_TRACE_QUEUE_SEND, or NULL.  Async-signal-safe. */
+/*
+ * Return the name of the id's constant, such as TX_TRACE_QUEUE_SEND, or NULL.  Async-signal-safe.
+ */
 const char *px_native_name(uint32_t id);
 
-/* What information word i is called, such as queue_ptr, or NULL.  Async-signal-safe. */
+/* Return the name of information word i, such as queue_ptr, or NULL.  Async-signal-safe. */
 const char *px_native_label(uint32_t id, unsigned int i);
 
 /*
- * True if the viewer has a name of its own for this id, maybe another.  What it has none for it
- * shows as a user event, unless a definition names it.
+ * Return true if the viewer has its own name for this id, possibly a different one.  The viewer
+ * shows other ids as user events, unless a definition names them.
  */
 bool px_native_is_in_viewer(uint32_t id);
 

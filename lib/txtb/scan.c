@@ -5,17 +5,18 @@
 
 #include "base/compiler.h"
 
-/* Steps from entry to entry, of either way. */
+/* Differences between consecutive stamps, in both directions. */
 struct steps {
 	uint64_t nr_up, nr_down;
-	uint64_t up, down; /* ticks */
+	uint64_t up, down; /* in ticks */
 };
 
-/* The survey on its way. */
+/* The state of a scan. */
 struct scanner {
 	struct steps steps;
 	uint32_t nr_voters_up, nr_voters_down;
-	uint32_t nr_of_part; /* entries of the file, or from the oldest on, so far */
+	uint32_t nr_of_part; /* entries so far of the current part; one part starts at the first slot, the
+			      * other at the oldest */
 	uint32_t first_stamp, last_stamp;
 };
 
@@ -28,8 +29,8 @@ static void note_step(struct steps *steps, uint32_t from, uint32_t to)
 }
 
 /*
- * The entry in slot number i, stamp masked.  The first step of the file has no vote, nor has that
- * of the part from the oldest on; and into that part no step leads.
+ * Add the entry in slot i, with its masked stamp.  The first step of each part has no vote.  No
+ * step leads into the part that starts at the oldest entry.
  */
 static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uint32_t stamp)
 {
@@ -45,7 +46,7 @@ static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uin
 	scanner->last_stamp = stamp;
 }
 
-/* False at the first entry that is not in use. */
+/* Return false at the first unused entry. */
 static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		       struct scanner *scanner, const struct px_txtb_entry *entry)
 {
@@ -67,7 +68,7 @@ static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *fil
 	return true;
 }
 
-/* Put the parts together at the right ends, if there are two. */
+/* If there are two parts, connect the last entry of the file with the first one. */
 static void conclude(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		     struct scanner *scanner)
 {

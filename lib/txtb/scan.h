@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only all entries of a trace buffer together tell: how many there are, which way time goes, how
- * long all took, which ids occur.
+ * Finds the facts about a trace buffer that need all its entries: their number, the direction of
+ * time, the total duration, the ids.
  *
- * Relative time is computed as the viewer does: one direction is voted for the whole file, and a step
- * the other way is taken for a wrap.  The entries are gone through in the order of the file, and the
- * direction is not known before the end, so the steps of either way are added up apart.
+ * Relative time is computed as in the viewer.  All steps vote for one direction for the whole file,
+ * and a step in the other direction counts as a wrap.  Entries are read in the order of the file,
+ * and the direction is known only at the end, so the steps of both directions are summed
+ * separately.
  */
 #ifndef PX_TXTB_SCAN_H
 #define PX_TXTB_SCAN_H
@@ -15,10 +16,10 @@
 
 #include "txtb/file.h"
 
-#define PX_TXTB_SCAN_IDS 65536 /* the viewer looks at 16 bits of an id */
+#define PX_TXTB_SCAN_IDS 65536 /* the viewer uses 16 bits of an id */
 
 struct px_txtb_scan {
-	bool is_ended; /* by an unused slot */
+	bool is_ended; /* at an unused slot */
 	bool rises;
 	uint32_t nr_entries;
 	uint32_t oldest; /* slot */
@@ -28,16 +29,16 @@ struct px_txtb_scan {
 };
 
 /*
- * Look at all entries, size at a time in the window.  It ends at the unused slot, at the last, or where
- * the file ends by now.
+ * Read all entries, size at a time, into the window.  The scan ends at an unused slot, at the last
+ * slot, or at the end of the file.
  */
 void px_txtb_scan_make(struct px_txtb_scan *scan, const struct px_txtb_file *file, uint32_t size,
 		       struct px_txtb_entry *window);
 
-/* True if the id occurs; it is less than PX_TXTB_SCAN_IDS. */
+/* Return true if the id, which must be below PX_TXTB_SCAN_IDS, occurs. */
 bool px_txtb_scan_has(const struct px_txtb_scan *scan, uint32_t id);
 
-/* Number i of the ids that occur, the lowest first; PX_TXTB_SCAN_IDS behind the last. */
+/* Return the i-th id that occurs, in rising order, or PX_TXTB_SCAN_IDS after the last one. */
 uint32_t px_txtb_scan_id(const struct px_txtb_scan *scan, uint32_t i);
 
 #endif

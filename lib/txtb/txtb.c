@@ -15,12 +15,12 @@ void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uin
 	header->buffer_start = header->registry_end;
 	header->buffer_end = PX_TXTB_BASE + (uint32_t)px_txtb_image_size(nr_objects, nr_entries);
 	header->current = header->buffer_start;
-	header->reserved2[0] = 0xAAAAAAAA; /* as the kernel of ThreadX fills them */
+	header->reserved2[0] = 0xAAAAAAAA; /* the same values as in ThreadX */
 	header->reserved2[1] = 0xBBBBBBBB;
 	header->reserved2[2] = 0xCCCCCCCC;
 }
 
-/* The viewer takes a name with a parenthesis apart at it and swallows underscores as menu keys. */
+/* The viewer splits a name at a parenthesis, and treats underscores as menu keys. */
 static char shown(char byte)
 {
 	switch (byte) {
@@ -48,5 +48,5 @@ void px_txtb_object_init(struct px_txtb_object *object, enum px_txtb_object_type
 	for (size_t i = 0; i < sizeof(object->name) && name[i]; i++)
 		object->name[i] = shown(name[i]);
 	if (!object->name[0])
-		object->name[0] = '?'; /* an empty name reads as "Non-ASCII Name" */
+		object->name[0] = '?'; /* the viewer shows an empty name as "Non-ASCII Name" */
 }

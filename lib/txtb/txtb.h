@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace buffer of ThreadX (TXTB) as bytes: a header, an object registry, event entries, one
- * behind the other without a gap.  Words are written in the order of this machine; a reader tells
- * the order from the first four bytes.
+ * The byte layout of a ThreadX trace buffer (TXTB): a header, an object registry and event entries,
+ * without gaps. Words have the byte order of this machine; a reader detects the order from the
+ * first four bytes.
  *
- * Pure layout and arithmetic: no threads, no clocks, no memory of its own.
+ * Only layout and arithmetic: no threads, no clocks, no allocation.
  */
 #ifndef PX_TXTB_TXTB_H
 #define PX_TXTB_TXTB_H
@@ -15,20 +15,20 @@
 #include "base/compiler.h"
 
 #define PX_TXTB_ID 0x54585442u /* "TXTB" as a word */
-#define PX_TXTB_NAME_SIZE 60   /* bytes of a name in the registry; must stay below 64 */
+#define PX_TXTB_NAME_SIZE 60   /* bytes of a name in the registry; must be below 64 */
 
 /*
- * Registry slots of a live ring: the first count from 256 up for which the entries behind them
- * begin on a cache line.
+ * Registry slots of a live ring.  This is the smallest number from 256 up that puts the entries
+ * after them on a cache line.
  */
 #define PX_TXTB_LIVE_OBJECTS 268
 
-/* Addresses in an image mean nothing to a reader of the file; they only have to be consistent. */
+/* Addresses in an image mean nothing to a reader of the file.  They only have to be consistent. */
 #define PX_TXTB_BASE 0x00010000u
 
 struct px_txtb_header {
 	uint32_t id;
-	uint32_t time_mask; /* stamps are taken modulo time_mask + 1 */
+	uint32_t time_mask; /* stamps are modulo time_mask + 1 */
 	uint32_t base;
 	uint32_t registry_start;
 	uint16_t reserved1;
@@ -52,22 +52,22 @@ enum px_txtb_object_type {
 	PX_TXTB_FILE = 10,
 	PX_TXTB_TCP_SOCKET = 13,
 	PX_TXTB_UDP_SOCKET = 14,
-	PX_TXTB_EVENT_TYPE = 15 /* ours: the name of a user event */
+	PX_TXTB_EVENT_TYPE = 15 /* our own: the name of a user event */
 };
 
 struct px_txtb_object {
-	uint8_t available; /* 1: the slot may be reused; readers do not look at it */
+	uint8_t available; /* 1: the slot may be reused; readers ignore it */
 	uint8_t type;
 	uint8_t priority_high; /* threads: 0x80 | priority >> 8 */
 	uint8_t priority_low;
 	uint32_t handle;
 	uint32_t parameter1;
 	uint32_t parameter2;
-	char name[PX_TXTB_NAME_SIZE]; /* need not end in a null */
+	char name[PX_TXTB_NAME_SIZE]; /* may lack a null byte */
 };
 
 struct px_txtb_entry {
-	uint32_t context; /* handle of the thread; 0 ends the parse */
+	uint32_t context; /* handle of the thread; 0 ends the buffer */
 	uint32_t priority;
 	uint32_t id; /* CPU << 24 | event id; readers use 16 bits */
 	uint32_t stamp;
@@ -82,27 +82,27 @@ enum {
 	PX_TXTB_RUNNING = 6,	   /* native id: the context runs; used as filler */
 	PX_TXTB_USER_EVENT = 4096, /* user ids: 4096 + event type id */
 	PX_TXTB_DATA =
-		PX_TXTB_USER_EVENT, /* event type 0 does not exist: more data of the entry before */
+		PX_TXTB_USER_EVENT, /* there is no event type 0: more data of the previous entry */
 	PX_TXTB_USER_EVENT_LAST = 65535
 };
 
-/* Contexts that are no thread. */
-#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word is the interrupted thread */
+/* Contexts that are not threads. */
+#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word holds the interrupted thread */
 #define PX_TXTB_INITIALIZE 0xF0F0F0F0u
 
-/* Handles are `type << 24 | serial`: unique over all types, never 0, below 0xF0F0F0F0. */
+/* Handles are `type << 24 | serial`: unique over all types, never 0, and below 0xF0F0F0F0. */
 PX_INLINE uint32_t px_txtb_handle(enum px_txtb_object_type type, uint32_t serial)
 {
 	return (uint32_t)type << 24 | (serial & 0xFFFFFF);
 }
 
-/* Thread events: smaller numbers are more urgent, 0 ... 1023. */
+/* The priority word of thread events.  Priorities are 0 ... 1023, smaller is more urgent. */
 PX_INLINE uint32_t px_txtb_priority_word(uint32_t priority)
 {
 	return 0x80000000u | (priority & 0x3FF) << 16 | (priority & 0x3FF);
 }
 
-/* Bytes from the start of an image to its first entry, and of the whole image. */
+/* Return the offset of the first entry in an image. */
 PX_INLINE size_t px_txtb_entries_offset(uint32_t nr_objects)
 {
 	return sizeof(struct px_txtb_header) + (size_t)nr_objects * sizeof(struct px_txtb_object);
@@ -120,12 +120,13 @@ _Static_assert((sizeof(struct px_txtb_header) +
 		       0,
 	       "entries of a live ring begin on a cache line");
 
-/* A header for an image whose oldest entry is the first. */
+/* Fill in the header of an image with the oldest entry first. */
 void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
 
 /*
- * A registry object with a name that the viewer can show: printable ASCII without the characters it
- * trips over, ( ) and _; cut to the field.  priority counts for threads only.
+ * Fill in a registry object with a name that the viewer can show.  Replace characters outside
+ * printable ASCII and the characters ( ) and _, which the viewer misreads, and truncate the name to
+ * the field.  priority is used for threads only.
  */
 void px_txtb_object_init(struct px_txtb_object *object, enum px_txtb_object_type type,
 			 uint32_t handle, uint32_t priority, const char *name);
