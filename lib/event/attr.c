@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#define MAGIC UINT64_C(0x3172747461787870) /* "pxxattr1" in memory, on most machines */
+#define MAGIC UINT64_C(0x3172747461787870) /* "pxxattr1" in memory, on little-endian machines */
 
 _Static_assert(sizeof(PACKAGE_STRING) <= PX_TRACE_NAME_MAX, "GENVER-2");
 

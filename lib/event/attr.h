@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The attribute object of a stream: plain values, no pointers, no resources.
+ * The attributes object of a stream: plain values, no pointers, no resources.
  *
- * Setters keep what they are given; a stream rounds sizes up when it is created and reports what it
- * really uses (ATTR-3).  The object lives in the caller's memory (trace_attr_t) and is trusted only
- * as far as its magic word goes: initialised and not destroyed.
+ * Setters store the values they get.  At creation a stream rounds sizes up and reports the sizes
+ * that it really uses (ATTR-3).  The object is in the caller's memory (trace_attr_t), and only its
+ * magic word is checked: initialised and not destroyed.
  */
 #ifndef PX_EVENT_ATTR_H
 #define PX_EVENT_ATTR_H
@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, null included (AMB-10) */
+#define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, with the null byte (AMB-10) */
 #define PX_RINGS_MAX 1024		/* of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
 
 enum px_full_policy {
-	PX_POLICY_DEFAULT = 0, /* LOOP without log, FLUSH with one (INIT-8) */
+	PX_POLICY_DEFAULT = 0, /* LOOP without a log, FLUSH with a log (INIT-8) */
 	PX_POLICY_LOOP = 1,
 	PX_POLICY_UNTIL_FULL = 2,
 	PX_POLICY_FLUSH = 3,
@@ -32,25 +32,25 @@ struct px_attr {
 	char name[PX_TRACE_NAME_MAX + 1];
 	struct timespec create_time; /* CLOCK_REALTIME; zero before a stream exists */
 	struct timespec clock_resolution;
-	uint64_t stream_size;	/* bytes for records: asked for, or what a stream guarantees */
-	uint64_t max_data_size; /* bytes of user data of one event */
+	uint64_t stream_size;	/* bytes for records: requested, or guaranteed by the stream */
+	uint64_t max_data_size; /* bytes of user data of an event */
 	uint64_t log_size;	/* bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
 	uint32_t inherited;   /* 0 or 1 */
-	uint32_t nr_rings;    /* 0: one for each CPU, and a shared one where that makes sense */
-} __attribute__((may_alias)); /* its memory was declared as a trace_attr_t */
+	uint32_t nr_rings;    /* 0: one per CPU, and a shared ring where useful */
+} __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
-/* Fill in the defaults.  Cannot fail (INIT-5). */
+/* Set the defaults.  Cannot fail (INIT-5). */
 void px_attr_init(struct px_attr *attr);
 
 /* Make the object unusable until it is initialised again (DESTROY-3). */
 void px_attr_destroy(struct px_attr *attr);
 
-/* False for NULL and for objects that were never initialised or are destroyed. */
+/* Return false for NULL and for objects that were never initialised or are destroyed. */
 bool px_attr_is_valid(const struct px_attr *attr);
 
-/* Store at most PX_TRACE_NAME_MAX - 1 bytes of name and a null (SETNAME-2, SETNAME-3). */
+/* Store at most PX_TRACE_NAME_MAX - 1 bytes of name and a null byte (SETNAME-2, SETNAME-3). */
 void px_attr_set_name(struct px_attr *attr, const char *name);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Without pointers, as in native.c: loading the library costs no relocations for it. */
+/*
+ * Tables without pointers, as in native.c, so that loading the library needs no relocations for
+ * them.
+ */
 #include "event/calls.h"
 
 #include <stddef.h>

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of an unmodified program as events: what calls.def says, for the code that records them, and for
- * the code that shows them as ThreadX would have recorded them.
+ * Calls of an unmodified program as events: the facts from calls.def, for the code that records
+ * calls and for the code that shows them as ThreadX would record them.
  *
- * The types have fixed ids and predefined names, so nobody opens them, and they take nothing from what the program
- * itself may open.  A program may open such a name: then it has that id, and records its own data under it, without
- * PX_RECORD_CALL.
+ * The types have fixed ids and predefined names.  They need not be opened, and they do not reduce
+ * the number of types that the program can open.  If a program opens such a name, it gets this id
+ * and records its own data under it, without PX_RECORD_CALL.
  *
- * A call that did not wait is one event, recorded when it is over.  One that waits is two of the same type: the first
- * when it begins to wait (PX_RECORD_BEGINS: what the object was like then, its result means nothing), the second when
- * it is over (PX_RECORD_ENDS).  A call whose thread is cancelled there, or leaves by longjmp, has the first alone.
+ * A call that did not wait is one event, recorded at its end.  A call that waits is two events of
+ * the same type.  The first is recorded when the call starts to wait (PX_RECORD_BEGINS): it has the
+ * state of the object at that time, and its result means nothing.  The second is recorded at the
+ * end of the call (PX_RECORD_ENDS).  If the thread is cancelled in the call, or leaves it by
+ * longjmp, there is only the first event.
  *
- * Kinds of fields, in calls.def: p 64 bits shown in hex, n and q 64 bits, n of nanoseconds and q with a sign; d 32 bits
- * with a sign, u without, x in hex, t a thread id; h 16 bits, e 16 bits, an error number, c the same, of a function
- * of C11, shown as what that returned; s text up to the end of the data, a the address of a socket.  - is a field that
- * the call does not use.  In the layout OBJECT fields are of 64, 32, 16 and 16 bits, in FD of 32, 32 and 64 bits, in
- * WORDS of 64 bits; further ones follow as they come, without padding.
+ * Kinds of fields in calls.def:
+ *
+ *	p	64 bits, shown in hex
+ *	n	64 bits, nanoseconds
+ *	q	64 bits with a sign
+ *	d	32 bits with a sign
+ *	u	32 bits without a sign
+ *	x	32 bits, shown in hex
+ *	t	32 bits, a thread id
+ *	h	16 bits
+ *	e	16 bits, an error number
+ *	c	16 bits, an error number, shown as the return value of a C11 function
+ *	s	text up to the end of the data
+ *	a	the address of a socket
+ *	-	a field that the call does not use
+ *
+ * In the layout OBJECT the fields have 64, 32, 16 and 16 bits, in FD 32, 32 and 64 bits, in WORDS
+ * 64 bits.  Further fields follow without padding.
  */
 #ifndef PX_EVENT_CALLS_H
 #define PX_EVENT_CALLS_H
@@ -39,7 +54,7 @@ PX_INLINE unsigned int px_call_event(enum px_call call)
 	return PX_EVENT_CALL_FIRST + (unsigned int)call;
 }
 
-/* False: the id is none of a call. */
+/* Return false if the id is not the id of a call. */
 PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 {
 	*call = (enum px_call)(id - PX_EVENT_CALL_FIRST);
@@ -48,25 +63,25 @@ PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
 
-/* What stands in an information word. */
+/* The contents of an information word. */
 enum px_call_info {
 	PX_INFO_ZERO,
 	PX_INFO_ONE,
-	PX_INFO_FOREVER, /* 0xFFFFFFFF: ThreadX's option to wait for ever */
+	PX_INFO_FOREVER, /* 0xFFFFFFFF: ThreadX's option to wait forever */
 	PX_INFO_SELF,	 /* the handle of the calling thread */
-	PX_INFO_OBJECT,	 /* that of the object */
+	PX_INFO_OBJECT,	 /* the handle of the object */
 	PX_INFO_VALUE,	 /* the field of that name in the layout */
 	PX_INFO_COUNT,
 	PX_INFO_RESULT,
-	PX_INFO_THREAD,	   /* the handle of the thread whose tid is the value; 0: none */
-	PX_INFO_NEXT,	   /* the handle of who runs next */
+	PX_INFO_THREAD,	   /* the handle of the thread with the value as its tid; 0: none */
+	PX_INFO_NEXT,	   /* the handle of the thread that runs next */
 	PX_INFO_POOL,	   /* the handle of the heap */
 	PX_INFO_LOW_FIRST, /* low half of a word */
 	PX_INFO_LOW_SECOND
 };
 
 #define PX_CALL_OBJECT_NONE 0
-/* TCP or UDP: whoever shows it knows from socket(). */
+/* TCP or UDP: the code that shows the call knows it from socket(). */
 #define PX_CALL_OBJECT_SOCKET PX_TXTB_TCP_SOCKET
 
 struct px_call_facts {
@@ -79,7 +94,7 @@ struct px_call_facts {
 
 extern const struct px_call_facts px_calls[PX_CALLS] __attribute__((visibility("hidden")));
 
-/* What the event type is called.  Async-signal-safe. */
+/* Return the name of the event type.  Async-signal-safe. */
 const char *px_call_name(enum px_call call);
 
 /* The first 16 bytes of the data of a call. */

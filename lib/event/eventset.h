@@ -2,9 +2,9 @@
 /*
  * Event type ids and sets of them.
  *
- * One id means the same in every stream of a process, in every process of a family and in every set
- * (MAP-3), so a set is a plain bit string over all ids that can exist.  It is recorded in START and
- * FILTER events as it lies in memory.
+ * An id has the same meaning in every stream of a process, in every process that shares the name
+ * table, and in every set (MAP-3).  So a set is a bit string over all possible ids.  START and
+ * FILTER events hold a copy of its memory.
  */
 #ifndef PX_EVENT_EVENTSET_H
 #define PX_EVENT_EVENTSET_H
@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 
 enum {
-	PX_EVENT_NONE = 0, /* never an event type: catches ids that were never opened */
+	PX_EVENT_NONE = 0, /* never an event type; catches ids that were never opened */
 	PX_EVENT_ERROR = 1,
 	PX_EVENT_START = 2,
 	PX_EVENT_STOP = 3,
@@ -36,9 +36,9 @@ enum {
 
 struct px_eventset {
 	uint64_t bits[PX_EVENTSET_WORDS];
-} __attribute__((may_alias)); /* its memory may have been declared as a trace_event_set_t */
+} __attribute__((may_alias)); /* the memory may be declared as a trace_event_set_t */
 
-/* id < PX_EVENT_IDS is the caller's to check, here and below. */
+/* The caller must check that id < PX_EVENT_IDS, here and below. */
 PX_INLINE bool px_eventset_has(const struct px_eventset *set, unsigned int id)
 {
 	return px_read_once(&set->bits[id / 64]) >> (id % 64) & 1;

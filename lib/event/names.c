@@ -11,7 +11,7 @@
 
 #define NR_ENTRIES (PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 
-/* The word of an entry. */
+/* The state and the owner's tid in the word of an entry. */
 enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2 };
 
 #define YIELDS 16
@@ -34,14 +34,14 @@ static const struct {
 	{PX_EVENT_UNNAMED, "posix_trace_unnamed_userevent"},
 };
 
-/* The name that is looked for. */
+/* The name to find. */
 struct key {
 	const char *name;
-	size_t size; /* with the null */
+	size_t size; /* with the null byte */
 	uint32_t hash;
 };
 
-/* Who opens, and how long it waits for an owner that lives. */
+/* The calling thread, and how long it waits for an owner that is alive. */
 struct opener {
 	uint32_t tid;
 	px_procfs_asked *alive;
@@ -59,7 +59,7 @@ static unsigned int find_predefined(const struct key *key)
 	return PX_EVENT_NONE;
 }
 
-/* False if the name is too long. */
+/* Return false if the name is too long. */
 static bool make_key(struct key *key, const char *name)
 {
 	key->name = name;
@@ -70,7 +70,10 @@ static bool make_key(struct key *key, const char *name)
 	return key->size <= PX_NAME_MAX + 1;
 }
 
-/* READY entries only.  The null takes part, so a text without one equals no name. */
+/*
+ * For READY entries only.  The comparison includes the null byte, so a text without one matches no
+ * name.
+ */
 static bool holds(const struct px_name_entry *entry, const struct key *key)
 {
 	return px_read_once(&entry->hash) == key->hash &&
@@ -111,12 +114,16 @@ static void give_way(unsigned int round)
 	if (round < YIELDS)
 		sched_yield();
 	else
-		nanosleep(&nap, NULL); /* cut short by a signal: the next round makes up for it */
+		nanosleep(&nap, NULL); /* after an early return because of a signal, the next round waits
+				        * again */
 }
 
 static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 {
-	/* It will not move while we run: we interrupted it, or it died and we have its tid. */
+	/*
+	 * This owner cannot proceed while we run: either we are its signal handler, or it died and
+	 * we have its tid.
+	 */
 	if (owner == opener->tid)
 		return true;
 	if (waited_ns >= ASK_AFTER_NS && !opener->alive(owner))
@@ -127,7 +134,7 @@ static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 	return true;
 }
 
-/* Returns the word that came after word, which was WRITING. */
+/* Wait until a WRITING word changes, and return the new word. */
 static PX_COLD uint32_t wait_for_owner(struct px_name_entry *entry, uint32_t word,
 				       struct opener *opener)
 {
@@ -147,7 +154,7 @@ static PX_COLD uint32_t wait_for_owner(struct px_name_entry *entry, uint32_t wor
 	return now;
 }
 
-/* The state of an entry, once it is decided. */
+/* Return the state of an entry; wait while it is WRITING. */
 static uint32_t settle(struct px_name_entry *entry, struct opener *opener)
 {
 	uint32_t word = px_load_acquire(&entry->word);
@@ -157,7 +164,10 @@ static uint32_t settle(struct px_name_entry *entry, struct opener *opener)
 	return word & STATE_MASK;
 }
 
-/* Store the name in an entry that was FREE.  False if another was quicker, or gave us up. */
+/*
+ * Store the name in an entry that was FREE.  Return false if another thread claimed it first, or
+ * gave up waiting for us.
+ */
 static bool try_add(struct px_name_entry *entry, const struct key *key, uint32_t tid)
 {
 	uint32_t writing = tid << TID_SHIFT | WRITING;
@@ -181,7 +191,7 @@ static bool find_or_add(struct px_name_entry *entry, const struct key *key, stru
 			return true;
 		state = settle(entry, opener);
 	}
-	/* Neither here (in a hostile table) means nothing to us, like DEAD. */
+	/* Any other state occurs only in a hostile table: treat it like DEAD. */
 	return state == READY && holds(entry, key);
 }
 

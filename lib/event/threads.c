@@ -9,7 +9,10 @@
 
 _Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
 
-/* Objects are copied as words, so that a race shows as a changed place word, never as undefined. */
+/*
+ * Entries are copied as words: after a race the word of the entry has changed, and the behaviour
+ * stays defined.
+ */
 union object_words {
 	struct px_object object;
 	uint64_t words[OBJECT_WORDS];
@@ -23,8 +26,8 @@ static uint64_t *words_of(struct px_threads_entry *place)
 _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
 
 /*
- * Take the next place for ourselves.  One that is being written, or has been by somebody younger
- * while we slept, is left to them, and the next one tried.
+ * Claim the next entry.  If another thread is writing to an entry, or a later writer used it while
+ * we slept, try the next one.
  */
 static struct px_threads_entry *claim_place(struct px_threads *objects, uint64_t *serial)
 {
@@ -50,7 +53,7 @@ uint64_t px_threads_add(struct px_threads *objects, const struct px_object *obje
 	struct px_threads_entry *place = claim_place(objects, &serial);
 
 	if (!place)
-		return serial; /* all places belong to the dead */
+		return serial; /* every entry was left by a thread that was killed while it wrote */
 	px_write_fence();
 	PX_TESTPOINT("objects.add.writing");
 	for (size_t i = 0; i < OBJECT_WORDS; i++)

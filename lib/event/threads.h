@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a stream: what a handle in an entry stands for.  Threads and event types; the
- * newest PX_THREADS_MAX are kept, a further one replaces the oldest.
+ * The thread table of a stream: what a thread's handle in an entry means.  It holds threads only;
+ * event types are in typelist.h.  It keeps the newest PX_THREADS_MAX threads, and a further one
+ * replaces the oldest.
  *
- * In shared memory, written by traced threads at their first event (also in signal handlers), read
- * by the controller.  Wait-free: a writer takes the next place by a fetch-and-add, and passes over
- * one that somebody is still writing to; the word of the place tells a reader whether what it
- * copied is whole, as in a ring.
+ * The table is in shared memory.  A traced thread adds itself at its first event, also in a signal
+ * handler, and the controller reads the table.  A writer takes the next entry by fetch-and-add, and
+ * skips an entry that another thread is still writing.  From the word of the entry a reader sees
+ * whether its copy is complete, as in a ring.  Wait-free.
  */
 #ifndef PX_EVENT_THREADS_H
 #define PX_EVENT_THREADS_H
@@ -20,15 +21,21 @@
 #define PX_THREADS_MAX 1024
 #define PX_OBJECT_NAME_SIZE 64
 
-/* What belongs to no thread, such as the events of a controller in another process (INFO-3). */
+/*
+ * The handle for events that belong to no thread, such as those of a controller in another process
+ * (INFO-3).
+ */
 #define PX_NO_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFF)
 #define PX_NO_THREAD_NAME "no thread"
 
-/* Who has the CPU while a thread sleeps and nobody is known to do anything, in the image of a log. */
+/*
+ * The handle of the idle thread in the image of a log.  It has the CPU while a thread sleeps and no other
+ * thread is known to run.
+ */
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
 
-/* True for the handle of a thread that there may be. */
+/* Return true for a handle that a real thread can have. */
 PX_INLINE bool px_is_thread(uint32_t handle)
 {
 	return handle >> 24 == PX_TXTB_THREAD && handle < PX_IDLE_THREAD;
@@ -37,12 +44,12 @@ PX_INLINE bool px_is_thread(uint32_t handle)
 struct px_object {
 	uint32_t handle;
 	uint32_t type;	   /* enum px_txtb_object_type */
-	uint32_t priority; /* of a thread: 0 ... 1023, smaller is more urgent */
+	uint32_t priority; /* 0 ... 1023, smaller is more urgent */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t reserved;
-	uint64_t thread;		/* pthread_t of a thread */
-	char name[PX_OBJECT_NAME_SIZE]; /* ends in a null */
+	uint64_t thread;		/* pthread_t */
+	char name[PX_OBJECT_NAME_SIZE]; /* null-terminated */
 };
 
 struct px_threads_entry {
@@ -51,20 +58,21 @@ struct px_threads_entry {
 };
 
 struct px_threads {
-	uint64_t next; /* serial of the next object */
+	uint64_t next; /* serial of the next thread */
 	struct px_threads_entry place[PX_THREADS_MAX];
 };
 
 /*
- * Add an object and return its serial.  Where all places belong to threads that died as they wrote
- * there, it is lost, and the serial is one that px_threads_get() does not find.  Async-signal-safe.
+ * Add a thread and return its serial.  If all entries were left by threads that were killed while
+ * they wrote, the thread is not stored, and px_threads_get() does not find its serial.
+ * Async-signal-safe.
  */
 uint64_t px_threads_add(struct px_threads *objects, const struct px_object *object);
 
-/* Copy the object with this serial.  False if it is not there (any more). */
+/* Copy the thread with this serial.  Return false if it is not, or no longer, in the table. */
 bool px_threads_get(const struct px_threads *objects, uint64_t serial, struct px_object *object);
 
-/* The object with this handle, the youngest if there are several. */
+/* Copy the thread with this handle, the newest if there are several. */
 bool px_threads_find(const struct px_threads *objects, uint32_t handle, struct px_object *object);
 
 #endif

@@ -14,14 +14,17 @@
 
 #define SYSTEM_PREFIX "posix_trace_"
 
-/* Dark enough for white text. */
+/* Dark colours, because TraceX shows white text on them. */
 static const unsigned char colour[][3] = {
 	{31, 73, 125}, {148, 54, 52}, {79, 98, 40},  {96, 74, 123}, {49, 104, 116}, {152, 72, 6},
 	{64, 64, 64},  {120, 30, 90}, {20, 90, 50},  {110, 80, 20}, {60, 60, 140},  {130, 20, 20},
 	{0, 100, 100}, {90, 50, 30},  {70, 20, 110}, {40, 80, 0},
 };
 
-/* What the information words of system events are; of all others they are the first bytes. */
+/*
+ * Labels of the first information word of system events.  In all other events it holds the first
+ * bytes of the data.
+ */
 static const struct {
 	unsigned int id;
 	const char *label;
@@ -32,9 +35,9 @@ static const struct {
 	{PX_EVENT_FILTER, "Old filter 0-31"},
 };
 
-/* Of these the beginnings of the words are the same. */
+/* Events that need a fixed abbreviation, because their words start with the same letters. */
 static const struct {
-	const char *name; /* behind the prefix */
+	const char *name; /* after the prefix */
 	char abbreviation[3];
 } system_event[] = {
 	{"start", "Go"},
@@ -46,7 +49,7 @@ static const struct {
 __attribute__((format(printf, 2, 3))) static void print(struct px_trxc *trxc, const char *format,
 							...)
 {
-	char line[512]; /* longer than any */
+	char line[512]; /* longer than any line */
 	va_list arguments;
 	size_t length;
 
@@ -59,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct px_trxc *trxc, co
 	trxc->length += length;
 }
 
-/* No comma, no parenthesis, printable ASCII. */
+/* Replace commas, parentheses and everything outside printable ASCII. */
 static char fitting(char byte)
 {
 	switch (byte) {
@@ -106,7 +109,7 @@ static bool find_system_abbreviation(const char *name, char text[3])
 	return false;
 }
 
-/* The beginnings of the first two words, or of the only one. */
+/* Use the first letters of the first two words, or the first two letters of a single word. */
 static void make_abbreviation(const char *name, char text[3])
 {
 	const char *first = name;

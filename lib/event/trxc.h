@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file in which TraceX looks for the names of user events, tracex_custom.trxc.
+ * Writes tracex_custom.trxc, the file with the names of user events for TraceX.
  *
- * TraceX splits a line at every comma, wants 13 fields none of which is empty, a parenthesis at exactly
- * its place, and two colours, of which it shows the first under white text.  One wrong line makes the
- * load of every trace fail, so names are made to fit.
+ * TraceX splits a line at every comma.  It requires 13 fields without an empty one, parentheses at
+ * exactly their places, and two colours, of which it shows the first under white text.  After one
+ * wrong line TraceX can load no trace at all, so names are changed where necessary.
  */
 #ifndef PX_EVENT_TRXC_H
 #define PX_EVENT_TRXC_H
 
 #include <stddef.h>
 
-/* Text that is written into a buffer as far as that goes; length counts all of it. */
+/* Text in a buffer of fixed size.  length also counts the text that did not fit. */
 struct px_trxc {
 	char *buffer;
 	size_t size;
@@ -21,8 +21,8 @@ struct px_trxc {
 void px_trxc_begin(struct px_trxc *trxc);
 
 /*
- * A user event: its TXTB id, its name, and what its information words are called.  label NULL, or one of
- * the four: bytes of the event's data.
+ * Add a user event: its TXTB id, its name, and the labels of its information words.  If label or
+ * one of its four elements is NULL, the word is labelled as bytes of the event's data.
  */
 void px_trxc_add(struct px_trxc *trxc, unsigned int txtb_id, const char *name,
 		 const char *const label[4]);

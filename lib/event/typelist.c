@@ -10,7 +10,10 @@ static void write_name(struct px_typelist_entry *entry, const char *name)
 {
 	size_t i;
 
-	/* By bytes: others may be writing the same, and readers look at them only when READY. */
+	/*
+	 * Store single bytes: other threads may write the same name, and readers use it only when
+	 * READY.
+	 */
 	for (i = 0; i < PX_NAME_MAX && name[i]; i++)
 		__atomic_store_n(&entry->name[i], name[i], __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->name[i], '\0', __ATOMIC_RELAXED);
@@ -25,13 +28,13 @@ uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *
 		uint32_t word = px_load_acquire(&list->entry[i].word);
 
 		if (word == 0 && !px_compare_exchange(&list->entry[i].word, 0, writing))
-			continue; /* another was quicker: perhaps with the same */
+			continue; /* another thread was faster, possibly with the same id */
 		if (word == 0 || word >> ID_SHIFT == id)
 			break;
 		i++;
 	}
 	if (i == PX_TYPELIST_MAX)
-		return i; /* no list of ours */
+		return i; /* only possible if the list is corrupt */
 	PX_TESTPOINT("typelist.add.taken");
 	if ((px_read_once(&list->entry[i].word) & STATE_MASK) != READY) {
 		write_name(&list->entry[i], name);

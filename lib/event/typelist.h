@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event types of a stream, in the order in which they were opened: ids and names.
+ * The event types of a stream in the order in which they were opened: ids and names.
  *
- * It stands in the stream's segment, so that names can be told for whatever was recorded, also when
- * the processes that recorded it, and the table of their family with them, are gone (EXEC-3).  It is
- * only added to, by any process that is traced and by the controller, without a lock:
+ * The list is in the stream's segment.  So all recorded types can be named even after the recording
+ * processes and their shared name table are gone (EXEC-3).  Traced processes and the controller
+ * only add to the list, without a lock:
  *
- *	0 -> {id, WRITING}		by compare-exchange: the place is that id's for ever
- *	{id, WRITING} -> {id, READY}	when the name is written
+ *	0 -> {id, WRITING}		by compare-exchange; the entry belongs to this id forever
+ *	{id, WRITING} -> {id, READY}	after the name is written
  *
- * All who add an id write the same name, since they have it from the same table.  So whoever finds
- * its id WRITING writes the name once more, and nobody waits for one that was killed there.
+ * All writers of an id write the same name, because they have it from the same table.  So a thread
+ * that finds its id WRITING writes the name again, and does not wait for a thread that may have
+ * been killed.
  *
- * Async-signal-safe.  Hostile input for another user's process.
+ * Async-signal-safe.  To a process of another user the list is hostile input.
  */
 #ifndef PX_EVENT_TYPELIST_H
 #define PX_EVENT_TYPELIST_H
@@ -26,25 +27,28 @@
 #define PX_TYPELIST_MAX (PX_EVENT_IDS - PX_EVENT_USER_FIRST)
 
 struct px_typelist_entry {
-	uint32_t word; /* id << 2 | state; 0: free, like all behind it */
+	uint32_t word; /* id << 2 | state; 0: free, and so are all later entries */
 	char name[PX_NAME_MAX + 1];
 };
 
 struct px_typelist {
-	struct px_eventset listed; /* READY ids, but for what a kill left out; saves the search */
+	struct px_eventset listed; /* READY ids, without those of killed writers; avoids a search */
 	struct px_typelist_entry entry[PX_TYPELIST_MAX];
 };
 
-/* Add a named user event type, if it is not there.  Returns its number in the list. */
+/* Add a named user event type, unless it is in the list.  Return its index. */
 uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *name);
 
 /*
- * Type number i and its name.  *id is PX_EVENT_NONE if it is not ready.  False behind the last one.
+ * Get type i and its name.  *id is PX_EVENT_NONE if the type is not READY.  Return false after the
+ * last one.
  */
 bool px_typelist_get(const struct px_typelist *list, uint32_t i, unsigned int *id,
 		     char name[PX_NAME_MAX + 1]);
 
-/* The name of a type, which may be a predefined one.  0, or EINVAL: it is not there. */
+/*
+ * Get the name of a type, which may be predefined.  Return 0, or EINVAL if there is no such type.
+ */
 int px_typelist_name(const struct px_typelist *list, unsigned int id, char name[PX_NAME_MAX + 1]);
 
 #endif
