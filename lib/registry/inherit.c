@@ -21,7 +21,7 @@ static bool holds(const uint64_t member[PX_SEGMENT_MEMBERS], uint64_t word)
 	return false;
 }
 
-/* A process on the way up. */
+/* An ancestor of this process. */
 struct ancestor {
 	uint32_t pid;
 	uint32_t parent; /* 0: none */
@@ -42,7 +42,10 @@ static bool descends(const struct px_registry_slot *slot, const uint64_t member[
 	if (us->start == 0 || !look_at(us->pid, &at))
 		return false;
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
-		/* It lived before the stream: so it, and we, are none of its future (FORK-3). */
+		/*
+		 * This process started before the stream, so neither it nor its descendants are
+		 * traced (FORK-3).
+		 */
 		if (at.start < slot->create_start || !look_at(at.parent, &at))
 			return false;
 		if (at.pid == slot->target.pid && at.start == slot->target.start)
@@ -60,11 +63,13 @@ bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index
 	uint64_t *member;
 	bool is_born;
 
-	/* Not on the stack: it may be a handler's, which is small. */
+	/* Not on the stack, because this may be a small signal stack. */
 	member = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (member == MAP_FAILED)
 		return false;
-	/* Not kept mapped: most who ask have nothing to do with it. */
+	/*
+	 * Read without a mapping: most processes that call this have nothing to do with the stream.
+	 */
 	is_born = px_registry_read_segment(index, slot, offsetof(struct px_segment, member), member,
 					   size) == 0 &&
 		  px_inherit_is_among(slot, member, us);

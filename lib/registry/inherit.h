@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which inherited streams a process was born into.
+ * Finds the streams that a process inherits.
  *
- * A stream with the attribute POSIX_TRACE_INHERITED traces its target and all that descend from it,
- * if each link of the descent began after the stream was made (FORK-1 ... FORK-3, SPAWN-1).  That is
- * decided once in the life of a process: streams made later trace it only as their target.  How it
- * is found out depends on how the process came to be:
+ * A stream with the attribute POSIX_TRACE_INHERITED traces its target and all descendants, if each
+ * process on the way from the target started after the creation of the stream (FORK-1 ... FORK-3,
+ * SPAWN-1).  This is decided once for each process: a stream that is created later traces the
+ * process only as its target.  The decision depends on how the process was created:
  *
- *	fork, clone	The child has a copy of its parent's memory, and there the parent's *lineage*:
- *			who it is, and to what it is attached.  A handler has brought it up to date
- *			just before fork.  The page that says who we are is zero in the child
- *			(process.h), so it finds out that the lineage is another's.
- *	exec		The process is the same as before, by pid and start.  It is the target of a
- *			stream, or stands among its *members*.
- *	posix_spawn,	The memory is new, and no handler ran.  The constructor goes up the parents
- *	vfork + exec	in /proc, until it meets the target, or a member, of a stream; each link on
- *			the way must have begun after the stream was made.
+ *	fork, clone	The child has a copy of its parent's memory with the parent's struct px_inheritance: the
+ *			parent's id and its attached streams.  A fork handler updated it just before fork.  The
+ *			page with the id of the process is zero in the child (process.h), so the child sees that
+ *			this inheritance belongs to another process.
+ *	exec		The process keeps its pid and start time.  It is the target of a stream or one of its
+ *			*members*.
+ *	posix_spawn,	The memory is new, and no fork handler ran.  The constructor follows the parents in
+ *	vfork + exec	/proc up to the target or a member of a stream.  Each process on the way must have
+ *			started after the creation of the stream.
  *
- * Members of a stream are all who were born into it; they stand in its segment, so that they are
- * found after exec, and by their children.  Starts are counted in clock ticks.  So that none of
- * them is ambiguous, making an inherited stream waits for a tick: whoever lived before the call
- * began earlier, and whoever is born after its end begins later, or in the same tick.
+ * The members of a stream are all processes that inherited it.  They are stored in its segment, so
+ * that they and their children are found after exec.  Start times are in clock ticks.  The creation
+ * of an inherited stream waits for a tick, so that no start time is ambiguous: a process from
+ * before the call started in an earlier tick, and a process from after its end starts in this tick
+ * or later.
  *
- * Not followed: a process whose parent is gone before its constructor runs, unless it was traced
- * before its exec; one in another pid or time name space, where its pid and start mean something else.
+ * Two kinds of processes are not followed.  The first is a process whose parent ends before the
+ * constructor runs, unless it was traced before its exec.  The second is a process in another pid
+ * or time namespace, where its pid and start time have another meaning.
  *
- * All async-signal-safe.
+ * All functions are async-signal-safe.
  */
 #ifndef PX_REGISTRY_INHERIT_H
 #define PX_REGISTRY_INHERIT_H
@@ -36,27 +38,32 @@
 #include "registry/registry.h"
 #include "ring/segment.h"
 
-/* In ordinary memory, which a child has a copy of. */
+/* In ordinary memory, so that a child has a copy. */
 struct px_inheritance {
-	struct px_process_id id; /* pid 0: this program has not looked yet, so it came by exec */
+	struct px_process_id id; /* pid 0: not checked in this program yet, so the program was started by
+				  * exec */
 	struct px_view *view[PX_STREAMS_MAX];
 };
 
 /*
- * True if the process belongs to the inherited stream of this slot: by its members, or by its parents.  For one that
- * came by exec, and for a child whose parent had not looked at that stream yet.
+ * Return true if the process belongs to the inherited stream of this slot, by the members or by its
+ * parents.  For a process after exec, and for a child of a parent that had not checked this stream
+ * yet.
  */
 bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index,
 			     const struct px_process_id *us);
 
-/* The same of a slot whose members the caller has read, from wherever they stand. */
+/* Like px_inherit_is_inherited(), but the caller has read the members. */
 bool px_inherit_is_among(const struct px_registry_slot *slot,
 			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 
-/* Note a process as a member.  Where there are too many it cannot be found after exec. */
+/*
+ * Add a process to the members.  If there are too many members, the process is not found after
+ * exec.
+ */
 void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us);
 
-/* True if the process of this word (procfs.h) is a member. */
+/* Return true if the process with this word (procfs.h) is a member. */
 bool px_inherit_has_member(const struct px_view *view, uint64_t word);
 
 #endif

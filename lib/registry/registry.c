@@ -15,14 +15,14 @@
 #include "base/procfs.h"
 #include "base/sysv.h"
 
-/* Where the registry is, and which file; set once. */
+/* The mapped registry and its file; set once. */
 static struct px_registry *registry;
 static struct px_registry_file registry_file;
 
-/* Protects nothing but the file lock, which all threads of a process share.  Taken before it. */
+/* Protects only the file lock, which all threads of a process share.  Lock it before the file. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The child of a thread that held the lock does not hold it: record locks are not inherited. */
+/* If the forking thread held the lock, its child does not: record locks are not inherited. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&mutex, NULL);
@@ -49,7 +49,7 @@ int px_registry_map(int fd)
 		px_shm_unmap(&mapping);
 		return EACCES;
 	}
-	/* Whoever is first makes it; the values are the same for all. */
+	/* The first process initialises the registry; all processes would store the same values. */
 	px_compare_exchange(&mapped->gate.magic, UINT64_C(0), PX_REGISTRY_MAGIC);
 	px_compare_exchange(&mapped->gate.generation, 0, 1);
 	if (px_read_once(&mapped->gate.magic) != PX_REGISTRY_MAGIC) {
@@ -89,7 +89,10 @@ int px_registry_lock_for(int *fd, uint64_t wait_ns)
 	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);
 	int error;
 
-	/* A handler that calls exit() may have interrupted the holder. */
+	/*
+	 * The mutex may stay locked: a signal handler that calls exit() may have interrupted its
+	 * owner.
+	 */
 	error = pthread_mutex_timedlock(&mutex, &deadline);
 	if (error)
 		return error;
@@ -111,7 +114,7 @@ int px_registry_lock(int *fd)
 
 void px_registry_unlock(int fd)
 {
-	close(fd); /* which unlocks */
+	close(fd); /* this also unlocks */
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -151,7 +154,10 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 
 static void tell_trace_points(void)
 {
-	/* The generation is never 0: that is the private copy of a process that has yet to look. */
+	/*
+	 * The generation is never 0, which is the private copy of a process that has not read the
+	 * registry yet.
+	 */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
 		px_fetch_add(&registry->gate.generation, 1);
 	PX_TESTPOINT("registry.told");
@@ -171,7 +177,10 @@ static void read_id(const struct px_process_id *from, struct px_process_id *id)
 	id->start = px_read_once(&from->start);
 }
 
-/* The slot may become another's meanwhile: then the generation, which is written first, is another one. */
+/*
+ * Another stream may take the slot during the copy.  Its generation is written first, so the loop sees the
+ * change.
+ */
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 {
 	const struct px_registry_slot *from = &registry->slot[index];
@@ -193,13 +202,13 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 	return slot->active == 1;
 }
 
-/* Trace points may be looking at the slot, as one that is not active. */
+/* Trace points may read the slot at this time, but it is not active yet. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
-	px_write_fence(); /* who sees anything of what follows sees this too: px_registry_read() */
+	px_write_fence(); /* a thread that sees any later store sees the generation too: px_registry_read() */
 	write_id(&to->controller, &slot->controller);
 	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);
@@ -212,7 +221,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	tell_trace_points();
 }
 
-/* Without the lock: the slot is ours alone. */
+/* No lock: only this stream uses the slot. */
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
@@ -251,7 +260,10 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 	return px_shm_read(name, offset, to, size);
 }
 
-/* A log that is yet to be completed from memory of root's keeps it; where it is a file: px_registry_clean(). */
+/*
+ * Keep a System V segment if a log must still be completed from it.  For a file, px_registry_clean() decides
+ * this.
+ */
 static void remove_stream(uint32_t index)
 {
 	const struct px_registry_slot *slot = &registry->slot[index];
@@ -263,7 +275,7 @@ static void remove_stream(uint32_t index)
 	px_registry_withdraw(index, slot->generation);
 }
 
-/* A slot that is free, or the highest number that is none. */
+/* Return a free slot, or PX_STREAMS_MAX if there is none. */
 static uint32_t first_free(void)
 {
 	uint32_t i = 0;
@@ -287,13 +299,14 @@ bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot
 	if (slot->segment != 0)
 		return !px_procfs_has_segment(id->pid, slot->segment - 1);
 	px_registry_segment_name(index, slot->generation, name);
-	strcat(name, "\n"); /* as the line ends */
+	strcat(name, "\n"); /* the end of the line */
 	return !px_procfs_maps(id->pid, name);
 }
 
 /*
- * Dead controllers first.  A process may also have become another program, without this library;
- * whether it still maps the segment is dearer to find out, so only when slots are short.
+ * First free the slots of dead controllers.  A controller may also have become another program,
+ * without this library.  To find that out, read its mappings.  This is slow, so do it only if no
+ * slot is free.
  */
 uint32_t px_registry_find_free(void)
 {

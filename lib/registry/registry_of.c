@@ -21,7 +21,10 @@ void px_registry_of_close(struct px_registry_of *registrar)
 		px_registry_unlock(registrar->fd);
 }
 
-/* The slot is free: what is there was left by who became another user, or by a crash. */
+/*
+ * The slot is free.  Any file under its name was left by a controller that changed its user, or by
+ * a crash.
+ */
 int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation)
 {
 	uint32_t found;
@@ -31,14 +34,14 @@ int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint3
 	if (found == PX_STREAMS_MAX)
 		return EAGAIN;
 	*index = found;
-	if (registrar->is_remote) { /* its segments are no files */
+	if (registrar->is_remote) { /* its segments are not files */
 		*generation = registrar->remote.slot[found].generation + 1;
 		return 0;
 	}
 	*generation = px_registry_get()->slot[found].generation;
 	px_registry_clean(found, *generation);
 	while (!px_registry_clean(found, ++*generation))
-		; /* the registry was made anew, and a log of an older one is still to be completed */
+		; /* the registry was created again, and a log from the old registry must still be completed */
 	return 0;
 }
 
@@ -81,7 +84,10 @@ void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint3
 		px_registry_clean(index, slot->generation);
 }
 
-/* Before it is given away nobody else can touch it; afterwards its words are anybody's. */
+/*
+ * Until px_sysv_give() no other process can access the segment.  After that its user can change
+ * every word.
+ */
 int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
 			   const struct px_registry_slot *slot)
 {
@@ -115,8 +121,8 @@ void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_sl
 		return;
 	}
 	error = px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS);
-	px_registry_clean(index, slot->generation); /* which sees for itself whether it is needed */
-	/* Also when the lock is not to be had: the slot is ours alone as long as we live. */
+	px_registry_clean(index, slot->generation); /* this call keeps the file if a log needs it */
+	/* Even without the lock: only this stream uses the slot while we are alive. */
 	px_registry_withdraw(index, slot->generation);
 	if (!error)
 		px_registry_unlock(fd);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry in which a stream is entered, and the memory in which it stands, by whose they are: our own
- * user's, or for root also another one's.
+ * The registry that lists a stream, and the memory of its segment.  Both depend on the user: our
+ * own user or, for root, also another user.
  *
  *			of our user		of another user
  *	registry	mapped (registry.h)	a file (registry_remote.h)
- *	segment		a file (shm.h)		System V memory (sysv.h)
+ *	segment		a file (shm.h)		a System V segment (sysv.h)
  *
- * Between open and close the registry is locked.  Not async-signal-safe; the caller has cancellation disabled.
+ * Between open and close the registry is locked.  Not async-signal-safe.  The caller must disable
+ * cancellation.
  */
 #ifndef PX_REGISTRY_REGISTRY_OF_H
 #define PX_REGISTRY_REGISTRY_OF_H
@@ -17,21 +18,21 @@
 
 struct px_registry_of {
 	bool is_remote;
-	int fd; /* of our own */
+	int fd; /* of our own registry */
 	struct px_registry_remote remote;
 };
 
-/* 0, or what px_registry_lock() or px_registry_remote_lock() says. */
+/* Return 0 or an error of px_registry_lock() or px_registry_remote_lock(). */
 int px_registry_of_open(struct px_registry_of *registrar, uid_t owner);
 void px_registry_of_close(struct px_registry_of *registrar);
 
 /*
- * A slot for a new stream, and the generation that it is to have; nothing is left of those before it there.
- * EAGAIN: all are taken.
+ * Find a slot for a new stream, and the generation for it.  No files of earlier streams are left
+ * under these numbers. EAGAIN: no slot is free.
  */
 int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation);
 
-/* As px_registry_read(), px_registry_read_segment(). */
+/* Like px_registry_read() and px_registry_read_segment(). */
 bool px_registry_of_read(const struct px_registry_of *registrar, uint32_t index,
 			 struct px_registry_slot *slot);
 int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t index,
@@ -39,8 +40,8 @@ int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t
 				size_t size);
 
 /*
- * The segment of the stream that is to come into this slot; slot->segment says where it is.  0, or what
- * px_shm_create() and px_sysv_create() say.
+ * Create the segment of a new stream for this slot.  Sets slot->segment if it is a System V
+ * segment.  Return 0 or an error of px_shm_create() or px_sysv_create().
  */
 int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t index,
 				struct px_registry_slot *slot, size_t size,
@@ -48,19 +49,22 @@ int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t
 void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint32_t index,
 				   const struct px_registry_slot *slot);
 
-/* The stream is whole: from now on its target may have it.  0, or why it cannot. */
+/*
+ * Publish the completely initialised stream, so that its target can find it.  Return 0 or an error.
+ */
 int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
 			   const struct px_registry_slot *slot);
 
 /*
- * Whether it has a log to be completed is as the slot says now.  For those who list streams; and memory that root made
- * has no name to which a bequest's could belong.
+ * Store slot->has_log, which shows whether the stream has a log to complete.  It is for programs
+ * that list streams, and it protects a System V segment, which has no name that a checkpoint file
+ * could share.
  */
 void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 /*
- * It ends: slot and segment go, whatever has become of the registry; but not the segment from which somebody is to
- * complete its log.
+ * Remove slot and segment at the end of a stream, in any state of the registry.  Keep the segment
+ * if another process must complete the log from it.
  */
 void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
 			bool leaves_log);

@@ -19,8 +19,8 @@
 #define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
 
 /*
- * Nothing that a user can put there makes this wait, or leads elsewhere: a file system of its own, which it may
- * mount on its directory, is not asked at all.
+ * A user can put nothing there that makes this function block or opens a file elsewhere.  A file
+ * system that the user mounted on the directory is never asked.
  */
 static int open_below(int directory, const char *name, int flags)
 {
@@ -34,7 +34,7 @@ static int open_below(int directory, const char *name, int flags)
 	return fd;
 }
 
-/* What an error of open() means here. */
+/* Translate an error of open(). */
 static int refusal(int error)
 {
 	switch (error) {
@@ -72,9 +72,9 @@ static bool read_all(int fd, void *to, size_t size, size_t offset)
 	return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Making. */
+/* Creation. */
 
-/* A registry without streams. */
+/* Write a registry without streams. */
 static int fill(int fd, uid_t owner)
 {
 	const uint64_t magic = PX_REGISTRY_MAGIC;
@@ -90,7 +90,7 @@ static int fill(int fd, uid_t owner)
 	return 0;
 }
 
-/* The file has no name before it is whole, and takes none that is in use. */
+/* Link the file only when it is complete, and never over an existing name. */
 static int make_file(int directory, uid_t owner)
 {
 	int fd = open_below(directory, ".", O_TMPFILE | O_RDWR);
@@ -108,7 +108,10 @@ static int make_file(int directory, uid_t owner)
 	return error;
 }
 
-/* From its temporary name to its own, unless somebody was quicker.  What happens to it is checked later. */
+/*
+ * Create the directory under a temporary name and rename it, unless another process was faster.  The callers
+ * check the result again.
+ */
 static int make_directory(int base, const char *name, uid_t owner)
 {
 	char temporary[64];
@@ -162,7 +165,10 @@ static int open_directory(struct px_registry_remote *remote, bool make)
 	return error;
 }
 
-/* One that is shorter is just being made, or was not to be had whole: as px_shm_open_or_create(). */
+/*
+ * A shorter file is still being created, or its space could not be allocated: see
+ * px_shm_open_or_create().
+ */
 static int complete(int fd, uid_t owner)
 {
 	const off_t size = sizeof(struct px_registry);
@@ -214,8 +220,8 @@ static void close_both(const struct px_registry_remote *remote)
 }
 
 /*
- * A lock of the open file: closing it, or dying, gives it back; but a child that another thread makes meanwhile has the
- * open file too, so not by closing alone.
+ * This is a lock of the open file.  close() or the end of the process releases it only if no child
+ * shares the open file, and another thread may fork at any time.  So unlock explicitly.
  */
 static void give_lock_back(int fd)
 {
@@ -224,7 +230,7 @@ static void give_lock_back(int fd)
 	fcntl(fd, F_OFD_SETLK, &whole);
 }
 
-/* Whoever is first fills in the words of the gate; their values are the same for all. */
+/* The first process writes the words of the gate; all processes would write the same values. */
 static int read_slots(struct px_registry_remote *remote)
 {
 	const uint64_t right_magic = PX_REGISTRY_MAGIC;
@@ -237,7 +243,7 @@ static int read_slots(struct px_registry_remote *remote)
 	    !read_all(remote->file, &generation, sizeof(generation), GENERATION_OFFSET) ||
 	    !read_all(remote->file, remote->slot, sizeof(remote->slot),
 		      offsetof(struct px_registry, slot)))
-		return EACCES; /* it has been cut */
+		return EACCES; /* the file was truncated */
 	if (magic != 0 && magic != PX_REGISTRY_MAGIC)
 		return EACCES;
 	if ((magic == 0 && !write_all(remote->file, &right_magic, sizeof(right_magic),
@@ -294,7 +300,7 @@ static bool tell_trace_points(const struct px_registry_remote *remote)
 	return write_word(remote, generation != 0 ? generation : 1, GENERATION_OFFSET);
 }
 
-/* The slot still is this stream. */
+/* Return true if the slot still has this stream. */
 static bool is_still(const struct px_registry_remote *remote, uint32_t index,
 		     const struct px_registry_slot *slot)
 {
@@ -305,7 +311,7 @@ static bool is_still(const struct px_registry_remote *remote, uint32_t index,
 	       px_process_id_is(&now.controller, &slot->controller);
 }
 
-/* The slot is free, if it still is that stream; then trace points are told. */
+/* Free the slot if it still has this stream, then notify the trace points. */
 static void withdraw(struct px_registry_remote *remote, uint32_t index,
 		     const struct px_registry_slot *slot)
 {
@@ -316,7 +322,9 @@ static void withdraw(struct px_registry_remote *remote, uint32_t index,
 	remote->slot[index].active = 0;
 }
 
-/* Each write ends before the next begins, also for those who have the file mapped. */
+/*
+ * Each write is complete before the next one starts, also for processes that have the file mapped.
+ */
 int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index,
 			       const struct px_registry_slot *slot)
 {
@@ -334,14 +342,14 @@ int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index
 	return ENOMEM;
 }
 
-/* Remove the file of a stream, if there is one. */
+/* Remove the file of a stream's segment, if there is one. */
 static void unlink_segment(const struct px_registry_remote *remote, uint32_t index,
 			   uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
 	struct stat status;
 
-	/* That user's log may be yet to be completed from it. */
+	/* The log of that user may still have to be completed from it. */
 	px_registry_checkpoint_name(index, generation, name);
 	if (fstatat(remote->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		return;
@@ -355,12 +363,12 @@ static void remove_stream(struct px_registry_remote *remote, uint32_t index)
 
 	if (slot.segment == 0)
 		unlink_segment(remote, index, slot.generation);
-	else if (!slot.has_log) /* or it is recovered from there: recover.h */
+	else if (!slot.has_log) /* otherwise the log is recovered from it: recover.h */
 		px_sysv_remove(slot.segment, remote->owner);
 	withdraw(remote, index, &slot);
 }
 
-/* The mappings of a controller of another user only root can see: so it looks always. */
+/* Only root can see the mappings of a controller of another user, so always check them. */
 static bool is_orphaned(const struct px_registry_remote *remote, uint32_t index, bool look_closer)
 {
 	const struct px_registry_slot *slot = &remote->slot[index];
@@ -415,7 +423,7 @@ void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registr
 	px_registry_remote_unlock(&remote);
 }
 
-/* Without the lock: the slot is ours alone. */
+/* No lock: only this stream uses the slot. */
 void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_remote remote;

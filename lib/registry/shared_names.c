@@ -12,9 +12,9 @@
 #include "base/procfs.h"
 
 #define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
-#define TAKEN UINT64_C(1)	     /* no pid: nobody else may use the place just now */
-#define PRIVATE UINT32_C(0x80000000) /* in a number, as no segment has it; the rest is a pid */
-#define SEGMENTS_MAX 1024	     /* of a process that uses such memory for itself */
+#define TAKEN UINT64_C(1)	     /* never a pid: the entry is reserved at this time */
+#define PRIVATE UINT32_C(0x80000000) /* flag in a number, which no segment has; the rest is a pid */
+#define SEGMENTS_MAX 1024	     /* limit for a process that uses such segments itself */
 
 int px_shared_names_make_private(struct px_shared_names_ref *ref)
 {
@@ -64,7 +64,8 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	memory = id < 0 ? (void *)-1 : attach(id);
 	given = id >= 0 && give_to(id, owner);
 	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL); /* from now on it lives as long as somebody has it */
+		shmctl(id, IPC_RMID, NULL); /* the kernel removes it with the last process that has it
+					     * attached */
 	if (memory == (void *)-1)
 		return ENOMEM;
 	if (!given) {
@@ -76,7 +77,10 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	return 0;
 }
 
-/* Anybody can give a segment away, so its maker counts too; root makes some for others. */
+/*
+ * Any process can give a segment away, so check its creator too.  Root creates some for other
+ * users.
+ */
 static bool is_ours(uint32_t number, uid_t owner)
 {
 	struct shmid_ds status;
@@ -95,7 +99,10 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 
 	if (number == 0 || (number & PRIVATE))
 		return ENOENT;
-	/* Not touched if it is another's; and only when it is attached the number cannot become another's any more. */
+	/*
+	 * Do not attach a segment that is not ours.  Check again after attaching: only then the number cannot
+	 * be reused.
+	 */
 	if (is_ours(number, owner)) {
 		PX_TESTPOINT("family.attach.checked");
 		memory = attach((int)(number - 1));
@@ -125,7 +132,10 @@ void px_shared_names_detach(struct px_shared_names_ref *ref)
 	*ref = (struct px_shared_names_ref){NULL, 0};
 }
 
-/* When the process came into this table, as a number that rises; 0: not as far as it says. */
+/*
+ * Return a number that rises with the time when the process joined this table, or 0 if it has no
+ * record here.
+ */
 static uint64_t joined(struct px_shared_names *shared_names, uint64_t word)
 {
 	struct px_shared_names_member *member = px_shared_names_find(shared_names, word);
@@ -172,10 +182,10 @@ static bool is_dead(uint64_t word)
 	return word != 0 && word != TAKEN && !px_procfs_has_word(word);
 }
 
-/* From this word, whoever's it is, to free.  False if it has changed. */
+/* Change the entry with this word to free.  Return false if the word has changed. */
 static bool free_place(struct px_shared_names_member *member, uint64_t word)
 {
-	/* A process that ends in between leaves it taken: there are others. */
+	/* A process that is killed here leaves the entry TAKEN; there are enough others. */
 	if (!px_compare_exchange(&member->word, word, TAKEN))
 		return false;
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)

@@ -8,7 +8,7 @@
 
 #define HEAD_BYTES offsetof(struct px_segment, run)
 
-/* What all have in common that is not in the rings. */
+/* Fill in everything that is not in the rings. */
 static void describe_head(const struct px_segment *segment, struct px_stream_list_entry *entry)
 {
 	memcpy(entry->name, segment->name, sizeof(entry->name));
@@ -20,7 +20,7 @@ static void describe_head(const struct px_segment *segment, struct px_stream_lis
 	entry->nr_dropped = 0;
 }
 
-/* A copy is not of one instant: extra may be ahead of head. */
+/* The copy is not of one moment, so extra may already be larger than head. */
 static void add_ring(const struct px_ring_control *control, const struct px_view *view,
 		     struct px_stream_list_entry *entry)
 {
@@ -59,8 +59,8 @@ static bool read_rings(uint32_t index, const struct px_registry_slot *slot,
 }
 
 /*
- * The copy is no mapping of all of it, but nothing behind its head is looked at here; and its rings are read from
- * where they are, which fails where there are fewer than it says.
+ * Only the head of the segment is copied and used.  The rings are read from the segment itself,
+ * which fails if there are fewer rings than the head claims.
  */
 static bool read_copy(uint32_t index, const struct px_registry_slot *slot,
 		      struct px_segment *segment, struct px_stream_list_entry *entry)

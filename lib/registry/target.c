@@ -16,7 +16,7 @@
 
 #define ATTEMPTS 10
 
-/* What /proc/<pid>/status says, ahead of the groups: these may be many. */
+/* The lines of /proc/<pid>/status before the groups, of which there may be many. */
 struct status {
 	int leader;   /* of the thread group */
 	uid_t uid[3]; /* real, effective, saved */
@@ -36,7 +36,7 @@ static int read_status(pid_t pid, struct status *status)
 	got = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (got <= 0)
-		return ESRCH; /* it went meanwhile */
+		return ESRCH; /* the process has ended */
 	text[got] = '\0';
 	at = strstr(text, "\nTgid:");
 	if (!at || sscanf(at, "\nTgid: %d", &status->leader) != 1)
@@ -65,7 +65,10 @@ static bool is_of_same_user(const struct status *status)
 	return true;
 }
 
-/* Whose numbers mean the same as ours. */
+/*
+ * Return true if the thread is in our namespace of this kind, so that numbers have the same
+ * meaning.
+ */
 static bool is_in_our_space(uint32_t tid, const char *space)
 {
 	char path[64], ours[64], theirs[64];
@@ -76,11 +79,11 @@ static bool is_in_our_space(uint32_t tid, const char *space)
 	snprintf(path, sizeof(path), "/proc/thread-self/ns/%s", space);
 	our_length = readlink(path, ours, sizeof(ours));
 	if (our_length < 0)
-		return true; /* a kernel without such spaces */
+		return true; /* a kernel without such namespaces */
 	return our_length == their_length && memcmp(ours, theirs, (size_t)our_length) == 0;
 }
 
-/* As the kernel told it when it began its program; of a program of our own word size. */
+/* AT_SECURE as the kernel set it at exec, for a program of our word size. */
 static bool is_secure(uint32_t tid)
 {
 	unsigned long entry[64][2];
@@ -100,7 +103,7 @@ static bool is_secure(uint32_t tid)
 	return false;
 }
 
-/* What we make for another user it has to believe. */
+/* Return true if the process would accept a segment that we create for it. */
 static bool believes_us(uint32_t tid, const struct status *status)
 {
 	return status->uid[1] == geteuid() ||
@@ -119,7 +122,10 @@ static int check_rights(pid_t pid, const struct status *status)
 
 	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
 		return EPERM;
-	/* A thread that ends meanwhile says no to everything; then another one is asked, if there is one. */
+	/*
+	 * For a thread that has ended, every check fails.  Then try another thread, if there is
+	 * one.
+	 */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		tid = px_procfs_thread((uint32_t)pid);
 		if (tid == 0)
@@ -149,7 +155,7 @@ int px_target_find(pid_t pid, struct px_target *target)
 	error = read_status(pid, &status);
 	if (error)
 		return error;
-	/* The first thread may have ended, and in an exec by another one it does. */
+	/* The first thread may have ended; it also ends if another thread calls exec. */
 	if (!px_procfs_is_same((uint32_t)pid, 0) || status.leader != pid)
 		return ESRCH;
 	error = check_rights(pid, &status);
@@ -161,7 +167,7 @@ int px_target_find(pid_t pid, struct px_target *target)
 	target->id.start = px_procfs_start((uint32_t)pid);
 	if (target->id.start == 0)
 		return ESRCH;
-	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* are its mappings ours to see? */
+	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* may we see its mappings? */
 		return px_target_refusal(&target->id);
 	return 0;
 }
