@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One call on its way through the translator.  Each part adds what it finds out, in this order, and looks only at what
- * stands ahead of that.
+ * A call while it is translated.  Each part adds its results in the order of the members, and uses
+ * only the members before its own.
  */
 #ifndef PX_CALLS_CALL_H
 #define PX_CALLS_CALL_H
@@ -16,7 +16,7 @@
 #include "ring/record.h"
 
 struct px_call_read {
-	/* translate.c: what is read, and where what is shown goes. */
+	/* translate.c: the record, and the place for its entries. */
 	const struct px_record *record;
 	const void *data; /* length bytes */
 	size_t length;
@@ -26,18 +26,21 @@ struct px_call_read {
 	const struct px_call_facts *facts;
 	bool begins, ends, has_failed;
 
-	/* resolve.h: whose call it is, and what it is about; NULL for none. */
+	/* resolve.h: the calling thread and the object of the call; NULL for none. */
 	struct px_call_object *self, *object;
 
-	/* rules.h: the native event; until it is known what the object is, that of the facts. */
+	/*
+	 * rules.h: the native event.  Until the type of the object is known, the event from
+	 * calls.def.
+	 */
 	uint32_t native;
 	const uint8_t *info;
 
-	/* wakers.h: its thread slept, as far as was known, when this was read. */
+	/* wakers.h: the thread was suspended, as far as known, before this record. */
 	bool was_suspended;
 };
 
-/* The field `value` of its layout. */
+/* Return the field `value` of the layout. */
 PX_INLINE uint32_t px_call_read_value(const struct px_call_read *call)
 {
 	return call->facts->layout == PX_LAYOUT_FD ? call->first.of_fd.value :

@@ -15,19 +15,19 @@
 
 struct node {
 	struct px_key key;
-	uint32_t object; /* index + 1, like the others */
-	uint32_t next;	/* of the bucket, or of those that are free */
+	uint32_t object; /* index + 1; the others too */
+	uint32_t next;	/* in the bucket, or in the free list */
 	uint32_t next_of_object;
 };
 
-/* What was never used is zero, and takes no memory. */
+/* Unused parts stay zero and take no memory. */
 struct px_call_objects {
 	uint32_t serial;
 	uint32_t nr_call_objects, nr_keys; /* ever used */
 	uint32_t free_objects, free_keys;
 	uint32_t newest, oldest;
 	const struct px_namer *namer;
-	uint64_t names[(1 << NAME_BITS) / 64]; /* hashes of names that are taken */
+	uint64_t names[(1 << NAME_BITS) / 64]; /* hashes of names in use */
 	uint32_t key_bucket[BUCKETS], handle_bucket[BUCKETS];
 	struct px_call_object object[PX_CALL_OBJECTS_MAX];
 	struct node key[KEYS_MAX];
@@ -87,7 +87,7 @@ static uint32_t index_of(const struct px_call_objects *objects, const struct px_
 	return (uint32_t)(object - objects->object) + 1;
 }
 
-/* Take index out of a list that is linked through NEXT(things, i). */
+/* Remove index from a list that is linked through NEXT(objects, i). */
 #define NEXT_OF_BUCKET(objects, i) ((objects)->key[(i)-1].next)
 #define NEXT_OF_OBJECT(objects, i) ((objects)->key[(i)-1].next_of_object)
 #define NEXT_OF_HANDLE(objects, i) ((objects)->object[(i)-1].next_of_handle)
@@ -216,7 +216,10 @@ void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key
 		forget(objects, object);
 }
 
-/* Every object has a few keys; only dup() can use them up, and then the oldest objects go with theirs. */
+/*
+ * Each object normally has few keys.  Only dup() can use all of them; then forget the oldest objects with
+ * their keys.
+ */
 void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
 			  struct px_call_object *object)
 {
@@ -304,7 +307,10 @@ static const char *word_for(uint32_t type)
 	}
 }
 
-/* As the viewer sees it: two names that only it takes for the same are the same. */
+/*
+ * Hash the name as the viewer shows it, so that names that only the viewer cannot distinguish count
+ * as equal.
+ */
 static uint32_t hash_name(const char *name)
 {
 	struct px_txtb_object shown;
@@ -330,7 +336,7 @@ void px_call_objects_note_name(struct px_call_objects *objects, const char *name
 	objects->names[hash / 64] |= UINT64_C(1) << hash % 64;
 }
 
-/* The end of a path tells more than its beginning. */
+/* Of a long path keep the end, which is more specific than the beginning. */
 static void cut(const char *text, size_t length, size_t room, char *to)
 {
 	if (length <= room) {
@@ -343,7 +349,7 @@ static void cut(const char *text, size_t length, size_t room, char *to)
 	}
 }
 
-/* A name that was taken once, of an object that may be gone, gets the serial of this one behind it. */
+/* If a name was used before, even by an object that is gone, append the serial of this object. */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length)
 {

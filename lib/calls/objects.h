@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects that recorded calls are about: which one an address or a descriptor is just now, what it is called, and
- * what has happened to it.  Threads are some of them.
+ * The objects of recorded calls: which object an address or a descriptor refers to now, its name,
+ * and its history. Threads are objects too.
  *
- * A key leads to an object until it is let go: {pid, address} in the space of its type, since what was a mutex may be a
- * semaphore later; {pid, descriptor} in one space for files, sockets and queues.  Several keys may lead to one object
- * (dup).  The PX_CALL_OBJECTS_MAX that were used last are kept.  Handles come from a counter; after 2^24 objects it begins
- * anew, and where the log still has the first of them, they share a handle.
+ * A key refers to an object until it is unbound.  It is {pid, address} in the space of the object's
+ * type, because a mutex may later be a semaphore at the same address.  For files, sockets and
+ * queues it is {pid, descriptor}, in one space for all of them.  Several keys may refer to one
+ * object (dup).  The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  Handles come
+ * from a counter that restarts after 2^24 objects.  If the log still has the first objects, a new
+ * object then has the same handle as an old one.
  *
- * Private memory.  One thread at a time; the caller sees to it.
+ * Private memory.  The caller lets only one thread in at a time.
  */
 #ifndef PX_CALLS_OBJECTS_H
 #define PX_CALLS_OBJECTS_H
@@ -22,7 +24,7 @@
 
 #define PX_CALL_OBJECTS_MAX 16384
 
-/* Spaces of keys: types of objects, and these. */
+/* Spaces of keys: types of objects, and the following. */
 enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD };
 
 struct px_key {
@@ -31,9 +33,9 @@ struct px_key {
 	uint32_t space;
 };
 
-/* What a thread waits for. */
+/* The wait of a thread. */
 struct px_call_object_wait {
-	uint64_t began; /* when: px_wakers.now */
+	uint64_t began; /* value of px_wakers.now */
 	uint32_t call;	/* enum px_call */
 	uint32_t state;
 	uint32_t object; /* handle; 0: none */
@@ -42,35 +44,38 @@ struct px_call_object_wait {
 struct px_call_object {
 	struct px_object object; /* handle 0: only a name that is kept for its address */
 	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
-	uint64_t site;		 /* from where it was first called */
+	uint64_t site;		 /* address of the first call on it */
 
-	/* What resolve.c and wakers.c remember.  Times are px_wakers.now. */
-	uint32_t releaser[2]; /* thread: who gave it up, or, of a queue, sent and received last, */
-	uint64_t released_at[2]; /* and when */
+	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
+	uint32_t releaser[2]; /* the thread that released it; of a queue: the last sender and the last
+			       * receiver */
+	uint64_t released_at[2]; /* when it was released */
 	uint64_t acquired_at;
-	uint32_t nr_opened; /* of a named semaphore */
-	uint32_t joiner;    /* of a thread: who waits for its end */
-	uint32_t priority;  /* word, of its last event */
-	uint32_t depth;	    /* of signal handlers that came as it waited */
-	bool is_known;	    /* it has recorded something */
+	uint32_t nr_opened; /* times that a named semaphore is open */
+	uint32_t joiner;    /* of a thread: the thread that joins it */
+	uint32_t priority;  /* the word of its last event */
+	uint32_t depth;	    /* of signal handlers that interrupted its wait */
+	bool is_known;	    /* it has recorded an event */
 	bool is_suspended;
-	struct px_call_object_wait wait, outer; /* outer: of which a handler came */
+	struct px_call_object_wait wait, outer; /* outer: the wait that a handler interrupted */
 
 	/* Indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;
 };
 
-/* Who may know a better name for an object that is new: 0 and a text. */
+/*
+ * A callback that may know a better name for a new object.  If it does, it returns 0 and sets text.
+ */
 struct px_namer {
 	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		    size_t size);
-	void (*function)(void); /* its own */
+	void (*function)(void); /* for the callback's use */
 	void *argument;
 };
 
 struct px_call_objects;
 
-/* True if its address is a descriptor. */
+/* Return true if the object's address is a descriptor. */
 PX_INLINE bool px_call_objects_is_descriptor(const struct px_call_object *object)
 {
 	return object->object.type == PX_TXTB_FILE || object->object.type == PX_TXTB_QUEUE ||
@@ -78,44 +83,51 @@ PX_INLINE bool px_call_objects_is_descriptor(const struct px_call_object *object
 	       object->object.type == PX_TXTB_UDP_SOCKET;
 }
 
-/* NULL: no memory. */
+/* Return NULL if memory is short. */
 struct px_call_objects *px_call_objects_make(void);
 void px_call_objects_free(struct px_call_objects *objects);
 
 void px_call_objects_set_namer(struct px_call_objects *objects, const struct px_namer *namer);
 
-/* NULL: there is none.  What is found counts as used. */
+/* Find an object, or return NULL.  The first two functions count as a use of the object. */
 struct px_call_object *px_call_objects_at(struct px_call_objects *objects,
 					  const struct px_key *key);
 struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle);
 const struct px_call_object *px_call_objects_look(const struct px_call_objects *objects,
 						  uint32_t handle);
 
-/* A further key for it; what the key led to before is let go. */
+/* Bind one more key to an object.  If the key was bound to another object, unbind it first. */
 void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
 			  struct px_call_object *object);
 
-/* The key leads nowhere.  An object without a key is forgotten, but it stays valid until the next call of px_call_objects_add(). */
+/*
+ * Unbind a key.  An object without keys is forgotten, but stays valid until the next call of
+ * px_call_objects_add().
+ */
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
 
-/* A new object with this handle, without a key and a name; 0: with the next handle of its type. */
+/*
+ * Add an object with this handle, or with the next handle of its type if that is 0.  It has no key
+ * and no name.
+ */
 struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
 					   enum px_txtb_object_type type, uint32_t handle);
 
 /*
- * Give it a name: this text (a path: its end), or, where there is none, what somebody else knows of it, or what can be
- * said of its address.  No other object has it; of a thread its tid sees to that.
+ * Name an object.  The first function uses this text, of a long path its end.  The second asks the
+ * namer, or makes a name from the address.  A name that is already in use gets a suffix.  Names of
+ * threads always end in the tid.
  */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length);
 void px_call_objects_name_by_address(struct px_call_objects *objects,
 				     struct px_call_object *object);
 
-/* The serial of the last handle that was given. */
+/* The serial of the last handle that came from the counter. */
 uint32_t px_call_objects_serial(const struct px_call_objects *objects);
 void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 
-/* Names that are taken already. */
+/* Mark a name as used. */
 void px_call_objects_note_name(struct px_call_objects *objects, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "calls/rules.h"
 
-#define SOCKET_TYPE_MASK 0xF /* beside it are flags */
+#define SOCKET_TYPE_MASK 0xF /* the other bits are flags */
 #define SOCKET_STREAM 1
 #define SOCKET_SEQUENCED 5
 
@@ -25,7 +25,7 @@ static void bind_thread(struct px_resolve *all, struct px_call_object *thread)
 	px_call_objects_bind(all->objects, &key, thread);
 }
 
-/* The thread with this handle; pid and pthread_t as somebody has told them. */
+/* Return the thread with this handle.  pid and pthread_t come from a record. */
 static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handle, uint32_t pid,
 					  uint64_t thread)
 {
@@ -47,7 +47,10 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 	return found;
 }
 
-/* A thread may have been told of before it had recorded anything: who it is is known by now. */
+/*
+ * Return the thread of the record.  Another thread's record may have named it before, but with its
+ * own record its identity is known.
+ */
 static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
 					struct px_translation *to)
 {
@@ -68,7 +71,7 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	return self;
 }
 
-/* One that has been introduced, and of which no record was read yet. */
+/* Find a registered thread with no record read so far. */
 static uint32_t look_for_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
 {
 	uint64_t next = px_load_acquire(&threads->next);
@@ -108,7 +111,7 @@ static struct px_key fd_key(const struct px_call_read *call, int fd)
 		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
 }
 
-/* What follows the first bytes as a text. */
+/* Return the text after the first 16 bytes of data. */
 static const char *text_of(const struct px_call_read *call, size_t *length)
 {
 	const char *text = (const char *)call->data + sizeof(call->first);
@@ -168,7 +171,7 @@ static void find_thread(struct px_resolve *all, struct px_call_read *call)
 		call->object = px_call_objects_at(all->objects, &key);
 }
 
-/* The same named semaphore opened again is the same one. */
+/* If a named semaphore is opened again, it is the same object. */
 static void find_by_address(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, call->facts->object);
@@ -196,7 +199,7 @@ static bool is_socket(uint32_t type)
 	return type == PX_TXTB_TCP_SOCKET || type == PX_TXTB_UDP_SOCKET;
 }
 
-/* True if what a descriptor was taken for is not what it must be for this call. */
+/* Return true if the known type of a descriptor's object does not fit this call. */
 static bool is_other(const struct px_call_read *call, const struct px_call_object *object)
 {
 	if (is_socket(call->facts->object))
@@ -204,7 +207,7 @@ static bool is_other(const struct px_call_read *call, const struct px_call_objec
 	return call->facts->object == PX_TXTB_QUEUE && object->object.type != PX_TXTB_QUEUE;
 }
 
-/* A child has the descriptors of its parent, and what they stand for is the same. */
+/* A child inherits the descriptors of its parent, with the same objects. */
 static struct px_call_object *inherited_fd(struct px_resolve *all, const struct px_key *key)
 {
 	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
@@ -236,7 +239,7 @@ static struct px_call_object *object_of_fd(struct px_resolve *all, const struct 
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
 }
 
-/* A descriptor that begins: whatever had its number before is gone. */
+/* A new descriptor: an earlier object with this number is gone. */
 static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_call_read *call,
 				       enum px_txtb_object_type type, int64_t fd)
 {
@@ -322,7 +325,7 @@ static void find_by_fd(struct px_resolve *all, struct px_call_read *call)
 	}
 }
 
-/* The heap is one object of its process. */
+/* The heap is one object of each process. */
 static void find_pool(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = {.pid = call->record->pid, .space = PX_TXTB_BYTE_POOL};
@@ -352,7 +355,7 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 
 /* Names and ends. */
 
-/* Whose child a process is: as far back as that is remembered. */
+/* Remember the parent of a process. */
 static void note_child(struct px_resolve *all, const struct px_call_read *call)
 {
 	struct px_key key = {.space = PX_SPACE_CHILD};
@@ -377,7 +380,7 @@ static void rename_thread(struct px_resolve *all, struct px_call_read *call)
 	call->to->changed = call->object->object.handle;
 }
 
-/* The name is kept for what will be there, and what is there has it at once. */
+/* Keep the name for future objects at this address, and give it to the current objects there. */
 static void name_address(struct px_resolve *all, struct px_call_read *call)
 {
 	struct px_key key = address_key(call, PX_SPACE_NAME);
@@ -401,7 +404,10 @@ static void name_address(struct px_resolve *all, struct px_call_read *call)
 	}
 }
 
-/* What a name was given to is gone: it is not that of what comes to stand there. */
+/*
+ * When an object ends, also forget the name of its address: it does not apply to the next object
+ * there.
+ */
 static void end_object(struct px_resolve *all, struct px_call_read *call)
 {
 	struct px_key name = address_key(call, PX_SPACE_NAME);
@@ -461,7 +467,10 @@ void px_resolve_restore(struct px_resolve *all, const struct px_object *object, 
 	}
 	if (px_call_objects_is_descriptor(restored))
 		key.space = PX_SPACE_FD;
-	/* The registry also has what was destroyed.  What came to stand there is younger. */
+	/*
+	 * The registry also has destroyed objects.  The newest object at an address is the valid
+	 * one.
+	 */
 	younger = px_call_objects_at(all->objects, &key);
 	if (!younger || (younger->object.handle & 0xFFFFFF) < (object->handle & 0xFFFFFF))
 		px_call_objects_bind(all->objects, &key, restored);

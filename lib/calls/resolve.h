@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose call it is, and what it is about: which thing (objects.h) a context, an address or a descriptor is just now, and
- * what calls make of that: things begin and end, are duplicated, inherited by a child, and renamed.
+ * Finds the calling thread and the object of a call: which object (objects.h) a context, an address
+ * or a descriptor refers to now.  Also follows the effects of calls: objects begin and end, are
+ * duplicated, inherited by a child, and renamed.
  *
- * Private memory.  One thread at a time; the caller sees to it.
+ * Private memory.  The caller lets only one thread in at a time.
  */
 #ifndef PX_CALLS_RESOLVE_H
 #define PX_CALLS_RESOLVE_H
@@ -15,27 +16,32 @@
 #include "calls/objects.h"
 #include "event/threads.h"
 
-/* Begins as {threads, px_call_objects_make()}; who has made the things frees them. */
+/* Initialise with {threads, px_call_objects_make()}.  The caller frees the objects. */
 struct px_resolve {
-	const struct px_threads *threads; /* who contexts are */
+	const struct px_threads *threads; /* the threads of the contexts */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* let go with the next record: a log may still look the object up */
+	struct px_key ending; /* unbound at the next record, because a log may still look up the object */
 };
 
-/* Let go what ended with the record before: ahead of each one, be it of a call or not. */
+/*
+ * Unbind what ended with the previous record.  Call it before each record, also if it is not of a
+ * call.
+ */
 void px_resolve_forget(struct px_resolve *all);
 
-/* Sets self and object of the call, and `changed` of its translation where the thread is known only now. */
+/* Set self and object of the call, and `changed` of its translation if the thread is known only now. */
 void px_resolve_find(struct px_resolve *all, struct px_call_read *call);
 
-/* What the call does to names, children and the life of its object, once it has been shown. */
+/* Apply the effects of the call on names, children and its object, after the call was shown. */
 void px_resolve_follow(struct px_resolve *all, struct px_call_read *call);
 
-/* The handle of a thread.  0: nobody; and somebody who is not traced is not nobody. */
+/* Return the handle of a thread, PX_NO_THREAD for a thread that is not traced, or 0 if tid is 0. */
 uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid);
 
-/* What a log knows of an object that is not destroyed, or of a thread: for who goes on with it. */
+/*
+ * Restore an object that is not destroyed, or a thread, from a log, in order to continue the log.
+ */
 void px_resolve_restore(struct px_resolve *all, const struct px_object *object, uint64_t address,
 			uint64_t site);
 

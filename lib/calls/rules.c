@@ -2,10 +2,10 @@
 #include "calls/rules.h"
 
 /*
- * What a call is on an object that is not what calls.def takes it for.  Of a file that is a socket or a queue: read,
- * write, close, and seek and truncate, which those have not.  Of a TCP socket that is one of UDP: bind, create,
- * receive and send, and connect, accept, listen and disconnect, which it has not.  The numbers are those of
- * txtb-events.def.
+ * The native events of calls on objects of another type than in calls.def.  For a socket or a queue
+ * instead of a file: read, write and close; seek and truncate have none.  For a UDP socket instead
+ * of a TCP socket: bind, create, receive and send; connect, accept, listen and disconnect have
+ * none.  The numbers are from txtb-events.def.
  */
 static const struct {
 	uint8_t type;
@@ -52,13 +52,13 @@ void px_rules_convert(struct px_call_read *call)
 		}
 }
 
-/* Of event flags, a mutex, a queue, a semaphore or a timer. */
+/* Event flags, mutex, queue, semaphore, timer. */
 bool px_rules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
-/* Of the same, in that order, or of a file, a TCP or a UDP socket. */
+/* The same in that order, then file, TCP socket, UDP socket. */
 bool px_rules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which native event a call is: what calls.def says of it, and what depends on the object.  Rules alone; nothing is
- * remembered from one call to the next.
+ * Maps a call to a native event, by calls.def and the type of the object.  Keeps no state between
+ * calls.
  */
 #ifndef PX_CALLS_RULES_H
 #define PX_CALLS_RULES_H
@@ -12,7 +12,7 @@
 #include "calls/call.h"
 #include "event/calls.h"
 
-/* Native ids that mean more than their words. */
+/* Native ids that the code treats specially. */
 enum {
 	PX_NATIVE_RESUME = 1,
 	PX_NATIVE_SUSPEND = 2,
@@ -29,20 +29,24 @@ enum {
 	PX_NATIVE_THREAD_CREATE = 100
 };
 
-/* Sets the native event of a call whose object has been found. */
+/* Set the native event of a call after its object was found. */
 void px_rules_convert(struct px_call_read *call);
 
-/* True if its object begins with it, or ends. */
+/* Return true if this event creates or ends its object. */
 bool px_rules_is_creation(uint32_t native);
 bool px_rules_is_end(uint32_t native);
 
 /*
- * What ThreadX records before it knows how it ends stays what it is; all else that fails has changed nothing, and is no
- * native event.
+ * Return true if ThreadX records this event before the result is known.  Such a call keeps its
+ * native event even if it fails.  Any other failed call has changed nothing and gets no native
+ * event.
  */
 bool px_rules_is_attempt(uint32_t native);
 
-/* Which word of the own entry of this call, with this native id, is the object's handle; 4: none. */
+/*
+ * Return the index of the object's handle among the words of the own entry of this call with this
+ * native id; 4: none.
+ */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 
 #endif

@@ -63,7 +63,7 @@ static uint32_t result_word(const struct px_call_read *call)
 	return call->begins || result < 0 ? 0 : (uint32_t)result;
 }
 
-/* Sets *is_handle for a word that is one. */
+/* Set *is_handle if the word is a handle. */
 static uint32_t word_of(struct px_translator *translator, const struct px_call_read *call,
 			enum px_call_info info, bool *is_handle)
 {

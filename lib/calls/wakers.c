@@ -47,20 +47,20 @@ void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call)
 		px_wakers_wake(call->self, call->to);
 }
 
-/* Who gave up what the thread waited for; NULL: nobody, as far as is known. */
+/* Return the thread that released the object of the wait, or NULL if it is unknown. */
 static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_call_read *call,
 				       const struct px_call_object_wait *wait)
 {
 	const struct px_call_object *object = call->object;
-	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* waits for who receives */
+	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* a sender waits for a receiver */
 	struct px_call_object *waker;
 	bool is_exclusive;
 
 	if (!object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
 		return NULL;
 	/*
-	 * Who has given it up just before the wait began may be the one all the same: if nobody can have had it in
-	 * between.
+	 * A thread that released the object just before the wait began can also be the waker, if no
+	 * other thread can have owned the object in between.
 	 */
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
 	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
@@ -69,7 +69,10 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 	return waker == call->self ? NULL : waker;
 }
 
-/* A wait is over: it is the one that was begun, or that was interrupted, or its beginning was lost. */
+/*
+ * Show the end of a wait.  It may be the current wait, a wait that a handler interrupted, or a wait with a
+ * lost begin.
+ */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 {
 	struct px_call_object *self = call->self;
@@ -79,7 +82,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 
 	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
 	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
-		self->depth = 0; /* the handler has left it by a jump */
+		self->depth = 0; /* the handler ended with a jump */
 		wait = &self->outer;
 	}
 	waker = waker_of(waits, call, wait);
@@ -131,7 +134,10 @@ static bool is_once(enum px_call call)
 	return call == PX_CALL_pthread_once || call == PX_CALL_call_once;
 }
 
-/* What the call does to its object, for those who wait for it.  Behind the search for a waker. */
+/*
+ * Record how the call releases or acquires its object, for later waiters.  Call it after the search
+ * for a waker.
+ */
 static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 {
 	if (!call->object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
@@ -151,7 +157,10 @@ static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 		release(waits, call, 0);
 		return;
 	case PX_NATIVE_EVENT_FLAGS_GET:
-		/* The last one to come to a barrier lets all go; so does who has run the function of once. */
+		/*
+		 * The last thread at a barrier wakes up all the others.  So does the thread that
+		 * ran the function of once.
+		 */
 		if ((call->call == PX_CALL_pthread_barrier_wait && !call->ends) ||
 		    (is_once(call->call) && !call->begins && px_call_read_value(call) != 0))
 			release(waits, call, 0);
@@ -166,7 +175,7 @@ static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 	}
 }
 
-/* A handler in a thread that sleeps: afterwards it sleeps again. */
+/* After a signal handler, a suspended thread is suspended again. */
 static void enter_handler(struct px_call_read *call)
 {
 	struct px_call_object *self = call->self;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls tell of waits: which thread sleeps, who wakes it, and the entries that say so.  Who let an object go last
- * is kept with the object, what a thread waits for with the thread (objects.h); so nothing has to be searched.
+ * Follows the waits of threads: which thread is suspended and which thread wakes it, and adds the
+ * entries for this. Each object holds its last releaser, and each thread holds its wait
+ * (objects.h), so no search is needed.
  *
- * Private memory.  One thread at a time; the caller sees to it.
+ * Private memory.  The caller lets only one thread in at a time.
  */
 #ifndef PX_CALLS_WAKERS_H
 #define PX_CALLS_WAKERS_H
@@ -14,26 +15,38 @@
 #include "calls/entries.h"
 #include "calls/objects.h"
 
-/* Begins as {things}. */
+/* Initialise with {objects}. */
 struct px_wakers {
 	struct px_call_objects *objects;
-	uint64_t now; /* counts calls: the time of all that is remembered of waits */
+	uint64_t now; /* number of calls so far: the time for all waits */
 };
 
-/* Something is heard of a thread, NULL for none: if it sleeps, it is shown to be woken, by nobody who is known. */
+/*
+ * Show that a suspended thread is resumed by an unknown waker, because the thread has recorded something.
+ * thread may be NULL.
+ */
 void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
 
-/* The same of who makes this call, unless it is the end of what it waits for.  Ahead of all else that is shown. */
+/*
+ * The same for the thread of this call, unless the call is the end of its wait.  Call it before anything else
+ * is shown.
+ */
 void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call);
 
-/* Show the end of a wait: who woke the thread, and RUNNING as the record's own. */
+/* Show the end of a wait: RESUME by the waker, and RUNNING as the record's own entry. */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);
 
-/* A thread ends: who joins it is woken, ahead of the own entry; and that one is the last of the thread. */
+/*
+ * Show the end of a thread.  The first function resumes the joining thread, before the own entry.  The second
+ * makes the own entry the last one of the thread.
+ */
 void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call);
 void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own);
 
-/* What the call, once it is shown, does to waits: it lets an object go, leaves a handler, or begins to wait itself. */
+/*
+ * Apply the effects of a call on waits, after it was shown: it releases an object, leaves a handler, or
+ * starts to wait.
+ */
 void px_wakers_follow(struct px_wakers *waits, struct px_call_read *call);
 
 #endif
