@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Level 5 only: what the pages of the standard share.  The public types are ours under another
- * name; what must agree for that is asserted here.
+ * What the files of the public functions share.  The public types are other names for the library's
+ * types, and the assertions here check that they match.
  */
 #ifndef PX_API_API_H
 #define PX_API_API_H
@@ -46,7 +46,10 @@ _Static_assert(PX_EVENT_FLUSH_START == POSIX_TRACE_FLUSH_START, "FLUSH_START");
 _Static_assert(PX_EVENT_FLUSH_STOP == POSIX_TRACE_FLUSH_STOP, "FLUSH_STOP");
 _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USEREVENT");
 
-/* Where struct posix_trace_event_info keeps what <trace_ext.h> tells. */
+/*
+ * The elements of struct posix_trace_event_info's reserved array that hold the data of
+ * <trace_ext.h>.
+ */
 enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
 
 /* NULL stays NULL, here and below. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identifies a stream: clock resolution, creation time, version, name. */
+/* The identity of a stream: clock resolution, creation time, version, name. */
 #include "api/api.h"
 
 #include <string.h>
@@ -25,8 +25,8 @@ PX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
 }
 
 /*
- * AMB-10: the caller has TRACE_NAME_MAX bytes, null included.  The object lies in the caller's
- * memory, so that its text ends in time is not taken for granted.
+ * AMB-10: the caller has TRACE_NAME_MAX bytes, with the null byte.  The object is in the caller's
+ * memory, so its text may lack a null byte.
  */
 static void copy_text(const char *text, char *to)
 {

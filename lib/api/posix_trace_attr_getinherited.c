@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a stream behaves: inheritance, full policies. */
+/* The behaviour of a stream: inheritance, full policies. */
 #include "api/api.h"
 
 PX_EXPORT int posix_trace_attr_getinherited(const trace_attr_t *restrict attr,
@@ -33,7 +33,7 @@ PX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict 
 
 	if (!px_attr_is_valid(from) || !streampolicy)
 		return EINVAL;
-	/* GETSFP-3: not set yet; what it becomes depends on the function that creates. */
+	/* GETSFP-3: not set yet.  The function that creates the stream decides the value. */
 	if (from->stream_policy == PX_POLICY_DEFAULT)
 		*streampolicy = POSIX_TRACE_LOOP;
 	else
@@ -41,7 +41,7 @@ PX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict 
 	return 0;
 }
 
-/* SETSFP-4: FLUSH is taken here; without a log it is posix_trace_create() that refuses it. */
+/* SETSFP-4: FLUSH is accepted here.  posix_trace_create() refuses it, because it has no log. */
 PX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
 	struct px_attr *to = px_attr_of(attr);

@@ -25,7 +25,10 @@ PX_EXPORT int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdata
 	return 0;
 }
 
-/* MAXSYS-2: the largest is FILTER with two sets; max-data-size is for user data only. */
+/*
+ * MAXSYS-2: the largest system event is FILTER with two sets.  max-data-size applies only to user
+ * data.
+ */
 PX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr,
 						     size_t *restrict eventsize)
 {
@@ -42,7 +45,7 @@ PX_EXPORT int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict 
 
 	if (!px_attr_is_valid(from) || !eventsize)
 		return EINVAL;
-	/* MAXUSR-2: what is longer gets cut when it is recorded. */
+	/* MAXUSR-2: longer data is truncated when it is recorded. */
 	if (data_len > from->max_data_size)
 		data_len = (size_t)from->max_data_size;
 	*eventsize = (size_t)px_record_size(data_len);
@@ -60,7 +63,7 @@ PX_EXPORT int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr,
 	return 0;
 }
 
-/* SETSS-2: too small and too large are both for the create functions to find out. */
+/* SETSS-2: the create functions detect sizes that are too small or too large. */
 PX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
 	struct px_attr *to = px_attr_of(attr);
@@ -82,7 +85,7 @@ PX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr,
 	return 0;
 }
 
-/* SETLS-2: what is too small or too large is made to fit when the log is created. */
+/* SETLS-2: sizes that are too small or too large are adjusted when the log is created. */
 PX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 {
 	struct px_attr *to = px_attr_of(attr);

@@ -8,7 +8,7 @@
 #include "stream/flush.h"
 #include "stream/recover.h"
 
-#define EXIT_DRAIN_NS UINT64_C(10000000000) /* time for what a slow disk has to write */
+#define EXIT_DRAIN_NS UINT64_C(10000000000) /* time to write the log to a slow disk */
 
 static void discard(struct px_stream *stream)
 {
@@ -19,7 +19,7 @@ static void discard(struct px_stream *stream)
 	px_stream_free(stream);
 }
 
-/* A trid is made last, so that a failure leaves nothing behind (CREATE-18). */
+/* Open the trid last, so that a failure leaves nothing behind (CREATE-18). */
 static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t *trid)
 {
 	struct px_stream *stream;
@@ -27,7 +27,7 @@ static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t 
 	unsigned long id;
 	int error;
 
-	px_sigxfsz_hold(&signals); /* the segment is a file, and the log is one */
+	px_sigxfsz_hold(&signals); /* the segment and the log are files */
 	error = px_stream_create(pid, attr, log_fd, &stream);
 	px_sigxfsz_release(&signals);
 	if (error)
@@ -58,7 +58,8 @@ static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, t
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: never half done */
 	error = create(pid, px_attr_to_read(attr), log_fd, trid);
 	if (!error)
-		px_recover_all(&nr_recovered, &nr_left); /* EXIT-4: what others left; in silence */
+		px_recover_all(&nr_recovered, &nr_left); /* EXIT-4: complete the logs of dead controllers,
+							  * and report nothing */
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;
@@ -86,10 +87,10 @@ static int shut_down(trace_id_t trid, const struct px_caller *caller)
 	if (!stream)
 		return EINVAL;
 	px_handle_close(trid);
-	px_wakeup_wake(px_stream_waiting(stream)); /* they find the identifier closed (SHUT-6) */
+	px_wakeup_wake(px_stream_waiting(stream)); /* the waiting threads find the identifier closed (SHUT-6) */
 	px_handle_drain(trid);
 	if (stream->logging.log)
-		error = px_flush_end(stream, caller); /* SHUT-8: resources go whatever it says */
+		error = px_flush_end(stream, caller); /* SHUT-8: free the resources in any case */
 	px_stream_end(stream);
 	px_handle_release(trid);
 	px_flush_join_thread(stream);
@@ -111,8 +112,8 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /*
- * A log is completed, unless somebody stays in a flush: that may be the thread that exits, in a handler.  Then
- * the log is left as by a killed process.
+ * Complete the log, unless another thread stays in a flush.  That may even be the thread that
+ * exits, if a signal handler calls exit().  Then leave the log as a killed process leaves it.
  */
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {
@@ -124,7 +125,10 @@ static void end_at_exit(unsigned long id, struct px_stream *stream)
 	px_stream_end(stream);
 }
 
-/* SHUT-11, EXIT-8: after the handlers and destructors of whatever was loaded after this library. */
+/*
+ * SHUT-11, EXIT-8: after the exit handlers and destructors of everything that was loaded after this
+ * library.
+ */
 __attribute__((destructor(101))) static void end(void)
 {
 	px_handle_close_all(end_at_exit);

@@ -6,7 +6,10 @@
 
 #include "log/archive.h"
 
-/* EVEQ-2: no errors, and trid does not matter: an id means the same in all streams of a process. */
+/*
+ * EVEQ-2: no errors, and trid is ignored, because an id has the same meaning in all streams of a
+ * process.
+ */
 PX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
 					trace_event_id_t event2)
 {
@@ -41,7 +44,7 @@ PX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
 
 	if (!event_name || !event)
 		return EINVAL;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* opening a name in the table may wait */
 	stream = px_handle_lock(trid);
 	error = stream ? px_stream_open_type(stream, event_name, event) : EINVAL;
 	if (stream)

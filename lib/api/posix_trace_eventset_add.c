@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of event types.  Every id that can exist is a member or not, registered or not (SETADD-3),
- * so that a full set also covers the types of tomorrow (AMB-13).
+ * Sets of event types.  Every possible id is a member or not, even if it is not registered
+ * (SETADD-3).  So a full set also covers event types that are opened later (AMB-13).
  */
 #include "api/api.h"
 
@@ -44,7 +44,10 @@ PX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 		return EINVAL;
 	switch (what) {
 	case POSIX_TRACE_WOPID_EVENTS:
-		/* AMB-12: process-independent and implementation-defined; there is none. */
+		/*
+		 * AMB-12: process-independent and implementation-defined event types; there are
+		 * none.
+		 */
 		memset(filled, 0, sizeof(*filled));
 		return 0;
 	case POSIX_TRACE_SYSTEM_EVENTS:

@@ -23,7 +23,7 @@ PX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 
 	if (!event || !unavailable || !px_handle_lock_any(trid, &handle))
 		return EINVAL;
-	/* TYPELIST-2: the end is no error */
+	/* TYPELIST-2: the end is not an error */
 	*unavailable = !(handle.stream ? px_stream_next_type(handle.stream, event) :
 					 next_of_archive(handle.archive, event));
 	px_handle_unlock(trid);

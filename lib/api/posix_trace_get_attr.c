@@ -12,7 +12,7 @@ PX_EXPORT int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 		return EINVAL;
 	if (handle.archive)
 		handle.archive->kind->complete_info(handle.archive);
-	/* GETATTR-4: whatever was in it before */
+	/* GETATTR-4: replaces any earlier contents */
 	*px_attr_of(attr) = handle.stream ? handle.stream->attr : handle.archive->attr;
 	px_handle_unlock(trid);
 	errno = saved_errno;
@@ -24,7 +24,7 @@ static struct posix_trace_status_info of_stream(struct px_stream *stream)
 	struct px_status status;
 
 	px_stream_status(stream, &status);
-	/* STATUS-6: what belongs to a log is zero in a stream without one. */
+	/* STATUS-6: in a stream without a log the values of the log are zero. */
 	return (struct posix_trace_status_info){
 		.posix_stream_status = status.is_running ? POSIX_TRACE_RUNNING :
 							   POSIX_TRACE_SUSPENDED,
@@ -42,7 +42,7 @@ static struct posix_trace_status_info of_stream(struct px_stream *stream)
 	};
 }
 
-/* STATUS-7, STATUS-8: of the completed stream; never reset. */
+/* STATUS-7, STATUS-8: the status of the completed stream, which is never reset. */
 static struct posix_trace_status_info of_archive(const struct px_archive_status *status)
 {
 	return (struct posix_trace_status_info){

@@ -12,7 +12,7 @@ PX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	return 0;
 }
 
-/* The filter that `how` makes of the present one and the set.  False: no such way. */
+/* Combine the current filter and the set as `how` demands.  Return false if `how` is invalid. */
 static bool combine(struct px_eventset *filter, const struct px_eventset *set, int how)
 {
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++) {

@@ -8,7 +8,7 @@
 
 #define PENDING_PAUSE_NS 50000
 
-/* Where a call wants its event. */
+/* Where a call stores its event. */
 struct destination {
 	struct posix_trace_event_info *event;
 	void *data;
@@ -25,7 +25,7 @@ static bool is_usable(const struct destination *to)
 static int truncation(const struct px_report *report)
 {
 	if (report->copied < report->length)
-		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: hides the other */
+		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: takes precedence over TRUNCATED_RECORD */
 	return report->record.flags & PX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD :
 							    POSIX_TRACE_NOT_TRUNCATED;
 }
@@ -59,7 +59,7 @@ static enum px_next try_next(struct px_stream *stream, const struct destination 
 	return next;
 }
 
-/* GETNEXT-3: a pre-recorded stream never blocks, and its end is no error. */
+/* GETNEXT-3: reading a pre-recorded stream never blocks, and its end is not an error. */
 static void take_from(struct px_archive *archive, const struct destination *to)
 {
 	struct px_report report = {.place = 0};
@@ -71,7 +71,7 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 		*to->unavailable = 1;
 }
 
-/* The thread was cancelled while it slept: it is not coming back. */
+/* The thread was cancelled while it slept, and will not return from the call. */
 static void cancelled(void *argument)
 {
 	const trace_id_t *trid = argument;
@@ -80,7 +80,7 @@ static void cancelled(void *argument)
 		px_handle_unlock(*trid);
 }
 
-/* Sleep, as one who comes back even if cancelled. */
+/* Sleep.  If the thread is cancelled, a cleanup handler returns the stream. */
 static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 		      const struct timespec *abstime)
 {
@@ -98,8 +98,8 @@ static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 }
 
 /*
- * Sleep without the lock until there may be something.  The lock is held again afterwards, unless
- * the stream is gone: then EINVAL.
+ * Sleep without the lock until there may be an event, then lock again.  Return EINVAL, without the
+ * lock, if the stream is gone.
  */
 static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next,
 		    const struct timespec *abstime)
@@ -110,7 +110,7 @@ static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next
 	px_handle_leave(trid);
 	error = sleep_away(&trid, waiting, next, abstime);
 	if (!px_handle_return(trid))
-		return EINVAL; /* GETNEXT-11: shut down meanwhile */
+		return EINVAL; /* GETNEXT-11: another thread shut the stream down */
 	return error;
 }
 
@@ -119,7 +119,7 @@ static bool is_time(const struct timespec *abstime)
 	return abstime && abstime->tv_nsec >= 0 && abstime->tv_nsec < 1000000000;
 }
 
-/* Wait for an event; abstime NULL and not timed: for ever. */
+/* Wait for an event, until abstime if timed is true, otherwise forever. */
 static int wait_for(trace_id_t trid, struct px_stream *stream, const struct destination *to,
 		    bool timed, const struct timespec *abstime)
 {
@@ -127,7 +127,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 	int error = 0;
 
 	if (next != PX_NEXT_EVENT && timed && !is_time(abstime))
-		error = EINVAL; /* TIMED-5: only when there is a need to wait */
+		error = EINVAL; /* TIMED-5: only if the call has to wait */
 	while (next != PX_NEXT_EVENT && error == 0) {
 		if (next == PX_NEXT_NONE) {
 			px_stream_prepare_wait(stream, PX_WAITING_EVENT);
@@ -138,7 +138,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 		error = sleep_on(trid, stream, next, abstime);
 		if (error == EINVAL)
 			return error;
-		/* An event that is there now is returned, whatever else happened (GETNEXT-13). */
+		/* If an event is available now, return it in any case (GETNEXT-13). */
 		next = try_next(stream, to);
 	}
 	px_handle_unlock(trid);
@@ -150,8 +150,8 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 }
 
 /*
- * GETNEXT-14: what a reader took from a stream with log would be missing in the log.  False (unlocked):
- * it has one.
+ * GETNEXT-14: if the stream has a log, the log would miss the events that a reader takes.  Then
+ * unlock it and return false.
  */
 static bool is_readable(trace_id_t trid, const struct px_stream *stream)
 {
@@ -168,11 +168,11 @@ static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 	int saved_errno = errno;
 	int error = 0;
 
-	pthread_testcancel(); /* GEN-7: before any event is taken */
+	pthread_testcancel(); /* GEN-7: before an event is taken */
 	if (!is_usable(to) || !px_handle_lock_any(trid, &handle))
 		return EINVAL;
 	if (handle.archive) {
-		take_from(handle.archive, to); /* TIMED-7: abstime does not matter */
+		take_from(handle.archive, to); /* TIMED-7: abstime is ignored */
 		px_handle_unlock(trid);
 	} else if (is_readable(trid, handle.stream)) {
 		error = wait_for(trid, handle.stream, to, timed, abstime);

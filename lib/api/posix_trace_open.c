@@ -9,8 +9,8 @@
 #include "trace/process.h"
 
 /*
- * EXIT-4: a log whose writer died is completed first, as far as that is possible.  One that seems to be written still
- * may be that of a process that has become another program.
+ * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  A log that
+ * seems to be in use may also belong to a process that has become another program.
  */
 static int open_complete(int file_desc, struct px_archive **archive)
 {
@@ -46,7 +46,7 @@ PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 	if (!trid)
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_process_init(); /* an identifier knows its process; files are read without, too */
+	px_process_init(); /* identifiers need this process's id; if this fails, files can still be read */
 	error = open_archive(file_desc, trid);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;

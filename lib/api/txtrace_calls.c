@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of an unmodified program: what a log has of them, and how their objects are called. */
+/* Calls of an unmodified program: what a log holds of them, and the names of their objects. */
 #include "api/api.h"
 
 #include <pthread.h>
@@ -92,7 +92,7 @@ PX_EXPORT int txtrace_set_namer(trace_id_t trid, namer *name, void *argument)
 	struct px_stream *stream;
 	int error, state;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* it may wait for a flush */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* may wait for a flush */
 	stream = px_handle_lock(trid);
 	error = stream ? px_flush_set_namer(trid, stream, &to) : EINVAL;
 	pthread_setcancelstate(state, &state);

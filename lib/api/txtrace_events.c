@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What TXTB knows of events and event types, beyond POSIX. */
+/* Data of events and event types that POSIX does not have, but TXTB has. */
 #include "api/api.h"
 
 #include <trace_ext.h>
@@ -20,7 +20,7 @@ PX_EXPORT unsigned int txtrace_event_context(const struct posix_trace_event_info
 	return (unsigned int)event->__reserved[PX_INFO_CONTEXT];
 }
 
-/* In an interrupt the word is the interrupted thread. */
+/* In an interrupt the priority word is the interrupted thread. */
 PX_EXPORT int txtrace_event_priority(const struct posix_trace_event_info *event)
 {
 	unsigned int context = txtrace_event_context(event);
@@ -49,7 +49,7 @@ static int name_of(const struct px_handle *handle, unsigned int id, char name[PX
 				handle->archive->kind->type_name(handle->archive, id, name);
 }
 
-/* Events that ThreadX has and its viewer does not know. */
+/* Add an event that ThreadX defines and the viewer does not know. */
 static void add_native(struct px_trxc *trxc, unsigned int txtb_id, const char *name)
 {
 	const char *label[PX_NATIVE_WORDS];
@@ -59,7 +59,7 @@ static void add_native(struct px_trxc *trxc, unsigned int txtb_id, const char *n
 	px_trxc_add(trxc, txtb_id, name, label);
 }
 
-/* Ids that TraceX knows by itself are left out. */
+/* List the event types, except those that TraceX knows already. */
 static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 {
 	bool is_foreign = handle->archive && handle->archive->info.is_foreign;
@@ -73,7 +73,7 @@ static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 		if (name_of(handle, id, name) != 0)
 			continue;
 		if (id < PX_FOREIGN_TYPES && is_foreign)
-			continue; /* of every stream, but not of this file */
+			continue; /* predefined in every stream, but not used in this file */
 		if (id < PX_FOREIGN_TYPES)
 			px_trxc_add(trxc, PX_TXTB_USER_EVENT + id, name, NULL);
 		else if (!px_native_is_in_viewer(id - PX_FOREIGN_TYPES))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pre-recorded streams as files: objects, and what the file is. */
+/* Pre-recorded streams as files: their objects, and facts about the file. */
 #include "api/api.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "log/archive.h"
 
-/* Free registry slots are passed. */
+/* Skip free registry slots. */
 static bool next_object(struct px_archive *archive, struct px_archive_object *object)
 {
 	while (archive->kind->object(archive, archive->next_object, object)) {

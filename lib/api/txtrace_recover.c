@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of controllers that died. */
+/* Logs of dead controllers. */
 #include "api/api.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ PX_EXPORT int txtrace_recover(int file_desc)
 	int error, state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_process_init(); /* without shared memory nothing is left, but a log may be complete */
+	px_process_init(); /* if this fails there is no stream to recover from, but the log may be complete */
 	error = px_recover_file(file_desc);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as they are from outside: those of the user, one of our own, and a thread of it. */
+/*
+ * The state of streams: all streams of the user, one stream of this process, and a thread of that
+ * stream.
+ */
 #include "api/api.h"
 
 #include <pthread.h>
