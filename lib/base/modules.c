@@ -145,7 +145,7 @@ struct search {
 	char path[PATH_MAX];
 };
 
-static int look(struct dl_phdr_info *info, size_t size, void *argument)
+static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct search *search = argument;
 	uint64_t begin, end;
@@ -166,7 +166,7 @@ bool px_modules_find(uint64_t address, char *text, size_t size)
 {
 	struct search search = {.address = address, .text = text, .size = size};
 	int saved_errno = errno;
-	bool found = dl_iterate_phdr(look, &search) != 0;
+	bool found = dl_iterate_phdr(match_module, &search) != 0;
 
 	errno = saved_errno;
 	return found;

@@ -8,10 +8,10 @@
 struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
 				  uint32_t id)
 {
-	struct px_entries *shown = &to->shown[to->nr_shown++];
+	struct px_entries *entry = &to->shown[to->nr_shown++];
 
-	*shown = (struct px_entries){.context = context, .priority = priority, .id = id};
-	return shown;
+	*entry = (struct px_entries){.context = context, .priority = priority, .id = id};
+	return entry;
 }
 
 struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
@@ -23,19 +23,19 @@ struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_
 }
 
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			     struct px_entries *shown)
+			     struct px_entries *entry)
 {
 	uint64_t bytes[2];
 
-	*shown = (struct px_entries){.context = record->context,
+	*entry = (struct px_entries){.context = record->context,
 				     .priority = record->priority,
 				     .id = PX_TXTB_USER_EVENT + record->id};
 	if (!record->context) {
-		shown->context = PX_NO_THREAD;
-		shown->priority = px_txtb_priority_word(1023);
+		entry->context = PX_NO_THREAD;
+		entry->priority = px_txtb_priority_word(1023);
 	}
 	px_first_bytes(data, length, bytes);
-	memcpy(shown->info, bytes, sizeof(bytes));
+	memcpy(entry->info, bytes, sizeof(bytes));
 }
 
 void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,

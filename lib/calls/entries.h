@@ -55,6 +55,6 @@ void px_entries_add_plainly(const struct px_record *record, const void *data, si
 
 /* Make an existing entry the record's user event. */
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			     struct px_entries *shown);
+			     struct px_entries *entry);
 
 #endif

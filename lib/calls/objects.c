@@ -154,7 +154,7 @@ struct px_call_object *px_call_objects_at(struct px_call_objects *objects, const
 	return i ? use(objects, &objects->object[objects->key[i - 1].object - 1]) : NULL;
 }
 
-const struct px_call_object *px_call_objects_look(const struct px_call_objects *objects,
+const struct px_call_object *px_call_objects_find(const struct px_call_objects *objects,
 						  uint32_t handle)
 {
 	uint32_t i = *bucket_of_handle((struct px_call_objects *)objects, handle);
@@ -166,7 +166,7 @@ const struct px_call_object *px_call_objects_look(const struct px_call_objects *
 
 struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle)
 {
-	const struct px_call_object *found = handle ? px_call_objects_look(objects, handle) : NULL;
+	const struct px_call_object *found = handle ? px_call_objects_find(objects, handle) : NULL;
 
 	return found ? use(objects, (struct px_call_object *)found) : NULL;
 }
@@ -329,7 +329,7 @@ static bool is_taken(const struct px_call_objects *objects, const char *name)
 	return objects->names[hash / 64] >> hash % 64 & 1;
 }
 
-void px_call_objects_note_name(struct px_call_objects *objects, const char *name)
+void px_call_objects_mark_name(struct px_call_objects *objects, const char *name)
 {
 	uint32_t hash = hash_name(name);
 
@@ -366,7 +366,7 @@ void px_call_objects_name(struct px_call_objects *objects, struct px_call_object
 		cut(text, length, NAME_BYTES_MAX - strlen(suffix), name);
 		strcat(name, suffix);
 	}
-	px_call_objects_note_name(objects, name);
+	px_call_objects_mark_name(objects, name);
 }
 
 static bool is_own(const struct px_call_object *object)

@@ -93,7 +93,7 @@ void px_call_objects_set_namer(struct px_call_objects *objects, const struct px_
 struct px_call_object *px_call_objects_at(struct px_call_objects *objects,
 					  const struct px_key *key);
 struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle);
-const struct px_call_object *px_call_objects_look(const struct px_call_objects *objects,
+const struct px_call_object *px_call_objects_find(const struct px_call_objects *objects,
 						  uint32_t handle);
 
 /* Bind one more key to an object.  If the key was bound to another object, unbind it first. */
@@ -128,6 +128,6 @@ uint32_t px_call_objects_serial(const struct px_call_objects *objects);
 void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 
 /* Mark a name as used. */
-void px_call_objects_note_name(struct px_call_objects *objects, const char *name);
+void px_call_objects_mark_name(struct px_call_objects *objects, const char *name);
 
 #endif

@@ -72,7 +72,7 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 }
 
 /* Find a registered thread with no record read so far. */
-static uint32_t look_for_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
+static uint32_t find_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
 {
 	uint64_t next = px_load_acquire(&threads->next);
 	uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
@@ -93,7 +93,7 @@ uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid)
 
 	if (!tid || thread)
 		return tid ? thread->object.handle : 0;
-	handle = look_for_tid(all->threads, pid, tid);
+	handle = find_tid(all->threads, pid, tid);
 	return handle ? handle : PX_NO_THREAD;
 }
 
@@ -451,14 +451,14 @@ void px_resolve_restore(struct px_resolve *all, const struct px_object *object, 
 	const struct px_call_object *younger;
 	struct px_call_object *restored;
 
-	if (object->handle == 0 || px_call_objects_look(all->objects, object->handle))
+	if (object->handle == 0 || px_call_objects_find(all->objects, object->handle))
 		return;
 	restored = px_call_objects_add(all->objects, (enum px_txtb_object_type)object->type,
 				       object->handle);
 	restored->object = *object;
 	restored->address = address;
 	restored->site = site;
-	px_call_objects_note_name(all->objects, object->name);
+	px_call_objects_mark_name(all->objects, object->name);
 	if (object->type == PX_TXTB_THREAD) {
 		restored->address = object->thread;
 		restored->is_known = object->pid != 0;

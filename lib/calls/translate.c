@@ -45,7 +45,7 @@ struct px_call_objects *px_translator_objects(struct px_translator *translator)
 const struct px_call_object *px_translator_find(const struct px_translator *translator,
 						uint32_t handle)
 {
-	return px_call_objects_look(translator->all.objects, handle);
+	return px_call_objects_find(translator->all.objects, handle);
 }
 
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,
@@ -122,21 +122,21 @@ void px_translate_own_plainly(const struct px_record *record, const void *data, 
 }
 
 static void show_words(struct px_translator *translator, const struct px_call_read *call,
-		       struct px_entries *shown)
+		       struct px_entries *entry)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		bool is_handle;
 
-		shown->info[i] = word_of(translator, call, (enum px_call_info)call->info[i],
+		entry->info[i] = word_of(translator, call, (enum px_call_info)call->info[i],
 					 &is_handle);
-		if (is_handle && shown->info[i] != 0)
-			shown->handles |= 1u << i;
+		if (is_handle && entry->info[i] != 0)
+			entry->handles |= 1u << i;
 	}
 }
 
 static void show_own(struct px_translator *translator, struct px_call_read *call)
 {
-	struct px_entries *shown;
+	struct px_entries *entry;
 
 	if (call->native == 0 || (call->has_failed && !px_rules_is_attempt(call->native))) {
 		px_entries_add_plainly(call->record, call->data, call->length, call->to);
@@ -146,11 +146,11 @@ static void show_own(struct px_translator *translator, struct px_call_read *call
 		px_wakers_wake_joiner(&translator->waits, call);
 	call->to->own = call->to->nr_shown;
 	call->to->is_native = true;
-	shown = px_entries_add(call->to, call->self->object.handle, call->record->priority,
+	entry = px_entries_add(call->to, call->self->object.handle, call->record->priority,
 			       call->native);
-	show_words(translator, call, shown);
+	show_words(translator, call, entry);
 	if (call->call == PX_CALL_txtrace_thread_end)
-		px_wakers_end_thread(call, shown);
+		px_wakers_end_thread(call, entry);
 }
 
 bool px_translate_is_call(const struct px_record *record, size_t length)
@@ -185,7 +185,7 @@ static void translate_call(struct px_translator *translator, struct px_call_read
 	prepare(call);
 	px_resolve_find(&translator->all, call);
 	px_rules_convert(call);
-	px_wakers_hear_of(&translator->waits, call);
+	px_wakers_start_call(&translator->waits, call);
 	if (call->ends)
 		px_wakers_show_end(&translator->waits, call);
 	else

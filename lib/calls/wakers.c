@@ -11,24 +11,24 @@
 static void resume(struct px_translation *to, struct px_call_object *thread,
 		   const struct px_call_object *waker)
 {
-	struct px_entries *shown = px_entries_add_by(to, waker, PX_NATIVE_RESUME);
+	struct px_entries *entry = px_entries_add_by(to, waker, PX_NATIVE_RESUME);
 
-	shown->info[0] = thread->object.handle;
-	shown->info[1] = thread->wait.state;
-	shown->info[3] = shown->context;
-	shown->handles = 1 << 0 | 1 << 3;
+	entry->info[0] = thread->object.handle;
+	entry->info[1] = thread->wait.state;
+	entry->info[3] = entry->context;
+	entry->handles = 1 << 0 | 1 << 3;
 	thread->is_suspended = false;
 }
 
 static void suspend(struct px_translation *to, struct px_call_object *thread, uint32_t priority)
 {
-	struct px_entries *shown = px_entries_add(to, thread->object.handle, priority,
+	struct px_entries *entry = px_entries_add(to, thread->object.handle, priority,
 						  PX_NATIVE_SUSPEND);
 
-	shown->info[0] = thread->object.handle;
-	shown->info[1] = thread->wait.state;
-	shown->info[3] = PX_IDLE_THREAD;
-	shown->handles = 1 << 0 | 1 << 3;
+	entry->info[0] = thread->object.handle;
+	entry->info[1] = thread->wait.state;
+	entry->info[3] = PX_IDLE_THREAD;
+	entry->handles = 1 << 0 | 1 << 3;
 	to->open = to->nr_shown;
 	thread->is_suspended = true;
 }
@@ -39,7 +39,7 @@ void px_wakers_wake(struct px_call_object *thread, struct px_translation *to)
 		resume(to, thread, NULL);
 }
 
-void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call)
+void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call)
 {
 	waits->now++;
 	call->was_suspended = call->self->is_suspended;
@@ -78,7 +78,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 	struct px_call_object *self = call->self;
 	const struct px_call_object_wait *wait = &self->wait;
 	struct px_call_object *waker;
-	struct px_entries *shown;
+	struct px_entries *entry;
 
 	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
 	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
@@ -95,12 +95,12 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 		return;
 	}
 	call->to->own = call->to->nr_shown;
-	shown = px_entries_add(call->to, self->object.handle, call->record->priority,
+	entry = px_entries_add(call->to, self->object.handle, call->record->priority,
 			       PX_TXTB_RUNNING);
-	shown->info[0] = call->object ? call->object->object.handle : 0;
-	shown->info[1] = call->facts->state;
-	shown->info[2] = waker ? waker->object.handle : 0;
-	shown->handles = (shown->info[0] ? 1 << 0 : 0) | (shown->info[2] ? 1 << 2 : 0);
+	entry->info[0] = call->object ? call->object->object.handle : 0;
+	entry->info[1] = call->facts->state;
+	entry->info[2] = waker ? waker->object.handle : 0;
+	entry->handles = (entry->info[0] ? 1 << 0 : 0) | (entry->info[2] ? 1 << 2 : 0);
 	call->to->is_native = true;
 }
 

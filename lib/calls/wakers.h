@@ -31,7 +31,7 @@ void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
  * The same for the thread of this call, unless the call is the end of its wait.  Call it before anything else
  * is shown.
  */
-void px_wakers_hear_of(struct px_wakers *waits, struct px_call_read *call);
+void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call);
 
 /* Show the end of a wait: RESUME by the waker, and RUNNING as the record's own entry. */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);

@@ -17,7 +17,7 @@ static const struct names names = {
 #include "event/calls.def"
 };
 
-static const uint16_t place[PX_CALLS] = {
+static const uint16_t offset[PX_CALLS] = {
 #define PX_CALL(name, ...) offsetof(struct names, of_##name),
 #include "event/calls.def"
 };
@@ -38,5 +38,5 @@ const struct px_call_facts px_calls[PX_CALLS] = {
 
 const char *px_call_name(enum px_call call)
 {
-	return (const char *)&names + place[call];
+	return (const char *)&names + offset[call];
 }

@@ -16,8 +16,8 @@ enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2
 
 #define YIELDS 16
 #define NAP_NS 100000
-#define ASK_AFTER_NS 1000000
-#define PATIENCE_NS 100000000
+#define CHECK_OWNER_AFTER_NS 1000000
+#define GIVE_UP_NS 100000000
 
 static const struct {
 	unsigned int id;
@@ -45,7 +45,7 @@ struct key {
 struct opener {
 	uint32_t tid;
 	px_procfs_asked *alive;
-	uint64_t patience_ns;
+	uint64_t give_up_ns;
 };
 
 static unsigned int find_predefined(const struct key *key)
@@ -107,7 +107,7 @@ void px_names_find(const struct px_names *names, const char *name, unsigned int 
 	*id = found;
 }
 
-static void give_way(unsigned int round)
+static void yield_or_sleep(unsigned int round)
 {
 	static const struct timespec nap = {0, NAP_NS};
 
@@ -126,11 +126,11 @@ static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 	 */
 	if (owner == opener->tid)
 		return true;
-	if (waited_ns >= ASK_AFTER_NS && !opener->alive(owner))
+	if (waited_ns >= CHECK_OWNER_AFTER_NS && !opener->alive(owner))
 		return true;
-	if (waited_ns < opener->patience_ns)
+	if (waited_ns < opener->give_up_ns)
 		return false;
-	opener->patience_ns /= 2;
+	opener->give_up_ns /= 2;
 	return true;
 }
 
@@ -147,7 +147,7 @@ static PX_COLD uint32_t wait_for_owner(struct px_name_entry *entry, uint32_t wor
 		if (gives_up(opener, word >> TID_SHIFT, px_clock_monotonic_ns() - start_ns))
 			(void)px_compare_exchange(&entry->word, word, DEAD);
 		else
-			give_way(round++);
+			yield_or_sleep(round++);
 		now = px_load_acquire(&entry->word);
 	} while (now == word);
 	errno = saved_errno;
@@ -198,7 +198,7 @@ static bool find_or_add(struct px_name_entry *entry, const struct key *key, stru
 int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_procfs_asked *alive,
 		  unsigned int *id)
 {
-	struct opener opener = {tid, alive, PATIENCE_NS};
+	struct opener opener = {tid, alive, GIVE_UP_NS};
 	struct key key;
 	unsigned int found;
 

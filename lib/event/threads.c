@@ -18,9 +18,9 @@ union object_words {
 	uint64_t words[OBJECT_WORDS];
 };
 
-static uint64_t *words_of(struct px_threads_entry *place)
+static uint64_t *words_of(struct px_threads_entry *entry)
 {
-	return &place->word + 1;
+	return &entry->word + 1;
 }
 
 _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
@@ -29,67 +29,67 @@ _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "o
  * Claim the next entry.  If another thread is writing to an entry, or a later writer used it while
  * we slept, try the next one.
  */
-static struct px_threads_entry *claim_place(struct px_threads *objects, uint64_t *serial)
+static struct px_threads_entry *claim_entry(struct px_threads *threads, uint64_t *serial)
 {
 	for (int attempts = 0; attempts < PX_THREADS_MAX; attempts++) {
-		struct px_threads_entry *place;
+		struct px_threads_entry *entry;
 		uint64_t word;
 
-		*serial = px_fetch_add(&objects->next, UINT64_C(1));
-		place = &objects->place[*serial % PX_THREADS_MAX];
+		*serial = px_fetch_add(&threads->next, UINT64_C(1));
+		entry = &threads->entry[*serial % PX_THREADS_MAX];
 		PX_TESTPOINT("objects.add.reserved");
-		word = px_read_once(&place->word);
+		word = px_read_once(&entry->word);
 		if ((word & 1) == 0 && word < 2 * (*serial + 1) &&
-		    px_compare_exchange(&place->word, word, 2 * (*serial + 1) + 1))
-			return place;
+		    px_compare_exchange(&entry->word, word, 2 * (*serial + 1) + 1))
+			return entry;
 	}
 	return NULL;
 }
 
-uint64_t px_threads_add(struct px_threads *objects, const struct px_object *object)
+uint64_t px_threads_add(struct px_threads *threads, const struct px_object *object)
 {
 	union object_words copy = {.object = *object};
 	uint64_t serial;
-	struct px_threads_entry *place = claim_place(objects, &serial);
+	struct px_threads_entry *entry = claim_entry(threads, &serial);
 
-	if (!place)
+	if (!entry)
 		return serial; /* every entry was left by a thread that was killed while it wrote */
 	px_write_fence();
 	PX_TESTPOINT("objects.add.writing");
 	for (size_t i = 0; i < OBJECT_WORDS; i++)
-		px_write_once(words_of(place) + i, copy.words[i]);
-	px_store_release(&place->word, 2 * (serial + 1)); /* EDGE object release */
+		px_write_once(words_of(entry) + i, copy.words[i]);
+	px_store_release(&entry->word, 2 * (serial + 1)); /* EDGE object release */
 	return serial;
 }
 
-bool px_threads_get(const struct px_threads *objects, uint64_t serial, struct px_object *object)
+bool px_threads_get(const struct px_threads *threads, uint64_t serial, struct px_object *object)
 {
-	struct px_threads_entry *place =
-		(struct px_threads_entry *)&objects->place[serial % PX_THREADS_MAX];
+	struct px_threads_entry *entry =
+		(struct px_threads_entry *)&threads->entry[serial % PX_THREADS_MAX];
 	union object_words copy;
 
 	/* EDGE object acquire */
-	if (px_load_acquire(&place->word) != 2 * (serial + 1))
+	if (px_load_acquire(&entry->word) != 2 * (serial + 1))
 		return false;
 	for (size_t i = 0; i < OBJECT_WORDS; i++)
-		copy.words[i] = px_read_once(words_of(place) + i);
+		copy.words[i] = px_read_once(words_of(entry) + i);
 	px_read_fence();
-	if (px_read_once(&place->word) != 2 * (serial + 1))
+	if (px_read_once(&entry->word) != 2 * (serial + 1))
 		return false;
 	*object = copy.object;
 	object->name[PX_OBJECT_NAME_SIZE - 1] = '\0';
 	return true;
 }
 
-bool px_threads_find(const struct px_threads *objects, uint32_t handle, struct px_object *object)
+bool px_threads_find(const struct px_threads *threads, uint32_t handle, struct px_object *object)
 {
-	uint64_t next = px_load_acquire(&objects->next);
+	uint64_t next = px_load_acquire(&threads->next);
 	uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
 
 	for (uint64_t serial = next; serial-- > oldest;)
-		if (px_read_once(&objects->place[serial % PX_THREADS_MAX].object.handle) ==
+		if (px_read_once(&threads->entry[serial % PX_THREADS_MAX].object.handle) ==
 			    handle &&
-		    px_threads_get(objects, serial, object) && object->handle == handle)
+		    px_threads_get(threads, serial, object) && object->handle == handle)
 			return true;
 	return false;
 }

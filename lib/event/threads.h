@@ -59,7 +59,7 @@ struct px_threads_entry {
 
 struct px_threads {
 	uint64_t next; /* serial of the next thread */
-	struct px_threads_entry place[PX_THREADS_MAX];
+	struct px_threads_entry entry[PX_THREADS_MAX];
 };
 
 /*
@@ -67,12 +67,12 @@ struct px_threads {
  * they wrote, the thread is not stored, and px_threads_get() does not find its serial.
  * Async-signal-safe.
  */
-uint64_t px_threads_add(struct px_threads *objects, const struct px_object *object);
+uint64_t px_threads_add(struct px_threads *threads, const struct px_object *object);
 
 /* Copy the thread with this serial.  Return false if it is not, or no longer, in the table. */
-bool px_threads_get(const struct px_threads *objects, uint64_t serial, struct px_object *object);
+bool px_threads_get(const struct px_threads *threads, uint64_t serial, struct px_object *object);
 
 /* Copy the thread with this handle, the newest if there are several. */
-bool px_threads_find(const struct px_threads *objects, uint32_t handle, struct px_object *object);
+bool px_threads_find(const struct px_threads *threads, uint32_t handle, struct px_object *object);
 
 #endif

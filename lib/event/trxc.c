@@ -63,7 +63,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct px_trxc *trxc, co
 }
 
 /* Replace commas, parentheses and everything outside printable ASCII. */
-static char fitting(char byte)
+static char printable(char byte)
 {
 	switch (byte) {
 	case ',':
@@ -82,7 +82,7 @@ static void make_name(const char *name, char text[PX_NAME_MAX + 1])
 	size_t length = 0;
 
 	while (length < PX_NAME_MAX && name[length]) {
-		text[length] = fitting(name[length]);
+		text[length] = printable(name[length]);
 		length++;
 	}
 	text[length] = '\0';
@@ -150,19 +150,19 @@ void px_trxc_add(struct px_trxc *trxc, unsigned int txtb_id, const char *name,
 		 const char *const label[4])
 {
 	static const char *const bytes[] = {"Data 0-3", "Data 4-7", "Data 8-11", "Data 12-15"};
-	const char *shown[4];
+	const char *labels[4];
 	const unsigned char *rgb = colour[txtb_id % PX_ARRAY_SIZE(colour)];
 	char text[PX_NAME_MAX + 1], abbreviation[3];
 
 	make_name(name, text);
 	make_abbreviation(text, abbreviation);
-	for (size_t i = 0; i < PX_ARRAY_SIZE(shown); i++)
-		shown[i] = label && label[i] ? label[i] : bytes[i];
+	for (size_t i = 0; i < PX_ARRAY_SIZE(labels); i++)
+		labels[i] = label && label[i] ? label[i] : bytes[i];
 	if (!label && first_label_of(txtb_id))
-		shown[0] = first_label_of(txtb_id);
+		labels[0] = first_label_of(txtb_id);
 	print(trxc, "%u, %s, %s, (%u, %u, %u), (%u, %u, %u), %s, %s, %s, %s\n", txtb_id, text,
-	      abbreviation, rgb[0], rgb[1], rgb[2], rgb[0], rgb[1], rgb[2], shown[0], shown[1],
-	      shown[2], shown[3]);
+	      abbreviation, rgb[0], rgb[1], rgb[2], rgb[0], rgb[1], rgb[2], labels[0], labels[1],
+	      labels[2], labels[3]);
 }
 
 void px_trxc_end(struct px_trxc *trxc)

@@ -28,7 +28,7 @@ struct ancestor {
 	uint64_t start;
 };
 
-static bool look_at(uint32_t pid, struct ancestor *ancestor)
+static bool read_ancestor(uint32_t pid, struct ancestor *ancestor)
 {
 	ancestor->pid = pid;
 	return pid != 0 && px_procfs_parent(pid, &ancestor->parent, &ancestor->start);
@@ -39,14 +39,14 @@ static bool descends(const struct px_registry_slot *slot, const uint64_t member[
 {
 	struct ancestor at;
 
-	if (us->start == 0 || !look_at(us->pid, &at))
+	if (us->start == 0 || !read_ancestor(us->pid, &at))
 		return false;
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		/*
 		 * This process started before the stream, so neither it nor its descendants are
 		 * traced (FORK-3).
 		 */
-		if (at.start < slot->create_start || !look_at(at.parent, &at))
+		if (at.start < slot->create_start || !read_ancestor(at.parent, &at))
 			return false;
 		if (at.pid == slot->target.pid && at.start == slot->target.start)
 			return true;
@@ -61,7 +61,7 @@ bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index
 {
 	const size_t size = PX_SEGMENT_MEMBERS * sizeof(uint64_t);
 	uint64_t *member;
-	bool is_born;
+	bool is_inherited;
 
 	/* Not on the stack, because this may be a small signal stack. */
 	member = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -70,11 +70,11 @@ bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index
 	/*
 	 * Read without a mapping: most processes that call this have nothing to do with the stream.
 	 */
-	is_born = px_registry_read_segment(index, slot, offsetof(struct px_segment, member), member,
-					   size) == 0 &&
-		  px_inherit_is_among(slot, member, us);
+	is_inherited = px_registry_read_segment(index, slot, offsetof(struct px_segment, member),
+						member, size) == 0 &&
+		       px_inherit_is_among(slot, member, us);
 	munmap(member, size);
-	return is_born;
+	return is_inherited;
 }
 
 bool px_inherit_is_among(const struct px_registry_slot *slot,
@@ -89,12 +89,12 @@ bool px_inherit_has_member(const struct px_view *view, uint64_t word)
 	return holds(view->segment->member, word);
 }
 
-static bool take_place(uint64_t member[], uint64_t word, bool of_the_dead)
+static bool take_entry(uint64_t member[], uint64_t word, bool from_dead)
 {
 	for (int i = 0; i < PX_SEGMENT_MEMBERS; i++) {
 		uint64_t now = px_read_once(&member[i]);
 
-		if (now != 0 && !(of_the_dead && !px_procfs_has_word(now)))
+		if (now != 0 && !(from_dead && !px_procfs_has_word(now)))
 			continue;
 		if (px_compare_exchange(&member[i], now, word))
 			return true;
@@ -107,6 +107,6 @@ void px_inherit_add_member(const struct px_view *view, const struct px_process_i
 	uint64_t *member = view->segment->member;
 	uint64_t word = word_of(us);
 
-	if (word != 0 && !holds(member, word) && !take_place(member, word, false))
-		take_place(member, word, true);
+	if (word != 0 && !holds(member, word) && !take_entry(member, word, false))
+		take_entry(member, word, true);
 }

@@ -23,7 +23,7 @@
  * before the call started in an earlier tick, and a process from after its end starts in this tick
  * or later.
  *
- * Two kinds of processes are not followed.  The first is a process whose parent ends before the
+ * Two kinds of processes are not followed.  The first is a process with a parent that ends before the
  * constructor runs, unless it was traced before its exec.  The second is a process in another pid
  * or time namespace, where its pid and start time have another meaning.
  *

@@ -152,7 +152,7 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 	return true;
 }
 
-static void tell_trace_points(void)
+static void notify_trace_points(void)
 {
 	/*
 	 * The generation is never 0, which is the private copy of a process that has not read the
@@ -218,7 +218,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	px_write_once(&to->segment, slot->segment);
 	px_write_once(&to->has_log, slot->has_log);
 	px_store_release(&to->active, 1);
-	tell_trace_points();
+	notify_trace_points();
 }
 
 /* No lock: only this stream uses the slot. */
@@ -235,7 +235,7 @@ void px_registry_withdraw(uint32_t index, uint32_t generation)
 	if (registry->slot[index].generation != generation)
 		return;
 	px_store_release(&registry->slot[index].active, 0);
-	tell_trace_points();
+	notify_trace_points();
 }
 
 int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,

@@ -6,36 +6,36 @@
 
 #include "base/sysv.h"
 
-int px_registry_of_open(struct px_registry_of *registrar, uid_t owner)
+int px_registry_of_open(struct px_registry_of *registry, uid_t owner)
 {
-	registrar->is_remote = owner != geteuid();
-	return registrar->is_remote ? px_registry_remote_lock(&registrar->remote, owner) :
-				      px_registry_lock(&registrar->fd);
+	registry->is_remote = owner != geteuid();
+	return registry->is_remote ? px_registry_remote_lock(&registry->remote, owner) :
+				     px_registry_lock(&registry->fd);
 }
 
-void px_registry_of_close(struct px_registry_of *registrar)
+void px_registry_of_close(struct px_registry_of *registry)
 {
-	if (registrar->is_remote)
-		px_registry_remote_unlock(&registrar->remote);
+	if (registry->is_remote)
+		px_registry_remote_unlock(&registry->remote);
 	else
-		px_registry_unlock(registrar->fd);
+		px_registry_unlock(registry->fd);
 }
 
 /*
  * The slot is free.  Any file under its name was left by a controller that changed its user, or by
  * a crash.
  */
-int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation)
+int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation)
 {
 	uint32_t found;
 
-	found = registrar->is_remote ? px_registry_remote_find_free(&registrar->remote) :
-				       px_registry_find_free();
+	found = registry->is_remote ? px_registry_remote_find_free(&registry->remote) :
+				      px_registry_find_free();
 	if (found == PX_STREAMS_MAX)
 		return EAGAIN;
 	*index = found;
-	if (registrar->is_remote) { /* its segments are not files */
-		*generation = registrar->remote.slot[found].generation + 1;
+	if (registry->is_remote) { /* its segments are not files */
+		*generation = registry->remote.slot[found].generation + 1;
 		return 0;
 	}
 	*generation = px_registry_get()->slot[found].generation;
@@ -45,40 +45,40 @@ int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint3
 	return 0;
 }
 
-bool px_registry_of_read(const struct px_registry_of *registrar, uint32_t index,
+bool px_registry_of_read(const struct px_registry_of *registry, uint32_t index,
 			 struct px_registry_slot *slot)
 {
-	if (!registrar->is_remote)
+	if (!registry->is_remote)
 		return px_registry_read(index, slot);
-	*slot = registrar->remote.slot[index];
+	*slot = registry->remote.slot[index];
 	return slot->active == 1;
 }
 
-int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t index,
 				const struct px_registry_slot *slot, size_t offset, void *to,
 				size_t size)
 {
-	return registrar->is_remote ? px_registry_remote_read_segment(&registrar->remote, index,
-								      offset, to, size) :
-				      px_registry_read_segment(index, slot, offset, to, size);
+	return registry->is_remote ?
+		       px_registry_remote_read_segment(&registry->remote, index, offset, to, size) :
+		       px_registry_read_segment(index, slot, offset, to, size);
 }
 
-int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t index,
 				struct px_registry_slot *slot, size_t size,
 				struct px_mapping *mapping)
 {
 	char name[PX_SHM_NAME_MAX];
 
-	if (registrar->is_remote)
+	if (registry->is_remote)
 		return px_sysv_create(size, mapping, &slot->segment);
 	px_registry_segment_name(index, slot->generation, name);
 	return px_shm_create(name, size, mapping);
 }
 
-void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint32_t index,
+void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32_t index,
 				   const struct px_registry_slot *slot)
 {
-	if (registrar->is_remote)
+	if (registry->is_remote)
 		px_sysv_withdraw(slot->segment);
 	else
 		px_registry_clean(index, slot->generation);
@@ -88,17 +88,17 @@ void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint3
  * Until px_sysv_give() no other process can access the segment.  After that its user can change
  * every word.
  */
-int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 			   const struct px_registry_slot *slot)
 {
 	int error;
 
-	if (!registrar->is_remote) {
+	if (!registry->is_remote) {
 		px_registry_publish(index, slot);
 		return 0;
 	}
-	error = px_sysv_give(slot->segment, registrar->remote.owner);
-	return error ? error : px_registry_remote_publish(&registrar->remote, index, slot);
+	error = px_sysv_give(slot->segment, registry->remote.owner);
+	return error ? error : px_registry_remote_publish(&registry->remote, index, slot);
 }
 
 void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)

@@ -23,19 +23,19 @@ struct px_registry_of {
 };
 
 /* Return 0 or an error of px_registry_lock() or px_registry_remote_lock(). */
-int px_registry_of_open(struct px_registry_of *registrar, uid_t owner);
-void px_registry_of_close(struct px_registry_of *registrar);
+int px_registry_of_open(struct px_registry_of *registry, uid_t owner);
+void px_registry_of_close(struct px_registry_of *registry);
 
 /*
  * Find a slot for a new stream, and the generation for it.  No files of earlier streams are left
  * under these numbers. EAGAIN: no slot is free.
  */
-int px_registry_of_find(struct px_registry_of *registrar, uint32_t *index, uint32_t *generation);
+int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation);
 
 /* Like px_registry_read() and px_registry_read_segment(). */
-bool px_registry_of_read(const struct px_registry_of *registrar, uint32_t index,
+bool px_registry_of_read(const struct px_registry_of *registry, uint32_t index,
 			 struct px_registry_slot *slot);
-int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t index,
 				const struct px_registry_slot *slot, size_t offset, void *to,
 				size_t size);
 
@@ -43,16 +43,16 @@ int px_registry_of_read_segment(const struct px_registry_of *registrar, uint32_t
  * Create the segment of a new stream for this slot.  Sets slot->segment if it is a System V
  * segment.  Return 0 or an error of px_shm_create() or px_sysv_create().
  */
-int px_registry_of_make_segment(const struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t index,
 				struct px_registry_slot *slot, size_t size,
 				struct px_mapping *mapping);
-void px_registry_of_unmake_segment(const struct px_registry_of *registrar, uint32_t index,
+void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32_t index,
 				   const struct px_registry_slot *slot);
 
 /*
  * Publish the completely initialised stream, so that its target can find it.  Return 0 or an error.
  */
-int px_registry_of_publish(struct px_registry_of *registrar, uint32_t index,
+int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 			   const struct px_registry_slot *slot);
 
 /*

@@ -290,7 +290,7 @@ static bool write_word(const struct px_registry_remote *remote, uint32_t value, 
 	return write_all(remote->file, &value, sizeof(value), offset);
 }
 
-static bool tell_trace_points(const struct px_registry_remote *remote)
+static bool notify_trace_points(const struct px_registry_remote *remote)
 {
 	uint32_t generation;
 
@@ -318,7 +318,7 @@ static void withdraw(struct px_registry_remote *remote, uint32_t index,
 	if (!is_still(remote, index, slot))
 		return;
 	if (write_word(remote, 0, offset_of(index) + offsetof(struct px_registry_slot, active)))
-		tell_trace_points(remote);
+		notify_trace_points(remote);
 	remote->slot[index].active = 0;
 }
 
@@ -336,7 +336,7 @@ int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index
 	    write_all(remote->file, (const char *)slot + begin, sizeof(*slot) - begin,
 		      at + begin) &&
 	    write_word(remote, 1, at + offsetof(struct px_registry_slot, active)) &&
-	    tell_trace_points(remote))
+	    notify_trace_points(remote))
 		return 0;
 	withdraw(remote, index, slot);
 	return ENOMEM;

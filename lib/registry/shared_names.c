@@ -136,7 +136,7 @@ void px_shared_names_detach(struct px_shared_names_ref *ref)
  * Return a number that rises with the time when the process joined this table, or 0 if it has no
  * record here.
  */
-static uint64_t joined(struct px_shared_names *shared_names, uint64_t word)
+static uint64_t join_number(struct px_shared_names *shared_names, uint64_t word)
 {
 	struct px_shared_names_member *member = px_shared_names_find(shared_names, word);
 
@@ -153,14 +153,14 @@ bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_e
 	*number = 0;
 	for (int i = 0; i < nr; i++) {
 		struct px_shared_names_ref ref;
-		uint64_t when;
+		uint64_t joined;
 
 		if (px_shared_names_attach(id[i] + 1, owner, &ref) != 0)
 			continue;
-		when = joined(ref.shared_names, word);
-		if (*number == 0 || when > last) {
+		joined = join_number(ref.shared_names, word);
+		if (*number == 0 || joined > last) {
 			*number = ref.number;
-			last = when;
+			last = joined;
 		}
 		px_shared_names_detach(&ref);
 	}
@@ -183,7 +183,7 @@ static bool is_dead(uint64_t word)
 }
 
 /* Change the entry with this word to free.  Return false if the word has changed. */
-static bool free_place(struct px_shared_names_member *member, uint64_t word)
+static bool free_entry(struct px_shared_names_member *member, uint64_t word)
 {
 	/* A process that is killed here leaves the entry TAKEN; there are enough others. */
 	if (!px_compare_exchange(&member->word, word, TAKEN))
@@ -195,7 +195,7 @@ static bool free_place(struct px_shared_names_member *member, uint64_t word)
 	return true;
 }
 
-static bool free_places_of_the_dead(struct px_shared_names *shared_names)
+static bool free_dead_entries(struct px_shared_names *shared_names)
 {
 	bool found = false;
 
@@ -203,12 +203,12 @@ static bool free_places_of_the_dead(struct px_shared_names *shared_names)
 		struct px_shared_names_member *member = &shared_names->member[i];
 		uint64_t word = px_load_acquire(&member->word);
 
-		found |= is_dead(word) && free_place(member, word);
+		found |= is_dead(word) && free_entry(member, word);
 	}
 	return found;
 }
 
-static struct px_shared_names_member *take_place(struct px_shared_names *shared_names,
+static struct px_shared_names_member *take_entry(struct px_shared_names *shared_names,
 						 uint64_t word)
 {
 	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
@@ -222,7 +222,7 @@ static struct px_shared_names_member *take_place(struct px_shared_names *shared_
 		first = px_shared_names_find(shared_names, word);
 		if (!first || first == member)
 			return member;
-		free_place(member, word);
+		free_entry(member, word);
 		return first;
 	}
 	return NULL;
@@ -234,9 +234,9 @@ struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *sha
 	struct px_shared_names_member *member = px_shared_names_find(shared_names, word);
 
 	if (!member && word != 0)
-		member = take_place(shared_names, word);
-	if (!member && word != 0 && free_places_of_the_dead(shared_names))
-		member = take_place(shared_names, word);
+		member = take_entry(shared_names, word);
+	if (!member && word != 0 && free_dead_entries(shared_names))
+		member = take_entry(shared_names, word);
 	return member;
 }
 

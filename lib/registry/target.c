@@ -69,18 +69,18 @@ static bool is_of_same_user(const struct status *status)
  * Return true if the thread is in our namespace of this kind, so that numbers have the same
  * meaning.
  */
-static bool is_in_our_space(uint32_t tid, const char *space)
+static bool is_in_our_namespace(uint32_t tid, const char *space)
 {
-	char path[64], ours[64], theirs[64];
-	ssize_t our_length, their_length;
+	char path[64], ours[64], other[64];
+	ssize_t our_length, other_length;
 
 	snprintf(path, sizeof(path), "/proc/%u/ns/%s", tid, space);
-	their_length = readlink(path, theirs, sizeof(theirs));
+	other_length = readlink(path, other, sizeof(other));
 	snprintf(path, sizeof(path), "/proc/thread-self/ns/%s", space);
 	our_length = readlink(path, ours, sizeof(ours));
 	if (our_length < 0)
 		return true; /* a kernel without such namespaces */
-	return our_length == their_length && memcmp(ours, theirs, (size_t)our_length) == 0;
+	return our_length == other_length && memcmp(ours, other, (size_t)our_length) == 0;
 }
 
 /* AT_SECURE as the kernel set it at exec, for a program of our word size. */
@@ -104,21 +104,21 @@ static bool is_secure(uint32_t tid)
 }
 
 /* Return true if the process would accept a segment that we create for it. */
-static bool believes_us(uint32_t tid, const struct status *status)
+static bool accepts_segments(uint32_t tid, const struct status *status)
 {
 	return status->uid[1] == geteuid() ||
-	       (geteuid() == 0 && is_in_our_space(tid, "user") && !is_secure(tid));
+	       (geteuid() == 0 && is_in_our_namespace(tid, "user") && !is_secure(tid));
 }
 
-static bool is_within_reach(uint32_t tid, const struct status *status)
+static bool is_traceable(uint32_t tid, const struct status *status)
 {
-	return is_in_our_space(tid, "pid") && is_in_our_space(tid, "time") &&
-	       is_in_our_space(tid, "ipc") && believes_us(tid, status);
+	return is_in_our_namespace(tid, "pid") && is_in_our_namespace(tid, "time") &&
+	       is_in_our_namespace(tid, "ipc") && accepts_segments(tid, status);
 }
 
 static int check_rights(pid_t pid, const struct status *status)
 {
-	uint32_t tid, asked = 0;
+	uint32_t tid, checked = 0;
 
 	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
 		return EPERM;
@@ -130,11 +130,11 @@ static int check_rights(pid_t pid, const struct status *status)
 		tid = px_procfs_thread((uint32_t)pid);
 		if (tid == 0)
 			return ESRCH;
-		if (tid == asked)
+		if (tid == checked)
 			break;
-		if (is_within_reach(tid, status))
+		if (is_traceable(tid, status))
 			return 0;
-		asked = tid;
+		checked = tid;
 	}
 	return EPERM;
 }

@@ -30,7 +30,7 @@ static const struct labels labels = {
 #include "txtb/txtb-events.def"
 };
 
-_Static_assert(sizeof(names) <= UINT16_MAX && sizeof(labels) <= UINT16_MAX, "places have 16 bits");
+_Static_assert(sizeof(names) <= UINT16_MAX && sizeof(labels) <= UINT16_MAX, "offsets have 16 bits");
 
 struct row {
 	uint16_t name; /* offset in names; 0: no such id */
@@ -38,12 +38,12 @@ struct row {
 	bool is_in_viewer;
 };
 
-#define PLACE(label) offsetof(struct labels, label_##label)
+#define OFFSET(label) offsetof(struct labels, label_##label)
 
 static const struct row rows[PX_NATIVE_IDS] = {
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	[id] = {offsetof(struct names, name_##id),                                                 \
-		{PLACE(label1), PLACE(label2), PLACE(label3), PLACE(label4)},                      \
+		{OFFSET(label1), OFFSET(label2), OFFSET(label3), OFFSET(label4)},                  \
 		sizeof(viewer_name) > 1},
 #include "txtb/txtb-events.def"
 };

@@ -21,7 +21,7 @@ void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uin
 }
 
 /* The viewer splits a name at a parenthesis, and treats underscores as menu keys. */
-static char shown(char byte)
+static char printable(char byte)
 {
 	switch (byte) {
 	case '(':
@@ -46,7 +46,7 @@ void px_txtb_object_init(struct px_txtb_object *object, enum px_txtb_object_type
 		object->priority_low = (uint8_t)priority;
 	}
 	for (size_t i = 0; i < sizeof(object->name) && name[i]; i++)
-		object->name[i] = shown(name[i]);
+		object->name[i] = printable(name[i]);
 	if (!object->name[0])
 		object->name[0] = '?'; /* the viewer shows an empty name as "Non-ASCII Name" */
 }
