@@ -60,14 +60,14 @@ struct px_checkpoint {
 	uint64_t overwritten, abandoned;
 	uint32_t in_gap;
 	uint32_t skips_overflow, skips_resume;
-	uint32_t stop_made;
+	uint32_t stop_reported; /* struct px_auto_stop in stream/auto_stop.h */
 	struct px_timeline timeline;
 
 	/* The stream. */
 	uint64_t dropped_base, given_up_base;
 	uint32_t was_overrun;
 	uint32_t is_suspended;
-	uint32_t has_last_stop; /* the log has it: px_stream_last_stop() */
+	uint32_t has_last_stop; /* likewise */
 	uint32_t reserved;
 
 	struct px_checkpoint_log log;
@@ -98,7 +98,7 @@ struct px_checkpoint_content {
 	/* These go with no commit. */
 	uint64_t spoiled;  /* entries of the log may stand up to here that were never committed */
 	uint64_t to_clear; /* entries that an unfinished clear leaves; 0: there is none */
-	uint64_t stop_counter; /* recovery: a STOP is due, of this time; 0: none */
+	uint64_t last_stop_counter; /* recovery: of the STOP to add (stream/auto_stop.h) */
 };
 
 struct px_checkpoint_file {

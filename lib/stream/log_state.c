@@ -14,8 +14,7 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 	if (px_eventset_has(px_stream_filter_of(stream, state), id))
 		return false;
 	/* The automatic STOP stands directly behind the last event, and so ahead of this one (UFULL-2). */
-	if (px_state_of(state) == PX_STATE_AUTO_FULL)
-		marks.stopped = px_stream_run_stopped(stream, state);
+	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (!marks.stopped)
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
 	return px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller,
@@ -84,7 +83,6 @@ static void fill_checkpoint(const struct px_stream *stream, bool in_hand,
 	checkpoint->given_up_base = stream->given_up_base;
 	checkpoint->was_overrun = stream->was_overrun;
 	checkpoint->is_suspended = stream->logging.is_suspended;
-	checkpoint->has_last_stop = stream->logging.has_last_stop;
 }
 
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state)

@@ -8,8 +8,6 @@
 
 #include "base/sysv.h"
 
-#define STOP_IS_DUE 1 /* as stop_counter: since when is not known yet */
-
 static int attach(const struct px_checkpoint_content *file, struct px_view *view)
 {
 	char name[PX_SHM_NAME_MAX];
@@ -40,7 +38,6 @@ static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoin
 	stream->was_overrun = base->was_overrun != 0;
 	stream->logging.checkpoint_file = checkpoint_file;
 	stream->logging.is_suspended = base->is_suspended != 0;
-	stream->logging.has_last_stop = base->has_last_stop != 0;
 	error = px_reader_init(&stream->reader, &stream->view, stream->target.pid, &base->timeline);
 	if (error)
 		return error;
@@ -80,37 +77,29 @@ void px_stream_stop_dead(struct px_stream *stream)
 {
 	struct px_segment *segment = stream->view.segment;
 	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
-	enum px_clock_source source = (enum px_clock_source)stream->view.rings.source;
 	uint64_t state = px_load_acquire(&segment->state);
 
 	/* The writer that filled it may have had no time to. */
 	if (stream->view.limit != 0 && px_view_is_full(&stream->view))
 		px_view_auto_stop(&stream->view, state);
 	state = px_load_acquire(&segment->state);
-	if (px_state_of(state) == PX_STATE_RUNNING) {
-		bool is_filtered = px_eventset_has(px_stream_filter_of(stream, state),
-						   PX_EVENT_STOP);
-
-		px_write_once(&file->stop_counter, is_filtered ? 0 : STOP_IS_DUE);
-	}
+	px_auto_stop_note_last(&stream->view, state, file);
 	PX_TESTPOINT("recover.stop.noted");
 	px_stream_leave_running(stream);
 	PX_TESTPOINT("recover.stop.stored");
-	state = px_load_acquire(&segment->state);
-	if (px_state_of(state) == PX_STATE_AUTO_FULL) {
-		px_exchange(&segment->state, state & ~PX_STATE_ARMED);
-		px_write_once(&file->stop_counter, 0);
-	} else if (px_read_once(&file->stop_counter) == STOP_IS_DUE) {
-		px_write_once(&file->stop_counter, px_clock_read_later(source));
-	}
+	px_auto_stop_date_last(&stream->view, file);
 }
 
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 {
 	static const int manual = 0;
-	uint64_t counter = px_read_once(&stream->logging.checkpoint_file->file->stop_counter);
+	uint64_t counter;
 
-	if (counter == 0 || stream->logging.has_last_stop || px_log_refuses(stream->logging.log))
+	if (px_log_refuses(stream->logging.log))
+		return false;
+	counter = px_auto_stop_take_last(&stream->reader.stop,
+					 stream->logging.checkpoint_file->file);
+	if (counter == 0)
 		return false;
 	memset(report, 0, sizeof(*report));
 	report->record.id = PX_EVENT_STOP;
@@ -119,7 +108,6 @@ bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 	report->time_ns = px_timeline_convert(&stream->reader.timeline, counter);
 	report->length = report->copied = sizeof(manual);
 	memcpy(stream->logging.data, &manual, sizeof(manual));
-	stream->logging.has_last_stop = true;
 	return true;
 }
 

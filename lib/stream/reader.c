@@ -511,19 +511,23 @@ static void copy_out(const void *from, size_t length, void *to, size_t capacity,
 		memcpy(to, from, report->copied);
 }
 
-bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
-			 struct px_report *report)
+static void make_stop(struct px_reader *reader, void *data, size_t capacity,
+		      struct px_report *report)
 {
 	static const int automatic = 1;
 
-	if (reader->stop_made == run)
-		return false;
-	reader->stop_made_before = reader->stop_made;
-	reader->stop_made = run;
-	reader->reported = PX_REPORTED_STOP;
 	/* It happened with the last event that was recorded (UFULL-2). */
 	make(reader, PX_EVENT_STOP, reader->reported_counter, report);
 	copy_out(&automatic, sizeof(automatic), data, capacity, report);
+}
+
+bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
+			 struct px_report *report)
+{
+	if (!px_auto_stop_report(&reader->stop, run))
+		return false;
+	reader->reported = PX_REPORTED_STOP;
+	make_stop(reader, data, capacity, report);
 	return true;
 }
 
@@ -531,10 +535,10 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report)
 {
-	if (reader->stop_waits) {
-		reader->stop_waits = false;
-		px_reader_make_stop(reader, reader->stop_run, data, capacity, report);
+	if (px_auto_stop_is_queued(&reader->stop)) {
+		px_auto_stop_report_queued(&reader->stop);
 		reader->reported = PX_REPORTED_MARKED_STOP;
+		make_stop(reader, data, capacity, report);
 	} else if (reader->overflow_waits) {
 		reader->overflow_waits = false;
 		reader->reported = PX_REPORTED_OVERFLOW;
@@ -565,8 +569,7 @@ static void read_marks(struct px_reader *reader)
 		return;
 	held->length -= sizeof(marks);
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
-	reader->stop_run = marks.stopped;
-	reader->stop_waits = marks.stopped && marks.stopped != reader->stop_made;
+	px_auto_stop_queue(&reader->stop, marks.stopped);
 	/* What was dropped was so before this was recorded; else time would go on from there. */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
@@ -718,7 +721,8 @@ void px_reader_clear(struct px_reader *reader)
 	reader->nr_heap = 0;
 	reader->taken.is_lapped = true;
 	reader->in_gap = reader->skips_overflow = reader->skips_resume = false;
-	reader->stop_waits = reader->overflow_waits = reader->resume_waits = false;
+	px_auto_stop_clear(&reader->stop);
+	reader->overflow_waits = reader->resume_waits = false;
 	reader->held_waits = false;
 	reader->loss = (struct px_loss){0};
 	px_reader_tell_overrun(reader);

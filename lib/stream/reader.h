@@ -38,6 +38,7 @@
 #include "log/checkpoint.h"
 #include "ring/report.h"
 #include "ring/segment.h"
+#include "stream/auto_stop.h"
 
 struct px_cursor {
 	uint64_t position; /* next slot to look at; what is below is consumed */
@@ -89,7 +90,7 @@ struct px_reader {
 	uint64_t told_others; /* events given up and abandoned that were told */
 
 	/* Made events, in the order in which they are reported, and the record behind them. */
-	bool stop_waits;
+	struct px_auto_stop stop;
 	bool overflow_waits;
 	bool resume_waits;
 	bool held_waits;
@@ -98,13 +99,9 @@ struct px_reader {
 	unsigned char *held_data;
 	size_t held_capacity;
 
-	uint32_t stop_run;  /* what stop_waits is about */
-	uint32_t stop_made; /* the last run whose STOP was made */
-
 	/* For a checkpoint ahead of the last report. */
 	enum px_reported reported;
 	struct px_taken taken;
-	uint32_t stop_made_before;
 
 	/* A checkpoint stood between these and the record that they belong to. */
 	bool skips_overflow, skips_resume;
@@ -129,8 +126,8 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 			    size_t capacity, struct px_report *report);
 
 /*
- * The automatic STOP of this run, behind everything else: the caller knows that px_reader_next() has nothing.
- * False: it was reported already.
+ * The automatic STOP of this run, after everything else: the caller knows that px_reader_next() has nothing.
+ * False: there is none to report (px_auto_stop_report()).
  */
 bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report);

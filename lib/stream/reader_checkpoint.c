@@ -17,7 +17,8 @@ static struct waiting waiting_of(const struct px_reader *reader, bool in_hand)
 	waiting.overflow |= reported == PX_REPORTED_OVERFLOW;
 	waiting.resume |= reported == PX_REPORTED_RESUME;
 	waiting.held |= reported == PX_REPORTED_HELD;
-	waiting.any = waiting.overflow || waiting.resume || waiting.held || reader->stop_waits ||
+	waiting.any = waiting.overflow || waiting.resume || waiting.held ||
+		      px_auto_stop_is_queued(&reader->stop) ||
 		      reported == PX_REPORTED_MARKED_STOP || reported == PX_REPORTED_RECORD;
 	return waiting;
 }
@@ -88,7 +89,7 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 	checkpoint->overwritten = reader->loss.overwritten;
 	checkpoint->abandoned = reader->loss.abandoned;
 	checkpoint->skips_overflow = checkpoint->skips_resume = 0;
-	checkpoint->stop_made = holds_stop ? reader->stop_made_before : reader->stop_made;
+	px_auto_stop_save(&reader->stop, holds_stop, checkpoint);
 	checkpoint->timeline = reader->timeline;
 	if (waiting.any && reader->taken.is_lapped)
 		count_taken(reader, &waiting, checkpoint);
@@ -130,7 +131,7 @@ bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *chec
 	reader->loss.abandoned = checkpoint->abandoned;
 	reader->skips_overflow = checkpoint->skips_overflow != 0;
 	reader->skips_resume = checkpoint->skips_resume != 0;
-	reader->stop_made = checkpoint->stop_made;
+	px_auto_stop_load(&reader->stop, checkpoint);
 	return true;
 }
 

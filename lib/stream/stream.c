@@ -54,19 +54,6 @@ static bool is_blocked(const struct px_stream *stream)
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
-/* FILT-1: the automatic stop happened under the filter of that time. */
-uint32_t px_stream_run_stopped(const struct px_stream *stream, uint64_t state)
-{
-	const struct px_run *run = &stream->view.segment->run;
-	uint32_t serial = px_read_once(&run->serial);
-	bool is_filtered = px_read_once(&run->judged) == serial ?
-				   px_read_once(&run->is_filtered) != 0 :
-				   px_eventset_has(px_stream_filter_of(stream, state),
-						   PX_EVENT_STOP);
-
-	return is_filtered || px_read_once(&run->settled) == serial ? 0 : serial;
-}
-
 /* A writer that slept on its way to the drop may tell of an older window: not before START then. */
 static uint64_t first_dropped(struct px_stream *stream)
 {
@@ -105,7 +92,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	if (was_full) {
 		settle_writers(
 			&stream->view); /* what is of the window before is older than START */
-		data.marks.stopped = px_stream_run_stopped(stream, state);
+		data.marks.stopped = px_auto_stop_due(&stream->view, state);
 		data.marks.gap = dropped != stream->dropped_started;
 		data.marks.first_dropped = first_dropped(stream);
 		flags |= PX_RECORD_MARKS;
@@ -118,8 +105,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	/* On a coarse counter: no event of the window may have START's own counter. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	PX_TESTPOINT("stream.start.recorded");
-	if (px_fetch_add(&segment->run.serial, 1) + 1 == 0) /* 0 is no run */
-		px_write_once(&segment->run.serial, 1);
+	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
 	/* START itself may have been the last that fits. */
@@ -140,7 +126,7 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 		 * it does not stop either.
 		 */
 		if (px_state_of(state) == PX_STATE_STOPPED)
-			px_write_once(&segment->run.settled, px_read_once(&segment->run.serial));
+			px_auto_stop_cancel(&stream->view);
 		px_exchange(&segment->state, px_state_next(state, PX_STATE_AUTO_FULL, true));
 		return;
 	}
@@ -236,17 +222,6 @@ void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *se
 	*set = *px_stream_filter_of(stream, px_load_acquire(&stream->view.segment->state));
 }
 
-/* FILT-1: the filter that an automatic stop met is changed. */
-static void judge_stop(struct px_segment *segment, bool is_filtered)
-{
-	uint32_t serial = px_read_once(&segment->run.serial);
-
-	if (px_read_once(&segment->run.judged) == serial)
-		return;
-	px_write_once(&segment->run.is_filtered, is_filtered);
-	px_store_release(&segment->run.judged, serial);
-}
-
 /*
  * The new set is written where no writer looks yet.  One that still looks at a set three changes
  * old finds that the word has moved, and begins anew.
@@ -268,8 +243,7 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 				    px_state_next_filter(state))) /* EDGE window release */
 		state = px_load_acquire(&segment->state);
 	settle_writers(&stream->view); /* what met the old set is read ahead of FILTER */
-	if (px_state_of(state) == PX_STATE_AUTO_FULL)
-		judge_stop(segment, px_eventset_has(&data.old_set, PX_EVENT_STOP));
+	px_auto_stop_keep_filter(&stream->view, state, &data.old_set);
 	if (px_state_of(state) != PX_STATE_RUNNING)
 		return;
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
@@ -317,51 +291,14 @@ void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
 
 /* Reading. */
 
-/*
- * Half of every ring is free, and room enough that START does not fill the stream by itself; at the
- * latest when it is empty (UFULL-5, UFULL-7).
- */
-static bool is_half_free(const struct px_view *view)
+/* The stream has stopped automatically: leave AUTO_FULL if it can go on, or will not. */
+static void leave_full(struct px_stream *stream, uint64_t state, bool is_empty)
 {
-	uint64_t margin = PX_GEOMETRY_LEAST_SLOTS(view->geometry.event_slots);
-
-	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
-		struct px_ring ring = px_rings_get(&view->rings, i);
-		uint64_t tail = px_load_acquire(&ring.control->tail);
-		uint64_t used = px_read_once(&ring.control->head) - tail;
-
-		if (used > view->limit / 2 || (used > 0 && used + margin > view->limit))
-			return false;
-	}
-	return true;
-}
-
-/* UFULL-7: half of the space is free again. */
-static void restart_if_free(struct px_stream *stream, uint64_t state)
-{
-	if (px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED) &&
-	    is_half_free(&stream->view))
+	if (is_empty)
+		px_auto_stop_end(&stream->view, state);
+	state = px_load_acquire(&stream->view.segment->state);
+	if (px_auto_stop_can_restart(&stream->view, state))
 		run(stream, state, NULL);
-}
-
-/*
- * Stopped by call while it was full, and emptied since: now it is like any stream that was stopped, and
- * takes no note of events (AMB-8).
- */
-static void settle_stop(struct px_stream *stream, uint64_t state)
-{
-	if (!(state & PX_STATE_ARMED))
-		px_compare_exchange(&stream->view.segment->state, state,
-				    px_state_next(state, PX_STATE_STOPPED, false));
-}
-
-/* UFULL-2: the automatic STOP stands behind the last event, also while nothing follows it. */
-static bool report_stop(struct px_stream *stream, uint64_t state, void *data, size_t capacity,
-			struct px_report *report)
-{
-	uint32_t run = px_stream_run_stopped(stream, state);
-
-	return run != 0 && px_reader_make_stop(&stream->reader, run, data, capacity, report);
 }
 
 /*
@@ -374,20 +311,18 @@ static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum 
 	bool is_empty;
 
 	/* A writer that did not fill it may be on its way. */
-	if (next == PX_NEXT_NONE && stream->settled_state != state) {
+	if (next == PX_NEXT_NONE && px_auto_stop_settle(&stream->reader.stop, state)) {
 		settle_writers(&stream->view);
-		stream->settled_state = state;
 		next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data,
 				      capacity, report);
 	}
 	is_empty = next == PX_NEXT_NONE;
-	if (is_empty && report_stop(stream, state, data, capacity, report))
+	/* UFULL-2: STOP comes after the last event, also while nothing follows it. */
+	if (is_empty && px_reader_make_stop(&stream->reader, px_auto_stop_due(&stream->view, state),
+					    data, capacity, report))
 		next = PX_NEXT_EVENT;
-	if (stream->logging.log)
-		return next;
-	if (is_empty)
-		settle_stop(stream, state);
-	restart_if_free(stream, px_load_acquire(&stream->view.segment->state));
+	if (!stream->logging.log)
+		leave_full(stream, state, is_empty);
 	return next;
 }
 
@@ -396,11 +331,8 @@ void px_stream_release(struct px_stream *stream, bool is_empty)
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 
 	px_reader_release(&stream->reader, stream->logging.checkpoint_file->next);
-	if (stream->view.limit == 0 || px_state_of(state) != PX_STATE_AUTO_FULL)
-		return;
-	if (is_empty)
-		settle_stop(stream, state);
-	restart_if_free(stream, px_load_acquire(&stream->view.segment->state));
+	if (stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL)
+		leave_full(stream, state, is_empty);
 }
 
 /*

@@ -40,7 +40,6 @@ struct px_caller {
 struct px_logging {
 	struct px_log *log;
 	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
-	bool has_last_stop;	    /* recovery: it is in the log */
 	void *data;		    /* of an event on its way */
 	bool is_flushing;	    /* one thread has the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
@@ -72,7 +71,6 @@ struct px_stream {
 	uint64_t dropped_told;	     /* as overrun */
 	uint64_t dropped_started;    /* at the last start */
 	uint64_t start_counter;	     /* of the last START */
-	uint64_t settled_state;	     /* of an automatic stop: all writers were heard of since */
 	bool was_overrun;	     /* since create or clear (STATUS-8) */
 	struct px_logging logging;
 };

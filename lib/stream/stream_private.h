@@ -26,12 +26,6 @@ PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *
 	return &stream->view.segment->filter[px_state_filter(state)];
 }
 
-/*
- * The run whose automatic STOP is to be reported, once, in a stream that stopped by itself; 0: it needs none.
- * Whether it was reported already, the reader knows.
- */
-uint32_t px_stream_run_stopped(const struct px_stream *stream, uint64_t state);
-
 /* log_state.c */
 
 /* As after creation. */

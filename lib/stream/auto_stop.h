@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The automatic STOP: a bounded stream that becomes full stops, and the reader reports one STOP for this.
+ *
+ * A run is the time from a START to the next stop.  The segment holds its number.  The STOP of a run is in one of
+ * these states, and reaches REPORTED once at most:
+ *
+ *	state		stored as					left by
+ *	NONE		the state word is not AUTO_FULL			a ring is full: FILTERED or DUE
+ *									START while a stopped stream is full: CANCELLED
+ *	CANCELLED	AUTO_FULL, run.settled is the run		the next run: NONE
+ *	FILTERED	AUTO_FULL, the filter at the stop has STOP	the next run: NONE
+ *	DUE		AUTO_FULL, and none of the two			all records are read: REPORTED
+ *									START or FLUSH_START is recorded: MARKED
+ *	MARKED		the marks of that record hold the run		the reader takes that record: QUEUED
+ *	QUEUED		`queued` is the run				the next report: REPORTED; clear: lost
+ *	REPORTED	`reported` is the run				the next run: NONE
+ *
+ * A STOP that is DUE may be MARKED as well.  It is not QUEUED if it is REPORTED when the reader takes the record.
+ * The filter at the stop is the current filter until that changes; from then on it is run.is_filtered.
+ *
+ * The stream leaves AUTO_FULL, too: to RUNNING when it has room again and is armed, to STOPPED when it is empty and
+ * not armed.
+ *
+ * Recovery adds a STOP of its own, the last STOP, to a stream that was RUNNING when its controller died:
+ *
+ *	state		last_stop_counter of the checkpoint file	left by
+ *	NONE		0						the stream runs, STOP is not filtered: UNDATED
+ *	UNDATED		1						a writer has filled the stream: NONE; else DUE
+ *	DUE		the counter of STOP				recovery appends it to the log: LOGGED
+ *	LOGGED		also: has_last_stop of the checkpoint		-
+ *
+ * The segment and the checkpoint file hold the first part of each state, so that recovery, or a second recovery, can
+ * continue from any of them.  The STOP at the end of a full log is not one of these: see log/log.h.
+ *
+ * Callers hold the lock of the stream.
+ */
+#ifndef PX_STREAM_AUTO_STOP_H
+#define PX_STREAM_AUTO_STOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/checkpoint.h"
+#include "ring/segment.h"
+
+/* The reader's part.  All zero at the beginning. */
+struct px_auto_stop {
+	uint32_t queued;	  /* run; 0: none */
+	uint32_t reported;	  /* the last run that is REPORTED; 0: none */
+	uint32_t reported_before; /* `reported` before the last STOP */
+	bool has_last_stop;	  /* LOGGED */
+	uint64_t settled_state;	  /* the last state word that px_auto_stop_settle() got */
+};
+
+/* The runs of a stream. */
+
+/* A new run begins. */
+void px_auto_stop_begin_run(const struct px_view *view);
+
+/* The stream becomes AUTO_FULL without having run. */
+void px_auto_stop_cancel(const struct px_view *view);
+
+/* The filter is changed, in this state: keep whether the filter until now, `filter`, has STOP (FILT-1). */
+void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
+			      const struct px_eventset *filter);
+
+/* The run with a STOP that is DUE in this state, or 0.  It may be REPORTED. */
+uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
+
+/*
+ * True once for each state word of a stream that stopped automatically: writers that began before the stop may
+ * not be visible yet, so the caller makes them visible and reads again.
+ */
+bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
+
+/* True if the stream is AUTO_FULL and armed, and half of every ring is free (UFULL-7). */
+bool px_auto_stop_can_restart(const struct px_view *view, uint64_t state);
+
+/* The stream is empty: if it is AUTO_FULL and not armed, it is STOPPED from now on (AMB-8). */
+void px_auto_stop_end(const struct px_view *view, uint64_t state);
+
+/* The reader. */
+
+/* The reader takes a record with marks that hold this run; 0: none. */
+void px_auto_stop_queue(struct px_auto_stop *stop, uint32_t run);
+
+PX_INLINE bool px_auto_stop_is_queued(const struct px_auto_stop *stop)
+{
+	return stop->queued != 0;
+}
+
+/* True if the STOP of this run is to be reported: from now on it is REPORTED.  False also for run 0. */
+bool px_auto_stop_report(struct px_auto_stop *stop, uint32_t run);
+
+/* The STOP that is QUEUED becomes REPORTED. */
+void px_auto_stop_report_queued(struct px_auto_stop *stop);
+
+/* The stream is cleared. */
+void px_auto_stop_clear(struct px_auto_stop *stop);
+
+/* Into a checkpoint after the last STOP; in_hand: before it.  And out of a checkpoint. */
+void px_auto_stop_save(const struct px_auto_stop *stop, bool in_hand,
+		       struct px_checkpoint *checkpoint);
+void px_auto_stop_load(struct px_auto_stop *stop, const struct px_checkpoint *checkpoint);
+
+/* Recovery. */
+
+/* Before the stream is stopped: NONE to UNDATED, if it is RUNNING in this state. */
+void px_auto_stop_note_last(const struct px_view *view, uint64_t state,
+			    struct px_checkpoint_content *file);
+
+/* After the stream is stopped: UNDATED to DUE, or to NONE if the automatic STOP takes its place. */
+void px_auto_stop_date_last(const struct px_view *view, struct px_checkpoint_content *file);
+
+/* DUE to LOGGED: the counter of the last STOP.  0 in all other states. */
+uint64_t px_auto_stop_take_last(struct px_auto_stop *stop,
+				const struct px_checkpoint_content *file);
+
+#endif
