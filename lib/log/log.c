@@ -2,87 +2,12 @@
 #include "log/log_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define STAGE_ENTRIES 4096
-#define DESCRIPTOR_HIGH 1000 /* below the limit that is usual */
-
-int px_log_check(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	struct stat status;
-
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
-		return EBADF;
-	if (fstat(fd, &status) != 0)
-		return EBADF;
-	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
-	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
-}
-
-/*
- * The descriptor.  Programs close all that they find, and open files of their own; so a number is taken that no file of
- * theirs comes to by itself, and each write looks first whether the log is still behind it.
- */
-
-static int move_up(int fd)
-{
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_HIGH);
-
-	return moved < 0 && errno == EINVAL ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : moved;
-}
-
-static bool is_behind(const struct px_log *log, int fd)
-{
-	struct stat status;
-
-	return fstat(fd, &status) == 0 && status.st_dev == log->device &&
-	       status.st_ino == log->inode;
-}
-
-int px_log_take_descriptor(struct px_log *log, int fd)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) != 0)
-		return errno;
-	log->device = status.st_dev;
-	log->inode = status.st_ino;
-	log->access = fcntl(fd, F_GETFL) & O_ACCMODE;
-	log->fd = move_up(fd);
-	return log->fd < 0 ? errno : 0;
-}
-
-int px_log_hold(struct px_log *log)
-{
-	int fd, found;
-
-	if (is_behind(log, log->fd))
-		return 0;
-	found = log->checkpoint_file ? open(log->checkpoint_file->file->path,
-					    log->access | O_CLOEXEC | O_NOFOLLOW) :
-				       -1;
-	if (found < 0)
-		return EBADF;
-	fd = is_behind(log, found) ? move_up(found) : -1;
-	close(found);
-	if (fd < 0)
-		return EBADF;
-	log->fd = fd;
-	return 0;
-}
-
-void px_log_let_go(struct px_log *log)
-{
-	if (is_behind(log, log->fd))
-		close(log->fd);
-	log->fd = -1;
-}
 
 static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 {
@@ -313,24 +238,4 @@ void px_log_set_namer(struct px_log *log, const struct px_namer *namer)
 	log->namer = namer;
 	if (log->translator)
 		px_call_objects_set_namer(px_translator_objects(log->translator), namer);
-}
-
-int px_log_descriptor(const struct px_log *log)
-{
-	return log->fd;
-}
-
-bool px_log_refuses(const struct px_log *log)
-{
-	return log->is_full && !log->loops;
-}
-
-bool px_log_is_full(const struct px_log *log)
-{
-	return log->is_full;
-}
-
-uint64_t px_log_nr_lost(const struct px_log *log)
-{
-	return log->nr_lost + log->staged.nr_overwritten;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the log writer share: log.c (beginning and end), stage.c (events laid out in memory),
- * write.c (what was laid out, into the file) and resume.c (where a dead writer left it).  Nobody else
- * looks at it.
+ * What the parts of the log writer share.  No other file includes this.  The parts, each above the next, and none
+ * calls a part above it:
+ *
+ *	resume.c	continues the log of a dead writer
+ *	log.c		begins and ends a log
+ *	write.c		writes to the file what was laid out
+ *	stage.c		lays events out in memory, and counts them
+ *	descriptor.c	the file descriptor
  *
  * `staged` is how the log will be when everything laid out is written, `written` how it is in the file.  A
  * write makes the first the second, or, if it fails, the second the first.
@@ -110,13 +115,10 @@ PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint6
 	return &log->volumes[log->loops ? px_log_volume_number(&log->header, position) : 0];
 }
 
-/* log.c */
+/* descriptor.c */
 
-/* A private duplicate of fd, with a high number, becomes the log's: 0, or why not. */
+/* The log gets a private duplicate of fd, with a high number.  Return 0 or an error number. */
 int px_log_take_descriptor(struct px_log *log, int fd);
-
-/* Memory for a log whose header is filled in. */
-int px_log_allocate(struct px_log *log);
 
 /* stage.c */
 
@@ -173,5 +175,10 @@ int px_log_show_first(struct px_log *log);
 
 /* Bring the file of a log that was cleared to where it began; what fails is done by the next write. */
 int px_log_empty_file(struct px_log *log);
+
+/* log.c */
+
+/* Allocate what a log with this header needs.  Return 0 or ENOMEM. */
+int px_log_allocate(struct px_log *log);
 
 #endif

@@ -144,6 +144,28 @@ static void list_type(struct px_log_volume *volume, unsigned int id)
 	volume->type[volume->nr_types++] = id;
 }
 
+/* Counts. */
+
+bool px_log_refuses(const struct px_log *log)
+{
+	return log->is_full && !log->loops;
+}
+
+bool px_log_is_full(const struct px_log *log)
+{
+	return log->is_full;
+}
+
+uint64_t px_log_nr_lost(const struct px_log *log)
+{
+	return log->nr_lost + log->staged.nr_overwritten;
+}
+
+void px_log_count_lost(struct px_log *log)
+{
+	log->nr_lost++;
+}
+
 /* Layout of events. */
 
 /* Ticks that an event at this time adds, in fillers and in its own stamp. */
@@ -657,9 +679,4 @@ void px_log_append_stop(struct px_log *log)
 {
 	log->wants_stop = true;
 	px_log_stage_stop(log);
-}
-
-void px_log_count_lost(struct px_log *log)
-{
-	log->nr_lost++;
 }

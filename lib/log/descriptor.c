@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file descriptor of a log.  Programs close all descriptors that they find, and then open files of their own.
+ * So the log uses a high number, which the kernel gives to no such file, and each write first checks that the
+ * descriptor still belongs to the log.
+ */
+#include "log/log_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DESCRIPTOR_HIGH 1000 /* below the usual limit */
+
+int px_log_check(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat status;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+		return EBADF;
+	if (fstat(fd, &status) != 0)
+		return EBADF;
+	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
+	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
+}
+
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_HIGH);
+
+	return moved < 0 && errno == EINVAL ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : moved;
+}
+
+static bool is_behind(const struct px_log *log, int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_dev == log->device &&
+	       status.st_ino == log->inode;
+}
+
+int px_log_take_descriptor(struct px_log *log, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return errno;
+	log->device = status.st_dev;
+	log->inode = status.st_ino;
+	log->access = fcntl(fd, F_GETFL) & O_ACCMODE;
+	log->fd = move_up(fd);
+	return log->fd < 0 ? errno : 0;
+}
+
+int px_log_hold(struct px_log *log)
+{
+	int fd, found;
+
+	if (is_behind(log, log->fd))
+		return 0;
+	found = log->checkpoint_file ? open(log->checkpoint_file->file->path,
+					    log->access | O_CLOEXEC | O_NOFOLLOW) :
+				       -1;
+	if (found < 0)
+		return EBADF;
+	fd = is_behind(log, found) ? move_up(found) : -1;
+	close(found);
+	if (fd < 0)
+		return EBADF;
+	log->fd = fd;
+	return 0;
+}
+
+void px_log_let_go(struct px_log *log)
+{
+	if (is_behind(log, log->fd))
+		close(log->fd);
+	log->fd = -1;
+}
+
+int px_log_descriptor(const struct px_log *log)
+{
+	return log->fd;
+}
