@@ -65,6 +65,11 @@ static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
 		px_registry_checkpoint_name(index, generation, name);
 }
 
+struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings)
+{
+	return calloc(1, checkpoint_size(nr_rings));
+}
+
 /* Making one. */
 
 static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_file)
@@ -74,10 +79,9 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	if (!made)
 		return ENOMEM;
 	made->fd = -1;
-	made->base = calloc(1, checkpoint_size(nr_rings));
-	made->next = calloc(1, checkpoint_size(nr_rings));
+	made->base = px_checkpoint_make(nr_rings);
 	*checkpoint_file = made;
-	if (made->base && made->next)
+	if (made->base)
 		return 0;
 	px_checkpoint_file_free(made);
 	return ENOMEM;
@@ -169,7 +173,6 @@ void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file)
 	if (was_taken)
 		close(checkpoint_file->fd); /* which unlocks */
 	free(checkpoint_file->base);
-	free(checkpoint_file->next);
 	free(checkpoint_file);
 	if (was_taken)
 		pthread_mutex_unlock(&mutex);
@@ -198,10 +201,10 @@ void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 	px_store_release(&to->serial, serial);
 }
 
-void px_checkpoint_file_keep_next(struct px_checkpoint_file *checkpoint_file)
+void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
+			     const struct px_checkpoint *checkpoint)
 {
-	memcpy(checkpoint_file->base, checkpoint_file->next,
-	       checkpoint_size(checkpoint_file->file->nr_rings));
+	memcpy(checkpoint_file->base, checkpoint, checkpoint_size(checkpoint_file->file->nr_rings));
 }
 
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial)
@@ -211,8 +214,6 @@ bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_
 	if (serial == 0 || px_load_acquire(&found->serial) != serial)
 		return false;
 	memcpy(checkpoint_file->base, found, checkpoint_size(checkpoint_file->file->nr_rings));
-	memcpy(checkpoint_file->next, checkpoint_file->base,
-	       checkpoint_size(checkpoint_file->file->nr_rings));
 	return true;
 }
 

@@ -107,8 +107,10 @@ struct px_checkpoint_file {
 	char name[PX_SHM_NAME_MAX];
 	int fd;			    /* that holds the lock; -1: we are the controller */
 	struct px_checkpoint *base; /* of the log as it is */
-	struct px_checkpoint *next; /* of the write under way */
 };
+
+/* An empty checkpoint for this number of rings, for free(); or NULL. */
+struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
 /* Whose log, and which. */
 struct px_checkpoint_file_setup {
@@ -133,8 +135,9 @@ void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, in
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial);
 
-/* The commit with the checkpoint `next` is in the log. */
-void px_checkpoint_file_keep_next(struct px_checkpoint_file *checkpoint_file);
+/* The commit with this checkpoint is in the log: the checkpoint becomes `base`. */
+void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
+			     const struct px_checkpoint *checkpoint);
 
 /* The published checkpoint with this serial becomes `base`.  False: there is none. */
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial);

@@ -64,7 +64,7 @@ int px_log_allocate(struct px_log *log)
 	return 0;
 }
 
-static int begin(struct px_log *log)
+static int begin(struct px_log *log, const struct px_log_state *state)
 {
 	int error = px_log_begin_volume(log, 0);
 
@@ -72,10 +72,11 @@ static int begin(struct px_log *log)
 	/* Another process may become another program only now. */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
-	return error ? error : px_log_write_commit(log, PX_LOG_NEXT);
+	return error ? error : px_log_write_commit(log, state->checkpoint);
 }
 
-int px_log_create(const struct px_log_setup *setup, struct px_log **log)
+int px_log_create(const struct px_log_setup *setup, const struct px_log_state *state,
+		  struct px_log **log)
 {
 	struct px_log *made;
 	int error = px_log_check(setup->fd);
@@ -98,7 +99,7 @@ int px_log_create(const struct px_log_setup *setup, struct px_log **log)
 	fill_header(made, setup);
 	error = px_log_allocate(made);
 	if (!error)
-		error = begin(made);
+		error = begin(made, state);
 	if (error) {
 		px_log_free(made);
 		return error;
@@ -146,7 +147,8 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	if (log->loops)
 		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
 	px_log_fill_commit(log, state);
-	px_log_keep_checkpoint(log); /* whatever is committed from now on is of an empty log */
+	/* Every commit from now on is of an empty log. */
+	px_log_keep_checkpoint(log, state->checkpoint);
 }
 
 int px_log_empty(struct px_log *log)
@@ -214,7 +216,7 @@ static int end_file(struct px_log *log, const struct px_log_state *state, enum p
 		px_log_write_modules(log);
 	px_log_write_wrappers(log, state->tick_ns);
 	log->commit.is_complete = end;
-	return px_log_write_commit(log, PX_LOG_NEXT);
+	return px_log_write_commit(log, state->checkpoint);
 }
 
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end)

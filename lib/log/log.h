@@ -18,7 +18,7 @@
  * exact thread in any case.
  *
  * Each commit has a checkpoint of the stream (checkpoint.h), so that somebody else can go on where a dead writer
- * was.  px_log_write() takes the one that the caller has put into `next`.
+ * was.  It is a parameter: the caller fills in where the reader is, and the log adds its own part.
  *
  * The descriptor is a private duplicate of one that may allow writing only: everything is pwrite.  One thread at
  * a time; the caller sees to it.  SIGXFSZ is the caller's to block.
@@ -66,6 +66,7 @@ struct px_log_left {
 
 /* How the stream is, for the commit.  Sticky (STATUS-8). */
 struct px_log_state {
+	struct px_checkpoint *checkpoint; /* the log fills in its own part; NULL: none */
 	struct px_loss loss;
 	bool is_full;
 	bool is_overrun;
@@ -83,7 +84,8 @@ enum px_log_room {
  * (ENOSPC, EFBIG, ...), EMFILE, ENOMEM.  The file is not cut: its space may have been allocated before.
  */
 int px_log_check(int fd);
-int px_log_create(const struct px_log_setup *setup, struct px_log **log);
+int px_log_create(const struct px_log_setup *setup, const struct px_log_state *state,
+		  struct px_log **log);
 
 /*
  * Go on with a log that its writer left, behind its last commit.  0, EINVAL (damaged), ENOMEM, EMFILE, or what

@@ -160,15 +160,12 @@ int px_log_write_modules(struct px_log *log);
 /* What could be seen of calls, and how often it was, likewise. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns);
 
-/* Everything that the next commit tells; then bring it into the file, with its checkpoint. */
+/* Fill in the next commit.  Then write it to the file, with this checkpoint; NULL: that of the commit before. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
-enum px_log_checkpoint {
-	PX_LOG_SAME, /* of the commit before */
-	PX_LOG_NEXT  /* of the write under way; from then on of the log */
-};
-/* The next checkpoint becomes that of the log as it is in memory. */
-void px_log_keep_checkpoint(struct px_log *log);
-int px_log_write_commit(struct px_log *log, enum px_log_checkpoint which);
+int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
+
+/* This checkpoint becomes that of the log as it is in memory. */
+void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint);
 
 /* Let the viewer begin with the first entry of the log again: a clear was broken off. */
 int px_log_show_first(struct px_log *log);

@@ -281,33 +281,32 @@ static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *
 	};
 }
 
-void px_log_keep_checkpoint(struct px_log *log)
+void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint)
 {
 	if (!log->checkpoint_file)
 		return;
-	fill_checkpoint(log, &log->checkpoint_file->next->log);
-	px_checkpoint_file_keep_next(log->checkpoint_file);
+	fill_checkpoint(log, &checkpoint->log);
+	px_checkpoint_file_keep(log->checkpoint_file, checkpoint);
 }
 
 /* What can fail stands ahead of it.  The serial counts commits that are in the file: each has its checkpoint. */
-int px_log_write_commit(struct px_log *log, enum px_log_checkpoint which)
+int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 {
 	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
 	int error;
 
-	if (checkpoint_file && which == PX_LOG_NEXT)
-		fill_checkpoint(log, &checkpoint_file->next->log);
+	if (checkpoint)
+		fill_checkpoint(log, &checkpoint->log);
 	if (checkpoint_file)
 		px_checkpoint_file_publish(checkpoint_file,
-					   which == PX_LOG_NEXT ? checkpoint_file->next :
-								  checkpoint_file->base,
+					   checkpoint ? checkpoint : checkpoint_file->base,
 					   log->commit.serial + 1);
 	log->commit.serial++;
 	error = write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
 	if (error)
 		log->commit.serial--;
-	else if (checkpoint_file && which == PX_LOG_NEXT)
-		px_checkpoint_file_keep_next(checkpoint_file);
+	else if (checkpoint_file && checkpoint)
+		px_checkpoint_file_keep(checkpoint_file, checkpoint);
 	return error;
 }
 
@@ -343,7 +342,7 @@ static int give_up_oldest(struct px_log *log)
 	log->commit.first = log->staged.first;
 	if (log->commit.end < log->commit.first)
 		log->commit.end = log->commit.first; /* nothing is left */
-	error = px_log_write_commit(log, PX_LOG_SAME);
+	error = px_log_write_commit(log, NULL);
 	if (error)
 		log->commit = before;
 	return error;
@@ -413,7 +412,7 @@ int px_log_empty_file(struct px_log *log)
 	if (!error)
 		error = write_header(log, 0, 0);
 	if (!error)
-		error = px_log_write_commit(log, PX_LOG_SAME);
+		error = px_log_write_commit(log, NULL);
 	if (!error)
 		error = make_zeros(log, log->layout.entries,
 				   log->to_clear * sizeof(struct px_txtb_entry));
@@ -588,7 +587,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_wrappers(log, state->tick_ns);
 	if (!error) {
 		px_log_fill_commit(log, state);
-		error = px_log_write_commit(log, PX_LOG_NEXT);
+		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
 		nr_names = log->commit.nr_names; /* those are in the file, and come with the next */

@@ -291,12 +291,13 @@ static int create_log(struct px_stream *stream, int fd)
 	if (error)
 		return error;
 	stream->logging.data = malloc(stream->reader.held_capacity);
-	if (!stream->logging.data)
+	stream->logging.checkpoint = px_checkpoint_make(stream->view.rings.nr_rings);
+	if (!stream->logging.data || !stream->logging.checkpoint)
 		return ENOMEM;
 	stream->reader.keeps_slots = stream->view.limit != 0;
 	setup.checkpoint_file = stream->logging.checkpoint_file;
-	px_stream_log_state(stream, false, &state); /* for the checkpoint of the first commit */
-	return px_log_create(&setup, &stream->logging.log);
+	px_stream_log_state(stream, false, &state);
+	return px_log_create(&setup, &state, &stream->logging.log);
 }
 
 /* As long as somebody may complete its log, and no longer, its memory stays when the controller dies. */
@@ -426,6 +427,7 @@ void px_stream_free(struct px_stream *stream)
 {
 	px_reader_destroy(&stream->reader);
 	free(stream->logging.data);
+	free(stream->logging.checkpoint);
 	px_shm_unmap(&stream->view.mapping);
 	put_shared_names(stream);
 	free(stream);

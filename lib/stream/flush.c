@@ -94,7 +94,7 @@ static bool write_out(struct flush *flush, const struct px_report *report, bool 
 	if (!return_to(flush) || (error && flush->gives_up))
 		return false;
 	take_note(stream, error);
-	px_stream_release(stream, is_empty);
+	px_stream_release(stream, state.checkpoint, is_empty);
 	return true;
 }
 

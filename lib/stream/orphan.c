@@ -43,7 +43,8 @@ static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoin
 		return error;
 	stream->reader.keeps_slots = stream->view.limit != 0;
 	stream->logging.data = malloc(stream->reader.held_capacity);
-	if (!stream->logging.data)
+	stream->logging.checkpoint = px_checkpoint_make(stream->view.rings.nr_rings);
+	if (!stream->logging.data || !stream->logging.checkpoint)
 		return ENOMEM;
 	return px_reader_resume(&stream->reader, base) ? 0 : EINVAL;
 }

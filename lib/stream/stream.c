@@ -326,11 +326,12 @@ static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum 
 	return next;
 }
 
-void px_stream_release(struct px_stream *stream, bool is_empty)
+void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
+		       bool is_empty)
 {
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 
-	px_reader_release(&stream->reader, stream->logging.checkpoint_file->next);
+	px_reader_release(&stream->reader, checkpoint);
 	if (stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL)
 		leave_full(stream, state, is_empty);
 }

@@ -40,6 +40,7 @@ struct px_caller {
 struct px_logging {
 	struct px_log *log;
 	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
+	struct px_checkpoint *checkpoint;	    /* memory for px_stream_log_state() */
 	void *data;		    /* of an event on its way */
 	bool is_flushing;	    /* one thread has the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
@@ -141,8 +142,8 @@ void px_stream_loss(struct px_stream *stream, struct px_loss *loss);
 double px_stream_tick_ns(const struct px_stream *stream);
 
 /*
- * What a log keeps of it, with the next commit; also in its checkpoint.  in_hand: the last event that
- * px_stream_next() gave is not laid out yet.
+ * What a log keeps of it, with the next commit; also its checkpoint, in memory of the stream.  in_hand: the last
+ * event that px_stream_next() gave is not laid out yet.
  */
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
@@ -150,7 +151,8 @@ void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_s
  * The checkpoint is in the log, or what was to go with it is lost: frees the space of what stands before it, which
  * may start a full stream again.  is_empty: px_stream_next() had nothing more.
  */
-void px_stream_release(struct px_stream *stream, bool is_empty);
+void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
+		       bool is_empty);
 
 /*
  * A stream whose controller is dead, for its log: at the checkpoint `base`.  The bequest stays the caller's.  EINVAL:

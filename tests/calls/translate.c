@@ -1048,7 +1048,7 @@ static void begin_log(uint32_t policy, uint64_t log_size)
 	attr.max_data_size = 400;
 	attr.nr_rings = 1;
 	attr.create_time.tv_sec = 1700000000;
-	ck_assert_int_eq(px_log_create(&setup, &wlog), 0);
+	ck_assert_int_eq(px_log_create(&setup, &state, &wlog), 0);
 }
 
 /* False: the log is full. */

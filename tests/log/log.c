@@ -35,6 +35,7 @@ static struct {
 static int file;
 static struct px_log *wlog;
 static struct px_log_state state;
+static struct px_checkpoint_file *checkpoint_file;
 static struct px_threads threads;
 static struct px_typelist types;
 static struct px_test_log_facts facts;
@@ -116,7 +117,8 @@ static int begin_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
 				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
 				     .target_pid = 4711,
 				     .threads = &threads,
-				     .types = &types};
+				     .types = &types,
+				     .checkpoint_file = checkpoint_file};
 
 	px_attr_init(&attr);
 	attr.log_policy = policy;
@@ -124,7 +126,7 @@ static int begin_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
 	attr.max_data_size = max_data;
 	attr.nr_rings = 1;
 	attr.create_time.tv_sec = 1700000000;
-	return px_log_create(&setup, &wlog);
+	return px_log_create(&setup, &state, &wlog);
 }
 
 static void new_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
@@ -1042,6 +1044,57 @@ START_TEST(log_is_not_written_to_what_took_its_place)
 }
 END_TEST
 
+static void expect_checkpoint(uint64_t position)
+{
+	ck_assert_uint_eq(checkpoint_file->base->ring[1].position, position);
+}
+
+/* EXIT-4: each commit has the checkpoint that is given with it, and a write that fails keeps the one before. */
+START_TEST(log_commits_the_checkpoint_that_it_is_given)
+{
+	const struct px_registry_slot slot = {.generation = 1};
+	const struct px_checkpoint_file_setup setup = {.slot = &slot, .nr_rings = 2, .fd = file};
+	struct px_checkpoint *given[4];
+
+	for (uint64_t i = 0; i < PX_ARRAY_SIZE(given); i++) {
+		given[i] = px_checkpoint_make(2);
+		ck_assert_ptr_nonnull(given[i]);
+		given[i]->ring[1].position = 11 * (i + 1);
+	}
+	ck_assert_int_eq(px_checkpoint_file_create(&setup, &checkpoint_file), 0);
+	state.checkpoint = given[0];
+	new_log(PX_POLICY_APPEND, 0, 200);
+	expect_checkpoint(11);
+
+	append_all(0, 3);
+	state.checkpoint = given[1];
+	write_now();
+	expect_checkpoint(22);
+	ck_assert_uint_eq(checkpoint_file->base->log.last_ns, steady_time(2));
+
+	append_all(3, 5);
+	state.checkpoint = given[2];
+	victim = memfd_create("victim", MFD_CLOEXEC);
+	ck_assert_int_ge(dup2(victim, px_log_descriptor(wlog)), 0);
+	ck_assert_int_eq(px_log_write(wlog, &state), EBADF);
+	expect_checkpoint(22);
+	ck_assert_int_ge(dup2(file, px_log_descriptor(wlog)), 0);
+
+	px_log_clear(wlog, &state); /* what is committed from now on is of an empty log */
+	expect_checkpoint(33);
+	ck_assert_int_eq(px_log_empty(wlog), 0);
+	ck_assert(px_checkpoint_file_find(checkpoint_file, 2)); /* of the write */
+	expect_checkpoint(22);
+	ck_assert(px_checkpoint_file_find(checkpoint_file, 3)); /* of px_log_empty() */
+	expect_checkpoint(33);
+
+	state.checkpoint = given[3];
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	expect_checkpoint(44);
+	px_checkpoint_file_remove(checkpoint_file);
+}
+END_TEST
+
 static void fail_and_die(const char *name)
 {
 	fail_at_calls(name);
@@ -1126,6 +1179,7 @@ static TCase *failure_cases(void)
 	tcase_add_loop_test(tcase, log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost,
 			    0, 2 * NR_SCRIPTS);
 	tcase_add_loop_test(tcase, log_is_not_written_to_what_took_its_place, 0, NR_SCRIPTS);
+	tcase_add_test(tcase, log_commits_the_checkpoint_that_it_is_given);
 	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_is_in_order, 0,
 			    NR_SCRIPTS - 1);
 	return tcase;
