@@ -5,33 +5,34 @@
  * A run is the time from a START to the next stop.  The segment holds its number.  The STOP of a run is in one of
  * these states, and reaches REPORTED once at most:
  *
- *	state		stored as					left by
- *	NONE		the state word is not AUTO_FULL			a ring is full: FILTERED or DUE
- *									START while a stopped stream is full: CANCELLED
- *	CANCELLED	AUTO_FULL, run.settled is the run		the next run: NONE
- *	FILTERED	AUTO_FULL, the filter at the stop has STOP	the next run: NONE
- *	DUE		AUTO_FULL, and none of the two			all records are read: REPORTED
- *									START or FLUSH_START is recorded: MARKED
- *	MARKED		the marks of that record hold the run		the reader takes that record: QUEUED
- *	QUEUED		`queued` is the run				the next report: REPORTED; clear: lost
- *	REPORTED	`reported` is the run				the next run: NONE
+ *	state		stored as				left by
+ *	NONE		the state word is not AUTO_FULL		a ring is full: FILTERED or DUE
+ *								START while full, after a STOP: CANCELLED
+ *	CANCELLED	AUTO_FULL, run.settled is the run	the next run: NONE
+ *	FILTERED	AUTO_FULL, STOP filtered at the stop	the next run: NONE
+ *	DUE		AUTO_FULL, but neither of these two	all records are read: REPORTED
+ *								START or FLUSH_START is recorded: MARKED
+ *	MARKED		the marks of that record hold the run	the reader takes that record: QUEUED
+ *	QUEUED		`queued` is the run			the next report: REPORTED
+ *	REPORTED	`reported` is the run			the next run: NONE
  *
- * A STOP that is DUE may be MARKED as well.  It is not QUEUED if it is REPORTED when the reader takes the record.
- * The filter at the stop is the current filter until that changes; from then on it is run.is_filtered.
+ * Clear leads to NONE, except from REPORTED.  A STOP that is DUE may be MARKED as well.  It is not QUEUED if it
+ * is REPORTED when the reader takes the record.  The filter at the stop is the current filter; if that has changed since
+ * the stop, run.is_filtered holds the answer.
  *
  * The stream leaves AUTO_FULL, too: to RUNNING when it has room again and is armed, to STOPPED when it is empty and
  * not armed.
  *
  * Recovery adds a STOP of its own, the last STOP, to a stream that was RUNNING when its controller died:
  *
- *	state		last_stop_counter of the checkpoint file	left by
- *	NONE		0						the stream runs, STOP is not filtered: UNDATED
- *	UNDATED		1						a writer has filled the stream: NONE; else DUE
- *	DUE		the counter of STOP				recovery appends it to the log: LOGGED
- *	LOGGED		also: has_last_stop of the checkpoint		-
+ *	state		stored as				left by
+ *	NONE		last_stop_counter is 0			it runs, STOP is not filtered: UNDATED
+ *	UNDATED		last_stop_counter is 1			a writer fills the stream: NONE; else: DUE
+ *	DUE		last_stop_counter is that of STOP	recovery appends it to the log: LOGGED
+ *	LOGGED		has_last_stop of the checkpoint		-
  *
- * The segment and the checkpoint file hold the first part of each state, so that recovery, or a second recovery, can
- * continue from any of them.  The STOP at the end of a full log is not one of these: see log/log.h.
+ * Segment, checkpoint and checkpoint file together hold every state, so that a recovery, or a second one, can continue
+ * from any of them.  The STOP at the end of a full log is not one of these: see log/log.h.
  *
  * Callers hold the lock of the stream.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The beginning and the end of a stream. */
+/* Create and end a stream. */
 #include "config.h"
 
 #include "stream/stream.h"
@@ -28,7 +28,7 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 	case PX_POLICY_FLUSH:
 		if (with_log)
 			break;
-		return EINVAL; /* it needs a log (SETSFP-4, FLUSHP-3) */
+		return EINVAL; /* FLUSH needs a log (SETSFP-4, FLUSHP-3) */
 	default:
 		return EINVAL;
 	}
@@ -41,9 +41,10 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 }
 
 /*
- * A ring for each CPU, and one for all that cannot write there (cpuring.h).  Where nobody can, or who makes the
- * stream cannot ask for the barrier that this takes, CPUs share rings, as they do where a number of rings is asked
- * for.  The number that the default comes to is the default: the attributes of a stream make another one like it.
+ * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write there
+ * (cpuring.h).  If no thread can, or if the caller cannot use the membarrier that this needs, all rings are shared.
+ * They are shared, too, if the caller asks for a number of rings.  But the number of the default means the default,
+ * so that the attributes of a stream make a stream like it.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -64,26 +65,26 @@ static void choose_rings(const struct px_attr *attr, enum px_clock_source source
 	}
 }
 
-/* Fewer rings, where there is no memory for these: then none of a CPU's own. */
-static void have_fewer_rings(struct px_geometry *geometry)
+/* There is no memory for so many rings: halve their number, and let CPUs share all of them. */
+static void halve_rings(struct px_geometry *geometry)
 {
 	geometry->nr_rings /= 2;
 	geometry->nr_shared = geometry->nr_rings;
 }
 
-/* What is to be made, for whom. */
-struct order {
+/* The stream to create, and its target. */
+struct request {
 	const struct px_attr *attr;
 	const struct px_clock *clock;
 	struct px_target target;
 	bool is_self;
-	struct px_registry_of registrar; /* open while a slot is looked for and taken */
+	struct px_registry_of registrar; /* open while a slot is searched for and taken */
 };
 
-/* A segment with as many rings as fit. */
-static int create_segment(struct px_stream *stream, const struct order *order, uint32_t index)
+/* Create a segment with as many rings as fit. */
+static int create_segment(struct px_stream *stream, const struct request *request, uint32_t index)
 {
-	const struct px_attr *attr = order->attr;
+	const struct px_attr *attr = request->attr;
 	bool bounded = attr->stream_policy != PX_POLICY_LOOP;
 	struct px_geometry geometry;
 	struct px_mapping mapping;
@@ -91,27 +92,27 @@ static int create_segment(struct px_stream *stream, const struct order *order, u
 
 	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, 1))
 		return ENOMEM;
-	choose_rings(attr, order->clock->source, &geometry);
+	choose_rings(attr, request->clock->source, &geometry);
 	for (;;) {
-		error = px_registry_of_make_segment(&order->registrar, index, &stream->slot,
+		error = px_registry_of_make_segment(&request->registrar, index, &stream->slot,
 						    px_segment_size(&geometry), &mapping);
 		if (error != ENOMEM || geometry.nr_rings == 1)
 			break;
-		have_fewer_rings(&geometry);
+		halve_rings(&geometry);
 	}
 	if (error)
 		return error;
-	px_segment_init(&mapping, &geometry, bounded, attr->max_data_size, order->clock->source,
-			px_clock_shift(order->clock->scale), &stream->view);
+	px_segment_init(&mapping, &geometry, bounded, attr->max_data_size, request->clock->source,
+			px_clock_shift(request->clock->scale), &stream->view);
 	stream->view.segment->policy = attr->stream_policy;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
 	return 0;
 }
 
-/* What get_attr will say: the attributes as they are in use (ATTR-3, GETSS-2). */
-static void settle_attr(struct px_stream *stream, const struct px_attr *attr, uint64_t create_ns)
+/* Fill in what get_attr will return: the attributes in use (ATTR-3, GETSS-2). */
+static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint64_t create_ns)
 {
-	/* GETATTR-5: what describes this library is never taken over. */
+	/* GETATTR-5: never copy the members that describe this library. */
 	px_attr_init(&stream->attr);
 	px_attr_set_name(&stream->attr, attr->name);
 	stream->attr.max_data_size = attr->max_data_size;
@@ -124,56 +125,57 @@ static void settle_attr(struct px_stream *stream, const struct px_attr *attr, ui
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 
-static bool inherits(const struct order *order, uint32_t index, const struct px_registry_slot *slot)
+static bool inherits(const struct request *request, uint32_t index,
+		     const struct px_registry_slot *slot)
 {
 	uint64_t member[PX_SEGMENT_MEMBERS];
 
 	return slot->is_inherited &&
-	       px_registry_of_read_segment(&order->registrar, index, slot,
+	       px_registry_of_read_segment(&request->registrar, index, slot,
 					   offsetof(struct px_segment, member), member,
 					   sizeof(member)) == 0 &&
-	       px_inherit_is_among(slot, member, &order->target.id);
+	       px_inherit_is_among(slot, member, &request->target.id);
 }
 
-/* The table of a stream that traces the process already, though it has not looked yet. */
-static uint32_t names_of_other_streams(const struct order *order)
+/* The table of another stream of the target, which the target may not have read yet. */
+static uint32_t names_of_other_streams(const struct request *request)
 {
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_registry_slot slot;
 
-		if (px_registry_of_read(&order->registrar, i, &slot) && slot.shared_names != 0 &&
-		    (px_process_id_is(&slot.target, &order->target.id) ||
-		     inherits(order, i, &slot)))
+		if (px_registry_of_read(&request->registrar, i, &slot) && slot.shared_names != 0 &&
+		    (px_process_id_is(&slot.target, &request->target.id) ||
+		     inherits(request, i, &slot)))
 			return slot.shared_names;
 	}
 	return 0;
 }
 
 /*
- * The names that the target has, or will have: with the registry's lock held, so that it cannot choose
- * another table meanwhile.
+ * Get the shared name table that the target has, or will have.  The lock of the registry is held, so the target
+ * cannot choose another table during this.
  */
-static int get_shared_names(struct px_stream *stream, const struct order *order)
+static int get_shared_names(struct px_stream *stream, const struct request *request)
 {
 	uint32_t number, others;
 	bool has_entered;
 
-	if (order->is_self) {
+	if (request->is_self) {
 		int error = px_process_choose_shared_names(&number);
 
 		stream->shared_names.shared_names =
 			px_types_shared_names(&stream->shared_names.number);
 		return error;
 	}
-	others = names_of_other_streams(order); /* first: share_family() in process.c */
-	if (!px_shared_names_of(order->target.id.pid, order->target.uid, &number, &has_entered))
-		return px_target_refusal(&order->target.id);
+	others = names_of_other_streams(request); /* first: see trace/process.c */
+	if (!px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered))
+		return px_target_refusal(&request->target.id);
 	if (others != 0 && !has_entered)
 		number = others;
 	if (number != 0 &&
-	    px_shared_names_attach(number, order->target.uid, &stream->shared_names) == 0)
+	    px_shared_names_attach(number, request->target.uid, &stream->shared_names) == 0)
 		return 0;
-	return px_shared_names_make(order->target.uid, &stream->shared_names);
+	return px_shared_names_make(request->target.uid, &stream->shared_names);
 }
 
 static void put_shared_names(struct px_stream *stream)
@@ -182,80 +184,81 @@ static void put_shared_names(struct px_stream *stream)
 		px_shared_names_detach(&stream->shared_names);
 }
 
-/* Control events need somebody in the viewer. */
-static void introduce_controller(const struct px_stream *stream)
+/* In the viewer, control events of another process need a thread. */
+static void register_controller(const struct px_stream *stream)
 {
-	struct px_object nobody = {.handle = PX_NO_THREAD,
-				   .type = PX_TXTB_THREAD,
-				   .priority = 1023,
-				   .name = PX_NO_THREAD_NAME};
+	struct px_object no_thread = {.handle = PX_NO_THREAD,
+				      .type = PX_TXTB_THREAD,
+				      .priority = 1023,
+				      .name = PX_NO_THREAD_NAME};
 
-	px_view_add_thread(&stream->view, &nobody);
+	px_view_add_thread(&stream->view, &no_thread);
 }
 
-/* The stream in its segment, as far as that is nobody else's yet. */
-static int furnish(struct px_stream *stream, const struct order *order)
+/* Initialize the stream while its segment is still private. */
+static int init_stream(struct px_stream *stream, const struct request *request)
 {
 	struct px_timeline timeline;
 	int error;
 
-	px_timeline_init(&timeline, order->clock, px_clock_realtime_offset_ns());
+	px_timeline_init(&timeline, request->clock, px_clock_realtime_offset_ns());
 	stream->slot.create_ns = px_timeline_convert(&timeline, timeline.origin.counter);
 	error = px_reader_init(&stream->reader, &stream->view, stream->target.pid, &timeline);
 	if (error)
 		return error;
-	settle_attr(stream, order->attr, stream->slot.create_ns);
-	if (!order->is_self)
-		introduce_controller(stream);
+	fill_attr(stream, request->attr, stream->slot.create_ns);
+	if (!request->is_self)
+		register_controller(stream);
 	return 0;
 }
 
-static int create_parts(struct px_stream *stream, struct order *order)
+static int create_parts(struct px_stream *stream, struct request *request)
 {
 	struct px_registry_slot *slot = &stream->slot;
 	int error;
 
-	error = px_registry_of_find(&order->registrar, &stream->index, &slot->generation);
+	error = px_registry_of_find(&request->registrar, &stream->index, &slot->generation);
 	if (!error)
-		error = create_segment(stream, order, stream->index);
+		error = create_segment(stream, request, stream->index);
 	if (error)
 		return error;
 	stream->view.generation = slot->generation;
-	error = furnish(stream, order);
+	error = init_stream(stream, request);
 	slot->create_start = px_procfs_now();
 	if (!error)
-		error = px_registry_of_publish(&order->registrar, stream->index, slot);
+		error = px_registry_of_publish(&request->registrar, stream->index, slot);
 	if (error) {
 		px_reader_destroy(&stream->reader);
 		px_shm_unmap(&stream->view.mapping);
-		px_registry_of_unmake_segment(&order->registrar, stream->index, slot);
+		px_registry_of_unmake_segment(&request->registrar, stream->index, slot);
 	}
 	return error;
 }
 
-static int create_locked(struct px_stream *stream, struct order *order)
+static int create_locked(struct px_stream *stream, struct request *request)
 {
 	int error;
 
-	if (!order->is_self && !px_procfs_is_same(order->target.id.pid, order->target.id.start))
+	if (!request->is_self &&
+	    !px_procfs_is_same(request->target.id.pid, request->target.id.start))
 		return ESRCH;
-	stream->is_self = order->is_self;
-	stream->target = order->target.id;
-	stream->owner = order->target.uid;
-	error = get_shared_names(stream, order);
+	stream->is_self = request->is_self;
+	stream->target = request->target.id;
+	stream->owner = request->target.uid;
+	error = get_shared_names(stream, request);
 	if (error)
 		return error;
 	stream->slot = (struct px_registry_slot){.controller = px_process_id(),
-						 .target = order->target.id,
-						 .is_inherited = order->attr->inherited != 0,
+						 .target = request->target.id,
+						 .is_inherited = request->attr->inherited != 0,
 						 .shared_names = stream->shared_names.number};
-	error = create_parts(stream, order);
+	error = create_parts(stream, request);
 	if (error)
 		put_shared_names(stream);
 	return error;
 }
 
-/* So that no start is that of a process that lived before the call, and after the stream: inherit.h. */
+/* Then no process from before this call has a start time after that of the stream: see inherit.h. */
 static void wait_for_tick(void)
 {
 	const struct timespec nap = {0, 1000000};
@@ -300,14 +303,14 @@ static int create_log(struct px_stream *stream, int fd)
 	return px_log_create(&setup, &state, &stream->logging.log);
 }
 
-/* As long as somebody may complete its log, and no longer, its memory stays when the controller dies. */
+/* While the log is incomplete, the segment must survive the controller, for recovery. */
 static void mark_log(struct px_stream *stream, bool has_log)
 {
 	stream->slot.has_log = has_log;
 	px_registry_of_mark_log(stream->owner, stream->index, &stream->slot);
 }
 
-/* Which policy the default is depends on whether there is a log (WITHLOG-7). */
+/* The default policy depends on whether there is a log (WITHLOG-7). */
 static struct px_attr choose_attr(const struct px_attr *attr, bool with_log)
 {
 	struct px_attr chosen;
@@ -321,40 +324,41 @@ static struct px_attr choose_attr(const struct px_attr *attr, bool with_log)
 	return chosen;
 }
 
-static int find_target(pid_t pid, struct order *order)
+static int find_target(pid_t pid, struct request *request)
 {
 	const struct px_process_id us = px_process_id();
 
-	order->is_self = pid == 0 || (uint32_t)pid == us.pid;
-	if (!order->is_self)
-		return px_target_find(pid, &order->target);
-	order->target.id = us;
-	order->target.uid = geteuid();
+	request->is_self = pid == 0 || (uint32_t)pid == us.pid;
+	if (!request->is_self)
+		return px_target_find(pid, &request->target);
+	request->target.id = us;
+	request->target.uid = geteuid();
 	return 0;
 }
 
-/* Everything but what only the target, or the log, has to do with. */
-static int create_stream(struct px_stream *stream, struct order *order)
+/* Create everything, except for the target's part and the log. */
+static int create_stream(struct px_stream *stream, struct request *request)
 {
-	struct px_clock clock = px_clock_best(); /* which takes its time: not under the lock */
+	struct px_clock clock = px_clock_best(); /* slow: not under the lock */
 	int error;
 
-	order->clock = &clock;
-	if (order->attr->inherited)
+	request->clock = &clock;
+	if (request->attr->inherited)
 		wait_for_tick();
-	error = px_registry_of_open(&order->registrar, order->target.uid);
+	error = px_registry_of_open(&request->registrar, request->target.uid);
 	if (error)
 		return error;
-	error = create_locked(stream, order);
-	px_registry_of_close(&order->registrar);
+	error = create_locked(stream, request);
+	px_registry_of_close(&request->registrar);
 	return error;
 }
 
 /*
- * The target's part, here rather than at its first event: it would fail in silence.  And what types it has, before it
- * makes its next step (CREATE-7): who opens one now looks at the registry afterwards, in px_process_open_type().
+ * Attach this process if it is the target: at its first event, a failure would not be reported.  Then list the types
+ * that the target has (CREATE-7).  A thread that opens a type during this reads the registry afterwards, in
+ * px_process_open_type().
  */
-static int meet_target(struct px_stream *stream)
+static int join_target(struct px_stream *stream)
 {
 	int error = 0;
 
@@ -369,7 +373,7 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct p
 {
 	bool with_log = log_fd >= 0;
 	struct px_attr chosen = choose_attr(attr, with_log);
-	struct order order = {.attr = &chosen};
+	struct request request = {.attr = &chosen};
 	struct px_stream *made;
 	int error;
 
@@ -379,18 +383,18 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct p
 	if (!error)
 		error = px_process_init();
 	if (!error)
-		error = find_target(pid, &order);
+		error = find_target(pid, &request);
 	if (error)
 		return error;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return ENOMEM;
-	error = create_stream(made, &order);
+	error = create_stream(made, &request);
 	if (error) {
 		free(made);
 		return error;
 	}
-	error = meet_target(made);
+	error = join_target(made);
 	PX_TESTPOINT("stream.create.met");
 	if (!error && with_log)
 		error = create_log(made, log_fd);
@@ -419,7 +423,7 @@ void px_stream_end(struct px_stream *stream)
 	}
 	leaves_log = stream->logging.checkpoint_file != NULL;
 	px_registry_of_end(stream->owner, stream->index, &stream->slot, leaves_log);
-	px_process_refresh(); /* the target's part */
+	px_process_refresh(); /* detach this process if it is the target */
 	px_wakeup_wake(&segment->waiting);
 }
 

@@ -11,11 +11,11 @@
 #include "ring/wakeup.h"
 #include "stream/handle.h"
 
-#define AGE_NS 1000000000     /* the longest that something waits for a flush */
-#define ROUND_NS (AGE_NS / 4) /* of the thread's sleep: for the age; all else wakes it */
+#define AGE_NS 1000000000     /* the longest that an event waits for a flush */
+#define ROUND_NS (AGE_NS / 4) /* of the thread's sleep: for the age; all else wakes it up */
 #define PENDING_NS 50000
 #define PAUSES_MAX 40000      /* some seconds */
-#define STACK_BYTES (1 << 20) /* a namer may use it, which may read debugging information */
+#define STACK_BYTES (1 << 20) /* for a namer, which may read debugging information */
 #define CREATE_ATTEMPTS 20
 #define NAP_NS 1000000
 
@@ -23,14 +23,14 @@
 struct flush {
 	unsigned long id;
 	struct px_stream *stream;
-	bool is_last;	/* the identifier is closed, or never was: there is no lock */
+	bool is_last;	/* the identifier is closed, or there was none: use no lock */
 	bool gives_up;	/* at the first error */
-	bool has_bound; /* stop behind this counter */
-	uint64_t bound;
+	bool has_bound;
+	uint64_t bound; /* a counter: stop after it */
 	int error; /* the first */
 };
 
-static void take_note(struct px_stream *stream, int error)
+static void update_log_status(struct px_stream *stream, int error)
 {
 	struct px_logging *logging = &stream->logging;
 
@@ -40,20 +40,20 @@ static void take_note(struct px_stream *stream, int error)
 		logging->flush_error = error;
 }
 
-/* Give the lock up, for what may take long. */
+/* Release the lock before a slow step. */
 static void leave(const struct flush *flush)
 {
 	if (!flush->is_last)
 		px_handle_leave(flush->id);
 }
 
-/* False: the identifier was closed meanwhile. */
+/* False: the identifier was closed since. */
 static bool return_to(const struct flush *flush)
 {
 	return flush->is_last || px_handle_return(flush->id);
 }
 
-/* Write, and lay out the event that found no room before; in this order, without the lock. */
+/* Write, and then lay out the event that found no room before.  Without the lock. */
 static enum px_log_room write_then_append(struct flush *flush, const struct px_report *report,
 					  const struct px_log_state *state, int *error)
 {
@@ -74,8 +74,8 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 }
 
 /*
- * False: the identifier was closed meanwhile; whoever did that goes on where we are, so nothing may be left in
- * our hands.  Or it is given up.
+ * False: the flush gives up, or the identifier was closed since.  The thread that closed it continues from here, so
+ * this thread must have no event in hand.
  */
 static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
 		      enum px_log_room *room)
@@ -93,7 +93,7 @@ static bool write_out(struct flush *flush, const struct px_report *report, bool 
 		flush->error = error;
 	if (!return_to(flush) || (error && flush->gives_up))
 		return false;
-	take_note(stream, error);
+	update_log_status(stream, error);
 	px_stream_release(stream, state.checkpoint, is_empty);
 	return true;
 }
@@ -105,7 +105,7 @@ static bool pause_for(struct flush *flush)
 	return return_to(flush);
 }
 
-/* A full log ends with STOP, and what comes behind it is discarded (LOGP-2, LOGP-3). */
+/* A full log ends with STOP; later events are discarded (LOGP-2, LOGP-3). */
 static void end_full_log(struct px_stream *stream)
 {
 	if (px_log_refuses(stream->logging.log) && !stream->logging.is_suspended &&
@@ -127,16 +127,16 @@ static bool append(struct flush *flush, const struct px_report *report)
 	return true;
 }
 
-static bool is_behind_bound(const struct flush *flush, const struct px_report *report)
+static bool is_after_bound(const struct flush *flush, const struct px_report *report)
 {
-	/* What the reader makes has no slots, and its time may be that of an event long before. */
+	/* A synthesized event has no slots, and its time may be that of a much older event. */
 	return flush->has_bound && report->record.nr_slots != 0 &&
 	       (int64_t)(report->record.counter - flush->bound) >= 0;
 }
 
 /*
- * More than the rings hold can only come from a writer that does not go by the rules: what it records has counters
- * of before the flush, or is stopped before and goes on.
+ * The most events of one flush.  Only a hostile writer can cause more: its events have counters from before the
+ * flush, or it records in a stopped stream.
  */
 static uint64_t most_events(const struct px_stream *stream)
 {
@@ -144,12 +144,12 @@ static uint64_t most_events(const struct px_stream *stream)
 	       PAUSES_MAX;
 }
 
-/* False: the identifier was closed meanwhile, and the lock is not held. */
+/* False: the identifier was closed since, and the lock is not held. */
 static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;
 
-	/* What is longer is no writer's of ours, and has no place in a log. */
+	/* Only a hostile writer records more data: cut it, a log has no room for it. */
 	size_t capacity = stream->view.max_data > PX_SYSTEM_EVENT_BYTES ?
 				  (size_t)stream->view.max_data :
 				  PX_SYSTEM_EVENT_BYTES;
@@ -170,9 +170,9 @@ static bool pump(struct flush *flush)
 		}
 		if (!append(flush, &report))
 			return false;
-		if (is_behind_bound(flush, &report))
+		if (is_after_bound(flush, &report))
 			return write_out(flush, NULL, false, &room);
-		/* What is read keeps its room until it is written: a small ring must not stand full for that. */
+		/* Read events keep their slots until they are written: a small ring must not stay full for that. */
 		if (px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
 			return false;
 	}
@@ -189,7 +189,7 @@ static bool run(struct flush *flush)
 	return is_open;
 }
 
-/* Wait, with the lock held, until nobody has the log.  False (unlocked): closed meanwhile. */
+/* With the lock held: wait until no thread owns the log.  False (unlocked): the identifier was closed. */
 static bool wait_for_log(unsigned long id, struct px_stream *stream)
 {
 	while (stream->logging.is_flushing)
@@ -215,14 +215,14 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 		heads++;
 	else
 		flush.bound = px_clock_read((enum px_clock_source)stream->view.rings.source);
-	if (!run(&flush)) /* whoever closed it does the rest */
+	if (!run(&flush)) /* the thread that closed it does the rest */
 		return flush.error ? flush.error : EINVAL;
 	if (flush.error && !caller)
 		px_stream_mark_error(stream, flush.error);
 	heads += px_stream_mark_flush(stream, PX_EVENT_FLUSH_STOP, caller, &counter);
-	logging->heads = heads; /* what is beyond them now came meanwhile, and is due in its time */
+	logging->heads = heads; /* events after these came during the flush, and are due later */
 	logging->waiting_ns = 0;
-	logging->is_flushing = false; /* FLOP-9: behind FLUSH_STOP */
+	logging->is_flushing = false; /* FLOP-9: after FLUSH_STOP */
 	px_handle_wake(id);
 	px_handle_unlock(id);
 	return flush.error;
@@ -247,7 +247,7 @@ int px_flush_clear(unsigned long id, struct px_stream *stream)
 	error = px_log_empty(logging->log);
 	px_sigxfsz_release(&signals);
 	if (!px_handle_return(id))
-		return error; /* whoever closed it goes on with an empty log */
+		return error; /* the thread that closed it continues with an empty log */
 	logging->is_flushing = false;
 	px_handle_wake(id);
 	px_handle_unlock(id);
@@ -269,7 +269,7 @@ int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct 
 	return has_log ? 0 : EINVAL;
 }
 
-/* Nobody but us has the log any more.  0, or the first error of writing. */
+/* No other thread uses the log.  Return 0, or the first error of writing. */
 static int complete(struct flush *flush, enum px_log_end end)
 {
 	struct px_stream *stream = flush->stream;
@@ -280,8 +280,8 @@ static int complete(struct flush *flush, enum px_log_end end)
 
 	px_stream_log_state(stream, false, &state);
 	px_sigxfsz_hold(&signals);
-	px_write_once(&stream->logging.log,
-		      NULL); /* ahead of its end: a child lets go of what it finds there */
+	/* First of all: a child made by fork closes the log that it finds here. */
+	px_write_once(&stream->logging.log, NULL);
 	error = px_log_complete(log, &state, end);
 	px_sigxfsz_release(&signals);
 	return flush->error ? flush->error : error;
@@ -291,13 +291,13 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller)
 {
 	struct flush flush = {.stream = stream, .is_last = true};
 
-	end_full_log(stream); /* a flush that was interrupted may have found it so */
+	end_full_log(stream); /* an interrupted flush may have filled it */
 	px_stream_stop(stream, caller);
 	run(&flush);
 	return complete(&flush, PX_LOG_COMPLETE);
 }
 
-/* All else is written, so there is room for it, unless the log is full. */
+/* All other events are written, so there is room for STOP, unless the log is full. */
 static void append_last_stop(struct px_stream *stream)
 {
 	struct px_report stop;
@@ -309,7 +309,7 @@ static void append_last_stop(struct px_stream *stream)
 	}
 }
 
-/* A failed write would be final for what was in it: rather leave it to who comes next. */
+/* The events of a failed write would be lost, so give up: a later recovery can try again. */
 int px_flush_recover(struct px_stream *stream)
 {
 	struct flush flush = {.stream = stream, .is_last = true, .gives_up = true};
@@ -328,8 +328,8 @@ int px_flush_recover(struct px_stream *stream)
 
 /* The thread. */
 
-/* FLUSHP-1: what was recorded since the last flush is not left waiting for ever. */
-static bool has_aged(struct px_stream *stream)
+/* FLUSHP-1: no event waits for ever. */
+static bool has_waited_long(struct px_stream *stream)
 {
 	struct px_logging *logging = &stream->logging;
 	uint64_t now;
@@ -350,14 +350,14 @@ static bool is_due(struct px_stream *stream)
 
 	if (is_full || px_view_is_half_full(&stream->view, NULL))
 		return true;
-	return has_aged(stream);
+	return has_waited_long(stream);
 }
 
-static struct px_stream *sleep_on(unsigned long id, struct px_stream *stream)
+static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *stream)
 {
 	uint32_t *waiting = px_stream_waiting(stream);
 
-	/* As long as the flag is up there is nothing to announce: that would cost all CPUs a barrier. */
+	/* If the flag is still up, do not raise it again: that costs a barrier on all CPUs. */
 	if (px_read_once(waiting) != PX_WAITING_HALF) {
 		px_stream_prepare_wait(stream, PX_WAITING_HALF);
 		if (is_due(stream))
@@ -370,14 +370,14 @@ static struct px_stream *sleep_on(unsigned long id, struct px_stream *stream)
 
 bool (*px_flush_is_alone)(void);
 
-static void *flush_regularly(void *argument)
+static void *run_thread(void *argument)
 {
 	unsigned long id = (unsigned long)(uintptr_t)argument;
 	struct px_stream *stream;
 
 	prctl(PR_SET_NAME, "posixtrace");
 	for (stream = px_handle_lock(id); stream;) {
-		/* Somebody else flushes just now.  With the flag up, each event that is dropped would wake us for nothing. */
+		/* While another thread flushes, wait without the flag: each dropped event would wake up this thread. */
 		if (!wait_for_log(id, stream))
 			break;
 		if (px_unlikely(px_flush_is_alone && px_flush_is_alone())) {
@@ -385,7 +385,7 @@ static void *flush_regularly(void *argument)
 			exit(0); /* as the last thread does */
 		}
 		if (!is_due(stream)) {
-			stream = sleep_on(id, stream);
+			stream = sleep_until_due(id, stream);
 			continue;
 		}
 		px_flush(id, stream, NULL);
@@ -403,7 +403,7 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *sum)
 	return 0;
 }
 
-/* The C library takes it from a thread's stack; programs have been seen with more than we need. */
+/* The C library takes static TLS from the stack of a thread, and some programs have more than 1 MiB of it. */
 static size_t static_tls_bytes(void)
 {
 	size_t sum = 0;
@@ -412,7 +412,7 @@ static size_t static_tls_bytes(void)
 	return sum;
 }
 
-/* While another thread is on its way into exec, which may fail, the kernel makes no thread, and says EAGAIN. */
+/* While another thread is in exec, which may fail, the kernel creates no thread and returns EAGAIN. */
 static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *argument)
 {
 	static const struct timespec nap = {0, NAP_NS};
@@ -421,7 +421,7 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *ar
 	for (int i = 0; error == EAGAIN && i < CREATE_ATTEMPTS; i++) {
 		if (i > 0)
 			nanosleep(&nap, NULL);
-		error = pthread_create(thread, attr, flush_regularly, argument);
+		error = pthread_create(thread, attr, run_thread, argument);
 	}
 	return error;
 }

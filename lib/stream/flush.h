@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a stream into its log.
+ * Flush a stream into its log.
  *
- * A flush takes what was recorded up to its own FLUSH_START (FLOP-6), lays it out under the stream's lock
- * and writes it without, so that everything else goes on meanwhile.  One flush at a time has the log; the
- * others wait (FLOP-8), and so does clear (CLEAR-12).
+ * A flush takes the events up to its own FLUSH_START (FLOP-6).  It lays them out with the lock of the stream
+ * held, and writes them without it, so that other calls can run during the write.  One flush at a time owns the
+ * log; the others wait (FLOP-8), and so does clear (CLEAR-12).
  *
- * A stream with the FLUSH policy has a thread that flushes when a ring is half full, when the stream has
- * stopped because one is full, and when something has waited for a second.  It has all signals blocked
- * (SIG-4), and ends when the stream does.  Trace points never write; they wake it at most.
+ * A stream with the FLUSH policy has a flush thread.  It flushes when a ring is half full, when the stream has
+ * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4), and ends when
+ * the stream ends.  Trace points never write; they only wake up this thread.
  *
- * Errors of writing: the events are lost for the log, tracing goes on, the first error is kept for
- * get_status (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).
+ * If a write fails, its events are lost for the log, and tracing continues.  get_status reports the first error
+ * (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).
  */
 #ifndef PX_STREAM_FLUSH_H
 #define PX_STREAM_FLUSH_H
@@ -19,43 +19,46 @@
 #include "stream/stream.h"
 
 /*
- * Flush now.  The lock behind id is held by the caller, is given up at times, and is not held afterwards.
- * caller: NULL for the stream's own thread; a failure then records ERROR.
- * 0; the first error of writing; EINVAL if the identifier was closed meanwhile.
+ * Flush now.  The caller holds the lock of id.  This function releases it at times, and returns without it.
+ * caller: NULL in the flush thread; then a failure records ERROR.
+ * Return 0, the first error of writing, or EINVAL if the identifier was closed during the flush.
  */
 int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller);
 
 /*
- * Clear a stream, and its log if it has one; the lock as for px_flush(), since emptying a file takes its time.
- * 0; what emptying the file met; EINVAL if the identifier was closed before anything was cleared.
+ * Clear a stream, and its log if it has one.  The lock is used as in px_flush(), because emptying a file is slow.
+ * Return 0, an error of emptying the file, or EINVAL if the identifier was closed before the clear.
  */
 int px_flush_clear(unsigned long id, struct px_stream *stream);
 
-/* Who names the objects of calls in the log; the lock as for px_flush().  0; EINVAL: there is no log, or no identifier. */
+/*
+ * Set the namer of the objects of calls in the log.  The lock is used as in px_flush().  Return 0, or EINVAL: there is
+ * no log, or the identifier was closed.
+ */
 int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 
 /*
- * The end of a stream with log: stop it, flush all that is left, complete the log.  The identifier is closed,
- * and nobody is counted any more.  0, or the first error of writing.
+ * End a stream with log: stop it, flush all its events, complete the log.  The identifier must be closed, with no
+ * thread counted.  Return 0, or the first error of writing.
  */
 int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
 
 /*
- * The same for a stream whose controller is dead: what it left, a STOP if it ran, complete.  When this fails the log
- * is as of the last commit, and can be recovered again.
+ * The same for the stream of a dead controller.  Add a STOP if the stream ran.  If this fails, the log is as of its
+ * last commit, and can be recovered again.
  */
 int px_flush_recover(struct px_stream *stream);
 
 /*
- * Asked by the thread regularly, where it is set: true if all other threads have ended, and so has the process then.
- * For a program that does not know of the thread.
+ * If set, the flush thread calls this regularly.  It returns true if all other threads have ended: then the flush
+ * thread ends the process.  This is for a program that does not know of the thread.
  */
 extern bool (*px_flush_is_alone)(void) __attribute__((visibility("hidden")));
 
-/* Start the thread of a stream with the FLUSH policy: 0, or ENOMEM. */
+/* Start the flush thread.  Return 0 or ENOMEM. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 
-/* Wait for its end, when the identifier is closed; without a lock. */
+/* Wait for the end of the flush thread.  The identifier must be closed, and no lock held. */
 void px_flush_join_thread(struct px_stream *stream);
 
 #endif

@@ -9,17 +9,17 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define PLACES 256
-#define PLACE_BITS 8
-#define EXIT_WAIT_NS 200000000 /* for all locks together */
+#define ENTRIES 256
+#define ENTRY_BITS 8
+#define EXIT_WAIT_NS 200000000 /* for all locks in sum */
 
-_Static_assert(1 << PLACE_BITS == PLACES, "places are numbered in the low bits");
-_Static_assert(PLACES > PX_STREAMS_MAX, "every stream that can exist has a place");
+_Static_assert(1 << ENTRY_BITS == ENTRIES, "the low bits hold the index");
+_Static_assert(ENTRIES > PX_STREAMS_MAX, "there is an entry for every stream");
 
-struct place {
+struct entry {
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* closed, nobody away any more, or px_handle_wake() */
-	unsigned long serial;	/* of the last use; 1 is the first, so that 0 is no identifier */
+	pthread_cond_t changed; /* closed, no thread is away, or px_handle_wake() */
+	unsigned long serial;	/* of the last use; the first is 1, so 0 is no identifier */
 	uint64_t owner;		/* incarnation of the process; 0: never used */
 	uint32_t nr_away;	/* threads that left and will return */
 	bool is_open;
@@ -27,43 +27,43 @@ struct place {
 	struct px_handle handle; /* both NULL: free */
 };
 
-static struct place table[PLACES];
-static unsigned long nr_used; /* places; the others were never */
+static struct entry table[ENTRIES];
+static unsigned long nr_used; /* entries; the others were never used */
 
-/* Protects who uses which place.  Taken before a place's own. */
+/* Protects the use of entries.  Taken before the mutex of an entry. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static struct place *place_of(unsigned long id)
+static struct entry *entry_of(unsigned long id)
 {
-	return &table[id & (PLACES - 1)];
+	return &table[id & (ENTRIES - 1)];
 }
 
-static bool is_valid(const struct place *place, unsigned long id)
+static bool is_valid(const struct entry *entry, unsigned long id)
 {
-	return place->is_open && place->serial == id >> PLACE_BITS;
+	return entry->is_open && entry->serial == id >> ENTRY_BITS;
 }
 
 /*
- * After fork, what another thread of the parent held is held by nobody.  An archive that was in use then is
- * lost to the child, since its cursor is anywhere.
+ * After fork, the child has no thread that holds the locks of the parent's other threads.  An archive that was in use
+ * is not valid in the child, because its cursor may be in an inconsistent state.
  */
-static void make_own(struct place *place, uint64_t owner)
+static void inherit_entry(struct entry *entry, uint64_t owner)
 {
-	if (place->owner == owner)
+	if (entry->owner == owner)
 		return;
-	pthread_mutex_init(&place->mutex, NULL);
-	pthread_cond_init(&place->changed, NULL);
-	place->handle.stream = NULL;
-	if (!place->handle.archive || place->is_busy) {
-		place->is_open = false;
-		place->handle.archive = NULL;
+	pthread_mutex_init(&entry->mutex, NULL);
+	pthread_cond_init(&entry->changed, NULL);
+	entry->handle.stream = NULL;
+	if (!entry->handle.archive || entry->is_busy) {
+		entry->is_open = false;
+		entry->handle.archive = NULL;
 	}
-	place->is_busy = false;
-	place->nr_away = 0;
-	px_store_release(&place->owner, owner);
+	entry->is_busy = false;
+	entry->nr_away = 0;
+	px_store_release(&entry->owner, owner);
 }
 
-/* The memory of streams at once: the child may live long, and create none.  All else is when it is wanted. */
+/* Release the memory of streams now: the child may live long.  The rest happens when an entry is used. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&table_mutex, NULL);
@@ -77,7 +77,7 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* An analyzer may have no registry; then all that is lost is that a child cannot be told apart. */
+/* Without a registry, which an analyzer does not need, parent and child have the same number. */
 static uint64_t this_process(void)
 {
 	uint64_t incarnation = px_process_incarnation();
@@ -85,9 +85,9 @@ static uint64_t this_process(void)
 	return px_likely(incarnation != 0) ? incarnation : UINT64_MAX;
 }
 
-static bool is_free(const struct place *place)
+static bool is_free(const struct entry *entry)
 {
-	return !place->handle.stream && !place->handle.archive;
+	return !entry->handle.stream && !entry->handle.archive;
 }
 
 int px_handle_open(struct px_handle handle, unsigned long *id)
@@ -96,20 +96,20 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 	int error = ENOMEM;
 
 	pthread_mutex_lock(&table_mutex);
-	for (unsigned long i = 0; i < PLACES; i++) {
-		struct place *place = &table[i];
+	for (unsigned long i = 0; i < ENTRIES; i++) {
+		struct entry *entry = &table[i];
 
-		make_own(place, owner);
-		if (!is_free(place))
+		inherit_entry(entry, owner);
+		if (!is_free(entry))
 			continue;
-		pthread_mutex_lock(&place->mutex);
+		pthread_mutex_lock(&entry->mutex);
 		if (i >= nr_used)
 			nr_used = i + 1;
-		place->handle = handle;
-		place->serial++;
-		place->is_open = true;
-		*id = place->serial << PLACE_BITS | i;
-		pthread_mutex_unlock(&place->mutex);
+		entry->handle = handle;
+		entry->serial++;
+		entry->is_open = true;
+		*id = entry->serial << ENTRY_BITS | i;
+		pthread_mutex_unlock(&entry->mutex);
 		error = 0;
 		break;
 	}
@@ -117,34 +117,34 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 	return error;
 }
 
-/* In a child, an archive of the parent becomes its own. */
-static bool is_own(struct place *place)
+/* In a child, an archive of the parent becomes one of the child. */
+static bool is_own(struct entry *entry)
 {
 	uint64_t owner = this_process();
 
-	if (px_likely(px_load_acquire(&place->owner) == owner))
+	if (px_likely(px_load_acquire(&entry->owner) == owner))
 		return true;
-	if (px_load_acquire(&place->owner) == 0 || !place->handle.archive)
+	if (px_load_acquire(&entry->owner) == 0 || !entry->handle.archive)
 		return false;
 	pthread_mutex_lock(&table_mutex);
-	make_own(place, owner);
+	inherit_entry(entry, owner);
 	pthread_mutex_unlock(&table_mutex);
 	return true;
 }
 
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	if (!is_own(place))
+	if (!is_own(entry))
 		return false;
-	pthread_mutex_lock(&place->mutex);
-	if (px_likely(is_valid(place, id))) {
-		place->is_busy = true;
-		*handle = place->handle;
+	pthread_mutex_lock(&entry->mutex);
+	if (px_likely(is_valid(entry, id))) {
+		entry->is_busy = true;
+		*handle = entry->handle;
 		return true;
 	}
-	pthread_mutex_unlock(&place->mutex);
+	pthread_mutex_unlock(&entry->mutex);
 	return false;
 }
 
@@ -172,83 +172,83 @@ struct px_archive *px_handle_lock_archive(unsigned long id)
 
 void px_handle_unlock(unsigned long id)
 {
-	place_of(id)->is_busy = false;
-	pthread_mutex_unlock(&place_of(id)->mutex);
+	entry_of(id)->is_busy = false;
+	pthread_mutex_unlock(&entry_of(id)->mutex);
 }
 
 void px_handle_leave(unsigned long id)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	place->nr_away++;
-	pthread_mutex_unlock(&place->mutex);
+	entry->nr_away++;
+	pthread_mutex_unlock(&entry->mutex);
 }
 
 struct px_stream *px_handle_return(unsigned long id)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	pthread_mutex_lock(&place->mutex);
-	if (--place->nr_away == 0)
-		pthread_cond_broadcast(&place->changed);
-	if (is_valid(place, id))
-		return place->handle.stream;
-	pthread_mutex_unlock(&place->mutex);
+	pthread_mutex_lock(&entry->mutex);
+	if (--entry->nr_away == 0)
+		pthread_cond_broadcast(&entry->changed);
+	if (is_valid(entry, id))
+		return entry->handle.stream;
+	pthread_mutex_unlock(&entry->mutex);
 	return NULL;
 }
 
 bool px_handle_wait(unsigned long id)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	place->nr_away++;
-	pthread_cond_wait(&place->changed, &place->mutex);
-	if (--place->nr_away == 0)
-		pthread_cond_broadcast(&place->changed);
-	if (is_valid(place, id))
+	entry->nr_away++;
+	pthread_cond_wait(&entry->changed, &entry->mutex);
+	if (--entry->nr_away == 0)
+		pthread_cond_broadcast(&entry->changed);
+	if (is_valid(entry, id))
 		return true;
-	pthread_mutex_unlock(&place->mutex);
+	pthread_mutex_unlock(&entry->mutex);
 	return false;
 }
 
 void px_handle_wake(unsigned long id)
 {
-	pthread_cond_broadcast(&place_of(id)->changed);
+	pthread_cond_broadcast(&entry_of(id)->changed);
 }
 
 void px_handle_close(unsigned long id)
 {
-	place_of(id)->is_open = false;
+	entry_of(id)->is_open = false;
 	px_handle_wake(id);
 }
 
 void px_handle_drain(unsigned long id)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	while (place->nr_away > 0)
-		pthread_cond_wait(&place->changed, &place->mutex);
+	while (entry->nr_away > 0)
+		pthread_cond_wait(&entry->changed, &entry->mutex);
 }
 
 bool px_handle_drain_for(unsigned long id, uint64_t ns)
 {
 	const struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + ns);
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	while (place->nr_away > 0)
-		if (pthread_cond_timedwait(&place->changed, &place->mutex, &deadline) != 0)
+	while (entry->nr_away > 0)
+		if (pthread_cond_timedwait(&entry->changed, &entry->mutex, &deadline) != 0)
 			return false;
 	return true;
 }
 
 void px_handle_release(unsigned long id)
 {
-	struct place *place = place_of(id);
+	struct entry *entry = entry_of(id);
 
-	pthread_mutex_unlock(&place->mutex);
+	pthread_mutex_unlock(&entry->mutex);
 	pthread_mutex_lock(&table_mutex);
-	place->handle = (struct px_handle){NULL, NULL};
-	place->is_busy = false;
+	entry->handle = (struct px_handle){NULL, NULL};
+	entry->is_busy = false;
 	pthread_mutex_unlock(&table_mutex);
 }
 
@@ -257,18 +257,18 @@ void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *
 	const struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + EXIT_WAIT_NS);
 	uint64_t owner = this_process();
 
-	for (unsigned long i = 0; i < PLACES; i++) {
-		struct place *place = &table[i];
+	for (unsigned long i = 0; i < ENTRIES; i++) {
+		struct entry *entry = &table[i];
 
-		if (px_load_acquire(&place->owner) != owner || !place->handle.stream ||
-		    pthread_mutex_timedlock(&place->mutex, &deadline) != 0)
+		if (px_load_acquire(&entry->owner) != owner || !entry->handle.stream ||
+		    pthread_mutex_timedlock(&entry->mutex, &deadline) != 0)
 			continue;
-		if (place->is_open && place->handle.stream) {
-			unsigned long id = place->serial << PLACE_BITS | i;
+		if (entry->is_open && entry->handle.stream) {
+			unsigned long id = entry->serial << ENTRY_BITS | i;
 
 			px_handle_close(id);
-			end_stream(id, place->handle.stream);
+			end_stream(id, entry->handle.stream);
 		}
-		pthread_mutex_unlock(&place->mutex);
+		pthread_mutex_unlock(&entry->mutex);
 	}
 }

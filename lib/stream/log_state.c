@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stream with log has besides: flushes, a log that is full, the state of the log. */
+/* The additional part of a stream with log: marks of flushes, a full log, the state for a commit. */
 #include "stream/stream_private.h"
 
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
@@ -13,7 +13,7 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 		return false;
 	if (px_eventset_has(px_stream_filter_of(stream, state), id))
 		return false;
-	/* The automatic STOP stands directly behind the last event, and so ahead of this one (UFULL-2). */
+	/* The automatic STOP is directly after the last event, and so before this one (UFULL-2). */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (!marks.stopped)
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
@@ -50,7 +50,7 @@ void px_stream_clear_log(struct px_stream *stream)
 	struct px_log_state state;
 
 	logging->is_suspended = logging->log_is_full = false;
-	logging->nr_lost = logging->nr_lost_told = 0;
+	logging->nr_lost = logging->nr_lost_reported = 0;
 	logging->flush_error = 0;
 	logging->heads = px_view_heads(&stream->view);
 	logging->waiting_ns = 0;
@@ -60,13 +60,13 @@ void px_stream_clear_log(struct px_stream *stream)
 	px_log_clear(logging->log, &state);
 }
 
-void px_stream_tell_log_status(struct px_logging *logging, struct px_status *status)
+void px_stream_report_log_status(struct px_logging *logging, struct px_status *status)
 {
 	status->is_flushing = logging->is_flushing;
 	status->log_is_full = logging->log_is_full;
-	status->log_is_overrun = logging->nr_lost != logging->nr_lost_told;
+	status->log_is_overrun = logging->nr_lost != logging->nr_lost_reported;
 	status->flush_error = logging->flush_error;
-	logging->nr_lost_told = logging->nr_lost;
+	logging->nr_lost_reported = logging->nr_lost;
 	logging->flush_error = 0;
 }
 
@@ -88,7 +88,7 @@ static void fill_checkpoint(const struct px_stream *stream, bool in_hand,
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state)
 {
 	px_stream_loss(stream, &state->loss);
-	/* Nothing is told here, so that get_status still does. */
+	/* Do not report the overrun here: get_status still has to. */
 	state->is_overrun = stream->was_overrun || state->loss.overwritten != 0 ||
 			    state->loss.dropped != 0 || state->loss.abandoned != 0;
 	state->is_full = px_view_is_full(&stream->view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream without its controller, for as long as its log takes to be completed. */
+/* The stream of a dead controller, while its log is completed. */
 #include "stream/stream_private.h"
 
 #include <errno.h>
@@ -71,8 +71,8 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
 }
 
 /*
- * STOP is not recorded but made, behind everything else: a record could be there a second time when we die too.
- * That it is due is noted ahead of the exchange, and since when after it.
+ * STOP is synthesized after all events, not recorded: if this process died, too, a second recovery would record it
+ * again.  Note before the exchange that STOP is due, and after it the counter.
  */
 void px_stream_stop_dead(struct px_stream *stream)
 {
@@ -80,7 +80,7 @@ void px_stream_stop_dead(struct px_stream *stream)
 	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
 	uint64_t state = px_load_acquire(&segment->state);
 
-	/* The writer that filled it may have had no time to. */
+	/* The writer that filled the stream may have died before it stopped it. */
 	if (stream->view.limit != 0 && px_view_is_full(&stream->view))
 		px_view_auto_stop(&stream->view, state);
 	state = px_load_acquire(&segment->state);

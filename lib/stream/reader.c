@@ -7,10 +7,10 @@
 
 #include "base/procfs.h"
 
-#define GRACE_NS 1000000     /* before the kernel is asked about an owner */
-#define PATIENCE_NS 50000000 /* for one that may just wait for its CPU */
+#define GRACE_NS 1000000    /* after this, ask the kernel about the owner */
+#define GIVE_UP_NS 50000000 /* an owner that lives may be waiting for its CPU */
 #define LAP_ATTEMPTS 8
-#define STEPS_MAX 4096 /* of one call; the next goes on from there */
+#define STEPS_MAX 4096 /* of one call; the next call continues there */
 
 enum settled {
 	SETTLED_EMPTY, /* nothing below the snapshot */
@@ -98,15 +98,15 @@ static struct px_ring ring_of(const struct px_reader *reader, uint32_t i)
 }
 
 /*
- * Move the cursor to its next record or reservation below the snapshot.  Bounded by the ring's
- * size, whatever the memory says.
+ * Move the cursor to its next record or reservation below the snapshot.  The size of the ring bounds
+ * the number of steps, even if the memory holds nonsense.
  */
 static enum settled settle(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 
-	/* What was known of the next record stays known: first_lost(). */
+	/* Leave is_record and counter as they are: first_lost() needs them. */
 	if (cursor->head - cursor->position > ring.mask + 1)
 		return SETTLED_LAPPED;
 	cursor->is_record = false;
@@ -139,7 +139,7 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 	}
 }
 
-/* The record at the cursor is taken. */
+/* Move the cursor over this record. */
 static void advance(struct px_cursor *cursor, const struct px_record *record)
 {
 	cursor->position += record->nr_slots;
@@ -148,7 +148,7 @@ static void advance(struct px_cursor *cursor, const struct px_record *record)
 	cursor->extra += record->nr_slots - 1;
 }
 
-/* All that the cursor has passed is free for writers. */
+/* Free the slots that the cursor has passed. */
 static void consume(struct px_reader *reader, uint32_t i)
 {
 	struct px_ring ring;
@@ -159,7 +159,7 @@ static void consume(struct px_reader *reader, uint32_t i)
 	px_ring_consume(&ring, reader->cursor[i].position);
 }
 
-/* Put the rings that have something into the heap.  False: one of them was lapped. */
+/* Put the rings with a record or reservation into the heap.  False: a ring was lapped. */
 static bool build_heap(struct px_reader *reader)
 {
 	reader->nr_heap = 0;
@@ -179,37 +179,38 @@ static bool build_heap(struct px_reader *reader)
 
 /* Laps. */
 
-/* True if writers have overwritten unread events of this ring that were not told as overrun yet. */
-static bool has_untold_lap(const struct px_cursor *cursor, const struct px_ring *ring,
-			   uint64_t head)
+/* True if writers have overwritten unread events of this ring, and that is not reported as overrun yet. */
+static bool has_unreported_lap(const struct px_cursor *cursor, const struct px_ring *ring,
+			       uint64_t head)
 {
 	uint64_t frontier = head - (ring->mask + 1);
 
-	return (int64_t)(frontier - cursor->position) > 0 && (int64_t)(frontier - cursor->arg) > 0;
+	return (int64_t)(frontier - cursor->position) > 0 &&
+	       (int64_t)(frontier - cursor->overrun_until) > 0;
 }
 
-/* The earliest of the events that the writers of this ring took away. */
+/* Return the counter of the first event of this ring that is overwritten. */
 static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring *ring)
 {
 	uint64_t saved;
 
 	if (cursor->is_record)
 		return cursor->counter;
-	/* Its overwriter has reserved, and may be asleep before it keeps the counter: do it for it. */
+	/* The writer that reserved the slot may sleep before it saves the counter: save it here. */
 	px_ring_save_first_lost(ring, cursor->position);
 	saved = px_load_acquire(&ring->control->first_lost); /* EDGE lost acquire */
 	if ((int64_t)(saved - cursor->last_counter) > 0)
 		return saved;
 	/*
-	 * It was written, and overwritten, while we were about to publish that all before it is
-	 * consumed, so its counter was not kept.  It is not older than this.
+	 * The event was written and overwritten before we published our tail, so no writer saved its counter.
+	 * It is not older than the last record.
 	 */
 	return cursor->last_counter;
 }
 
 /*
- * Pass all slots to the oldest survivor, before which the ring had this extra.  Returns the number
- * of records that are lost with them, more or less by what was miscounted before.
+ * Move the cursor to the oldest surviving record; `extra` is that of the ring before this record.  Return
+ * the number of records lost in between.  It also corrects what earlier jumps have miscounted.
  */
 static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
 			  uint64_t extra)
@@ -218,19 +219,20 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 	int64_t passed = (int64_t)(extra - cursor->extra);
 
 	if (passed > slots)
-		passed = slots; /* the rest makes up for later ones */
+		passed = slots; /* later jumps count the rest */
 	if (passed < -(int64_t)ring->mask)
-		passed = 0; /* no writer of ours */
+		passed = 0; /* nonsense, from a hostile writer */
 	cursor->position = oldest;
 	cursor->extra += (uint64_t)passed;
 	return (uint64_t)(slots - passed);
 }
 
 /*
- * Where a lap is only beginning (C3 in cpuring.h) the cursor is not behind what can still be there, and its own slot is gone.
- * The way leads on from there, at most to head: else what was passed would be the oldest again.
+ * Where a lap only begins (C3 in cpuring.h), the cursor is within the last lap, but its own slot is
+ * overwritten.  So the distance to head must become smaller: else the search would find the same slot again.
  */
-static uint32_t beyond(const struct px_cursor *cursor, const struct px_ring *ring, uint32_t margin)
+static uint32_t choose_margin(const struct px_cursor *cursor, const struct px_ring *ring,
+			      uint32_t margin)
 {
 	uint64_t left = cursor->head - cursor->position;
 	uint32_t least;
@@ -242,15 +244,15 @@ static uint32_t beyond(const struct px_cursor *cursor, const struct px_ring *rin
 }
 
 /*
- * Set the cursor of a lapped ring to its oldest survivor.  Returns that one's counter, or the
- * horizon where nothing survived.
+ * Set the cursor of a lapped ring to its oldest surviving record.  Return the counter of this record, or
+ * the horizon if no record survived.
  */
 static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	uint64_t head = cursor->head;
-	uint64_t oldest = px_ring_oldest(&ring, head, beyond(cursor, &ring, margin));
+	uint64_t oldest = px_ring_oldest(&ring, head, choose_margin(cursor, &ring, margin));
 	uint64_t extra = px_read_once(&ring.control->extra);
 	uint64_t counter = reader->horizon;
 	struct px_record record;
@@ -260,7 +262,8 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		cursor->is_guessed = false;
-		extra -= (uint32_t)((uint32_t)extra - record.extra); /* all its bits */
+		extra -= (uint32_t)((uint32_t)extra -
+				    record.extra); /* from the low 32 bits of extra to all bits */
 		if ((int64_t)(record.counter - counter) < 0)
 			counter = record.counter;
 	}
@@ -269,8 +272,8 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 }
 
 /*
- * The record at the cursor.  One that goes on behind head is none: whoever passed it would be ahead of the ring, which looks like
- * a lap, and be led back through all of it, for ever.
+ * Read the record at the cursor.  Refuse a record that extends beyond head: after it the cursor would be
+ * beyond head.  That looks like a lap, and the reader would go back through the ring again and again.
  */
 static bool read_record(const struct px_cursor *cursor, const struct px_ring *ring,
 			struct px_record *record, void *data, size_t capacity)
@@ -279,7 +282,7 @@ static bool read_record(const struct px_cursor *cursor, const struct px_ring *ri
 	       record->nr_slots <= cursor->head - cursor->position;
 }
 
-/* Take what is older than the cut away from a ring that was not lapped. */
+/* Drop the records before the cut-off from a ring that was not lapped. */
 static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
@@ -304,10 +307,10 @@ static void note_gap(struct px_reader *reader, uint64_t counter)
 }
 
 /*
- * A counter, and then the heads of all rings: the order is what the merge stands on.  The anchor is
- * taken with fenced reads of the counter, the last of them behind T.
+ * Read a counter, and then the heads of all rings: the merge depends on this order.  The anchor uses fenced
+ * reads of the counter; its last read comes after T.
  */
-static void look_at_heads(struct px_reader *reader)
+static void read_heads(struct px_reader *reader)
 {
 	struct px_anchor anchor = px_clock_anchor(reader->timeline.source);
 
@@ -322,9 +325,9 @@ static void look_at_heads(struct px_reader *reader)
 }
 
 /*
- * Lapped, though head was not beyond it: what a sequence left over is there (C3 in cpuring.h), a claim, or void,
- * where a slot behind it was held or the owner of the claim is dead.  Or somebody has taken the slot since; then he
- * has moved head before, so that is looked at once more.
+ * True if the slot at the cursor is lapped, though head was less than a lap away.  Then a sequence has left
+ * something over there (C3 in cpuring.h): a claim, or a void slot if a later slot was held or the owner of
+ * the claim is dead.  Or a writer has taken the slot since.  It moved head before, so load head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {
@@ -336,14 +339,14 @@ static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring
 	return true;
 }
 
-/* One pass over all rings: jump the lapped ones, cut the others.  False if nothing was lapped. */
+/* Go over all rings: jump in the lapped rings, cut off in the others.  False if no ring was lapped. */
 static bool pass_lap(struct px_reader *reader, uint32_t margin)
 {
 	uint32_t nr_rings = reader->view->rings.nr_rings;
 	bool lapped = false;
 	uint64_t first;
 
-	look_at_heads(reader);
+	read_heads(reader);
 	first = reader->horizon;
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
@@ -356,15 +359,17 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 			reader->is_overrun = true;
 		}
 		lapped = true;
-		reader->is_overrun |= has_untold_lap(cursor, &ring, cursor->head);
-		cursor->arg = cursor->head - (ring.mask + 1);
+		reader->is_overrun |= has_unreported_lap(cursor, &ring, cursor->head);
+		cursor->overrun_until = cursor->head - (ring.mask + 1);
 		lost = first_lost(cursor, &ring);
 		if ((int64_t)(lost - first) < 0)
 			first = lost;
 		oldest = jump(reader, i, margin);
-		cursor->last_counter = lost; /* a lower bound, should the survivor go too */
+		cursor->last_counter =
+			lost; /* a lower bound, if the survivor is overwritten, too */
 		if ((int64_t)(oldest - reader->cut) > 0)
-			reader->cut = oldest; /* never back, though a later lap is of other rings */
+			reader->cut =
+				oldest; /* only forward, even if a later lap is of other rings */
 	}
 	if (!lapped)
 		return false;
@@ -377,8 +382,8 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 }
 
 /*
- * Writers overtook the reader.  While they go on writing, the oldest survivor may be gone before it
- * is read; so each further attempt keeps a greater distance from them.
+ * Writers overtook the reader.  While they continue, they may overwrite the oldest survivor before the
+ * reader reads it.  So each further attempt keeps a greater distance from them.
  */
 static void follow_laps(struct px_reader *reader)
 {
@@ -390,7 +395,7 @@ static void follow_laps(struct px_reader *reader)
 		if (build_heap(reader))
 			return;
 	}
-	/* Words that are ahead of the head are not a ring's: pass them, or the stream would stand still. */
+	/* A hostile writer stores words with positions beyond head.  Pass them, so that the reader makes progress. */
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
 		if (settle(reader, i) == SETTLED_LAPPED)
 			reader->cursor[i].position++;
@@ -398,7 +403,7 @@ static void follow_laps(struct px_reader *reader)
 		reader->nr_heap = 0;
 }
 
-/* Slots that dead threads hold, when writers complain that they find none. */
+/* If writers have given up events because they found no slot: free the slots of dead threads. */
 static void free_slots_of_the_dead(struct px_reader *reader)
 {
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
@@ -415,7 +420,7 @@ static void free_slots_of_the_dead(struct px_reader *reader)
 static void take_snapshot(struct px_reader *reader)
 {
 	free_slots_of_the_dead(reader);
-	look_at_heads(reader);
+	read_heads(reader);
 	if (!build_heap(reader))
 		follow_laps(reader);
 }
@@ -429,11 +434,11 @@ static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 	uint32_t tid = px_word_state(cursor->word) == PX_SLOT_CLAIMED ? px_word_tid(cursor->word) :
 									0;
 
-	/* Slots in a row are taken for one record, unless their owners are known to differ. */
+	/* Neighbouring slots count as one record, unless their owners are known to differ. */
 	cursor->extra -= cursor->position;
 	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid)) {
 		reader->loss.abandoned++;
-		cursor->extra--; /* one of the slots passed was to begin a record */
+		cursor->extra--; /* one of the passed slots begins a record */
 	}
 	if (is_gone)
 		cursor->position = px_ring_reclaim(&ring, cursor->position, cursor->head);
@@ -444,19 +449,19 @@ static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 	cursor->passed_tid = tid;
 }
 
-/* True if the reservation at the top of the heap is still to be waited for. */
+/* True if the reader still has to wait for the reservation at the top of the heap. */
 static bool is_pending(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = ring_of(reader, i);
 	enum px_look look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
-	enum px_procfs life = PX_PROCFS_RUNNING;
+	enum px_procfs procfs = PX_PROCFS_RUNNING;
 	uint64_t now, waited;
 
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
 		return false;
 	now = px_clock_monotonic_ns();
-	/* All that was reserved when the wait began has waited as long. */
+	/* All slots that were reserved when the wait began have waited as long. */
 	if ((int64_t)(cursor->pending_until - cursor->position) <= 0) {
 		cursor->pending_until = cursor->head;
 		cursor->pending_since_ns = now;
@@ -465,15 +470,15 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	if (waited < GRACE_NS)
 		return true;
 	if (look == PX_LOOK_CLAIMED)
-		life = px_procfs_of(px_word_tid(cursor->word));
-	if (life == PX_PROCFS_RUNNING && waited < PATIENCE_NS)
+		procfs = px_procfs_of(px_word_tid(cursor->word));
+	if (procfs == PX_PROCFS_RUNNING && waited < GIVE_UP_NS)
 		return true;
 	PX_TESTPOINT("reader.pending.passed");
-	pass_reservation(reader, i, life == PX_PROCFS_GONE);
+	pass_reservation(reader, i, procfs == PX_PROCFS_GONE);
 	return false;
 }
 
-/* The cursor at the top of the heap has moved, or may. */
+/* The cursor at the top of the heap has moved, or may move: order the heap again. */
 static void resettle_top(struct px_reader *reader)
 {
 	uint32_t i = reader->heap[0];
@@ -492,7 +497,7 @@ static void resettle_top(struct px_reader *reader)
 	consume(reader, i);
 }
 
-/* Events that the reader makes. */
+/* Synthesized events. */
 
 static void make(struct px_reader *reader, uint32_t id, uint64_t counter, struct px_report *report)
 {
@@ -516,7 +521,7 @@ static void make_stop(struct px_reader *reader, void *data, size_t capacity,
 {
 	static const int automatic = 1;
 
-	/* It happened with the last event that was recorded (UFULL-2). */
+	/* The stop happened with the last recorded event (UFULL-2). */
 	make(reader, PX_EVENT_STOP, reader->reported_counter, report);
 	copy_out(&automatic, sizeof(automatic), data, capacity, report);
 }
@@ -531,7 +536,7 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 	return true;
 }
 
-/* True if there is a made event, or the record behind it. */
+/* Return a synthesized event, or the held record after it.  False: there is none. */
 static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report)
 {
@@ -559,7 +564,7 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 	return true;
 }
 
-/* What the marks of the held record ask for.  They come from shared memory, but only as three values. */
+/* Evaluate the marks of the held record: a STOP and a gap before it.  They come from shared memory. */
 static void read_marks(struct px_reader *reader)
 {
 	struct px_record *held = &reader->held;
@@ -570,24 +575,24 @@ static void read_marks(struct px_reader *reader)
 	held->length -= sizeof(marks);
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	px_auto_stop_queue(&reader->stop, marks.stopped);
-	/* What was dropped was so before this was recorded; else time would go on from there. */
+	/* Events were dropped before this record.  A later counter is nonsense, and would move time forward. */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
 	if (marks.gap && marks.first_dropped)
 		note_gap(reader, marks.first_dropped);
 }
 
-/* The record is in held_data: find out what stands before it. */
+/* The record is in held_data: find out which synthesized events come before it. */
 static void hold(struct px_reader *reader, const struct px_record *record,
 		 const struct px_eventset *filter)
 {
 	reader->held = *record;
 	if (reader->held.length > reader->held_capacity)
-		reader->held.length = (uint32_t)reader->held_capacity; /* no writer of ours */
+		reader->held.length = (uint32_t)reader->held_capacity; /* a hostile writer */
 	if (record->flags & PX_RECORD_MARKS)
 		read_marks(reader);
 	if (record->flags & PX_RECORD_SILENT)
-		return; /* a gap then stands before the next one */
+		return; /* the next record reports a gap */
 	reader->held_waits = true;
 	if (reader->in_gap) {
 		reader->in_gap = false;
@@ -607,7 +612,7 @@ static bool has_marks(const struct px_reader *reader, uint32_t i)
 	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
 }
 
-/* For px_reader_checkpoint().  An overtaking writer that is met from here on counts this record as lost. */
+/* For px_reader_checkpoint().  If writers lap the ring after this, a checkpoint counts this record as lost. */
 PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
 {
 	const struct px_cursor *cursor = &reader->cursor[i];
@@ -620,7 +625,7 @@ PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
 					  .reported_counter = reader->reported_counter};
 }
 
-/* Take the record at the top of the heap.  False: it is held, or gone. */
+/* Take the record at the top of the heap.  False: it is held back, or overwritten. */
 static bool take(struct px_reader *reader, const struct px_eventset *filter, void *data,
 		 size_t capacity, struct px_report *report)
 {
@@ -631,7 +636,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 
 	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
 			 holding ? reader->held_capacity : capacity)) {
-		/* Its first slot is the same: so it is no whole record, and never will be. */
+		/* Its first slot is unchanged: so it is no whole record, and never will be. */
 		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
 			note_gap(reader, cursor->counter);
 			pass_reservation(reader, i, false);
@@ -642,7 +647,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	PX_TESTPOINT("reader.take.copied");
 	note_taken(reader, i);
 	advance(cursor, &report->record);
-	/* A lap that is met from here on leaves its gap behind this record, not ahead of it. */
+	/* The gap of a lap found from here on is after this record, not before it. */
 	if (holding)
 		hold(reader, &report->record, filter);
 	resettle_top(reader);
@@ -654,7 +659,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	return true;
 }
 
-/* The next record is older than the last cut; a reservation stood before it then. */
+/* The next record is before the cut-off.  At that time, a reservation was before it. */
 static bool is_cut(const struct px_reader *reader)
 {
 	return (int64_t)(reader->cursor[reader->heap[0]].counter - reader->cut) < 0;
@@ -667,7 +672,7 @@ static void cut_top(struct px_reader *reader)
 
 	cut_ring(reader, i, &first);
 	note_gap(reader, first);
-	/* What is no whole record is passed like one that was never finished. */
+	/* Pass a record that is not whole, like one that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))
 		pass_reservation(reader, i, false);
 	resettle_top(reader);
@@ -701,7 +706,7 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 		if (px_likely(take(reader, filter, data, capacity, report)))
 			return PX_NEXT_EVENT;
 	}
-	return PX_NEXT_PENDING; /* a hostile writer can have us pass over things for ever */
+	return PX_NEXT_PENDING; /* a hostile writer can make the reader pass slots for ever */
 }
 
 void px_reader_clear(struct px_reader *reader)
@@ -725,7 +730,7 @@ void px_reader_clear(struct px_reader *reader)
 	reader->overflow_waits = reader->resume_waits = false;
 	reader->held_waits = false;
 	reader->loss = (struct px_loss){0};
-	px_reader_tell_overrun(reader);
+	px_reader_report_overrun(reader);
 }
 
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
@@ -733,11 +738,11 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
 		struct px_ring ring = ring_of(reader, i);
-		/* In this order: all of this extra is of reservations below head. */
+		/* Load extra before head: then all of it belongs to reservations below head. */
 		uint64_t extra = px_load_acquire(&ring.control->extra);
 		int64_t late = (int64_t)(extra - cursor->extra);
 
-		/* Negative where no lap is the reason: a writer died before it had added its own. */
+		/* A writer that died before it added its extra makes this negative, without a lap. */
 		if (px_read_once(&ring.control->head) != cursor->position ||
 		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
 			continue;
@@ -750,7 +755,7 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 	*loss = reader->loss;
 }
 
-bool px_reader_tell_overrun(struct px_reader *reader)
+bool px_reader_report_overrun(struct px_reader *reader)
 {
 	uint64_t others = reader->loss.abandoned;
 	bool is_overrun = reader->is_overrun;
@@ -761,14 +766,14 @@ bool px_reader_tell_overrun(struct px_reader *reader)
 		struct px_ring ring = ring_of(reader, i);
 		uint64_t head = px_load_acquire(&ring.control->head);
 
-		if (has_untold_lap(cursor, &ring, head)) {
+		if (has_unreported_lap(cursor, &ring, head)) {
 			is_overrun = true;
-			cursor->arg = head - (ring.mask + 1);
+			cursor->overrun_until = head - (ring.mask + 1);
 		}
 		others += px_read_once(&ring.control->given_up);
 	}
-	is_overrun |= others != reader->told_others;
-	reader->told_others = others;
+	is_overrun |= others != reader->reported_others;
+	reader->reported_others = others;
 	reader->is_overrun = false;
 	return is_overrun;
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader: the rings of a stream merged into one sequence of events.
+ * The reader merges the rings of a stream into one sequence of events.
  *
- * A snapshot is a counter T and then, read after it, the heads of all rings.  Every event whose
- * recording was over when the snapshot began has a counter below T and lies below the heads; so
- * reporting what is below both, in the order of counters, keeps every order that a program can know
- * of.  Only events whose recording overlapped in time may come in the other order (EVENT-11).
+ * A snapshot is a counter T and then, read after it, the heads of all rings.  Every event that was
+ * completely recorded before the snapshot has a counter below T and is below a head.  The reader
+ * reports the events below both, in the order of their counters.  So it keeps every order that a
+ * program can observe.  Only events with recordings that overlap in time may come in either order
+ * (EVENT-11).
  *
- * In a heap, each ring stands with the counter of its next record; or, while that is reserved and
- * not committed, with the counter of its last one, since the next cannot be older.  When such a
- * ring comes to the top, the reader waits for its writer: 50 ms, or only 1 ms if it has claimed the
- * slot and the kernel says that it is dead or stopped.  Then the record counts as lost, and its
- * slots are passed for good.
+ * A heap orders the rings by the counter of their next record.  While that record is reserved and not
+ * committed, the ring has the counter of its last record: the next one cannot be older.  When such a
+ * ring is at the top, the reader waits for the writer: 50 ms, or only 1 ms if the writer has claimed
+ * the slot and the kernel reports that it is dead or stopped.  Then the record counts as lost, and
+ * the reader passes its slots for good.
  *
- * Cut rule: when writers have lapped a ring, everything unread that is older than the youngest
- * oldest survivor of the lapped rings counts as overwritten too, so that what is reported is always
- * the most recent (LOOP-2).  The gap is reported once, as OVERFLOW and RESUME ahead of the next
- * event (LOOP-4, LOOP-5).
+ * Cut-off rule: after writers have lapped rings, each of these rings has an oldest surviving record.
+ * The youngest of them is the cut-off: all unread events before it count as overwritten, in every
+ * ring.  So the reader always reports the most recent events (LOOP-2).  It reports the gap once, as
+ * OVERFLOW and RESUME before the next event (LOOP-4, LOOP-5).
  *
- * Every record is reported or counted as lost, once: below a cursor lie position - extra records.
- * What a jump passes is counted by the ring's own extra (R7 in ring.h), which may lack what was in
- * flight at that moment; the next jump, or a look at the losses when all is read, makes up for it.
+ * Every record is reported once, or counted as lost once: below a cursor there are position - extra
+ * records.  A jump over lapped slots takes the number of records from the ring's own extra (R7 in
+ * ring.h).  That may lack events which writers were recording at this moment.  The next jump corrects
+ * this, or px_reader_loss() when all events are read.
  *
- * In a bounded stream with log, what is read is not freed before it is in the file, so that it is still there
- * if the controller dies: px_reader_release().  A checkpoint (checkpoint.h) says from where another reader, in
- * another process, goes on.  It stands behind the last report or ahead of it.
+ * In a bounded stream with log, slots are freed only after their events are in the file, so that the
+ * events survive the controller: px_reader_release().  A checkpoint (checkpoint.h) records where the
+ * reader of another process continues, after the last report or before it.
  *
- * One thread at a time; the caller locks.  Private memory, except for the tails.
+ * One thread at a time; the caller locks.  All memory is private, except for the tails.
  */
 #ifndef PX_STREAM_READER_H
 #define PX_STREAM_READER_H
@@ -41,27 +43,27 @@
 #include "stream/auto_stop.h"
 
 struct px_cursor {
-	uint64_t position; /* next slot to look at; what is below is consumed */
+	uint64_t position; /* next slot to read; the slots below are consumed */
 	uint64_t head;	   /* of the snapshot */
 	uint64_t word;	   /* of the record at position, when is_record */
 	uint64_t counter;  /* key in the heap */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as we know */
-	bool is_guessed; /* nothing survived the last lap, so extra may be of beyond its end */
+	bool is_guessed; /* no record survived the last lap: extra may count slots after it */
 	bool is_record;
-	uint64_t pending_until;	   /* positions below this are waited for since ... */
+	uint64_t pending_until;	   /* the reader waits for positions below this since ... */
 	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
-	uint64_t passed_until;	   /* behind the last reservation that was given up, ... */
+	uint64_t passed_until;	   /* after the last reservation that the reader passed, ... */
 	uint32_t passed_tid;	   /* and its owner; 0: unknown */
-	uint64_t given_up;	   /* of the ring, when slots of the dead were last looked for */
-	uint64_t arg;		   /* overwriting up to here was told as overrun */
+	uint64_t given_up;	   /* of the ring, at the last search for slots of dead threads */
+	uint64_t overrun_until;	   /* laps up to here are reported as overrun */
 	uint64_t released;	   /* the ring's tail, where slots are kept */
 };
 
 /* Where a cursor was before the last record was taken. */
 struct px_taken {
 	uint32_t ring;
-	bool is_lapped; /* and no cursor can go back there */
+	bool is_lapped; /* writers have overwritten it: no cursor can go back */
 	uint64_t position, extra, last_counter;
 	uint64_t reported_counter;
 };
@@ -71,25 +73,25 @@ enum px_reported {
 	PX_REPORTED_NOTHING,
 	PX_REPORTED_RECORD,
 	PX_REPORTED_HELD,
-	PX_REPORTED_STOP,	 /* behind everything else, */
-	PX_REPORTED_MARKED_STOP, /* or ahead of a held or silent record */
+	PX_REPORTED_STOP,	 /* after everything else, */
+	PX_REPORTED_MARKED_STOP, /* or before a held or silent record */
 	PX_REPORTED_OVERFLOW,
 	PX_REPORTED_RESUME
 };
 
 struct px_reader {
 	const struct px_view *view;
-	struct px_cursor *cursor; /* one a ring */
+	struct px_cursor *cursor; /* one for each ring */
 	uint32_t *heap;		  /* rings, the lowest counter first */
 	uint32_t nr_heap;
-	bool keeps_slots; /* what is read is freed by px_reader_release() only */
+	bool keeps_slots; /* only px_reader_release() frees slots */
 	uint64_t horizon; /* T */
 	struct px_timeline timeline;
 	struct px_loss loss;
-	bool is_overrun;      /* a lap was passed that is not told yet */
-	uint64_t told_others; /* events given up and abandoned that were told */
+	bool is_overrun;	  /* the reader passed a lap that is not reported yet */
+	uint64_t reported_others; /* events given up and abandoned that are reported */
 
-	/* Made events, in the order in which they are reported, and the record behind them. */
+	/* Synthesized events, in the order of their report, and the record after them. */
 	struct px_auto_stop stop;
 	bool overflow_waits;
 	bool resume_waits;
@@ -99,27 +101,27 @@ struct px_reader {
 	unsigned char *held_data;
 	size_t held_capacity;
 
-	/* For a checkpoint ahead of the last report. */
+	/* For a checkpoint before the last report. */
 	enum px_reported reported;
 	struct px_taken taken;
 
-	/* A checkpoint stood between these and the record that they belong to. */
+	/* A checkpoint was between these events and their record: they are in the log. */
 	bool skips_overflow, skips_resume;
 
-	bool in_gap;		   /* events were lost ahead of the next record */
+	bool in_gap;		   /* events before the next record were lost */
 	uint64_t gap_counter;	   /* of the first of them */
-	uint64_t cut;		   /* what is older than this counts as overwritten */
+	uint64_t cut;		   /* older events count as overwritten */
 	uint64_t reported_counter; /* of the last record reported */
 	uint32_t target_pid;
 };
 
-/* Begin at the tails of the view's rings.  0 or ENOMEM. */
+/* Begin at the tails of the view's rings.  Return 0 or ENOMEM. */
 int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
 		   const struct px_timeline *timeline);
 void px_reader_destroy(struct px_reader *reader);
 
 /*
- * The next event, with at most capacity bytes of its data.  filter: made events of these types are
+ * Return the next event, with at most capacity bytes of its data.  Synthesized events of the types in filter are
  * not reported (SYSEV-9).
  */
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
@@ -133,19 +135,19 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 			 struct px_report *report);
 
 /*
- * Where reading goes on.  in_hand: at the last report, which nobody has taken over yet; else behind it.
- * checkpoint has room for all rings.
+ * Fill in where reading continues: before the last report if that is in hand, else after it.  checkpoint has room
+ * for all rings.
  */
 void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 			  struct px_checkpoint *checkpoint);
 
-/* Go on there, right after px_reader_init().  False: that is nowhere in these rings. */
+/* Continue at the checkpoint, directly after px_reader_init().  False: these rings have no such position. */
 bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
-/* Free what is below the positions of this checkpoint, if slots are kept. */
+/* If the reader keeps slots, free those below the positions of this checkpoint. */
 void px_reader_release(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
-/* True if so much of a ring is read and kept that its writers might miss it. */
+/* True if the kept slots of a ring are so many that its writers may lack them. */
 PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
 {
 	const struct px_cursor *cursor = &reader->cursor[reader->taken.ring];
@@ -154,19 +156,18 @@ PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
 }
 
 /*
- * Events lost since the beginning, or the last clear.  While writers are at work a few may be
- * counted that were not lost; not any more when all is read and nobody is in the middle of an
- * event.
+ * Return the events lost since the beginning, or the last clear.  While writers record, this may count a
+ * few events that are not lost.  It is exact when all events are read and no writer is recording.
  */
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss);
 
-/* Forget everything that is recorded (CLEAR-1), and the losses. */
+/* Forget all recorded events (CLEAR-1), and the losses. */
 void px_reader_clear(struct px_reader *reader);
 
 /*
- * True if unread events were overwritten, given up or abandoned since the last call that said so.
- * A loss that happens meanwhile is told by this call or the next (STATUS-3).
+ * True if unread events were overwritten, given up or abandoned since the last call that returned true.
+ * This call or the next one reports a loss that happens during the call (STATUS-3).
  */
-bool px_reader_tell_overrun(struct px_reader *reader);
+bool px_reader_report_overrun(struct px_reader *reader);
 
 #endif

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a reader stands, for whoever goes on when its process is dead (checkpoint.h). */
+/* Save and load the position of a reader, for the process that completes the log (checkpoint.h). */
 #include "stream/reader.h"
 
-/* What is still to be reported; what is in somebody's hand counts as that. */
-struct waiting {
+/* What is still to be reported.  A report in hand counts. */
+struct to_report {
 	bool overflow, resume, held, any;
 };
 
-static struct waiting waiting_of(const struct px_reader *reader, bool in_hand)
+static struct to_report find_to_report(const struct px_reader *reader, bool in_hand)
 {
 	enum px_reported reported = in_hand ? reader->reported : PX_REPORTED_NOTHING;
-	struct waiting waiting = {.overflow = reader->overflow_waits,
-				  .resume = reader->resume_waits,
-				  .held = reader->held_waits};
+	struct to_report todo = {.overflow = reader->overflow_waits,
+				 .resume = reader->resume_waits,
+				 .held = reader->held_waits};
 
-	waiting.overflow |= reported == PX_REPORTED_OVERFLOW;
-	waiting.resume |= reported == PX_REPORTED_RESUME;
-	waiting.held |= reported == PX_REPORTED_HELD;
-	waiting.any = waiting.overflow || waiting.resume || waiting.held ||
-		      px_auto_stop_is_queued(&reader->stop) ||
-		      reported == PX_REPORTED_MARKED_STOP || reported == PX_REPORTED_RECORD;
-	return waiting;
+	todo.overflow |= reported == PX_REPORTED_OVERFLOW;
+	todo.resume |= reported == PX_REPORTED_RESUME;
+	todo.held |= reported == PX_REPORTED_HELD;
+	todo.any = todo.overflow || todo.resume || todo.held ||
+		   px_auto_stop_is_queued(&reader->stop) || reported == PX_REPORTED_MARKED_STOP ||
+		   reported == PX_REPORTED_RECORD;
+	return todo;
 }
 
-/* The last record is to be taken again, and what is made before it to be made again as far as it waits. */
-static void go_back(const struct px_reader *reader, const struct waiting *waiting,
+/* Take the last record again, and synthesize the events before it that are still to be reported. */
+static void go_back(const struct px_reader *reader, const struct to_report *todo,
 		    struct px_checkpoint *checkpoint)
 {
 	const struct px_taken *taken = &reader->taken;
@@ -33,21 +33,21 @@ static void go_back(const struct px_reader *reader, const struct waiting *waitin
 	ring->position = taken->position;
 	ring->extra = taken->extra;
 	ring->last_counter = taken->last_counter;
-	if (!waiting->held)
-		return; /* it waits for nothing, or is silent and leaves the gap to the next one */
-	checkpoint->in_gap = waiting->overflow || waiting->resume;
+	if (!todo->held)
+		return; /* no event is before it, or it is silent: the next record reports the gap */
+	checkpoint->in_gap = todo->overflow || todo->resume;
 	checkpoint->gap_counter = reader->overflow_counter;
 	if (checkpoint->in_gap || reader->held.flags & PX_RECORD_MARKS) {
-		checkpoint->skips_overflow = !waiting->overflow;
-		checkpoint->skips_resume = !waiting->resume;
+		checkpoint->skips_overflow = !todo->overflow;
+		checkpoint->skips_resume = !todo->resume;
 	}
 }
 
-/* Writers have overtaken it: then it is overwritten, like others behind it. */
-static void count_taken(const struct px_reader *reader, const struct waiting *waiting,
+/* Writers have lapped the last record: count it as overwritten. */
+static void count_taken(const struct px_reader *reader, const struct to_report *todo,
 			struct px_checkpoint *checkpoint)
 {
-	uint64_t counter = waiting->overflow  ? reader->overflow_counter :
+	uint64_t counter = todo->overflow     ? reader->overflow_counter :
 			   reader->held_waits ? reader->held.counter :
 						reader->reported_counter;
 
@@ -74,7 +74,7 @@ static void copy_cursors(const struct px_reader *reader, struct px_checkpoint *c
 void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 			  struct px_checkpoint *checkpoint)
 {
-	struct waiting waiting = waiting_of(reader, in_hand);
+	struct to_report todo = find_to_report(reader, in_hand);
 	bool holds_record = in_hand && (reader->reported == PX_REPORTED_RECORD ||
 					reader->reported == PX_REPORTED_HELD);
 	bool holds_stop = in_hand && (reader->reported == PX_REPORTED_STOP ||
@@ -91,10 +91,10 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 	checkpoint->skips_overflow = checkpoint->skips_resume = 0;
 	px_auto_stop_save(&reader->stop, holds_stop, checkpoint);
 	checkpoint->timeline = reader->timeline;
-	if (waiting.any && reader->taken.is_lapped)
-		count_taken(reader, &waiting, checkpoint);
-	else if (waiting.any)
-		go_back(reader, &waiting, checkpoint);
+	if (todo.any && reader->taken.is_lapped)
+		count_taken(reader, &todo, checkpoint);
+	else if (todo.any)
+		go_back(reader, &todo, checkpoint);
 }
 
 static bool resume_cursor(struct px_reader *reader, uint32_t i,

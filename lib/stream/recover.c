@@ -20,7 +20,7 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define PREFIX "log." /* of the names of bequests */
+#define PREFIX "log." /* of the names of checkpoint files */
 #define OPEN_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* A log as it is in the file. */
@@ -31,7 +31,7 @@ struct log {
 	struct px_log_commit commit;
 };
 
-/* Who it was. */
+/* The controller. */
 
 static bool is_of_this_boot(const struct px_checkpoint_content *file)
 {
@@ -55,7 +55,7 @@ static bool is_dead(const struct px_checkpoint_content *file)
 	return !is_of_this_boot(file) || px_registry_is_orphaned(file->index, &slot, true);
 }
 
-/* Which log. */
+/* The log. */
 
 static bool is_file_of(const struct stat *status, const struct px_checkpoint_content *file)
 {
@@ -63,8 +63,8 @@ static bool is_file_of(const struct stat *status, const struct px_checkpoint_con
 	       status->st_ino == file->inode && status->st_uid == file->owner;
 }
 
-/* 0; EINVAL: no log of ours. */
-static int look_at(struct log *log, int fd)
+/* Read header and commit of a log.  Return 0, or EINVAL: no log of ours. */
+static int read_log(struct log *log, int fd)
 {
 	log->fd = fd;
 	return px_log_find(fd, &log->header, &log->layout) && px_log_header_is_ours(&log->header) &&
@@ -80,25 +80,28 @@ static bool is_log_of(const struct log *log, const struct px_checkpoint_content 
 
 /* Recovery. */
 
-/* The slot may have been freed, and used again, long ago. */
+/* Free the registry slot, unless it was freed, and perhaps used again, before. */
 static void withdraw_slot(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
 	int fd;
 
 	if (file->segment != 0 && !is_of_this_boot(file))
-		return; /* the number is another's by now */
+		return; /* the segment id may belong to another segment now */
 	if (file->segment != 0) {
 		px_registry_of_end(file->user, file->index, &slot, false);
 		return;
 	}
 	if (px_registry_lock(&fd) != 0)
-		return; /* the next create finds that the controller is dead */
+		return; /* the next create will find that the controller is dead */
 	px_registry_withdraw(file->index, file->generation);
 	px_registry_unlock(fd);
 }
 
-/* Nothing is to be done any more.  The bequest goes last: without it nobody would look for the segment. */
+/*
+ * Remove slot, segment and checkpoint file, in this order: without the checkpoint file, no process would search for the
+ * segment.
+ */
 static void clean_up(struct px_checkpoint_file *checkpoint_file)
 {
 	char name[PX_SHM_NAME_MAX];
@@ -112,8 +115,8 @@ static void clean_up(struct px_checkpoint_file *checkpoint_file)
 	px_checkpoint_file_remove(checkpoint_file);
 }
 
-/* 0; ENOENT or EINVAL: there is nothing to recover from; or what may be otherwise next time. */
-static int go_on(struct px_checkpoint_file *checkpoint_file, const struct log *log)
+/* Return 0; ENOENT or EINVAL: there is nothing to recover from; other errors may be temporary. */
+static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_log_left left = {.fd = log->fd,
 				   .header = &log->header,
@@ -144,7 +147,7 @@ static int go_on(struct px_checkpoint_file *checkpoint_file, const struct log *l
 	return error;
 }
 
-/* The bequest is ours alone, and is given back. */
+/* This process has locked the checkpoint file.  This function frees it. */
 static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_sigxfsz signals;
@@ -158,7 +161,7 @@ static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struc
 	if (!is_log_of(log, checkpoint_file->file) || !is_of_this_boot(checkpoint_file->file))
 		error = ENOENT;
 	else if (log->commit.is_complete == PX_LOG_OPEN)
-		error = go_on(checkpoint_file, log);
+		error = continue_log(checkpoint_file, log);
 	PX_TESTPOINT("recover.log.done");
 	if (error == 0 || error == ENOENT || error == EINVAL)
 		clean_up(checkpoint_file);
@@ -168,7 +171,7 @@ static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struc
 	return error == EINVAL ? ENOENT : error;
 }
 
-/* The log may have been recovered between a look at it and the lock. */
+/* Another process may have recovered the log before the lock was taken: read it again. */
 static int recover(const char *name, int fd, bool waits)
 {
 	struct px_checkpoint_file *checkpoint_file;
@@ -180,7 +183,7 @@ static int recover(const char *name, int fd, bool waits)
 		return error;
 	error = fstat(fd, &status) != 0			    ? errno :
 		!is_file_of(&status, checkpoint_file->file) ? ENOENT :
-							      look_at(&log, fd);
+							      read_log(&log, fd);
 	if (!error)
 		return recover_taken(checkpoint_file, &log);
 	px_checkpoint_file_free(checkpoint_file);
@@ -205,7 +208,7 @@ static void compare(const char *name, void *argument)
 		strcpy(search->name, name);
 }
 
-/* An independent description, since the caller's may be for reading only, or for appending. */
+/* Open the file again: the descriptor of the caller may be for reading only, or for appending. */
 static int reopen(int fd, int *again)
 {
 	char link[32];
@@ -215,7 +218,7 @@ static int reopen(int fd, int *again)
 	return *again < 0 ? errno : 0;
 }
 
-/* fd_error: why there is no descriptor for writing. */
+/* fd_error: the error of opening the log for writing, or 0. */
 static int recover_found(struct log *log, int fd_error)
 {
 	struct search search = {.log = log};
@@ -225,7 +228,8 @@ static int recover_found(struct log *log, int fd_error)
 		return errno;
 	px_shm_for_each(PREFIX, compare, &search);
 	if (search.name[0] && is_complete)
-		recover(search.name, log->fd, true); /* its recoverer had no time to clean up */
+		recover(search.name, log->fd,
+			true); /* a killed recovery has left the checkpoint file */
 	if (is_complete)
 		return 0;
 	if (!search.name[0])
@@ -233,12 +237,13 @@ static int recover_found(struct log *log, int fd_error)
 	return fd_error ? fd_error : recover(search.name, log->fd, true);
 }
 
-/* Somebody else may be quicker at any step. */
+/* Another process may complete the log at any time. */
 static int recover_open(struct log *log, int fd_error)
 {
 	int error = recover_found(log, fd_error);
 
-	if (error == ENOENT && look_at(log, log->fd) == 0 && log->commit.is_complete != PX_LOG_OPEN)
+	if (error == ENOENT && read_log(log, log->fd) == 0 &&
+	    log->commit.is_complete != PX_LOG_OPEN)
 		error = 0;
 	return error;
 }
@@ -252,7 +257,7 @@ int px_recover_file(int fd)
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		return EINVAL;
 	fd_error = reopen(fd, &again);
-	error = look_at(&log, fd_error ? fd : again);
+	error = read_log(&log, fd_error ? fd : again);
 	if (!error)
 		error = recover_open(&log, fd_error);
 	if (!fd_error)
@@ -262,7 +267,7 @@ int px_recover_file(int fd)
 
 /* All logs, by their paths. */
 
-/* The directory that held the log when its path was noted; not one that has its path here and now. */
+/* Open the directory of the log, but only if it is the one from which the checkpoint file took the path. */
 static int open_directory(const struct px_checkpoint_content *file)
 {
 	char path[PX_CHECKPOINT_FILE_PATH_MAX];
@@ -280,7 +285,7 @@ static int open_directory(const struct px_checkpoint_content *file)
 	return fd;
 }
 
-/* By another name in its directory: its descriptor, or -1. */
+/* Search the directory for the log under another name.  Return its descriptor, or -1. */
 static int find_in(DIR *directory, const struct px_checkpoint_content *file)
 {
 	const struct dirent *entry;
@@ -295,12 +300,12 @@ static int find_in(DIR *directory, const struct px_checkpoint_content *file)
 }
 
 /*
- * The file is not there under its path.  Where its directory is, it has another name, or counts as removed (ENOENT);
- * else it is out of reach: in a file system that is not mounted just now, or in another name space or root.
+ * The path does not lead to the log.  If its directory exists, the log has another name there, or counts as removed
+ * (ENOENT).  Else it is out of reach (EACCES): its file system is not mounted, or it is in another name space or root.
  */
 static int find_again(const struct px_checkpoint_content *file, int *fd)
 {
-	static const char deleted[] = " (deleted)"; /* as the kernel says it */
+	static const char deleted[] = " (deleted)"; /* appended by the kernel */
 	size_t length = strlen(file->path);
 	DIR *directory = NULL;
 	int at;
@@ -323,7 +328,7 @@ static int find_again(const struct px_checkpoint_content *file, int *fd)
 	return at;
 }
 
-/* 0; ENOENT: there is no such log any more; else why it cannot be had now. */
+/* Return 0; ENOENT: the log is gone; other errors: it cannot be opened at present. */
 static int open_log(const struct px_checkpoint_content *file, int *fd)
 {
 	struct stat status;
@@ -349,8 +354,8 @@ static int open_log(const struct px_checkpoint_content *file, int *fd)
 	return error;
 }
 
-/* Nothing to complete, and nobody will. */
-static void forget(const char *name)
+/* The log can never be completed: remove slot, segment and checkpoint file. */
+static void discard(const char *name)
 {
 	struct px_checkpoint_file *checkpoint_file;
 
@@ -360,9 +365,9 @@ static void forget(const char *name)
 
 struct totals {
 	unsigned int nr_recovered, nr_left;
-	const struct px_process_id *self; /* whose own logs are left, or only those recovered */
-	bool only_own;
-	px_recover_tell *tell; /* or NULL */
+	const struct px_process_id *self;
+	bool only_own;		   /* recover the logs of this process, else those of all others */
+	px_recover_report *report; /* or NULL */
 	void *argument;
 };
 
@@ -377,11 +382,11 @@ static void recover_by_path(const char *name, const struct px_checkpoint_content
 		totals->nr_recovered += error == 0;
 	}
 	if (error == ENOENT || error == EINVAL)
-		forget(name);
+		discard(name);
 	else if (error && error != EBUSY)
 		totals->nr_left++;
-	if (totals->tell && error != EBUSY)
-		totals->tell(file->path, error, totals->argument);
+	if (totals->report && error != EBUSY)
+		totals->report(file->path, error, totals->argument);
 }
 
 static void recover_each(const char *name, void *argument)
@@ -397,7 +402,7 @@ static void recover_each(const char *name, void *argument)
 		recover_by_path(name, &file, totals);
 }
 
-/* Our own logs are in use, or those of the image before an exec: that was seen to at the start. */
+/* Leave the logs of this process: they are in use.  begin() has recovered those from before an exec. */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
 	struct px_process_id self = px_process_id();
@@ -410,18 +415,18 @@ void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 	*nr_left = totals.nr_left;
 }
 
-void px_recover_each(px_recover_tell *tell, void *argument)
+void px_recover_each(px_recover_report *report, void *argument)
 {
 	struct px_process_id self = px_process_id();
-	struct totals totals = {.self = &self, .tell = tell, .argument = argument};
+	struct totals totals = {.self = &self, .report = report, .argument = argument};
 
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 }
 
 /*
- * EXEC-4: the image before an exec was the controller of these.  Behind the constructor that frees its registry slots
- * (process.c), so that no thread of ours writes to them.
+ * EXEC-4: recover the logs of this process from before an exec.  This runs after the constructor that frees its
+ * registry slots (process.c), so that no thread of this process writes to the streams.
  */
 __attribute__((constructor(102))) static void begin(void)
 {

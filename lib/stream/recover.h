@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs whose controller died are completed by others (EXIT-1, EXIT-4, EXEC-4): from the segment, which is still
- * there, behind the log's last commit.  So whatever was recorded is in the log once, in order and whole.
+ * If a controller dies, another process completes its log (EXIT-1, EXIT-4, EXEC-4).  The segment still exists, and
+ * holds the events after the last commit of the log.  So each recorded event is in the log once, in order and whole.
  *
- * A controller is dead when its process is gone, or has become another program: then it does not map the segment
- * any more.  One of another pid name space counts as alive.
+ * A controller is dead if its process is gone, or has become another program: then it no longer maps the segment.  A
+ * controller in another pid name space counts as alive.
  *
- * Recovery writes as a flush does.  It may itself be killed at any instant; then the log is as of its last commit,
- * and whoever comes next goes on there.  One recovers a log at a time (checkpoint.h).
+ * Recovery writes like a flush.  If it is killed, the log is as of its last commit, and the next recovery continues
+ * there.  Only one process at a time recovers a log (checkpoint.h).
  *
- * What cannot be recovered any more is cleaned up: the segment is gone, or was left before the machine was started
- * anew; bequest and log do not go together, since the file holds another log; the log was removed.  The log is then
- * readable as far as it was committed, and never marked as complete.
+ * Recovery removes what it cannot use: the segment is gone, or dates from before the last boot; the file holds another
+ * log than the checkpoint file describes; the log was removed.  Then the log stays readable up to its last commit, and
+ * is never marked as complete.
  *
- * Trusted is a bequest in the directory of the effective user, which is closed to others; and a log that is a regular
- * file with the device, inode, owner and uuid that stand there.  Segment and log are input all the same.  A log that
- * is found by its path must belong to the effective user.
+ * Recovery trusts a checkpoint file in the directory of the effective user, which is closed to others.  It trusts a log
+ * that is a regular file with the device, inode, owner and uuid of the checkpoint file.  It checks the contents of
+ * segment and log as untrusted input.  A log that is found by its path must belong to the effective user.
  */
 #ifndef PX_STREAM_RECOVER_H
 #define PX_STREAM_RECOVER_H
 
 /*
- * Recover the log behind fd, which may be for reading only.  0, also if it is complete already.  EINVAL: no log of
- * ours.  EBUSY: its writer lives, or somebody recovers it.  ENOENT: there is nothing to recover it from.  Otherwise
- * why it cannot be written (EACCES, EROFS, ENOSPC, ...), ENOMEM, EMFILE: it may be tried again.
+ * Recover the log of fd, which may be for reading only.  Return 0, also if the log is complete already.  EINVAL: no log
+ * of ours.  EBUSY: its writer lives, or another process recovers it.  ENOENT: there is nothing to recover it from.
+ * After ENOMEM, EMFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.
  */
 int px_recover_file(int fd);
 
 /*
- * Remove what killed processes left without a log, and recover the logs of all dead controllers of this user,
- * wherever they are.  How many were, and how many are left since their logs cannot be had just now.  Others that
- * recover are not waited for.
+ * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
+ * Return how many are recovered, and how many are left because their logs are out of reach at present.  Do not wait for
+ * other processes that recover.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 
-/* Is told what became of a log: the error, or 0.  Nothing is locked then. */
-typedef void px_recover_tell(const char *path, int error, void *argument);
+/* Called with the result for a log: 0 or an error number.  No lock is held. */
+typedef void px_recover_report(const char *path, int error, void *argument);
 
-/* The same, where somebody wants to know of each.  One that another process recovers just now is not told. */
-void px_recover_each(px_recover_tell *tell, void *argument);
+/* The same, with a callback for each log.  It is not called for a log that another process is recovering. */
+void px_recover_each(px_recover_report *report, void *argument);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define STATUS_ATTEMPTS 100
 
-/* Events that writers gave up because no slot was to be had. */
+/* Events that writers gave up because they found no slot. */
 static uint64_t count_given_up(const struct px_view *view)
 {
 	uint64_t given_up = 0;
@@ -37,7 +37,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 		event.handle = px_thread.handle;
 		event.priority = px_thread.priority;
 	} else {
-		event.tid = px_thread_tid(); /* whose slots these are, all the same */
+		event.tid = px_thread_tid(); /* the slots belong to this thread all the same */
 		event.handle = PX_NO_THREAD;
 		event.priority = px_txtb_priority_word(1023);
 	}
@@ -54,7 +54,7 @@ static bool is_blocked(const struct px_stream *stream)
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
-/* A writer that slept on its way to the drop may tell of an older window: not before START then. */
+/* A writer that slept before it counted the drop may have stored a counter of an older window: use START then. */
 static uint64_t first_dropped(struct px_stream *stream)
 {
 	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));
@@ -63,8 +63,8 @@ static uint64_t first_dropped(struct px_stream *stream)
 }
 
 /*
- * Behind a change of the state: whoever found the stream running has a reservation that is seen from now on (C5 in
- * cpuring.h).
+ * Call this after a change of the state: from then on, the reservations of writers that saw the old state are
+ * visible (C5 in cpuring.h).
  */
 static void settle_writers(const struct px_view *view)
 {
@@ -73,8 +73,8 @@ static void settle_writers(const struct px_view *view)
 }
 
 /*
- * Start: START is recorded first, so that it is the first of its window (START-7), and carries what
- * is to be reported before it when it ends an automatic stop (UFULL-8).
+ * Start the stream.  START is recorded first, so that it is the first event of the window (START-7).  If it ends
+ * an automatic stop, its marks hold what is to be reported before it (UFULL-8).
  */
 static void run(struct px_stream *stream, uint64_t state, const struct px_caller *caller)
 {
@@ -91,7 +91,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 
 	if (was_full) {
 		settle_writers(
-			&stream->view); /* what is of the window before is older than START */
+			&stream->view); /* events of the window before are older than START */
 		data.marks.stopped = px_auto_stop_due(&stream->view, state);
 		data.marks.gap = dropped != stream->dropped_started;
 		data.marks.first_dropped = first_dropped(stream);
@@ -108,7 +108,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
-	/* START itself may have been the last that fits. */
+	/* START may have filled the stream. */
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
 }
@@ -122,8 +122,8 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 		return;
 	if (is_blocked(stream)) {
 		/*
-		 * START-3: no effect but that the stream will go on when there is room.  It does not run, so
-		 * it does not stop either.
+		 * START-3: the only effect is that the stream will start when there is room.  It has not run, so
+		 * no STOP is due.
 		 */
 		if (px_state_of(state) == PX_STATE_STOPPED)
 			px_auto_stop_cancel(&stream->view);
@@ -133,7 +133,7 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 	run(stream, state, caller);
 }
 
-/* Leave RUNNING for STOPPED, unless a writer has left it for AUTO_FULL: true if it was we. */
+/* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL.  True: it was this call. */
 static bool leave_running(const struct px_view *view, uint64_t *state)
 {
 	struct px_segment *segment = view->segment;
@@ -166,7 +166,7 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 	int manual = 0;
 
 	if (is_blocked(stream))
-		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer is about to do it */
+		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer is about to do this */
 	state = px_load_acquire(&segment->state);
 	if (!leave_running(&stream->view, &state)) {
 		if (px_state_of(state) == PX_STATE_AUTO_FULL)
@@ -174,14 +174,14 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 		return;
 	}
 	PX_TESTPOINT("stream.stop.stored");
-	/* STOP's counter is read behind the exchange, and is above all read before it. */
+	/* The counter of STOP is read after the exchange, so it is above all counters read before. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	if (!px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_STOP))
 		px_stream_record(stream, PX_EVENT_STOP, 0, &manual, sizeof(manual), caller,
 				 &counter);
 }
 
-/* Where no writer looks yet; the state word will point to it. */
+/* Write a filter that no writer uses yet; the next state word will select it. */
 static void write_filter(struct px_segment *segment, unsigned int index,
 			 const struct px_eventset *set)
 {
@@ -198,7 +198,7 @@ void px_stream_clear(struct px_stream *stream)
 	enum px_state kept;
 
 	write_filter(segment, next, &(struct px_eventset){{0}}); /* CLEAR-5, AMB-2 */
-	settle_writers(&stream->view); /* one that has stopped by itself begins empty */
+	settle_writers(&stream->view); /* after an automatic stop, writers may still be recording */
 	px_reader_clear(&stream->reader);
 	PX_TESTPOINT("stream.clear.cut");
 	do {
@@ -208,7 +208,7 @@ void px_stream_clear(struct px_stream *stream)
 	} while (!px_compare_exchange(&segment->state, state, cleared)); /* EDGE window release */
 	px_write_once(&segment->first_dropped, 0);
 	stream->dropped_base = px_view_dropped(&stream->view);
-	stream->dropped_told = stream->dropped_started = stream->dropped_base;
+	stream->dropped_reported = stream->dropped_started = stream->dropped_base;
 	stream->given_up_base = count_given_up(&stream->view);
 	stream->next_type = 0; /* CLEAR-9 */
 	stream->was_overrun = false;
@@ -223,8 +223,8 @@ void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *se
 }
 
 /*
- * The new set is written where no writer looks yet.  One that still looks at a set three changes
- * old finds that the word has moved, and begins anew.
+ * The new set is written where no writer reads yet.  A writer that still reads a set of three changes
+ * ago finds that the state word has changed, and begins again.
  */
 void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
 			  const struct px_caller *caller)
@@ -242,7 +242,7 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 	while (!px_compare_exchange(&segment->state, state,
 				    px_state_next_filter(state))) /* EDGE window release */
 		state = px_load_acquire(&segment->state);
-	settle_writers(&stream->view); /* what met the old set is read ahead of FILTER */
+	settle_writers(&stream->view); /* events recorded under the old set come before FILTER */
 	px_auto_stop_keep_filter(&stream->view, state, &data.old_set);
 	if (px_state_of(state) != PX_STATE_RUNNING)
 		return;
@@ -262,24 +262,24 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 	uint64_t dropped = 0, state = 0;
 
 	status->is_overrun = false;
-	/* Nobody changes it that often, but for who wants to keep us here. */
+	/* Only a hostile process changes the state so often that this is not enough. */
 	for (int attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
 		state = px_load_acquire(&segment->state);
 		status->is_full = px_view_is_full(&stream->view);
-		/* COMB-2: the writer that filled the stream may not have said so yet */
+		/* COMB-2: the writer that filled the stream may not have stopped it yet */
 		if (status->is_full && stream->view.limit != 0)
 			px_view_auto_stop(&stream->view, state);
 		dropped = px_view_dropped(&stream->view);
-		status->is_overrun |= px_reader_tell_overrun(&stream->reader);
+		status->is_overrun |= px_reader_report_overrun(&stream->reader);
 		PX_TESTPOINT("stream.status.looked");
 		if (px_load_acquire(&segment->state) == state)
 			break;
 	}
 	status->is_running = px_state_of(state) == PX_STATE_RUNNING;
-	status->is_overrun |= dropped != stream->dropped_told;
-	stream->dropped_told = dropped;
+	status->is_overrun |= dropped != stream->dropped_reported;
+	stream->dropped_reported = dropped;
 	stream->was_overrun |= status->is_overrun;
-	px_stream_tell_log_status(&stream->logging, status);
+	px_stream_report_log_status(&stream->logging, status);
 }
 
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
@@ -291,7 +291,7 @@ void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
 
 /* Reading. */
 
-/* The stream has stopped automatically: leave AUTO_FULL if it can go on, or will not. */
+/* The stream has stopped automatically: restart it if there is room, or end the stop if it is not armed. */
 static void leave_full(struct px_stream *stream, uint64_t state, bool is_empty)
 {
 	if (is_empty)
@@ -302,15 +302,15 @@ static void leave_full(struct px_stream *stream, uint64_t state, bool is_empty)
 }
 
 /*
- * A stream that stopped by itself: its STOP, and whether it can go on.  With a log that waits until STOP is
- * written: whoever completes the log of a dead controller makes STOP as the state says.
+ * The stream has stopped automatically: report STOP, and restart the stream if there is room.  With a log the
+ * restart waits until STOP is in the file: recovery finds out from the state whether STOP is missing.
  */
 static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum px_next next,
 				 void *data, size_t capacity, struct px_report *report)
 {
 	bool is_empty;
 
-	/* A writer that did not fill it may be on its way. */
+	/* Other writers may still be recording. */
 	if (next == PX_NEXT_NONE && px_auto_stop_settle(&stream->reader.stop, state)) {
 		settle_writers(&stream->view);
 		next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data,
@@ -337,8 +337,8 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 }
 
 /*
- * Nothing was recorded before the stream was made.  What says so is no writer's of ours, and its time might be below 0: then
- * all later events of a log would come to stand at the end of time.
+ * No event is older than the stream.  A hostile writer may store an older counter, and its time could be below 0:
+ * then all later events of a log would be at the end of time.
  */
 static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
 {
@@ -348,8 +348,8 @@ static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
 }
 
 /*
- * The state is read before the rings: what a stream recorded before it stopped by itself is then seen, and
- * STOP does not come ahead of it.
+ * Load the state before the rings: then all events from before an automatic stop are visible, and STOP comes
+ * after them.
  */
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report)
@@ -365,6 +365,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 		report->time_ns = time_of(&stream->reader.timeline, report->record.counter);
 	return next;
 }
+
 uint32_t *px_stream_waiting(const struct px_stream *stream)
 {
 	return &stream->view.segment->waiting;
@@ -373,13 +374,13 @@ uint32_t *px_stream_waiting(const struct px_stream *stream)
 void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what)
 {
 	px_wakeup_prepare(&stream->view.segment->waiting, what);
-	/* What was committed before must be below the next snapshot, also on a coarse counter. */
+	/* Events committed before this must be below the next snapshot, also on a coarse counter. */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 }
 
 /* Event types. */
 
-/* The place of the target in the table of its family; NULL: there are too many processes. */
+/* The entry of the target in its shared name table.  NULL: there are too many processes. */
 static struct px_shared_names_member *member_of_target(const struct px_stream *stream)
 {
 	uint64_t word = px_procfs_word(stream->target.pid, stream->target.start);
@@ -387,7 +388,7 @@ static struct px_shared_names_member *member_of_target(const struct px_stream *s
 	return word ? px_shared_names_enter(stream->shared_names.shared_names, word) : NULL;
 }
 
-/* The next place, from number *i on, of one who was born into the stream. */
+/* The next entry, from number *i on, of a process that inherited the stream. */
 static struct px_shared_names_member *next_member(const struct px_stream *stream, int *i)
 {
 	while (*i < PX_SHARED_NAMES_MEMBERS) {
@@ -407,7 +408,7 @@ static void add_opened(struct px_eventset *set, const struct px_shared_names_mem
 		set->bits[i] |= px_read_once(&member->opened.bits[i]);
 }
 
-/* All at once: where the list is nonsense, each type takes a look at all of it. */
+/* Add all types in one go: if the list is nonsense, each addition goes through the whole list. */
 void px_stream_list_types(const struct px_stream *stream)
 {
 	struct px_shared_names_member *member = member_of_target(stream);
@@ -421,35 +422,35 @@ void px_stream_list_types(const struct px_stream *stream)
 }
 
 /*
- * Number n of the list.  Before it says no it looks for more, once, and lets what a kill left half done be
- * finished.
+ * Get type number n of the list.  If it is missing, list all types once, and try again.  This also completes an
+ * entry that a killed process left unfinished.
  */
-static bool type_at(const struct px_stream *stream, uint32_t n, bool *has_looked, unsigned int *id)
+static bool type_at(const struct px_stream *stream, uint32_t n, bool *has_listed, unsigned int *id)
 {
 	const struct px_typelist *types = &stream->view.segment->types;
 	char name[PX_NAME_MAX + 1];
 
 	if (px_typelist_get(types, n, id, name) && *id != PX_EVENT_NONE)
 		return true;
-	if (!*has_looked)
+	if (!*has_listed)
 		px_stream_list_types(stream);
-	*has_looked = true;
+	*has_listed = true;
 	return px_typelist_get(types, n, id, name);
 }
 
 unsigned int px_stream_type(const struct px_stream *stream, uint32_t *i)
 {
-	bool has_looked = false;
+	bool has_listed = false;
 	unsigned int id, next;
 
 	if (*i < PX_EVENT_SYSTEM_LAST)
 		return PX_EVENT_ERROR + *i;
 	if (*i == PX_EVENT_SYSTEM_LAST)
 		return PX_EVENT_UNNAMED;
-	while (type_at(stream, *i - PX_EVENT_SYSTEM_LAST - 1, &has_looked, &id)) {
+	while (type_at(stream, *i - PX_EVENT_SYSTEM_LAST - 1, &has_listed, &id)) {
 		if (id != PX_EVENT_NONE)
 			return id;
-		if (!type_at(stream, *i - PX_EVENT_SYSTEM_LAST, &has_looked, &next))
+		if (!type_at(stream, *i - PX_EVENT_SYSTEM_LAST, &has_listed, &next))
 			break;
 		(*i)++;
 	}
@@ -461,13 +462,13 @@ bool px_stream_next_type(struct px_stream *stream, unsigned int *id)
 	unsigned int next = px_stream_type(stream, &stream->next_type);
 
 	if (next == PX_EVENT_NONE)
-		return false; /* stay: types opened later come then */
+		return false; /* do not advance: a later call finds types opened later */
 	stream->next_type++;
 	*id = next;
 	return true;
 }
 
-/* Who was born into the stream may use the type too. */
+/* Processes that inherited the stream may use the type, too. */
 static void grant_to_members(const struct px_stream *stream, unsigned int id)
 {
 	struct px_shared_names_member *member;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the parts of a stream share: stream.c (the state machine, reading), create.c (beginning and
- * end), log_state.c (flushes and the state of the log) and orphan.c (without its controller).
- * Nobody else looks at it.
+ * end), log_state.c (flushes and the state of the log) and orphan.c (a stream with a dead controller).
+ * No other file includes this.
  */
 #ifndef PX_STREAM_STREAM_PRIVATE_H
 #define PX_STREAM_STREAM_PRIVATE_H
@@ -10,16 +10,16 @@
 #include "stream/stream.h"
 
 /*
- * Record a control event; its counter is in *counter.  It is the calling thread's, if that is one of the
- * target; else nobody's (INFO-9).
+ * Record a control event, and return its counter in *counter.  The event belongs to the calling thread if
+ * this process is the target, else to no thread (INFO-9).
  */
 bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, const void *data,
 		      size_t length, const struct px_caller *caller, uint64_t *counter);
 
-/* Leave RUNNING for STOPPED, unless a writer has left it for AUTO_FULL. */
+/* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL. */
 void px_stream_leave_running(struct px_stream *stream);
 
-/* The filter that this state names. */
+/* The filter of this state word. */
 PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *stream,
 							uint64_t state)
 {
@@ -28,10 +28,10 @@ PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *
 
 /* log_state.c */
 
-/* As after creation. */
+/* Reset the log and what is known of it, as after creation. */
 void px_stream_clear_log(struct px_stream *stream);
 
-/* The log's part of the status; what is told once is told by this. */
-void px_stream_tell_log_status(struct px_logging *logging, struct px_status *status);
+/* Fill in the log's part of the status.  Overrun and error are reported once: this resets them. */
+void px_stream_report_log_status(struct px_logging *logging, struct px_status *status);
 
 #endif
