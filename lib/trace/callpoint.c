@@ -47,7 +47,7 @@ PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct 
 {
 	const struct px_rings *rings = &view->rings;
 	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
-	struct px_ring ring = own_or_shared(rings, has_own, cpu.number);
+	struct px_ring ring = px_ring_own_or_shared(rings, has_own, cpu.number);
 
 	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
 	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))
@@ -58,29 +58,18 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 			       void *address)
 {
 	struct px_self *self = &px_gate.self;
+	uint64_t attached = px_load_acquire(&self->attached);
 	uint32_t flags = call_at >> 16 | PX_RECORD_CALL;
 	struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)),
 				 .data = data};
-	struct px_cpu cpu = current_cpu();
+	struct px_cpu cpu = px_emit_current_cpu();
+	const struct px_view *view;
 
-	sign(&event, address);
-	for (uint64_t attached = px_load_acquire(&self->attached); attached;
-	     attached &= attached - 1) {
-		const struct px_view *view =
-			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
-
-		if (px_unlikely(!view))
-			continue;
-		if (px_unlikely(px_read_once(&self->pid) != event.pid))
-			return; /* as in px_tracepoint_event() */
-		event.flags = flags;
-		event.length = length;
-		if (px_unlikely(length > view->max_data)) {
-			event.length = view->max_data;
-			event.flags |= PX_RECORD_TRUNCATED;
-		}
+	px_emit_fill_identity(&event, address);
+	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		px_emit_fill_length(&event, view, length, flags);
 		enter(view, wrapper, &event, cpu);
-		emit(view, &event, cpu);
+		px_emit(view, &event, cpu);
 	}
 }
 
@@ -119,10 +108,10 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	event.flags = call_at >> 16 | PX_RECORD_CALL;
 	event.data = data;
 	event.length = sizeof(data);
-	sign(&event, address);
-	cpu = current_cpu();
+	px_emit_fill_identity(&event, address);
+	cpu = px_emit_current_cpu();
 	enter(view, wrapper, &event, cpu);
-	emit(view, &event, cpu);
+	px_emit(view, &event, cpu);
 }
 
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,

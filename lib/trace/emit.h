@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event into one stream: the part of a trace point behind the gate.  For tracepoint.c and callpoint.c, into which its
- * usual way is inlined: what both pay for each event.  Behind config.h.
+ * Record one event in one stream: what a trace point does after the gate.  tracepoint.c and callpoint.c inline the
+ * usual case, because each event pays for it.  Include config.h first.
  */
 #ifndef PX_TRACE_EMIT_H
 #define PX_TRACE_EMIT_H
 
-#include "ring/cpuring.h"
-#include "ring/segment.h"
+#include "ring/record.h"
+#include "ring/take.h"
 #include "ring/wakeup.h"
+#include "trace/check_state.h"
 #include "trace/process.h"
 #include "trace/thread.h"
 
-/* A slot that a sleeper holds is tried again elsewhere; as often as this. */
-#define CLAIM_ATTEMPTS 4
+/* If a preempted thread holds a slot, the writer tries other slots, this many times in all. */
+#define PX_EMIT_ATTEMPTS 4
 
-/* Where this thread is, as far as its events are concerned. */
-PX_INLINE struct px_cpu current_cpu(void)
+/* The CPU of the calling thread, and the thread's area for restartable sequences. */
+PX_INLINE struct px_cpu px_emit_current_cpu(void)
 {
 	struct rseq *area = px_thread.area;
 
 	return px_cpu_of(px_likely(area) ? area : px_thread_find_area());
 }
 
-/* Who records, and where. */
-PX_INLINE void sign(struct px_event *event, void *address)
+PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
 {
 	event->address = (uint64_t)(uintptr_t)address;
 	event->thread = px_thread.id;
@@ -34,30 +34,42 @@ PX_INLINE void sign(struct px_event *event, void *address)
 	event->pid = px_read_once(&px_gate.self.pid);
 }
 
-PX_INLINE bool has_own_ring(const struct px_view *view, struct px_cpu cpu)
+/* Set the length of the data, no more than the stream takes (EVENT-4), and the flags. */
+PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view *view,
+				   size_t length, uint32_t flags)
 {
-	return px_likely(cpu.area && cpu.number < view->nr_own);
+	event->flags = flags;
+	event->length = length;
+	if (px_unlikely(length > view->max_data)) {
+		event->length = view->max_data;
+		event->flags |= PX_RECORD_TRUNCATED;
+	}
 }
 
-PX_INLINE uint32_t shared_ring(const struct px_rings *rings, uint32_t cpu)
+/*
+ * Loop over the streams of this process: return the next one of *attached, and remove it there; NULL after the last.
+ * `pid` is the pid in the event.
+ */
+PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
+						  uint32_t pid)
 {
-	return px_likely(cpu < rings->nr_shared) ? cpu : cpu % rings->nr_shared;
+	for (; *attached; *attached &= *attached - 1) {
+		const struct px_view *view =
+			px_load_acquire(&self->view[__builtin_ctzll(*attached)]);
+
+		if (px_unlikely(!view))
+			continue; /* detached */
+		/* A signal handler has called fork(), and this is the child: the parent records the event. */
+		if (px_unlikely(px_read_once(&self->pid) != pid))
+			return NULL;
+		*attached &= *attached - 1;
+		return view;
+	}
+	return NULL;
 }
 
-/* The CPU's own ring, or the shared one that is for it. */
-PX_INLINE struct px_ring own_or_shared(const struct px_rings *rings, bool own, uint32_t cpu)
-{
-	return px_rings_get(rings, px_likely(own) ? rings->nr_shared + cpu : shared_ring(rings, cpu));
-}
-
-/* The ring of the CPU, where it has one that we may write to. */
-PX_INLINE struct px_ring ring_of(const struct px_view *view, struct px_cpu cpu)
-{
-	return own_or_shared(&view->rings, has_own_ring(view, cpu), cpu.number);
-}
-
-/* Somebody sleeps; whether he wants to be woken for this is up to him. */
-static PX_NOINLINE void tell(const struct px_view *view, const struct px_ring *ring)
+/* A reader sleeps: wake it up if it waits for what this event did. */
+static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const struct px_ring *ring)
 {
 	uint32_t *waiting = &view->segment->waiting;
 
@@ -65,100 +77,75 @@ static PX_NOINLINE void tell(const struct px_view *view, const struct px_ring *r
 		px_wakeup_wake(waiting);
 }
 
-PX_INLINE void notify(const struct px_view *view, const struct px_ring *ring)
+PX_INLINE void px_emit_notify(const struct px_view *view, const struct px_ring *ring)
 {
 	/* A copy, here and below, so that the ring itself stays in registers. */
 	if (px_wakeup_is_awaited(&view->segment->waiting)) {
 		struct px_ring copy = *ring;
 
-		tell(view, &copy);
+		px_emit_wake_reader(view, &copy);
 	}
 }
 
-PX_INLINE bool is_filtered(const struct px_segment *segment, uint64_t state, uint32_t id)
-{
-	return px_eventset_has(&segment->filter[px_state_filter(state)], id);
-}
-
-/* True if behind this position a largest user event finds no room (UFULL-9). */
-PX_INLINE bool has_filled(const struct px_view *view, const struct px_ring *ring, uint64_t position)
+/* True if a largest user event has no room after this position (UFULL-9). */
+PX_INLINE bool px_emit_has_filled(const struct px_view *view, const struct px_ring *ring,
+				  uint64_t position)
 {
 	/* Negative when the reader is past it already. */
 	return (int64_t)(position + view->geometry.event_slots -
 			 px_read_once(&ring->control->tail)) > (int64_t)view->limit;
 }
 
-/* The stream has been filled by this event. */
-PX_NOINLINE void px_emit_has_filled(const struct px_view *view, uint64_t state);
-
-/*
- * Where the state is looked at again.  Not before the counter was read, or the event could be younger than STOP:
- * behind an exchange of head that is so; else the address waits for the counter, whose top bit is 0.
- */
-PX_INLINE const uint64_t *state_behind(const struct px_segment *segment, uint64_t counter)
-{
-	return &segment->state + (counter >> 63);
-}
-
-/* The slots are ours, and the event belongs there. */
-PX_INLINE void finish(const struct px_view *view, const struct px_ring *ring,
-		      const struct px_reservation *at, const struct px_event *event, uint32_t n,
-		      uint64_t state, uint32_t cpu)
+/* Write the event into n slots that this thread has claimed, and publish it. */
+PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *ring,
+			      const struct px_reservation *at, const struct px_event *event,
+			      uint32_t n, uint64_t state, uint32_t cpu)
 {
 	px_record_write(ring, at, n, event, view->rings.shift, cpu);
 	px_ring_commit(ring, at->position, n, event->tid);
-	if (view->limit != 0 && px_unlikely(has_filled(view, ring, at->position + n)))
-		px_emit_has_filled(view, state);
-	notify(view, ring);
+	if (view->limit != 0 && px_unlikely(px_emit_has_filled(view, ring, at->position + n)))
+		px_on_filled(view, state);
+	px_emit_notify(view, ring);
 }
 
-/* Any event, into any ring. */
-void px_emit(const struct px_view *view, struct px_event event, struct px_cpu cpu);
+/* Record any event, in any ring. */
+void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu);
 
 /*
- * Whether this state of the stream refuses events of this type: if so, that is noted as far as it has to be.  For who
- * has found that it does not simply take them.
+ * Record the event in the usual case: one slot, in the CPU's own ring, nothing in the way.  False: it is another
+ * case, and nothing was recorded.
  */
-bool px_emit_is_refused(const struct px_view *view, uint64_t state, uint32_t id, struct px_cpu cpu);
-
-/*
- * The usual way: one slot, in the ring of this CPU, and nobody in the way.  False: it is not so, and nothing was
- * recorded.
- */
-PX_INLINE bool emit_at_once(const struct px_view *view, uint64_t state,
-			    const struct px_event *event, struct px_cpu cpu)
+PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
+			       const struct px_event *event, struct px_cpu cpu)
 {
 	struct px_reservation at;
 	struct px_ring ring;
 
-	if (px_unlikely(!has_own_ring(view, cpu) || event->length > PX_RECORD_FIRST_BYTES))
+	if (px_unlikely(event->length > PX_RECORD_FIRST_BYTES))
 		return false;
-	ring = ring_of(view, cpu);
-	if (px_unlikely(!px_cpuring_take_one(&ring, cpu, view->limit, event->tid, &at)))
+	if (px_unlikely(!px_ring_take_one(view, cpu, event->tid, &ring, &at)))
 		return false;
-	/* EDGE stop acquire: behind the store of head */
-	if (px_unlikely(px_load_ordered(state_behind(view->segment, at.counter)) != state)) {
+	if (px_unlikely(!px_state_is_unchanged(view->segment, state, at.counter))) {
 		struct px_ring copy = ring;
 
 		px_ring_give_up(&copy, at.position, 1);
 		return false;
 	}
-	finish(view, &ring, &at, event, 1, state, cpu.number);
+	px_emit_finish(view, &ring, &at, event, 1, state, cpu.number);
 	return true;
 }
 
-/* The event is copied only where it goes the long way: so it can stay in registers. */
-PX_INLINE void emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
+/* Record the event if the stream wants it.  Only px_emit_any() gets a copy: so the event can stay in registers. */
+PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
 {
 	uint64_t state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
 
 	PX_TESTPOINT("point.state.loaded");
-	if (px_unlikely(px_state_of(state) != PX_STATE_RUNNING ||
-			is_filtered(view->segment, state, event->id)) &&
-	    px_emit_is_refused(view, state, event->id, cpu))
+	if (px_unlikely(!px_check_state(view->segment, state, event->id)) &&
+	    px_on_not_recording(view, state, event->id, cpu))
 		return;
-	if (px_unlikely(!emit_at_once(view, state, event, cpu)))
-		px_emit(view, *event, cpu);
+	if (px_unlikely(!px_emit_at_once(view, state, event, cpu)))
+		px_emit_any(view, *event, cpu);
 }
 
 #endif

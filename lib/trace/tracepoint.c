@@ -18,6 +18,7 @@ static PX_COLD bool is_granted(uint32_t id)
 void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *address)
 {
 	struct px_self *self = &px_gate.self;
+	const struct px_view *view;
 	struct px_event event;
 	uint64_t attached;
 	struct px_cpu cpu;
@@ -32,24 +33,11 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 		length = 0; /* EVENT-15 */
 	event.id = id;
 	event.data = data;
-	sign(&event, address);
-	cpu = current_cpu();
-	for (; attached; attached &= attached - 1) {
-		const struct px_view *view =
-			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
-
-		if (px_unlikely(!view))
-			continue; /* detached meanwhile */
-		/* A child of a handler that came in between: the event is its parent's, who goes on too. */
-		if (px_unlikely(px_read_once(&self->pid) != event.pid))
-			return;
-		event.flags = 0;
-		event.length = length;
-		if (px_unlikely(length > view->max_data)) {
-			event.length = view->max_data; /* EVENT-4: decided per stream */
-			event.flags = PX_RECORD_TRUNCATED;
-		}
-		emit(view, &event, cpu);
+	px_emit_fill_identity(&event, address);
+	cpu = px_emit_current_cpu();
+	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		px_emit_fill_length(&event, view, length, 0);
+		px_emit(view, &event, cpu);
 	}
 }
 
@@ -61,17 +49,20 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 	uint64_t limit = view->limit ? view->geometry.nr_slots : 0;
 	struct px_reservation at;
 
-	for (int attempts = 0; attempts < CLAIM_ATTEMPTS; attempts++) {
-		if (!px_ring_reserve(&ring, n, limit, (enum px_clock_source)view->rings.source,
-				     &at))
+	for (int attempts = 0; attempts < PX_EMIT_ATTEMPTS; attempts++) {
+		enum px_outcome outcome =
+			px_ring_take_shared(view, &ring, n, limit, event->tid, &at);
+
+		if (outcome == PX_NO_ROOM)
 			break;
-		if (!px_ring_claim(&ring, at.position, n, event->tid)) {
+		if (outcome == PX_HELD) {
 			px_ring_give_up(&ring, at.position, 0);
 			continue;
 		}
-		px_record_write(&ring, &at, n, event, view->rings.shift, current_cpu().number);
+		px_record_write(&ring, &at, n, event, view->rings.shift,
+				px_emit_current_cpu().number);
 		px_ring_commit(&ring, at.position, n, event->tid);
-		notify(view, &ring);
+		px_emit_notify(view, &ring);
 		*counter = at.counter;
 		return true;
 	}

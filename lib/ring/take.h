@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Take slots for an event: choose the ring, reserve the slots and claim them.  Include config.h first.
+ *
+ * A thread writes to the ring of its CPU.  It writes to a shared ring if that CPU has no ring, if the process may
+ * not write to rings of CPUs (nr_own of the view), or if the thread has no area for restartable sequences.
+ */
+#ifndef PX_RING_TAKE_H
+#define PX_RING_TAKE_H
+
+#include "ring/cpuring.h"
+#include "ring/segment.h"
+
+/* After this many disturbed sequences, as under a debugger, the thread takes a shared ring. */
+#define PX_TAKE_DISTURBED_MAX 1000
+
+PX_INLINE bool px_ring_is_own(const struct px_view *view, struct px_cpu cpu)
+{
+	return px_likely(cpu.area && cpu.number < view->nr_own);
+}
+
+/* The shared ring for this CPU. */
+PX_INLINE uint32_t px_ring_shared(const struct px_rings *rings, uint32_t cpu)
+{
+	return px_likely(cpu < rings->nr_shared) ? cpu : cpu % rings->nr_shared;
+}
+
+PX_INLINE struct px_ring px_ring_own_or_shared(const struct px_rings *rings, bool own, uint32_t cpu)
+{
+	return px_rings_get(rings,
+			    px_likely(own) ? rings->nr_shared + cpu : px_ring_shared(rings, cpu));
+}
+
+/* The ring that a thread on this CPU may write to. */
+PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cpu cpu)
+{
+	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
+}
+
+/* Take n slots of a shared ring for tid.  limit as for px_ring_reserve().  Never returns PX_DISTURBED. */
+PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
+					      const struct px_ring *ring, uint32_t n,
+					      uint64_t limit, uint32_t tid,
+					      struct px_reservation *at)
+{
+	if (px_unlikely(!px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source,
+					 at)))
+		return PX_NO_ROOM;
+	return px_ring_claim(ring, at->position, n, tid) ? PX_TAKEN : PX_HELD;
+}
+
+/*
+ * Choose a ring, and take n of its slots for tid.  *cpu follows the thread when it moves.  With PX_NO_ROOM nothing
+ * was reserved.  Never returns PX_DISTURBED.
+ */
+PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu *cpu, uint32_t n,
+				       uint32_t tid, struct px_ring *ring,
+				       struct px_reservation *at)
+{
+	for (int disturbed = 0; px_ring_is_own(view, *cpu);) {
+		enum px_outcome outcome;
+
+		*ring = px_ring_own_or_shared(&view->rings, true, cpu->number);
+		outcome = px_cpuring_take(ring, *cpu, n, view->limit, tid, at);
+		if (px_likely(outcome != PX_DISTURBED))
+			return outcome;
+		*cpu = px_cpu_of(cpu->area);
+		if (++disturbed > PX_TAKE_DISTURBED_MAX)
+			cpu->area = NULL;
+	}
+	*ring = px_ring_own_or_shared(&view->rings, false, cpu->number);
+	return px_ring_take_shared(view, ring, n, view->limit, tid, at);
+}
+
+/*
+ * Take one slot of the CPU's own ring.  False: there is no such ring, or another thread or the limit is in the way;
+ * nothing was taken.
+ */
+PX_INLINE bool px_ring_take_one(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
+				struct px_ring *ring, struct px_reservation *at)
+{
+	if (px_unlikely(!px_ring_is_own(view, cpu)))
+		return false;
+	*ring = px_ring_own_or_shared(&view->rings, true, cpu.number);
+	return px_likely(px_cpuring_take_one(ring, cpu, view->limit, tid, at));
+}
+
+#endif

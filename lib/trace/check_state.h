@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the state of a stream means for an event.  A writer checks the state word before it takes slots, and again
+ * after that (segment.h explains why).  Include config.h first.
+ */
+#ifndef PX_TRACE_CHECK_STATE_H
+#define PX_TRACE_CHECK_STATE_H
+
+#include "ring/take.h"
+
+enum px_verdict {
+	PX_WANTED,
+	PX_UNWANTED,
+	PX_BEGIN_ANEW /* the state changed: load it again */
+};
+
+PX_INLINE bool px_state_filters(const struct px_segment *segment, uint64_t state, uint32_t id)
+{
+	return px_eventset_has(&segment->filter[px_state_filter(state)], id);
+}
+
+/* The check before the writer takes slots: does the stream run, and does it want this event type? */
+PX_INLINE bool px_check_state(const struct px_segment *segment, uint64_t state, uint32_t id)
+{
+	return px_likely(px_state_of(state) == PX_STATE_RUNNING &&
+			 !px_state_filters(segment, state, id));
+}
+
+/*
+ * Do what is needed when px_check_state() fails: count an event that a full stream has no room for.  False: the state
+ * has changed, so the failed check means nothing.
+ */
+bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id,
+			 struct px_cpu cpu);
+
+/*
+ * The state word, for the load after the slots were taken.  That load must come after the counter was read, or the
+ * event could be later than STOP.  In a shared ring the exchange of head orders them.  In a CPU's own ring nothing
+ * does, so the address depends on the counter: its top bit is always 0.
+ */
+PX_INLINE const uint64_t *px_state_after(const struct px_segment *segment, uint64_t counter)
+{
+	return &segment->state + (counter >> 63);
+}
+
+/* The check after the slots were taken, for the usual case: the state is the same. */
+PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state,
+				     uint64_t counter)
+{
+	/* EDGE stop acquire: after the exchange, or the store, of head */
+	return px_likely(px_load_ordered(px_state_after(segment, counter)) == state);
+}
+
+/* The same check when the state has changed: the stream may want the event all the same. */
+enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint64_t counter,
+				 uint32_t id);
+
+/* The ring has no room for the event: stop the stream, and count the loss. */
+void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state);
+
+/* The event has filled its ring: stop the stream. */
+PX_NOINLINE void px_on_filled(const struct px_view *view, uint64_t state);
+
+#endif
