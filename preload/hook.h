@@ -146,7 +146,7 @@ PX_INLINE bool px_hook_is_measured(const struct px_hook_sample *sample)
 	return sample && px_unlikely(sample->since != 0);
 }
 
-PX_INLINE void px_hook_end(const struct px_hook_sample *sample, enum px_wrapper wrapper)
+PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper)
 {
 	if (px_hook_is_measured(sample))
 		px_callpoint_cost(wrapper, px_callpoint_clock() - sample->since - sample->real);
@@ -164,45 +164,78 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, enum px_wrapper 
 		px_result_;                                                                        \
 	})
 
-/* Data of the layout OBJECT, and of FD (calls.h). */
-PX_INLINE void px_hook_object(uint32_t wrapper, uint32_t call_at, const volatile void *object,
-			      uint32_t value, uint32_t count, int result, void *caller)
-{
-	px_callpoint(wrapper, call_at, (uint64_t)(uintptr_t)object,
-		     px_pair_of(value, (uint32_t)(count & 0xFFFF) | (uint32_t)result << 16),
-		     caller);
-}
-
-PX_INLINE void px_hook_fd(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value,
-			  int64_t result, void *caller)
-{
-	px_callpoint(wrapper, call_at, px_pair_of((uint32_t)fd, value), (uint64_t)result, caller);
-}
-
-/* Which wrapper was called, what it records, and from where it was called: known where it is inlined. */
+/*
+ * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that it is recorded
+ * as, and the address in the program that it returns to.  Where functions that take it are inlined it costs nothing.
+ */
 struct px_site {
-	enum px_wrapper wrapper;
+	uint32_t wrapper;
 	enum px_call call;
 	void *caller;
 };
 
+/* The site in a wrapper itself, of `symbol`, whose call is recorded as `recorded` (calls.def). */
 #define PX_SITE(symbol, recorded)                                                                  \
 	((struct px_site){PX_WRAPPER_##symbol, PX_CALL_##recorded, PX_CALLER})
 
-#define PX_IS_WHOLE 0
+/* The site of an event that no wrapper records. */
+#define PX_SITE_WITHOUT_WRAPPER(number, recorded, address)                                         \
+	((struct px_site){PX_NO_WRAPPER_##number, PX_CALL_##recorded, address})
 
 _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST, "the last ones are no wrappers'");
 
-/* flags: PX_IS_WHOLE, PX_RECORD_BEGINS or PX_RECORD_ENDS */
+/*
+ * Record a call.  All wrappers do it by these functions, one for each layout of the data (calls.h).
+ * flags: PX_RECORD_WHOLE, PX_RECORD_BEGINS or PX_RECORD_ENDS.  They keep errno.
+ */
+#define PX_RECORD_WHOLE 0
+
+/* The layout WORDS. */
+PX_INLINE void px_hook_record_words(struct px_site site, uint32_t flags, uint64_t first,
+				    uint64_t second)
+{
+	px_callpoint(site.wrapper, PX_CALL_AT(site.call, flags), first, second, site.caller);
+}
+
+/* The layout OBJECT. */
 PX_INLINE void px_hook_record(struct px_site site, uint32_t flags, const volatile void *object,
 			      uint32_t value, uint32_t count, int result)
 {
-	px_hook_object(site.wrapper, PX_CALL_AT(site.call, flags), object, value, count, result,
-		       site.caller);
+	px_hook_record_words(
+		site, flags, (uint64_t)(uintptr_t)object,
+		px_pair_of(value, (uint32_t)(count & 0xFFFF) | (uint32_t)result << 16));
 }
 
-#define PX_BEGINS(call) PX_CALL_AT(PX_CALL_##call, PX_RECORD_BEGINS)
-#define PX_ENDS(call) PX_CALL_AT(PX_CALL_##call, PX_RECORD_ENDS)
-#define PX_WHOLE(call) PX_CALL_AT(PX_CALL_##call, 0)
+/* The layout FD. */
+PX_INLINE void px_hook_record_fd(struct px_site site, uint32_t flags, int fd, uint32_t value,
+				 int64_t result)
+{
+	px_hook_record_words(site, flags, px_pair_of((uint32_t)fd, value), (uint64_t)result);
+}
+
+/* More than 16 bytes: union px_call_data, and what follows it. */
+PX_INLINE void px_hook_record_long(struct px_site site, uint32_t flags, const void *data,
+				   size_t length)
+{
+	px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, flags), data, length, site.caller);
+}
+
+/*
+ * The body of a wrapper that calls the real function and then records one event.  The macro declares `result`, which
+ * is what `real` returned; `record` may use it.  The macro's value is `result`.
+ *
+ *	return PX_CALL_AND_RECORD(site, result, px_real.pthread_detach(thread),
+ *				  px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result));
+ *
+ * PX_FD_CALL() and PX_FD_CALL_WAITS() of wrap/descriptor.h do the same for calls on descriptors.
+ */
+#define PX_CALL_AND_RECORD(site, result, real, record)                                             \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
+		record;                                                                            \
+		px_hook_end(&sample_, (site).wrapper);                                             \
+		result;                                                                            \
+	})
 
 #endif

@@ -67,7 +67,7 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 		return px_real.pthread_barrier_wait(barrier);
 	sample = px_hook_begin();
 	is_last = is_last_one(barrier);
-	px_hook_record(site, is_last ? PX_IS_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
+	px_hook_record(site, is_last ? PX_RECORD_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
 	result = PX_REAL(&sample, px_real.pthread_barrier_wait(barrier));
 	if (!is_last || result != PTHREAD_BARRIER_SERIAL_THREAD)
 		px_hook_record(site, PX_RECORD_ENDS, barrier, 0,
@@ -86,7 +86,7 @@ PX_WRAP int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barri
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_init(barrier, attr, threads);
 	result = px_real.pthread_barrier_init(barrier, attr, threads);
-	px_hook_record(site, PX_IS_WHOLE, barrier, threads, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, barrier, threads, 0, result);
 	return result;
 }
 
@@ -96,7 +96,7 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_destroy(barrier);
-	px_hook_record(site, PX_IS_WHOLE, barrier, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, barrier, 0, 0, 0);
 	return px_real.pthread_barrier_destroy(barrier);
 }
 
@@ -121,7 +121,7 @@ PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*rout
 		px_real.call_once((once_flag *)once, routine);
 	else
 		result = px_real.pthread_once(once, routine);
-	px_hook_record(site, waits ? PX_RECORD_ENDS : PX_IS_WHOLE, once,
+	px_hook_record(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, once,
 		       before == PTHREAD_ONCE_INIT, 0, result);
 	return result;
 }

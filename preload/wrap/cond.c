@@ -51,8 +51,7 @@ static void tell(struct px_site site, uint32_t flags, const pthread_cond_t *cond
 		  (uint64_t)(uintptr_t)mutex};
 
 	if (px_hook_has(PX_GROUP_cond))
-		px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, flags), &told, sizeof(told),
-				  site.caller);
+		px_hook_record_long(site, flags, &told, sizeof(told));
 }
 
 static bool has_deadline(enum px_call call)
@@ -75,7 +74,7 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 
 	if (is_refused(site.call, mutex, deadline)) {
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
-		tell(site, PX_IS_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
+		tell(site, PX_RECORD_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
 	} else {
 		px_mutex_record_unlock(mutex, is_of_c11, site.caller);
 		tell(site, PX_RECORD_BEGINS, cond, mutex, 0);
@@ -152,7 +151,7 @@ PX_INLINE int traced_signal(struct px_site site, pthread_cond_t *cond)
 	struct px_hook_sample sample = px_hook_begin();
 	int result;
 
-	px_hook_record(site, PX_IS_WHOLE, cond, waiters_of(cond), 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, cond, waiters_of(cond), 0, 0);
 	result = PX_REAL(&sample, really_signal(site.call, cond));
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -194,7 +193,7 @@ PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *at
 	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_init(cond, attr);
 	result = px_real.pthread_cond_init(cond, attr);
-	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, result);
 	return result;
 }
 
@@ -204,7 +203,7 @@ PX_WRAP int pthread_cond_destroy(pthread_cond_t *cond)
 
 	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_destroy(cond);
-	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, 0);
 	return px_real.pthread_cond_destroy(cond);
 }
 
@@ -216,7 +215,7 @@ PX_WRAP int cnd_init(cnd_t *cond)
 	if (PX_NOT_TRACED(cond))
 		return px_real.cnd_init(cond);
 	result = px_real.cnd_init(cond);
-	px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, px_c11_error(result));
+	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, px_c11_error(result));
 	return result;
 }
 
@@ -225,6 +224,6 @@ PX_WRAP void cnd_destroy(cnd_t *cond)
 	struct px_site site = PX_SITE(cnd_destroy, cnd_destroy);
 
 	if (!PX_NOT_TRACED(cond))
-		px_hook_record(site, PX_IS_WHOLE, cond, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, 0);
 	px_real.cnd_destroy(cond);
 }

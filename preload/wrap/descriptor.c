@@ -94,12 +94,12 @@ bool px_fd_may_try(int fd, int flags)
 	       !px_read_once(&has_marks) && !px_read_once(&is_confined);
 }
 
-void px_hook_more(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
-		  const void *more, size_t length, void *caller)
+void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
+		       const void *more, size_t length)
 {
 	struct {
 		union px_call_data fixed;
-		unsigned char more[PX_MORE_MAX];
+		unsigned char more[PX_FD_MORE_MAX];
 	} data;
 
 	data.fixed.of_fd.fd = fd;
@@ -109,7 +109,7 @@ void px_hook_more(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t va
 		length = sizeof(data.more);
 	if (length > 0)
 		memcpy(data.more, more, length);
-	px_callpoint_long(wrapper, call_at, &data, sizeof(data.fixed) + length, caller);
+	px_hook_record_long(site, flags, &data, sizeof(data.fixed) + length);
 }
 
 /* EINVAL and ENOSYS: found before the path was looked at. */
@@ -118,19 +118,19 @@ static bool was_read(int64_t result)
 	return result != -EFAULT && result != -EINVAL && result != -ENOSYS;
 }
 
-void px_hook_path(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
-		  const char *path, void *caller)
+void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
+		       const char *path)
 {
-	size_t length = path && was_read(result) ? strnlen(path, PX_MORE_MAX) : 0;
+	size_t length = path && was_read(result) ? strnlen(path, PX_FD_MORE_MAX) : 0;
 
-	px_hook_more(wrapper, call_at, fd, value, result, path, length, caller);
+	px_fd_record_more(site, PX_RECORD_WHOLE, fd, value, result, path, length);
 }
 
-bool px_hook_gives_up(enum px_wrapper wrapper, uint32_t call_at, int fd, void *caller)
+bool px_fd_record_close(struct px_site site, int fd)
 {
 	if (!px_fd_is_known(fd))
 		return false;
-	px_hook_fd(wrapper, call_at, fd, 0, 0, caller);
+	px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, 0);
 	px_fd_set_kind(fd, PX_FD_UNKNOWN);
 	return true;
 }
@@ -147,21 +147,16 @@ uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result)
 }
 
 /* One argument, or none: reading none is what the C library does too. */
-static int traced_fcntl(enum px_wrapper wrapper, int fd, int command, void *argument,
-			__typeof__(fcntl) *real, void *caller)
+static int traced_fcntl(struct px_site site, int fd, int command, void *argument,
+			__typeof__(fcntl) *real)
 {
-	struct px_hook_sample sample = px_hook_begin();
-	int result = PX_REAL(&sample, real(fd, command, argument));
-	int64_t outcome = px_outcome(result);
-
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-		px_fd_opened(result);
-		px_hook_fd(wrapper, PX_WHOLE(dup), fd, 0, outcome, caller);
-	} else {
-		px_hook_fd(wrapper, PX_WHOLE(fcntl), fd, (uint32_t)command, outcome, caller);
+		site.call = PX_CALL_dup;
+		return PX_FD_CALL(site, fd, result, px_fd_opened(real(fd, command, argument)), 0,
+				  px_outcome(result));
 	}
-	px_hook_end(&sample, wrapper);
-	return result;
+	return PX_FD_CALL(site, fd, result, real(fd, command, argument), command,
+			  px_outcome(result));
 }
 
 /* What it is about to become is looked up when it is needed; also where nobody traces. */
@@ -184,14 +179,15 @@ static void forget_mode(int fd)
 			forget_mode(fd);                                                           \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(fd, command, argument);                              \
-		return traced_fcntl(PX_WRAPPER_##symbol, fd, command, argument, px_real.symbol,    \
-				    PX_CALLER);                                                    \
+		return traced_fcntl(PX_SITE(symbol, fcntl), fd, command, argument,                 \
+				    px_real.symbol);                                               \
 	}
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
 PX_WRAP int ioctl(int fd, unsigned long request, ...)
 {
+	struct px_site site = PX_SITE(ioctl, ioctl);
 	va_list arguments;
 	void *argument;
 
@@ -202,29 +198,22 @@ PX_WRAP int ioctl(int fd, unsigned long request, ...)
 		forget_mode(fd);
 	if (PX_NOT_TRACED(file))
 		return px_real.ioctl(fd, request, argument);
-	return PX_FD_TOLD(ioctl, ioctl, fd, request, px_real.ioctl(fd, request, argument));
-}
-
-static int traced_setsockopt(int fd, int level, int option, const void *value, socklen_t length,
-			     void *caller)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	int result = PX_REAL(&sample, px_real.setsockopt(fd, level, option, value, length));
-	int64_t outcome = px_outcome(result);
-
-	px_hook_more(PX_WRAPPER_setsockopt, PX_WHOLE(setsockopt), fd, (uint32_t)option, outcome,
-		     &level, sizeof(level), caller);
-	px_hook_end(&sample, PX_WRAPPER_setsockopt);
-	return result;
+	return PX_FD_CALL(site, fd, result, px_real.ioctl(fd, request, argument), request,
+			  px_outcome(result));
 }
 
 PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
+	struct px_site site = PX_SITE(setsockopt, setsockopt);
+
 	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
 		px_write_once(&has_marks, 1U);
 	if (PX_NOT_TRACED(socket))
 		return px_real.setsockopt(fd, level, option, value, length);
-	return traced_setsockopt(fd, level, option, value, length, PX_CALLER);
+	return PX_CALL_AND_RECORD(site, result,
+				  px_real.setsockopt(fd, level, option, value, length),
+				  px_fd_record_more(site, PX_RECORD_WHOLE, fd, (uint32_t)option,
+						    px_outcome(result), &level, sizeof(level)));
 }
 
 /*
@@ -244,7 +233,7 @@ static bool takes_clock(int option, unsigned long argument)
 }
 
 /* Recorded before, since the first event of a thread needs system calls. */
-static int confine(int option, const unsigned long argument[4], void *caller)
+static int confine(struct px_site site, int option, const unsigned long argument[4])
 {
 	uint32_t groups = px_read_once(&px_hook_groups);
 	bool ends = takes_clock(option, argument[0]);
@@ -253,7 +242,7 @@ static int confine(int option, const unsigned long argument[4], void *caller)
 	if (is_confining(option))
 		px_fd_confine();
 	if (!PX_NOT_TRACED(process))
-		px_hook_fd(PX_WRAPPER_prctl, PX_WHOLE(prctl), -1, (uint32_t)option, 0, caller);
+		px_hook_record_fd(site, PX_RECORD_WHOLE, -1, (uint32_t)option, 0);
 	if (ends)
 		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
 	result = px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
@@ -264,6 +253,7 @@ static int confine(int option, const unsigned long argument[4], void *caller)
 
 PX_WRAP int prctl(int option, ...)
 {
+	struct px_site site = PX_SITE(prctl, prctl);
 	unsigned long argument[4];
 	va_list arguments;
 
@@ -272,10 +262,10 @@ PX_WRAP int prctl(int option, ...)
 		argument[i] = va_arg(arguments, unsigned long);
 	va_end(arguments);
 	if (is_confining(option) || takes_clock(option, argument[0]))
-		return confine(option, argument, PX_CALLER);
+		return confine(site, option, argument);
 	if (PX_NOT_TRACED(process))
 		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
-	return PX_FD_TOLD(
-		prctl, prctl, -1, option,
-		px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]));
+	return PX_FD_CALL(site, -1, result,
+			  px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]),
+			  option, px_outcome(result));
 }

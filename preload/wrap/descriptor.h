@@ -87,64 +87,48 @@ bool px_fd_is_confined(void);
 /* What a call returned, or minus errno. */
 #define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
 
-/* Data of the layout FD with more behind it: as much as there is room for. */
-#define PX_MORE_MAX 200
+/* Record data of the layout FD and more: at most PX_FD_MORE_MAX bytes. */
+#define PX_FD_MORE_MAX 200
 
-void px_hook_more(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
-		  const void *more, size_t length, void *caller);
+void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
+		       const void *more, size_t length);
 
-/* A call that gives a descriptor up, before it does: false if it is told afterwards, with its result. */
-bool px_hook_gives_up(enum px_wrapper wrapper, uint32_t call_at, int fd, void *caller);
+/*
+ * Record a call that closes fd, before it does, and forget what is known of fd.  False: nothing was recorded, and the
+ * caller records the call with its result, when it is over.
+ */
+bool px_fd_record_close(struct px_site site, int fd);
 
-/* With a path; not where the kernel may not have read it. */
-void px_hook_path(enum px_wrapper wrapper, uint32_t call_at, int fd, uint32_t value, int64_t result,
-		  const char *path, void *caller);
+/* Record a whole call with a path, which is left out where the kernel may not have read it. */
+void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
+		       const char *path);
 
 /* Bytes in all of them; only where the real call could read it. */
 struct iovec;
 uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 
 /*
- * The body of a wrapper whose call is one event, when it is over.  value is evaluated after the call; `result` there
- * is what it returned.
+ * PX_CALL_AND_RECORD() (hook.h) for a call on a descriptor: record `value` and `outcome`, which may use `result`.  `fd` is
+ * evaluated before the call.
  */
-#define PX_FD_TOLD(symbol, call, fd, value, real)                                                  \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = px_outcome(result);                                             \
-		px_hook_fd(PX_WRAPPER_##symbol, PX_WHOLE(call), fd, (uint32_t)(value), outcome_,   \
-			   PX_CALLER);                                                             \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
-	})
+#define PX_FD_CALL(site, fd, result, real, value, outcome)                                         \
+	PX_FD_CALL_WAITS(site, fd, false, 0, result, real, value, outcome)
 
-/* Of one that is two events where it waits; asked: its value when that is not known yet. */
-#define PX_FD_WAITS(symbol, call, fd, waits, asked, value, real)                                   \
+/* The same for a call that may wait.  If it `waits` it is two events; the first has the value `asked`. */
+#define PX_FD_CALL_WAITS(site, fd, waits, asked, result, real, value, outcome)                     \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		bool waits_ = (waits);                                                             \
+		const int fd_ = (fd);                                                              \
+		const bool waits_ = (waits);                                                       \
+		int64_t outcome_;                                                                  \
+                                                                                                   \
 		if (px_unlikely(waits_))                                                           \
-			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd, (uint32_t)(asked), 0, \
-				   PX_CALLER);                                                     \
+			px_hook_record_fd(site, PX_RECORD_BEGINS, fd_, (uint32_t)(asked), 0);      \
 		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = px_outcome(result);                                             \
-		px_hook_fd(PX_WRAPPER_##symbol,                                                    \
-			   px_unlikely(waits_) ? PX_ENDS(call) : PX_WHOLE(call), fd,               \
-			   (uint32_t)(value), outcome_, PX_CALLER);                                \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
-	})
-
-/* Of one that has a path; fd is evaluated after the call, too. */
-#define PX_PATH_TOLD(symbol, call, fd, value, path, real)                                          \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = px_outcome(result);                                             \
-		px_hook_path(PX_WRAPPER_##symbol, PX_WHOLE(call), fd, (uint32_t)(value), outcome_, \
-			     path, PX_CALLER);                                                     \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		outcome_ = (outcome);                                                              \
+		px_hook_record_fd(site, px_unlikely(waits_) ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
+				  fd_, (uint32_t)(value), outcome_);                               \
+		px_hook_end(&sample_, (site).wrapper);                                             \
 		result;                                                                            \
 	})
 

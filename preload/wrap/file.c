@@ -14,18 +14,23 @@
 		va_end(arguments_);                                                                \
 	} while (0)
 
-#define OPENS(symbol, path, flags, real)                                                           \
-	PX_PATH_TOLD(symbol, open, px_fd_opened(result), flags, path, real)
+/* Record the opening of a path. */
+static void record_open(struct px_site site, int fd, int flags, const char *path)
+{
+	px_fd_record_path(site, px_fd_opened(fd), (uint32_t)flags, px_outcome(fd), path);
+}
 
 #define OPEN(symbol)                                                                               \
 	PX_WRAP int symbol(const char *path, int flags, ...)                                       \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, open);                                       \
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags, mode);                                  \
-		return OPENS(symbol, path, flags, px_real.symbol(path, flags, mode));              \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags, mode),         \
+					  record_open(site, result, flags, path));                 \
 	}
 OPEN(open)
 OPEN(open64)
@@ -33,12 +38,15 @@ OPEN(open64)
 #define OPENAT(symbol)                                                                             \
 	PX_WRAP int symbol(int directory, const char *path, int flags, ...)                        \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, open);                                       \
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags, mode);                       \
-		return OPENS(symbol, path, flags, px_real.symbol(directory, path, flags, mode));   \
+		return PX_CALL_AND_RECORD(site, result,                                            \
+					  px_real.symbol(directory, path, flags, mode),            \
+					  record_open(site, result, flags, path));                 \
 	}
 OPENAT(openat)
 OPENAT(openat64)
@@ -46,9 +54,12 @@ OPENAT(openat64)
 #define OPEN_2(symbol)                                                                             \
 	PX_WRAP int symbol(const char *path, int flags)                                            \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, open);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags);                                        \
-		return OPENS(symbol, path, flags, px_real.symbol(path, flags));                    \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags),               \
+					  record_open(site, result, flags, path));                 \
 	}
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
@@ -56,9 +67,12 @@ OPEN_2(__open64_2)
 #define OPENAT_2(symbol)                                                                           \
 	PX_WRAP int symbol(int directory, const char *path, int flags)                             \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, open);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags);                             \
-		return OPENS(symbol, path, flags, px_real.symbol(directory, path, flags));         \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(directory, path, flags),    \
+					  record_open(site, result, flags, path));                 \
 	}
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
@@ -66,24 +80,26 @@ OPENAT_2(__openat64_2)
 #define CREAT(symbol)                                                                              \
 	PX_WRAP int symbol(const char *path, mode_t mode)                                          \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, open);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, mode);                                         \
-		return OPENS(symbol, path, O_CREAT | O_WRONLY | O_TRUNC,                           \
-			     px_real.symbol(path, mode));                                          \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(path, mode),                                  \
+			record_open(site, result, O_CREAT | O_WRONLY | O_TRUNC, path));            \
 	}
 CREAT(creat)
 CREAT(creat64)
 
-static int traced_close(int fd, void *caller)
+static int traced_close(struct px_site site, int fd)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	bool is_told = px_hook_gives_up(PX_WRAPPER_close, PX_WHOLE(close), fd, caller);
+	bool is_recorded = px_fd_record_close(site, fd);
 	int result = PX_REAL(&sample, px_real.close(fd));
-	int64_t outcome = px_outcome(result);
 
-	if (!is_told)
-		px_hook_fd(PX_WRAPPER_close, PX_WHOLE(close), fd, 0, outcome, caller);
-	px_hook_end(&sample, PX_WRAPPER_close);
+	if (!is_recorded)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -93,70 +109,78 @@ PX_WRAP int close(int fd)
 		px_fd_set_kind(fd, PX_FD_UNKNOWN);
 		return px_real.close(fd);
 	}
-	return traced_close(fd, PX_CALLER);
+	return traced_close(PX_SITE(close, close), fd);
 }
 
 PX_WRAP ssize_t read(int fd, void *buffer, size_t size)
 {
+	struct px_site site = PX_SITE(read, read);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.read(fd, buffer, size);
-	return PX_FD_WAITS(read, read, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, size,
-			   px_real.read(fd, buffer, size));
+	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, result,
+				px_real.read(fd, buffer, size), size, px_outcome(result));
 }
 
 PX_WRAP ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
+	struct px_site site = PX_SITE(__read_chk, read);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.__read_chk(fd, buffer, size, room);
-	return PX_FD_WAITS(__read_chk, read, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size,
-			   size, px_real.__read_chk(fd, buffer, size, room));
+	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, result,
+				px_real.__read_chk(fd, buffer, size, room), size,
+				px_outcome(result));
 }
 
 PX_WRAP ssize_t readv(int fd, const struct iovec *vector, int count)
 {
+	struct px_site site = PX_SITE(readv, readv);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.readv(fd, vector, count);
-	return PX_FD_WAITS(readv, readv, fd, count > 0 && px_fd_would_wait(fd, POLLIN), 0,
-			   px_vector_size(vector, count, result), px_real.readv(fd, vector, count));
+	return PX_FD_CALL_WAITS(site, fd, count > 0 && px_fd_would_wait(fd, POLLIN), 0, result,
+				px_real.readv(fd, vector, count),
+				px_vector_size(vector, count, result), px_outcome(result));
 }
 
 PX_WRAP ssize_t write(int fd, const void *buffer, size_t size)
 {
+	struct px_site site = PX_SITE(write, write);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.write(fd, buffer, size);
-	return PX_FD_WAITS(write, write, fd, size > 0 && px_fd_would_wait(fd, POLLOUT), size, size,
-			   px_real.write(fd, buffer, size));
+	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLOUT), size, result,
+				px_real.write(fd, buffer, size), size, px_outcome(result));
 }
 
 PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 {
+	struct px_site site = PX_SITE(writev, writev);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.writev(fd, vector, count);
-	return PX_FD_WAITS(writev, writev, fd, count > 0 && px_fd_would_wait(fd, POLLOUT), 0,
-			   px_vector_size(vector, count, result),
-			   px_real.writev(fd, vector, count));
+	return PX_FD_CALL_WAITS(site, fd, count > 0 && px_fd_would_wait(fd, POLLOUT), 0, result,
+				px_real.writev(fd, vector, count),
+				px_vector_size(vector, count, result), px_outcome(result));
 }
 
-/* At a place: pipes and sockets have none, so nothing is waited for.  (preadv2() at -1 is where the file stands.) */
-#define AT_PLACE(symbol, call, fd, value, offset, real)                                            \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = px_outcome(result);                                             \
-		int64_t offset_ = (offset);                                                        \
-		px_hook_more(PX_WRAPPER_##symbol, PX_WHOLE(call), fd, (uint32_t)(value), outcome_, \
-			     &offset_, sizeof(offset_), PX_CALLER);                                \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
-	})
+/* Record a call with an offset.  Pipes and sockets have none, so it never waits.  (preadv2() at -1 uses the file's offset.) */
+static void record_at(struct px_site site, int fd, uint32_t value, int64_t result, int64_t offset)
+{
+	px_fd_record_more(site, PX_RECORD_WHOLE, fd, value, result, &offset, sizeof(offset));
+}
 
 #define PREAD(symbol, call, buffer_type, offset_type)                                              \
 	PX_WRAP ssize_t symbol(int fd, buffer_type *buffer, size_t size, offset_type offset)       \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, call);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset);                           \
-		return AT_PLACE(symbol, call, fd, size, offset,                                    \
-				px_real.symbol(fd, buffer, size, offset));                         \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(fd, buffer, size, offset),                    \
+			record_at(site, fd, (uint32_t)size, px_outcome(result), offset));          \
 	}
 PREAD(pread, pread, void, off_t)
 PREAD(pread64, pread, void, off64_t)
@@ -166,10 +190,13 @@ PREAD(pwrite64, pwrite, const void, off64_t)
 #define PREAD_CHK(symbol, offset_type)                                                             \
 	PX_WRAP ssize_t symbol(int fd, void *buffer, size_t size, offset_type offset, size_t room) \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, pread);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset, room);                     \
-		return AT_PLACE(symbol, pread, fd, size, offset,                                   \
-				px_real.symbol(fd, buffer, size, offset, room));                   \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(fd, buffer, size, offset, room),              \
+			record_at(site, fd, (uint32_t)size, px_outcome(result), offset));          \
 	}
 PREAD_CHK(__pread_chk, off_t)
 PREAD_CHK(__pread64_chk, off64_t)
@@ -177,10 +204,14 @@ PREAD_CHK(__pread64_chk, off64_t)
 #define PREADV(symbol, call, offset_type)                                                          \
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset)  \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, call);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset);                          \
-		return AT_PLACE(symbol, call, fd, px_vector_size(vector, count, result), offset,   \
-				px_real.symbol(fd, vector, count, offset));                        \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(fd, vector, count, offset), \
+					  record_at(site, fd,                                      \
+						    px_vector_size(vector, count, result),         \
+						    px_outcome(result), offset));                  \
 	}
 PREADV(preadv, pread, off_t)
 PREADV(preadv64, pread, off64_t)
@@ -191,10 +222,14 @@ PREADV(pwritev64, pwrite, off64_t)
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset,  \
 			       int flags)                                                          \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, call);                                       \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset, flags);                   \
-		return AT_PLACE(symbol, call, fd, px_vector_size(vector, count, result), offset,   \
-				px_real.symbol(fd, vector, count, offset, flags));                 \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(fd, vector, count, offset, flags),            \
+			record_at(site, fd, px_vector_size(vector, count, result),                 \
+				  px_outcome(result), offset));                                    \
 	}
 PREADV2(preadv2, pread, off_t)
 PREADV2(preadv64v2, pread, off64_t)
@@ -204,146 +239,191 @@ PREADV2(pwritev64v2, pwrite, off64_t)
 #define LSEEK(symbol, offset_type)                                                                 \
 	PX_WRAP offset_type symbol(int fd, offset_type offset, int whence)                         \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, lseek);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, offset, whence);                                 \
-		return AT_PLACE(symbol, lseek, fd, whence, offset,                                 \
-				px_real.symbol(fd, offset, whence));                               \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(fd, offset, whence),                          \
+			record_at(site, fd, (uint32_t)whence, px_outcome(result), offset));        \
 	}
 LSEEK(lseek, off_t)
 LSEEK(lseek64, off64_t)
 
 PX_WRAP int fsync(int fd)
 {
+	struct px_site site = PX_SITE(fsync, fsync);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.fsync(fd);
-	return PX_FD_TOLD(fsync, fsync, fd, 0, px_real.fsync(fd));
+	return PX_FD_CALL(site, fd, result, px_real.fsync(fd), 0, px_outcome(result));
 }
 
 PX_WRAP int fdatasync(int fd)
 {
+	struct px_site site = PX_SITE(fdatasync, fsync);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.fdatasync(fd);
-	return PX_FD_TOLD(fdatasync, fsync, fd, 0, px_real.fdatasync(fd));
+	return PX_FD_CALL(site, fd, result, px_real.fdatasync(fd), 0, px_outcome(result));
 }
 
 #define FTRUNCATE(symbol, offset_type)                                                             \
 	PX_WRAP int symbol(int fd, offset_type size)                                               \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, ftruncate);                                  \
+                                                                                                   \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, size);                                           \
-		return PX_FD_TOLD(symbol, ftruncate, fd, size, px_real.symbol(fd, size));          \
+		return PX_FD_CALL(site, fd, result, px_real.symbol(fd, size), size,                \
+				  px_outcome(result));                                             \
 	}
 FTRUNCATE(ftruncate, off_t)
 FTRUNCATE(ftruncate64, off64_t)
 
 PX_WRAP int unlink(const char *path)
 {
+	struct px_site site = PX_SITE(unlink, unlink);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.unlink(path);
-	return PX_PATH_TOLD(unlink, unlink, -1, 0, path, px_real.unlink(path));
+	return PX_CALL_AND_RECORD(site, result, px_real.unlink(path),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int unlinkat(int directory, const char *path, int flags)
 {
+	struct px_site site = PX_SITE(unlinkat, unlink);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.unlinkat(directory, path, flags);
-	return PX_PATH_TOLD(unlinkat, unlink, -1, 0, path,
-			    px_real.unlinkat(directory, path, flags));
+	return PX_CALL_AND_RECORD(site, result, px_real.unlinkat(directory, path, flags),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int remove(const char *path)
 {
+	struct px_site site = PX_SITE(remove, unlink);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.remove(path);
-	return PX_PATH_TOLD(remove, unlink, -1, 0, path, px_real.remove(path));
+	return PX_CALL_AND_RECORD(site, result, px_real.remove(path),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int rename(const char *from, const char *to)
 {
+	struct px_site site = PX_SITE(rename, rename);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.rename(from, to);
-	return PX_PATH_TOLD(rename, rename, -1, 0, from, px_real.rename(from, to));
+	return PX_CALL_AND_RECORD(site, result, px_real.rename(from, to),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
 }
 
 PX_WRAP int renameat(int from_directory, const char *from, int to_directory, const char *to)
 {
+	struct px_site site = PX_SITE(renameat, rename);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat(from_directory, from, to_directory, to);
-	return PX_PATH_TOLD(renameat, rename, -1, 0, from,
-			    px_real.renameat(from_directory, from, to_directory, to));
+	return PX_CALL_AND_RECORD(site, result,
+				  px_real.renameat(from_directory, from, to_directory, to),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
 }
 
 PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, const char *to,
 		      unsigned int flags)
 {
+	struct px_site site = PX_SITE(renameat2, rename);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat2(from_directory, from, to_directory, to, flags);
-	return PX_PATH_TOLD(renameat2, rename, -1, 0, from,
-			    px_real.renameat2(from_directory, from, to_directory, to, flags));
+	return PX_CALL_AND_RECORD(site, result,
+				  px_real.renameat2(from_directory, from, to_directory, to, flags),
+				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
 }
 
 PX_WRAP int mkdir(const char *path, mode_t mode)
 {
+	struct px_site site = PX_SITE(mkdir, mkdir);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.mkdir(path, mode);
-	return PX_PATH_TOLD(mkdir, mkdir, -1, mode, path, px_real.mkdir(path, mode));
+	return PX_CALL_AND_RECORD(
+		site, result, px_real.mkdir(path, mode),
+		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
 }
 
 PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
 {
+	struct px_site site = PX_SITE(mkdirat, mkdir);
+
 	if (PX_NOT_TRACED(file))
 		return px_real.mkdirat(directory, path, mode);
-	return PX_PATH_TOLD(mkdirat, mkdir, -1, mode, path, px_real.mkdirat(directory, path, mode));
+	return PX_CALL_AND_RECORD(
+		site, result, px_real.mkdirat(directory, path, mode),
+		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
 }
 
 PX_WRAP int dup(int fd)
 {
+	struct px_site site = PX_SITE(dup, dup);
+
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup(fd);
-	return PX_FD_TOLD(dup, dup, fd, (px_fd_opened(result), 0), px_real.dup(fd));
+	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup(fd)), 0, px_outcome(result));
 }
 
 PX_WRAP int dup2(int fd, int wanted)
 {
+	struct px_site site = PX_SITE(dup2, dup);
+
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup2(fd, wanted);
-	return PX_FD_TOLD(dup2, dup, fd, (px_fd_opened(result), 0), px_real.dup2(fd, wanted));
+	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup2(fd, wanted)), 0,
+			  px_outcome(result));
 }
 
 PX_WRAP int dup3(int fd, int wanted, int flags)
 {
+	struct px_site site = PX_SITE(dup3, dup);
+
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup3(fd, wanted, flags);
-	return PX_FD_TOLD(dup3, dup, fd, (px_fd_opened(result), 0),
-			  px_real.dup3(fd, wanted, flags));
+	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup3(fd, wanted, flags)), 0,
+			  px_outcome(result));
 }
 
-static int traced_pipe(enum px_wrapper wrapper, int ends[2], int flags, void *caller)
+static void record_pipe(struct px_site site, const int ends[2], int result)
 {
-	struct px_hook_sample sample = px_hook_begin();
-	int result = PX_REAL(&sample, wrapper == PX_WRAPPER_pipe ? px_real.pipe(ends) :
-								   px_real.pipe2(ends, flags));
 	int64_t outcome = px_outcome(result);
-	bool is_made = result == 0;
 
-	px_hook_fd(wrapper, PX_WHOLE(pipe), is_made ? px_fd_opened(ends[0]) : -1,
-		   is_made ? (uint32_t)px_fd_opened(ends[1]) : 0, outcome, caller);
-	px_hook_end(&sample, wrapper);
-	return result;
+	if (result == 0)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, px_fd_opened(ends[0]),
+				  (uint32_t)px_fd_opened(ends[1]), outcome);
+	else
+		px_hook_record_fd(site, PX_RECORD_WHOLE, -1, 0, outcome);
 }
 
 PX_WRAP int pipe(int ends[2])
 {
+	struct px_site site = PX_SITE(pipe, pipe);
+
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe(ends);
-	return traced_pipe(PX_WRAPPER_pipe, ends, 0, PX_CALLER);
+	return PX_CALL_AND_RECORD(site, result, px_real.pipe(ends),
+				  record_pipe(site, ends, result));
 }
 
 PX_WRAP int pipe2(int ends[2], int flags)
 {
+	struct px_site site = PX_SITE(pipe2, pipe);
+
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe2(ends, flags);
-	return traced_pipe(PX_WRAPPER_pipe2, ends, flags, PX_CALLER);
+	return PX_CALL_AND_RECORD(site, result, px_real.pipe2(ends, flags),
+				  record_pipe(site, ends, result));
 }

@@ -70,71 +70,59 @@ static PX_COLD void *leave_arena(const void *old, size_t size)
 	return memory;
 }
 
-static void told(enum px_wrapper wrapper, uint32_t call_at, const void *memory, size_t size,
-		 void *caller)
+static void record(struct px_site site, const void *memory, size_t size)
 {
-	px_callpoint(wrapper, call_at, (uint64_t)(uintptr_t)memory, size, caller);
+	px_hook_record_words(site, PX_RECORD_WHOLE, (uint64_t)(uintptr_t)memory, size);
 }
 
-static void told_more(enum px_wrapper wrapper, uint32_t call_at, const void *memory, size_t size,
-		      uint64_t more, void *caller)
+static void record_more(struct px_site site, const void *memory, size_t size, uint64_t more)
 {
 	uint64_t data[3] = {(uint64_t)(uintptr_t)memory, size, more};
 
-	px_callpoint_long(wrapper, call_at, data, sizeof(data), caller);
+	px_hook_record_long(site, PX_RECORD_WHOLE, data, sizeof(data));
 }
 
 PX_WRAP void *malloc(size_t size)
 {
-	struct px_hook_sample sample;
-	void *memory;
+	struct px_site site = PX_SITE(malloc, malloc);
 
 	if (px_unlikely(px_hook_is_preparing))
 		return arena_get(ARENA_UNIT, size);
 	if (PX_NOT_TRACED(heap))
 		return px_real.malloc(size);
-	sample = px_hook_begin();
-	memory = PX_REAL(&sample, px_real.malloc(size));
-	told(PX_WRAPPER_malloc, PX_WHOLE(malloc), memory, size, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_malloc);
-	return memory;
+	return PX_CALL_AND_RECORD(site, memory, px_real.malloc(size), record(site, memory, size));
 }
 
 PX_WRAP void *calloc(size_t count, size_t size)
 {
-	struct px_hook_sample sample;
-	void *memory;
+	struct px_site site = PX_SITE(calloc, calloc);
 	size_t bytes;
 
 	if (px_unlikely(px_hook_is_preparing))
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
 	if (PX_NOT_TRACED(heap))
 		return px_real.calloc(count, size);
-	sample = px_hook_begin();
-	memory = PX_REAL(&sample, px_real.calloc(count, size));
-	told(PX_WRAPPER_calloc, PX_WHOLE(calloc), memory, count * size, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_calloc);
-	return memory;
+	return PX_CALL_AND_RECORD(site, memory, px_real.calloc(count, size),
+				  record(site, memory, count * size));
 }
 
 /* The C library's reallocarray() calls realloc(), which is us: one of the two is told. */
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
 /* Whether it moves is known only afterwards. */
-static void *traced_realloc(enum px_wrapper wrapper, void *old, size_t count, size_t size,
-			    void *caller)
+static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	uint64_t old_address = (uint64_t)(uintptr_t)old;
 	void *memory;
 
 	is_inside = true;
-	memory = PX_REAL(&sample, wrapper == PX_WRAPPER_realloc ?
+	memory = PX_REAL(&sample, site.wrapper == PX_WRAPPER_realloc ?
 					  px_real.realloc(old, size) :
 					  px_real.reallocarray(old, count, size));
 	is_inside = false;
-	told_more(wrapper, PX_WHOLE(realloc), memory, count * size, old_address, caller);
-	px_hook_end(&sample, wrapper);
+	record_more(site, memory, count * size, old_address);
+	px_hook_end(&sample, site.wrapper);
 	return memory;
 }
 
@@ -146,7 +134,7 @@ PX_WRAP void *realloc(void *old, size_t size)
 		return arena_get(ARENA_UNIT, size);
 	if (PX_NOT_TRACED(heap) || is_inside)
 		return px_real.realloc(old, size);
-	return traced_realloc(PX_WRAPPER_realloc, old, 1, size, PX_CALLER);
+	return traced_realloc(PX_SITE(realloc, realloc), old, 1, size);
 }
 
 PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
@@ -159,7 +147,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
 	if (PX_NOT_TRACED(heap))
 		return px_real.reallocarray(old, count, size);
-	return traced_realloc(PX_WRAPPER_reallocarray, old, count, size, PX_CALLER);
+	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
 /* A page; nobody asks the kernel how large they are here. */
@@ -168,19 +156,14 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \
 	PX_WRAP void *symbol parameters                                                            \
 	{                                                                                          \
-		struct px_hook_sample sample;                                                      \
-		void *memory;                                                                      \
+		struct px_site site = PX_SITE(symbol, memalign);                                   \
                                                                                                    \
 		if (px_unlikely(px_hook_is_preparing))                                             \
 			return arena_get(alignment, size);                                         \
 		if (PX_NOT_TRACED(heap))                                                           \
 			return px_real.symbol arguments;                                           \
-		sample = px_hook_begin();                                                          \
-		memory = PX_REAL(&sample, px_real.symbol arguments);                               \
-		told_more(PX_WRAPPER_##symbol, PX_WHOLE(memalign), memory, size, alignment,        \
-			  PX_CALLER);                                                              \
-		px_hook_end(&sample, PX_WRAPPER_##symbol);                                         \
-		return memory;                                                                     \
+		return PX_CALL_AND_RECORD(site, memory, px_real.symbol arguments,                  \
+					  record_more(site, memory, size, alignment));             \
 	}
 ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment)
 ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size), alignment)
@@ -189,8 +172,7 @@ ALIGNED(pvalloc, (size_t size), (size), PAGE)
 
 PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-	struct px_hook_sample sample;
-	int result;
+	struct px_site site = PX_SITE(posix_memalign, memalign);
 
 	if (px_unlikely(px_hook_is_preparing)) {
 		*memory = arena_get(alignment, size);
@@ -198,21 +180,17 @@ PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
 	}
 	if (PX_NOT_TRACED(heap))
 		return px_real.posix_memalign(memory, alignment, size);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.posix_memalign(memory, alignment, size));
-	told_more(PX_WRAPPER_posix_memalign, PX_WHOLE(memalign), result == 0 ? *memory : NULL, size,
-		  alignment, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_posix_memalign);
-	return result;
+	return PX_CALL_AND_RECORD(site, result, px_real.posix_memalign(memory, alignment, size),
+				  record_more(site, result == 0 ? *memory : NULL, size, alignment));
 }
 
-static void traced_free(void *memory, void *caller)
+static void traced_free(struct px_site site, void *memory)
 {
 	struct px_hook_sample sample = px_hook_begin();
 
-	told(PX_WRAPPER_free, PX_WHOLE(free), memory, 0, caller);
+	record(site, memory, 0);
 	px_real.free(memory);
-	px_hook_end(&sample, PX_WRAPPER_free);
+	px_hook_end(&sample, site.wrapper);
 }
 
 PX_WRAP void free(void *memory)
@@ -225,5 +203,5 @@ PX_WRAP void free(void *memory)
 	if (PX_NOT_TRACED(heap))
 		px_real.free(memory);
 	else
-		traced_free(memory, PX_CALLER);
+		traced_free(PX_SITE(free, free), memory);
 }

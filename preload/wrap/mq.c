@@ -56,19 +56,17 @@ static ssize_t traced_transfer(struct px_site site, const struct transfer *trans
 				      px_deadline_is_time(deadline));
 	struct px_hook_sample sample = px_hook_begin();
 	uint32_t size = transfer->size > UINT32_MAX ? UINT32_MAX : (uint32_t)transfer->size;
-	uint32_t flags = PX_IS_WHOLE;
+	uint32_t flags = PX_RECORD_WHOLE;
 	ssize_t result;
 
 	if (!is_valid) {
 		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
 	} else if (!PX_REAL(&sample, is_done(site.call, transfer, &result))) {
-		px_hook_fd(site.wrapper, PX_CALL_AT(site.call, PX_RECORD_BEGINS), transfer->queue,
-			   size, 0, site.caller);
+		px_hook_record_fd(site, PX_RECORD_BEGINS, transfer->queue, size, 0);
 		flags = PX_RECORD_ENDS;
 		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
 	}
-	px_hook_fd(site.wrapper, PX_CALL_AT(site.call, flags), transfer->queue, size,
-		   result < 0 ? -errno : result, site.caller);
+	px_hook_record_fd(site, flags, transfer->queue, size, result < 0 ? -errno : result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -119,7 +117,7 @@ static void tell_of_open(struct px_site site, const char *name, const struct mq_
 
 	if (queue >= 0 && attr)
 		told.data.of_fd.value = (uint32_t)attr->mq_msgsize;
-	px_text_arg_record(site, PX_IS_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
+	px_text_arg_record(site, PX_RECORD_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
 }
 
 PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
@@ -166,10 +164,10 @@ PX_WRAP int mq_close(mqd_t queue)
 
 	if (PX_NOT_TRACED(mq))
 		return px_real.mq_close(queue);
-	px_hook_fd(site.wrapper, PX_WHOLE(mq_close), queue, 0, 0, site.caller);
+	px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, 0);
 	result = px_real.mq_close(queue);
 	if (result != 0)
-		px_hook_fd(site.wrapper, PX_WHOLE(mq_close), queue, 0, -errno, site.caller);
+		px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, -errno);
 	return result;
 }
 
@@ -181,7 +179,6 @@ PX_WRAP int mq_notify(mqd_t queue, const struct sigevent *event)
 	if (PX_NOT_TRACED(mq))
 		return px_real.mq_notify(queue, event);
 	result = px_real.mq_notify(queue, event);
-	px_hook_fd(site.wrapper, PX_WHOLE(mq_notify), queue, 0, result < 0 ? -errno : result,
-		   site.caller);
+	px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, result < 0 ? -errno : result);
 	return result;
 }

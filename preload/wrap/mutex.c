@@ -100,7 +100,8 @@ static PX_NOINLINE void tell_of_lock(struct px_site site, pthread_mutex_t *mutex
 
 	if (is_acquired(site.call, result) && --count == 0)
 		owner = 0;
-	px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, count,
+		       px_c11_error_of(site.call, result));
 }
 
 static bool has_deadline(enum px_call call)
@@ -158,7 +159,7 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 PX_INLINE void tell_of_try(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
-		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, 0);
 	else
 		tell_of_lock(site, mutex, result);
 }
@@ -269,11 +270,12 @@ static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 	int result;
 
 	if (!px_mutex_is_refused(mutex)) {
-		px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, count, 0);
 		return really_unlock(site.call, mutex);
 	}
 	result = really_unlock(site.call, mutex);
-	px_hook_record(site, PX_IS_WHOLE, mutex, owner, count, px_c11_error_of(site.call, result));
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, count,
+		       px_c11_error_of(site.call, result));
 	return result;
 }
 
@@ -284,7 +286,7 @@ PX_INLINE int traced_unlock(struct px_site site, pthread_mutex_t *mutex,
 
 	if (px_unlikely(owner != px_thread.tid))
 		return PX_REAL(sample, unlock_slow(site, mutex));
-	px_hook_record(site, PX_IS_WHOLE, mutex, owner, times_held(mutex, owner), 0);
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, times_held(mutex, owner), 0);
 	return PX_REAL(sample, really_unlock(site.call, mutex));
 }
 
@@ -332,8 +334,8 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 		pthread_mutexattr_getprotocol(attr, &protocol);
 		pthread_mutexattr_gettype(attr, &type);
 	}
-	px_hook_record(site, PX_IS_WHOLE, mutex, protocol == PTHREAD_PRIO_INHERIT, (uint32_t)type,
-		       result);
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, protocol == PTHREAD_PRIO_INHERIT,
+		       (uint32_t)type, result);
 	return result;
 }
 
@@ -346,11 +348,11 @@ PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_destroy(mutex);
 	if (NR_USERS(mutex) == 0 || (KIND(mutex) & KIND_ROBUST)) {
-		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, 0);
 		return px_real.pthread_mutex_destroy(mutex);
 	}
 	result = px_real.pthread_mutex_destroy(mutex);
-	px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, result);
 	return result;
 }
 
@@ -407,7 +409,7 @@ PX_WRAP int mtx_init(mtx_t *mutex, int type)
 	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_init(mutex, type);
 	result = px_real.mtx_init(mutex, type);
-	px_hook_record(site, PX_IS_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
+	px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
 	return result;
 }
 
@@ -416,26 +418,28 @@ PX_WRAP void mtx_destroy(mtx_t *mutex)
 	struct px_site site = PX_SITE(mtx_destroy, mtx_destroy);
 
 	if (!PX_NOT_TRACED(mutex))
-		px_hook_record(site, PX_IS_WHOLE, mutex, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, 0);
 	px_real.mtx_destroy(mutex);
 }
 
 /* No wrapper of these was called. */
 void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 {
+	struct px_site site =
+		is_of_c11 ? PX_SITE_WITHOUT_WRAPPER(INNER_C11_UNLOCK, mtx_unlock, caller) :
+			    PX_SITE_WITHOUT_WRAPPER(INNER_UNLOCK, pthread_mutex_unlock, caller);
 	uint32_t owner = owner_of(mutex);
 
 	if (px_hook_has(PX_GROUP_mutex))
-		px_hook_object(is_of_c11 ? PX_NO_WRAPPER_INNER_C11_UNLOCK :
-					   PX_NO_WRAPPER_INNER_UNLOCK,
-			       is_of_c11 ? PX_WHOLE(mtx_unlock) : PX_WHOLE(pthread_mutex_unlock),
-			       mutex, owner, times_held(mutex, owner), 0, caller);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, times_held(mutex, owner), 0);
 }
 
 void px_mutex_record_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
 {
+	struct px_site site =
+		is_of_c11 ? PX_SITE_WITHOUT_WRAPPER(INNER_C11_LOCK, mtx_lock, caller) :
+			    PX_SITE_WITHOUT_WRAPPER(INNER_LOCK, pthread_mutex_lock, caller);
+
 	if (px_hook_has(PX_GROUP_mutex))
-		px_hook_object(is_of_c11 ? PX_NO_WRAPPER_INNER_C11_LOCK : PX_NO_WRAPPER_INNER_LOCK,
-			       is_of_c11 ? PX_WHOLE(mtx_lock) : PX_WHOLE(pthread_mutex_lock), mutex,
-			       0, 0, error, caller);
+		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, error);
 }

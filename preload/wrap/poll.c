@@ -36,37 +36,37 @@ static bool may_wait(const struct timespec *timeout)
 
 static const struct timespec at_once;
 
-/* tried: the same call without a duration.  restore: what of the arguments that has overwritten. */
-#define POLLS_FOR(caller, symbol, call, fd, timeout_ms, waits, tried, restore, real)               \
+/*
+ * PX_FD_CALL() for a call that waits for descriptors: `real`, which is made at once unless the call `waits`; else after
+ * `tried`, the same call without a duration, which found nothing.  restore: what of the arguments that has overwritten.
+ */
+#define POLLS(site, fd, timeout_ms, waits, tried, restore, real)                                   \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
 		uint32_t ms_ = (timeout_ms);                                                       \
-		uint32_t call_at_ = PX_WHOLE(call);                                                \
+		uint32_t flags_ = PX_RECORD_WHOLE;                                                 \
 		bool waits_ = (waits);                                                             \
 		int result_ = waits_ ? PX_REAL(&sample_, tried) : 0;                               \
-		int64_t outcome_;                                                                  \
                                                                                                    \
 		if (waits_ && result_ == 0) {                                                      \
 			restore;                                                                   \
-			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd, ms_, 0, caller);      \
-			call_at_ = PX_ENDS(call);                                                  \
+			px_hook_record_fd(site, PX_RECORD_BEGINS, fd, ms_, 0);                     \
+			flags_ = PX_RECORD_ENDS;                                                   \
 		}                                                                                  \
 		if (result_ == 0)                                                                  \
 			result_ = PX_REAL(&sample_, real);                                         \
-		outcome_ = px_outcome(result_);                                                    \
-		px_hook_fd(PX_WRAPPER_##symbol, call_at_, fd, ms_, outcome_, caller);              \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		px_hook_record_fd(site, flags_, fd, ms_, px_outcome(result_));                     \
+		px_hook_end(&sample_, (site).wrapper);                                             \
 		result_;                                                                           \
 	})
 
-#define POLLS(...) POLLS_FOR(PX_CALLER, __VA_ARGS__)
 #define NOTHING ((void)0)
 
 PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.poll(fds, nr_fds, timeout_ms);
-	return POLLS(poll, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
+	return POLLS(PX_SITE(poll, poll), (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.poll(fds, nr_fds, 0), NOTHING, px_real.poll(fds, nr_fds, timeout_ms));
 }
 
@@ -74,7 +74,7 @@ PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.__poll_chk(fds, nr_fds, timeout_ms, room);
-	return POLLS(__poll_chk, poll, (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
+	return POLLS(PX_SITE(__poll_chk, poll), (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
 		     px_real.__poll_chk(fds, nr_fds, timeout_ms, room));
 }
@@ -84,7 +84,7 @@ PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *time
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.ppoll(fds, nr_fds, timeout, mask);
-	return POLLS(ppoll, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
+	return POLLS(PX_SITE(ppoll, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
 		     px_real.ppoll(fds, nr_fds, &at_once, mask), NOTHING,
 		     px_real.ppoll(fds, nr_fds, timeout, mask));
 }
@@ -94,7 +94,7 @@ PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room);
-	return POLLS(__ppoll_chk, poll, (int)nr_fds, ms_of(timeout), may_wait(timeout),
+	return POLLS(PX_SITE(__ppoll_chk, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
 		     px_real.__ppoll_chk(fds, nr_fds, &at_once, mask, room), NOTHING,
 		     px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
 }
@@ -141,16 +141,16 @@ static bool may_wait_for(const struct timeval *timeout)
 			    (timeout->tv_sec || timeout->tv_usec));
 }
 
-static int traced_select(int nr_fds, struct sets *sets, struct timeval *timeout, void *caller)
+static int traced_select(struct px_site site, int nr_fds, struct sets *sets,
+			 struct timeval *timeout)
 {
 	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
 	uint32_t ms = timeout ? in_ms(timeout->tv_sec, timeout->tv_usec * INT64_C(1000)) : FOR_EVER;
 	bool waits = can_be_copied(nr_fds) && may_wait_for(timeout) && save_sets(sets, nr_fds);
 	struct timeval none = {0, 0};
 
-	return POLLS_FOR(caller, select, select, nr_fds, ms, waits,
-			 px_real.select(nr_fds, reads, writes, excepts, &none), restore_sets(sets),
-			 px_real.select(nr_fds, reads, writes, excepts, timeout));
+	return POLLS(site, nr_fds, ms, waits, px_real.select(nr_fds, reads, writes, excepts, &none),
+		     restore_sets(sets), px_real.select(nr_fds, reads, writes, excepts, timeout));
 }
 
 PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
@@ -163,19 +163,19 @@ PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 	sets.of[0] = reads;
 	sets.of[1] = writes;
 	sets.of[2] = excepts;
-	return traced_select(nr_fds, &sets, timeout, PX_CALLER);
+	return traced_select(PX_SITE(select, select), nr_fds, &sets, timeout);
 }
 
-static int traced_pselect(int nr_fds, struct sets *sets, const struct timespec *timeout,
-			  const sigset_t *mask, void *caller)
+static int traced_pselect(struct px_site site, int nr_fds, struct sets *sets,
+			  const struct timespec *timeout, const sigset_t *mask)
 {
 	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
 	bool waits = can_be_copied(nr_fds) && may_wait(timeout) && save_sets(sets, nr_fds);
 
-	return POLLS_FOR(caller, pselect, select, nr_fds, ms_of(timeout), waits,
-			 px_real.pselect(nr_fds, reads, writes, excepts, &at_once, mask),
-			 restore_sets(sets),
-			 px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask));
+	return POLLS(site, nr_fds, ms_of(timeout), waits,
+		     px_real.pselect(nr_fds, reads, writes, excepts, &at_once, mask),
+		     restore_sets(sets),
+		     px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask));
 }
 
 PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
@@ -188,66 +188,59 @@ PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 	sets.of[0] = reads;
 	sets.of[1] = writes;
 	sets.of[2] = excepts;
-	return traced_pselect(nr_fds, &sets, timeout, mask, PX_CALLER);
-}
-
-static int traced_epoll_create(enum px_wrapper wrapper, int argument, int flags, void *caller)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	int result = PX_REAL(&sample, wrapper == PX_WRAPPER_epoll_create ?
-					      px_real.epoll_create(argument) :
-					      px_real.epoll_create1(argument));
-	int64_t outcome = px_outcome(result);
-
-	px_hook_fd(wrapper, PX_WHOLE(epoll_create), px_fd_opened(result), (uint32_t)flags, outcome,
-		   caller);
-	px_hook_end(&sample, wrapper);
-	return result;
+	return traced_pselect(PX_SITE(pselect, select), nr_fds, &sets, timeout, mask);
 }
 
 PX_WRAP int epoll_create(int size)
 {
+	struct px_site site = PX_SITE(epoll_create, epoll_create);
+
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create(size);
-	return traced_epoll_create(PX_WRAPPER_epoll_create, size, 0, PX_CALLER);
+	return PX_CALL_AND_RECORD(
+		site, result, px_fd_opened(px_real.epoll_create(size)),
+		px_hook_record_fd(site, PX_RECORD_WHOLE, result, 0, px_outcome(result)));
 }
 
 PX_WRAP int epoll_create1(int flags)
 {
+	struct px_site site = PX_SITE(epoll_create1, epoll_create);
+
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create1(flags);
-	return traced_epoll_create(PX_WRAPPER_epoll_create1, flags, flags, PX_CALLER);
+	return PX_CALL_AND_RECORD(site, result, px_fd_opened(px_real.epoll_create1(flags)),
+				  px_hook_record_fd(site, PX_RECORD_WHOLE, result, (uint32_t)flags,
+						    px_outcome(result)));
 }
 
-static int traced_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event,
-			    void *caller)
+static void record_epoll_ctl(struct px_site site, int epoll, int operation, int fd,
+			     const struct epoll_event *event, int result)
 {
-	struct px_hook_sample sample = px_hook_begin();
-	int result = PX_REAL(&sample, px_real.epoll_ctl(epoll, operation, fd, event));
 	int64_t outcome = px_outcome(result);
 	uint32_t more[2] = {(uint32_t)fd, 0};
 
 	/* The kernel has read it then. */
 	if (result == 0 && operation != EPOLL_CTL_DEL)
 		more[1] = event->events;
-	px_hook_more(PX_WRAPPER_epoll_ctl, PX_WHOLE(epoll_ctl), epoll, (uint32_t)operation, outcome,
-		     more, sizeof(more), caller);
-	px_hook_end(&sample, PX_WRAPPER_epoll_ctl);
-	return result;
+	px_fd_record_more(site, PX_RECORD_WHOLE, epoll, (uint32_t)operation, outcome, more,
+			  sizeof(more));
 }
 
 PX_WRAP int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
+	struct px_site site = PX_SITE(epoll_ctl, epoll_ctl);
+
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_ctl(epoll, operation, fd, event);
-	return traced_epoll_ctl(epoll, operation, fd, event, PX_CALLER);
+	return PX_CALL_AND_RECORD(site, result, px_real.epoll_ctl(epoll, operation, fd, event),
+				  record_epoll_ctl(site, epoll, operation, fd, event, result));
 }
 
 PX_WRAP int epoll_wait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms)
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_wait(epoll, events, nr_events, timeout_ms);
-	return POLLS(epoll_wait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
+	return POLLS(PX_SITE(epoll_wait, epoll_wait), epoll, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.epoll_wait(epoll, events, nr_events, 0), NOTHING,
 		     px_real.epoll_wait(epoll, events, nr_events, timeout_ms));
 }
@@ -257,7 +250,7 @@ PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, in
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask);
-	return POLLS(epoll_pwait, epoll_wait, epoll, (uint32_t)timeout_ms, timeout_ms != 0,
+	return POLLS(PX_SITE(epoll_pwait, epoll_wait), epoll, (uint32_t)timeout_ms, timeout_ms != 0,
 		     px_real.epoll_pwait(epoll, events, nr_events, 0, mask), NOTHING,
 		     px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask));
 }
@@ -267,7 +260,7 @@ PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 {
 	if (PX_NOT_TRACED(poll) || (timeout && !px_probe_can_read(timeout, sizeof(*timeout))))
 		return px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask);
-	return POLLS(epoll_pwait2, epoll_wait, epoll, ms_of(timeout), may_wait(timeout),
+	return POLLS(PX_SITE(epoll_pwait2, epoll_wait), epoll, ms_of(timeout), may_wait(timeout),
 		     px_real.epoll_pwait2(epoll, events, nr_events, &at_once, mask), NOTHING,
 		     px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask));
 }

@@ -52,6 +52,7 @@ static void tell(struct px_site site, uint32_t flags, int fd, const char *text, 
 
 PX_WRAP pid_t fork(void)
 {
+	struct px_site site = PX_SITE(fork, fork);
 	struct px_hook_sample sample;
 	pid_t pid;
 
@@ -66,9 +67,9 @@ PX_WRAP pid_t fork(void)
 	pid = PX_REAL(&sample, px_real.fork());
 	if (pid == 0)
 		px_standalone_after_fork();
-	px_hook_fd(PX_WRAPPER_fork, PX_WHOLE(fork), 0, 0, result_of(pid), PX_CALLER);
+	px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, result_of(pid));
 	if (pid != 0)
-		px_hook_end(&sample, PX_WRAPPER_fork);
+		px_hook_end(&sample, site.wrapper);
 	return pid;
 }
 
@@ -157,7 +158,7 @@ static int spawn_recorded(const struct spawn_order *order, char *const *envp)
 					      order->argv, envp));
 	if (result == 0 && order->pid)
 		*order->pid = pid;
-	tell(order->site, PX_IS_WHOLE, pid, order->path, -result);
+	tell(order->site, PX_RECORD_WHOLE, pid, order->path, -result);
 	px_hook_end(&sample, order->site.wrapper);
 	return result;
 }
@@ -213,12 +214,13 @@ PX_WRAP int system(const char *command)
 	tell(site, PX_RECORD_BEGINS, 0, command, 0);
 	result = PX_REAL(&sample, px_real.system(command));
 	tell(site, PX_RECORD_ENDS, 0, command, result_of(result));
-	px_hook_end(&sample, PX_WRAPPER_system);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
 PX_WRAP FILE *popen(const char *command, const char *mode)
 {
+	struct px_site site = PX_SITE(popen, popen);
 	struct px_hook_sample sample;
 	int saved_errno;
 	FILE *stream;
@@ -228,9 +230,9 @@ PX_WRAP FILE *popen(const char *command, const char *mode)
 	sample = px_hook_begin();
 	stream = PX_REAL(&sample, px_real.popen(command, mode));
 	saved_errno = errno;
-	tell(PX_SITE(popen, popen), PX_IS_WHOLE, stream ? fileno(stream) : -1, command,
+	tell(site, PX_RECORD_WHOLE, stream ? fileno(stream) : -1, command,
 	     stream ? 0 : -saved_errno);
-	px_hook_end(&sample, PX_WRAPPER_popen);
+	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return stream;
 }
@@ -382,7 +384,7 @@ PX_WRAP int execle(const char *path, const char *first, ...)
 /* Waiting for children. */
 
 struct wait_order {
-	enum px_wrapper wrapper;
+	struct px_site site;
 	pid_t pid;
 	int *status;
 	int options;
@@ -393,70 +395,70 @@ static pid_t really_wait(const struct wait_order *order, int more)
 {
 	int options = order->options | more;
 
-	if (order->wrapper == PX_WRAPPER_wait && more == 0)
+	if (order->site.wrapper == PX_WRAPPER_wait && more == 0)
 		return px_real.wait(order->status);
-	if (order->wrapper == PX_WRAPPER_wait || order->wrapper == PX_WRAPPER_waitpid)
+	if (order->site.wrapper == PX_WRAPPER_wait || order->site.wrapper == PX_WRAPPER_waitpid)
 		return px_real.waitpid(order->pid, order->status, options);
-	if (order->wrapper == PX_WRAPPER_wait3)
+	if (order->site.wrapper == PX_WRAPPER_wait3)
 		return px_real.wait3(order->status, options, order->usage);
 	return px_real.wait4(order->pid, order->status, options, order->usage);
 }
 
-static pid_t traced_wait(const struct wait_order *order, void *caller)
+static pid_t traced_wait(const struct wait_order *order)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	pid_t result = PX_REAL(&sample, really_wait(order, WNOHANG));
 	bool waits = result == 0 && !(order->options & WNOHANG);
 
 	if (waits) {
-		px_hook_fd(order->wrapper, PX_BEGINS(waitpid), order->pid, (uint32_t)order->options,
-			   0, caller);
+		px_hook_record_fd(order->site, PX_RECORD_BEGINS, order->pid,
+				  (uint32_t)order->options, 0);
 		result = PX_REAL(&sample, really_wait(order, 0));
 	}
-	px_hook_fd(order->wrapper, waits ? PX_ENDS(waitpid) : PX_WHOLE(waitpid), order->pid,
-		   (uint32_t)order->options, result_of(result), caller);
-	px_hook_end(&sample, order->wrapper);
+	px_hook_record_fd(order->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, order->pid,
+			  (uint32_t)order->options, result_of(result));
+	px_hook_end(&sample, order->site.wrapper);
 	return result;
 }
 
 PX_WRAP pid_t wait(int *status)
 {
-	const struct wait_order order = {PX_WRAPPER_wait, -1, status, 0, NULL};
+	const struct wait_order order = {PX_SITE(wait, waitpid), -1, status, 0, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait(status);
-	return traced_wait(&order, PX_CALLER);
+	return traced_wait(&order);
 }
 
 PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 {
-	const struct wait_order order = {PX_WRAPPER_waitpid, pid, status, options, NULL};
+	const struct wait_order order = {PX_SITE(waitpid, waitpid), pid, status, options, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.waitpid(pid, status, options);
-	return traced_wait(&order, PX_CALLER);
+	return traced_wait(&order);
 }
 
 PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
 {
-	const struct wait_order order = {PX_WRAPPER_wait3, -1, status, options, usage};
+	const struct wait_order order = {PX_SITE(wait3, waitpid), -1, status, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait3(status, options, usage);
-	return traced_wait(&order, PX_CALLER);
+	return traced_wait(&order);
 }
 
 PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	const struct wait_order order = {PX_WRAPPER_wait4, pid, status, options, usage};
+	const struct wait_order order = {PX_SITE(wait4, waitpid), pid, status, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait4(pid, status, options, usage);
-	return traced_wait(&order, PX_CALLER);
+	return traced_wait(&order);
 }
 
 /* The kernel fills the program's structure in also where there was nobody, so that may be done twice. */
-static int traced_waitid(idtype_t type, id_t id, siginfo_t *info, int options, void *caller)
+static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	siginfo_t told, *to = info ? info : &told;
@@ -464,13 +466,12 @@ static int traced_waitid(idtype_t type, id_t id, siginfo_t *info, int options, v
 	bool waits = result == 0 && !(options & WNOHANG) && to->si_pid == 0;
 
 	if (waits) {
-		px_hook_fd(PX_WRAPPER_waitid, PX_BEGINS(waitpid), (int)id, (uint32_t)options, 0,
-			   caller);
+		px_hook_record_fd(site, PX_RECORD_BEGINS, (int)id, (uint32_t)options, 0);
 		result = PX_REAL(&sample, px_real.waitid(type, id, info, options));
 	}
-	px_hook_fd(PX_WRAPPER_waitid, waits ? PX_ENDS(waitpid) : PX_WHOLE(waitpid), (int)id,
-		   (uint32_t)options, result_of(result), caller);
-	px_hook_end(&sample, PX_WRAPPER_waitid);
+	px_hook_record_fd(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, (int)id,
+			  (uint32_t)options, result_of(result));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -478,36 +479,37 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	if (PX_NOT_TRACED(process))
 		return px_real.waitid(type, id, info, options);
-	return traced_waitid(type, id, info, options, PX_CALLER);
+	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
 /* Which process it is cannot be told, so this always is a call that waits. */
 PX_WRAP int pclose(FILE *stream)
 {
+	struct px_site site = PX_SITE(pclose, waitpid);
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(process))
 		return px_real.pclose(stream);
 	sample = px_hook_begin();
-	px_hook_fd(PX_WRAPPER_pclose, PX_BEGINS(waitpid), -1, 0, 0, PX_CALLER);
+	px_hook_record_fd(site, PX_RECORD_BEGINS, -1, 0, 0);
 	result = PX_REAL(&sample, px_real.pclose(stream));
-	px_hook_fd(PX_WRAPPER_pclose, PX_ENDS(waitpid), -1, 0, result_of(result), PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pclose);
+	px_hook_record_fd(site, PX_RECORD_ENDS, -1, 0, result_of(result));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
 /* The end, ahead of which nothing of the program is run. */
 
-static void record_exit(enum px_wrapper wrapper, int status, void *caller)
+static void record_exit(struct px_site site, int status)
 {
 	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
-		px_hook_fd(wrapper, PX_WHOLE(_exit), status, 0, 0, caller);
+		px_hook_record_fd(site, PX_RECORD_WHOLE, status, 0, 0);
 }
 
 PX_WRAP void _exit(int status)
 {
-	record_exit(PX_WRAPPER__exit, status, PX_CALLER);
+	record_exit(PX_SITE(_exit, _exit), status);
 	ENSURE(_exit);
 	px_real._exit(status);
 	__builtin_unreachable();
@@ -515,7 +517,7 @@ PX_WRAP void _exit(int status)
 
 PX_WRAP void _Exit(int status)
 {
-	record_exit(PX_WRAPPER__Exit, status, PX_CALLER);
+	record_exit(PX_SITE(_Exit, _exit), status);
 	ENSURE(_Exit);
 	px_real._Exit(status);
 	__builtin_unreachable();
@@ -523,7 +525,7 @@ PX_WRAP void _Exit(int status)
 
 PX_WRAP void quick_exit(int status)
 {
-	record_exit(PX_WRAPPER_quick_exit, status, PX_CALLER);
+	record_exit(PX_SITE(quick_exit, _exit), status);
 	ENSURE(quick_exit);
 	px_real.quick_exit(status);
 	__builtin_unreachable();

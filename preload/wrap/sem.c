@@ -55,13 +55,13 @@ static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadl
 	int result = 0;
 
 	if (is_valid && px_likely(is_acquired(site.call, sem, &sample))) {
-		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, 0);
 	} else {
 		if (is_valid)
 			px_hook_record(site, PX_RECORD_BEGINS, sem, value, 0, 0);
 		result = PX_REAL(&sample, really_wait(site.call, sem, deadline));
-		px_hook_record(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, sem, value_of(sem), 0,
-			       result ? errno : 0);
+		px_hook_record(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, sem,
+			       value_of(sem), 0, result ? errno : 0);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -102,7 +102,7 @@ PX_WRAP int sem_trywait(sem_t *sem)
 	sample = px_hook_begin();
 	value = value_of(sem);
 	result = PX_REAL(&sample, px_real.sem_trywait(sem));
-	px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, result ? errno : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -119,10 +119,10 @@ PX_WRAP int sem_post(sem_t *sem)
 	sample = px_hook_begin();
 	value = value_of(sem);
 	if (px_likely(value != SEM_VALUE_MAX))
-		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, 0);
 	result = PX_REAL(&sample, px_real.sem_post(sem));
 	if (px_unlikely(value == SEM_VALUE_MAX))
-		px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+		px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, result ? errno : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -135,7 +135,7 @@ PX_WRAP int sem_init(sem_t *sem, int shared, unsigned int value)
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_init(sem, shared, value);
 	result = px_real.sem_init(sem, shared, value);
-	px_hook_record(site, PX_IS_WHOLE, sem, value, 0, result ? errno : 0);
+	px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, result ? errno : 0);
 	return result;
 }
 
@@ -145,7 +145,7 @@ PX_WRAP int sem_destroy(sem_t *sem)
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_destroy(sem);
-	px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, 0);
 	return px_real.sem_destroy(sem);
 }
 
@@ -157,7 +157,7 @@ static void tell_of_open(struct px_site site, const char *name, sem_t *sem)
 	if (sem != SEM_FAILED)
 		told.data.of_object = (__typeof__(told.data.of_object)){
 			.object = (uint64_t)(uintptr_t)sem, .value = value_of(sem)};
-	px_text_arg_record(site, PX_IS_WHOLE, &told, name);
+	px_text_arg_record(site, PX_RECORD_WHOLE, &told, name);
 }
 
 PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
@@ -192,9 +192,9 @@ PX_WRAP int sem_close(sem_t *sem)
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_close(sem);
-	px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, 0);
 	result = px_real.sem_close(sem);
 	if (result != 0)
-		px_hook_record(site, PX_IS_WHOLE, sem, 0, 0, errno);
+		px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, errno);
 	return result;
 }

@@ -15,33 +15,40 @@ typedef void (*full_handler)(int number, siginfo_t *info, void *context);
 static plain_handler plain[NSIG];
 static full_handler full[NSIG];
 
-static void record(uint32_t place, uint32_t call_at, uintptr_t handler, int number)
+static void record_enter(uintptr_t handler, int number)
 {
+	struct px_site site = PX_SITE_WITHOUT_WRAPPER(HANDLER_ENTER, txtrace_handler_enter,
+						      (void *)handler);
+
 	if (!PX_NOT_TRACED(signal))
-		px_callpoint(place, call_at, handler, px_pair_of((uint32_t)number, 0),
-			     (void *)handler);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)handler, (uint32_t)number, 0, 0);
+}
+
+static void record_exit(uintptr_t handler, int number)
+{
+	struct px_site site = PX_SITE_WITHOUT_WRAPPER(HANDLER_EXIT, txtrace_handler_exit,
+						      (void *)handler);
+
+	if (!PX_NOT_TRACED(signal))
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)handler, (uint32_t)number, 0, 0);
 }
 
 static void on_plain(int number)
 {
 	plain_handler handler = px_load_acquire(&plain[number]);
 
-	record(PX_NO_WRAPPER_HANDLER_ENTER, PX_WHOLE(txtrace_handler_enter), (uintptr_t)handler,
-	       number);
+	record_enter((uintptr_t)handler, number);
 	handler(number);
-	record(PX_NO_WRAPPER_HANDLER_EXIT, PX_WHOLE(txtrace_handler_exit), (uintptr_t)handler,
-	       number);
+	record_exit((uintptr_t)handler, number);
 }
 
 static void on_full(int number, siginfo_t *info, void *context)
 {
 	full_handler handler = px_load_acquire(&full[number]);
 
-	record(PX_NO_WRAPPER_HANDLER_ENTER, PX_WHOLE(txtrace_handler_enter), (uintptr_t)handler,
-	       number);
+	record_enter((uintptr_t)handler, number);
 	handler(number, info, context);
-	record(PX_NO_WRAPPER_HANDLER_EXIT, PX_WHOLE(txtrace_handler_exit), (uintptr_t)handler,
-	       number);
+	record_exit((uintptr_t)handler, number);
 }
 
 /* Once a handler of ours was installed its like is looked for, whatever is recorded now. */

@@ -29,8 +29,7 @@ static uint32_t ms_of(uint64_t ns)
 
 PX_INLINE void tell(struct px_site site, uint32_t flags, uint64_t ns, int result)
 {
-	px_hook_object(site.wrapper, PX_CALL_AT(site.call, flags), (void *)(uintptr_t)ns, ms_of(ns),
-		       0, result, site.caller);
+	px_hook_record(site, flags, (void *)(uintptr_t)ns, ms_of(ns), 0, result);
 }
 
 PX_INLINE bool is_span(const struct timespec *time)
@@ -53,7 +52,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	if (is_valid)
 		tell(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.nanosleep(time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns, result ? errno : 0);
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result ? errno : 0);
 	return result;
 }
 
@@ -86,7 +85,7 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 		tell(site, PX_RECORD_BEGINS, ns, 0);
 	}
 	result = px_real.clock_nanosleep(clock, flags, time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns, result);
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result);
 	return result;
 }
 
@@ -133,7 +132,7 @@ PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 	if (is_valid)
 		tell(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.thrd_sleep(time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_IS_WHOLE, ns,
+	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns,
 	     result == -1 ? EINTR :
 	     result != 0  ? EINVAL :
 			    0);
@@ -160,7 +159,7 @@ PX_WRAP int sched_yield(void)
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.sched_yield();
-	px_hook_record(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, NULL, 0, 0, 0);
 	return px_real.sched_yield();
 }
 
@@ -169,6 +168,6 @@ PX_WRAP void thrd_yield(void)
 	struct px_site site = PX_SITE(thrd_yield, thrd_yield);
 
 	if (!PX_NOT_TRACED(thread))
-		px_hook_record(site, PX_IS_WHOLE, NULL, 0, 0, 0);
+		px_hook_record(site, PX_RECORD_WHOLE, NULL, 0, 0, 0);
 	px_real.thrd_yield();
 }

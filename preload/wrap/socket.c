@@ -66,110 +66,123 @@ static size_t given(const struct sockaddr *address, socklen_t length, int64_t ou
 	return length > sizeof(struct sockaddr_storage) ? 0 : length;
 }
 
-static void told_address(enum px_wrapper wrapper, uint32_t call_at, int fd, int64_t outcome,
-			 const struct sockaddr *address, size_t length, void *caller)
+static void record_address(struct px_site site, uint32_t flags, int fd, int64_t outcome,
+			   const struct sockaddr *address, size_t length)
 {
-	px_hook_more(wrapper, call_at, fd, length > 0 ? port_of(address, length) : 0, outcome,
-		     address, length, caller);
+	px_fd_record_more(site, flags, fd, length > 0 ? port_of(address, length) : 0, outcome,
+			  address, length);
 }
 
 PX_WRAP int socket(int domain, int type, int protocol)
 {
-	struct px_hook_sample sample;
+	struct px_site site = PX_SITE(socket, socket);
 	uint32_t more[2] = {(uint32_t)domain, (uint32_t)protocol};
-	int64_t outcome;
-	int fd;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.socket(domain, type, protocol);
-	sample = px_hook_begin();
-	fd = PX_REAL(&sample, px_real.socket(domain, type, protocol));
-	outcome = px_outcome(fd);
-	px_hook_more(PX_WRAPPER_socket, PX_WHOLE(socket), px_fd_opened(fd), (uint32_t)type, outcome,
-		     more, sizeof(more), PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_socket);
-	return fd;
+	return PX_CALL_AND_RECORD(site, result,
+				  px_fd_opened(px_real.socket(domain, type, protocol)),
+				  px_fd_record_more(site, PX_RECORD_WHOLE, result, (uint32_t)type,
+						    px_outcome(result), more, sizeof(more)));
 }
 
-PX_WRAP int socketpair(int domain, int type, int protocol, int ends[2])
+static void record_socketpair(struct px_site site, int type, const int ends[2], int result)
 {
-	struct px_hook_sample sample;
+	int64_t outcome = px_outcome(result);
 	uint32_t other = 0;
-	int64_t outcome;
-	int result, fd = -1;
+	int fd = -1;
 
-	if (PX_NOT_TRACED(socket))
-		return px_real.socketpair(domain, type, protocol, ends);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.socketpair(domain, type, protocol, ends));
-	outcome = px_outcome(result);
 	if (result == 0) {
 		fd = px_fd_opened(ends[0]);
 		other = (uint32_t)px_fd_opened(ends[1]);
 	}
-	px_hook_more(PX_WRAPPER_socketpair, PX_WHOLE(socketpair), fd, (uint32_t)type, outcome,
-		     &other, sizeof(other), PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_socketpair);
-	return result;
+	px_fd_record_more(site, PX_RECORD_WHOLE, fd, (uint32_t)type, outcome, &other,
+			  sizeof(other));
+}
+
+PX_WRAP int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	struct px_site site = PX_SITE(socketpair, socketpair);
+
+	if (PX_NOT_TRACED(socket))
+		return px_real.socketpair(domain, type, protocol, ends);
+	return PX_CALL_AND_RECORD(site, result, px_real.socketpair(domain, type, protocol, ends),
+				  record_socketpair(site, type, ends, result));
+}
+
+static void record_bind(struct px_site site, int fd, const struct sockaddr *address,
+			socklen_t length, int result)
+{
+	int64_t outcome = px_outcome(result);
+
+	record_address(site, PX_RECORD_WHOLE, fd, outcome, address,
+		       given(address, length, outcome));
 }
 
 PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-	struct px_hook_sample sample;
-	int64_t outcome;
-	int result;
+	struct px_site site = PX_SITE(bind, bind);
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.bind(fd, address, length);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.bind(fd, address, length));
-	outcome = px_outcome(result);
-	told_address(PX_WRAPPER_bind, PX_WHOLE(bind), fd, outcome, sent(address),
-		     given(sent(address), length, outcome), PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_bind);
-	return result;
+	return PX_CALL_AND_RECORD(site, result, px_real.bind(fd, address, length),
+				  record_bind(site, fd, sent(address), length, result));
 }
 
 PX_WRAP int listen(int fd, int backlog)
 {
+	struct px_site site = PX_SITE(listen, listen);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.listen(fd, backlog);
-	return PX_FD_TOLD(listen, listen, fd, backlog, px_real.listen(fd, backlog));
+	return PX_FD_CALL(site, fd, result, px_real.listen(fd, backlog), backlog,
+			  px_outcome(result));
 }
 
-/* Flags that there are not are refused at once. */
-static uint32_t accept_begins(enum px_wrapper wrapper, int fd, int flags, void *caller)
+/* The kernel refuses unknown flags at once, so such a call never waits. */
+static bool accept_waits(int fd, int flags)
 {
-	if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC) || !px_fd_would_wait(fd, POLLIN))
-		return PX_WHOLE(accept);
-	px_hook_fd(wrapper, PX_BEGINS(accept), fd, 0, 0, caller);
-	return PX_ENDS(accept);
+	return !(flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) && px_fd_would_wait(fd, POLLIN);
 }
 
-#define ACCEPTS(symbol, flags, real)                                                               \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		uint32_t call_at_ = accept_begins(PX_WRAPPER_##symbol, fd, flags, PX_CALLER);      \
-		int result_ = px_fd_opened(PX_REAL(&sample_, real));                               \
-		int64_t outcome_ = px_outcome(result_);                                            \
-		told_address(PX_WRAPPER_##symbol, call_at_, fd, outcome_, received(address),       \
-			     result_ >= 0 ? filled(received(address), length) : 0, PX_CALLER);     \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result_;                                                                           \
-	})
+static int really_accept(uint32_t wrapper, int fd, __SOCKADDR_ARG address, socklen_t *length,
+			 int flags)
+{
+	return wrapper == PX_WRAPPER_accept ? px_real.accept(fd, address, length) :
+					      px_real.accept4(fd, address, length, flags);
+}
+
+static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, socklen_t *length,
+			 int flags)
+{
+	struct px_hook_sample sample = px_hook_begin();
+	bool waits = accept_waits(fd, flags);
+	int64_t outcome;
+	int result;
+
+	if (waits)
+		px_hook_record_fd(site, PX_RECORD_BEGINS, fd, 0, 0);
+	result = PX_REAL(&sample, really_accept(site.wrapper, fd, address, length, flags));
+	outcome = px_outcome(result);
+	px_fd_opened(result);
+	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome,
+		       received(address), result >= 0 ? filled(received(address), length) : 0);
+	px_hook_end(&sample, site.wrapper);
+	return result;
+}
 
 PX_WRAP int accept(int fd, __SOCKADDR_ARG address, socklen_t *length)
 {
 	if (PX_NOT_TRACED(socket))
 		return px_real.accept(fd, address, length);
-	return ACCEPTS(accept, 0, px_real.accept(fd, address, length));
+	return traced_accept(PX_SITE(accept, accept), fd, address, length, 0);
 }
 
 PX_WRAP int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags)
 {
 	if (PX_NOT_TRACED(socket))
 		return px_real.accept4(fd, address, length, flags);
-	return ACCEPTS(accept4, flags, px_real.accept4(fd, address, length, flags));
+	return traced_accept(PX_SITE(accept4, accept), fd, address, length, flags);
 }
 
 /* 127.0.0.0/8, ::1 and what has no port. */
@@ -206,7 +219,8 @@ static bool will_wait(int fd, const struct sockaddr *address, socklen_t length)
 	       px_probe_can_read(address, length) && !is_here(address, length) && is_stream(fd);
 }
 
-static int traced_connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length, void *caller)
+static int traced_connect(struct px_site site, int fd, __CONST_SOCKADDR_ARG address,
+			  socklen_t length)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	bool waits = will_wait(fd, sent(address), length);
@@ -214,13 +228,13 @@ static int traced_connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length
 	int result;
 
 	if (waits)
-		told_address(PX_WRAPPER_connect, PX_BEGINS(connect), fd, 0, sent(address),
-			     given(sent(address), length, 0), caller);
+		record_address(site, PX_RECORD_BEGINS, fd, 0, sent(address),
+			       given(sent(address), length, 0));
 	result = PX_REAL(&sample, px_real.connect(fd, address, length));
 	outcome = px_outcome(result);
-	told_address(PX_WRAPPER_connect, waits ? PX_ENDS(connect) : PX_WHOLE(connect), fd, outcome,
-		     sent(address), given(sent(address), length, outcome), caller);
-	px_hook_end(&sample, PX_WRAPPER_connect);
+	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome, sent(address),
+		       given(sent(address), length, outcome));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -228,14 +242,16 @@ PX_WRAP int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
 	if (PX_NOT_TRACED(socket))
 		return px_real.connect(fd, address, length);
-	return traced_connect(fd, address, length, PX_CALLER);
+	return traced_connect(PX_SITE(connect, connect), fd, address, length);
 }
 
 PX_WRAP int shutdown(int fd, int how)
 {
+	struct px_site site = PX_SITE(shutdown, shutdown);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.shutdown(fd, how);
-	return PX_FD_TOLD(shutdown, shutdown, fd, how, px_real.shutdown(fd, how));
+	return PX_FD_CALL(site, fd, result, px_real.shutdown(fd, how), how, px_outcome(result));
 }
 
 static bool sending_waits(int fd, int flags)
@@ -243,31 +259,18 @@ static bool sending_waits(int fd, int flags)
 	return !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLOUT);
 }
 
-#define SENDS(symbol, asked, value, real)                                                          \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		bool waits_ = sending_waits(fd, flags);                                            \
-		if (px_unlikely(waits_))                                                           \
-			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(symbol), fd, (uint32_t)(asked),  \
-				   0, PX_CALLER);                                                  \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = px_outcome(result);                                             \
-		px_hook_fd(PX_WRAPPER_##symbol,                                                    \
-			   px_unlikely(waits_) ? PX_ENDS(symbol) : PX_WHOLE(symbol), fd,           \
-			   (uint32_t)(value), outcome_, PX_CALLER);                                \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
-	})
-
 PX_WRAP ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
+	struct px_site site = PX_SITE(send, send);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.send(fd, buffer, size, flags);
-	return SENDS(send, size, size, px_real.send(fd, buffer, size, flags));
+	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), size, result,
+				px_real.send(fd, buffer, size, flags), size, px_outcome(result));
 }
 
-static ssize_t traced_sendto(int fd, const void *buffer, size_t size, int flags,
-			     __CONST_SOCKADDR_ARG address, socklen_t length, void *caller)
+static ssize_t traced_sendto(struct px_site site, int fd, const void *buffer, size_t size,
+			     int flags, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	bool waits = sending_waits(fd, flags);
@@ -275,13 +278,13 @@ static ssize_t traced_sendto(int fd, const void *buffer, size_t size, int flags,
 	ssize_t result;
 
 	if (waits)
-		px_hook_fd(PX_WRAPPER_sendto, PX_BEGINS(sendto), fd, (uint32_t)size, 0, caller);
+		px_hook_record_fd(site, PX_RECORD_BEGINS, fd, (uint32_t)size, 0);
 	result = PX_REAL(&sample, px_real.sendto(fd, buffer, size, flags, address, length));
 	outcome = px_outcome(result);
-	px_hook_more(PX_WRAPPER_sendto, waits ? PX_ENDS(sendto) : PX_WHOLE(sendto), fd,
-		     (uint32_t)size, outcome, sent(address),
-		     result < 0 ? 0 : given(sent(address), length, outcome), caller);
-	px_hook_end(&sample, PX_WRAPPER_sendto);
+	px_fd_record_more(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, (uint32_t)size,
+			  outcome, sent(address),
+			  result < 0 ? 0 : given(sent(address), length, outcome));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -290,7 +293,7 @@ PX_WRAP ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
 {
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendto(fd, buffer, size, flags, address, length);
-	return traced_sendto(fd, buffer, size, flags, address, length, PX_CALLER);
+	return traced_sendto(PX_SITE(sendto, sendto), fd, buffer, size, flags, address, length);
 }
 
 static uint32_t message_size(const struct msghdr *message, int64_t result)
@@ -300,17 +303,24 @@ static uint32_t message_size(const struct msghdr *message, int64_t result)
 
 PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	struct px_site site = PX_SITE(sendmsg, sendmsg);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmsg(fd, message, flags);
-	return SENDS(sendmsg, 0, message_size(message, result),
-		     px_real.sendmsg(fd, message, flags));
+	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), 0, result,
+				px_real.sendmsg(fd, message, flags), message_size(message, result),
+				px_outcome(result));
 }
 
 PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags)
 {
+	struct px_site site = PX_SITE(sendmmsg, sendmmsg);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmmsg(fd, messages, count, flags);
-	return SENDS(sendmmsg, count, count, px_real.sendmmsg(fd, messages, count, flags));
+	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), count, result,
+				px_real.sendmmsg(fd, messages, count, flags), count,
+				px_outcome(result));
 }
 
 /* What was tried has failed because it was not to wait, and the socket itself would. */
@@ -320,10 +330,10 @@ static bool must_wait(int fd, int64_t result)
 }
 
 /*
- * flags: the call's, in which MSG_DONTWAIT is set for the try.  A failed one may have set errno, which a call that
- * succeeds leaves alone.
+ * PX_FD_CALL_WAITS() for a call that receives: `real` is tried first, where that is possible, with MSG_DONTWAIT set in
+ * `flags`, a variable that it uses.  A try that fails may have set errno, which a call that succeeds leaves alone.
  */
-#define RECEIVES(symbol, call, asked, value, address, length, real)                                \
+#define RECEIVES(site, fd, flags, asked, result, real, value, address, length)                     \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
 		const int flags_ = flags;                                                          \
@@ -342,67 +352,80 @@ static bool must_wait(int fd, int64_t result)
 				errno = saved_errno_;                                              \
 		}                                                                                  \
 		if (px_unlikely(waits_))                                                           \
-			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd, (uint32_t)(asked), 0, \
-				   PX_CALLER);                                                     \
+			px_hook_record_fd(site, PX_RECORD_BEGINS, fd, (uint32_t)(asked), 0);       \
 		if (!tries_ || waits_)                                                             \
 			result = PX_REAL(&sample_, real);                                          \
 		outcome_ = px_outcome(result);                                                     \
-		px_hook_more(PX_WRAPPER_##symbol,                                                  \
-			     px_unlikely(waits_) ? PX_ENDS(call) : PX_WHOLE(call), fd,             \
-			     (uint32_t)(value), outcome_, address,                                 \
-			     result > 0 ? filled(address, length) : 0, PX_CALLER);                 \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
+		px_fd_record_more(site, px_unlikely(waits_) ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
+				  fd, (uint32_t)(value), outcome_, address,                        \
+				  result > 0 ? filled(address, length) : 0);                       \
+		px_hook_end(&sample_, (site).wrapper);                                             \
 		result;                                                                            \
 	})
 
 PX_WRAP ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
+	struct px_site site = PX_SITE(recv, recv);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.recv(fd, buffer, size, flags);
-	return RECEIVES(recv, recv, size, size, NULL, NULL, px_real.recv(fd, buffer, size, flags));
+	return RECEIVES(site, fd, flags, size, result, px_real.recv(fd, buffer, size, flags), size,
+			NULL, NULL);
 }
 
 PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
+	struct px_site site = PX_SITE(__recv_chk, recv);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recv_chk(fd, buffer, size, room, flags);
-	return RECEIVES(__recv_chk, recv, size, size, NULL, NULL,
-			px_real.__recv_chk(fd, buffer, size, room, flags));
+	return RECEIVES(site, fd, flags, size, result,
+			px_real.__recv_chk(fd, buffer, size, room, flags), size, NULL, NULL);
 }
 
 PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address,
 			 socklen_t *length)
 {
+	struct px_site site = PX_SITE(recvfrom, recvfrom);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvfrom(fd, buffer, size, flags, address, length);
-	return RECEIVES(recvfrom, recvfrom, size, size, received(address), length,
-			px_real.recvfrom(fd, buffer, size, flags, address, length));
+	return RECEIVES(site, fd, flags, size, result,
+			px_real.recvfrom(fd, buffer, size, flags, address, length), size,
+			received(address), length);
 }
 
 PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 			       __SOCKADDR_ARG address, socklen_t *length)
 {
+	struct px_site site = PX_SITE(__recvfrom_chk, recvfrom);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length);
-	return RECEIVES(__recvfrom_chk, recvfrom, size, size, received(address), length,
-			px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length));
+	return RECEIVES(site, fd, flags, size, result,
+			px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length),
+			size, received(address), length);
 }
 
 PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
+	struct px_site site = PX_SITE(recvmsg, recvmsg);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvmsg(fd, message, flags);
-	return RECEIVES(recvmsg, recvmsg, 0, message_size(message, result), NULL, NULL,
-			px_real.recvmsg(fd, message, flags));
+	return RECEIVES(site, fd, flags, 0, result, px_real.recvmsg(fd, message, flags),
+			message_size(message, result), NULL, NULL);
 }
 
 /* Several at once: a try might return fewer than it would have waited for, so the socket is asked. */
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {
+	struct px_site site = PX_SITE(recvmmsg, recvmmsg);
+
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvmmsg(fd, messages, count, flags, timeout);
-	return PX_FD_WAITS(recvmmsg, recvmmsg, fd,
-			   !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count, count,
-			   px_real.recvmmsg(fd, messages, count, flags, timeout));
+	return PX_FD_CALL_WAITS(
+		site, fd, !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count, result,
+		px_real.recvmmsg(fd, messages, count, flags, timeout), count, px_outcome(result));
 }

@@ -30,7 +30,7 @@ PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 		result = PX_REAL(&sample, px_real.pthread_spin_lock(lock));
 		waited = waited_ns(since);
 	}
-	px_hook_record(site, PX_IS_WHOLE, lock, waited, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, lock, waited, 0, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -45,7 +45,7 @@ PX_WRAP int pthread_spin_trylock(pthread_spinlock_t *lock)
 		return px_real.pthread_spin_trylock(lock);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
-	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -59,7 +59,7 @@ PX_WRAP int pthread_spin_unlock(pthread_spinlock_t *lock)
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_unlock(lock);
 	sample = px_hook_begin();
-	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_spin_unlock(lock));
 	px_hook_end(&sample, site.wrapper);
 	return result;
@@ -73,7 +73,7 @@ PX_WRAP int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_init(lock, shared);
 	result = px_real.pthread_spin_init(lock, shared);
-	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, result);
+	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, result);
 	return result;
 }
 
@@ -83,6 +83,6 @@ PX_WRAP int pthread_spin_destroy(pthread_spinlock_t *lock)
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_destroy(lock);
-	px_hook_record(site, PX_IS_WHOLE, lock, 0, 0, 0);
+	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_spin_destroy(lock);
 }

@@ -34,33 +34,12 @@ static bool would_wait(FILE *stream, int fd)
 #endif
 }
 
-/* Of a call that reads, and one that does not; size and outcome are evaluated after it. */
-#define STREAM_READS(symbol, call, stream, size, outcome, real)                                    \
+/* PX_FD_CALL_WAITS() for a call that reads from a stream. */
+#define STREAM_READS(site, stream, result, real, size, outcome)                                    \
 	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		int fd_ = fd_of(stream);                                                           \
-		bool waits_ = would_wait(stream, fd_);                                             \
-		if (px_unlikely(waits_))                                                           \
-			px_hook_fd(PX_WRAPPER_##symbol, PX_BEGINS(call), fd_, 0, 0, PX_CALLER);    \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = (outcome);                                                      \
-		px_hook_fd(PX_WRAPPER_##symbol,                                                    \
-			   px_unlikely(waits_) ? PX_ENDS(call) : PX_WHOLE(call), fd_,              \
-			   (uint32_t)(size), outcome_, PX_CALLER);                                 \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
-	})
-
-#define STREAM_TOLD(symbol, call, fd, size, outcome, real)                                         \
-	({                                                                                         \
-		struct px_hook_sample sample_ = px_hook_begin();                                   \
-		int fd_ = (fd);                                                                    \
-		__typeof__(real) result = PX_REAL(&sample_, real);                                 \
-		int64_t outcome_ = (outcome);                                                      \
-		px_hook_fd(PX_WRAPPER_##symbol, PX_WHOLE(call), fd_, (uint32_t)(size), outcome_,   \
-			   PX_CALLER);                                                             \
-		px_hook_end(&sample_, PX_WRAPPER_##symbol);                                        \
-		result;                                                                            \
+		int stream_fd_ = fd_of(stream);                                                    \
+		PX_FD_CALL_WAITS(site, stream_fd_, would_wait(stream, stream_fd_), 0, result,      \
+				 real, size, outcome);                                             \
 	})
 
 static int64_t opened(FILE *stream)
@@ -68,72 +47,59 @@ static int64_t opened(FILE *stream)
 	return stream ? px_fd_opened(fd_of(stream)) : -(int64_t)errno;
 }
 
+static void record_open(struct px_site site, FILE *stream, const char *path)
+{
+	int64_t outcome = opened(stream);
+
+	px_fd_record_path(site, stream ? (int)outcome : -1, 0, outcome, path);
+}
+
 #define FOPEN(symbol)                                                                              \
 	PX_WRAP FILE *symbol(const char *path, const char *mode)                                   \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fopen);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode);                                         \
-		return opened_told(PX_WRAPPER_##symbol, px_real.symbol, path, mode, PX_CALLER);    \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode),                \
+					  record_open(site, result, path));                        \
 	}
-
-static FILE *opened_told(enum px_wrapper wrapper, __typeof__(fopen) *real, const char *path,
-			 const char *mode, void *caller)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	FILE *stream = PX_REAL(&sample, real(path, mode));
-	int64_t outcome = opened(stream);
-
-	px_hook_path(wrapper, PX_WHOLE(fopen), stream ? (int)outcome : -1, 0, outcome, path,
-		     caller);
-	px_hook_end(&sample, wrapper);
-	return stream;
-}
 FOPEN(fopen)
 FOPEN(fopen64)
-
-static FILE *reopened_told(enum px_wrapper wrapper, __typeof__(freopen) *real, const char *path,
-			   const char *mode, FILE *old, void *caller)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	FILE *stream = PX_REAL(&sample, real(path, mode, old));
-	int64_t outcome = opened(stream);
-
-	px_hook_path(wrapper, PX_WHOLE(fopen), stream ? (int)outcome : -1, 0, outcome, path,
-		     caller);
-	px_hook_end(&sample, wrapper);
-	return stream;
-}
 
 #define FREOPEN(symbol)                                                                            \
 	PX_WRAP FILE *symbol(const char *path, const char *mode, FILE *stream)                     \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fopen);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode, stream);                                 \
-		return reopened_told(PX_WRAPPER_##symbol, px_real.symbol, path, mode, stream,      \
-				     PX_CALLER);                                                   \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode, stream),        \
+					  record_open(site, result, path));                        \
 	}
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
 PX_WRAP FILE *fdopen(int fd, const char *mode)
 {
+	struct px_site site = PX_SITE(fdopen, fdopen);
+
 	if (PX_NOT_TRACED(stdio))
 		return px_real.fdopen(fd, mode);
-	return STREAM_TOLD(fdopen, fdopen, fd, 0, result ? fd : -(int64_t)errno,
-			   px_real.fdopen(fd, mode));
+	return PX_FD_CALL(site, fd, result, px_real.fdopen(fd, mode), 0,
+			  result ? fd : -(int64_t)errno);
 }
 
-static int traced_fclose(FILE *stream, void *caller)
+static int traced_fclose(struct px_site site, FILE *stream)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	int fd = fd_of(stream);
-	bool is_told = px_hook_gives_up(PX_WRAPPER_fclose, PX_WHOLE(fclose), fd, caller);
+	bool is_recorded = px_fd_record_close(site, fd);
 	int result = PX_REAL(&sample, px_real.fclose(stream));
-	int64_t outcome = px_outcome(result);
 
-	if (!is_told)
-		px_hook_fd(PX_WRAPPER_fclose, PX_WHOLE(fclose), fd, 0, outcome, caller);
-	px_hook_end(&sample, PX_WRAPPER_fclose);
+	if (!is_recorded)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -143,7 +109,7 @@ PX_WRAP int fclose(FILE *stream)
 		px_fd_set_kind(fd_of(stream), PX_FD_UNKNOWN);
 		return px_real.fclose(stream);
 	}
-	return traced_fclose(stream, PX_CALLER);
+	return traced_fclose(PX_SITE(fclose, fclose), stream);
 }
 
 /* Whole items, or why there are none. */
@@ -155,11 +121,13 @@ static int64_t items(size_t count, size_t size, FILE *stream)
 #define FREAD(symbol)                                                                              \
 	PX_WRAP size_t symbol(void *buffer, size_t size, size_t count, FILE *stream)               \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fread);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
-		return STREAM_READS(symbol, fread, stream, size * count,                           \
-				    items(result, size, stream),                                   \
-				    px_real.symbol(buffer, size, count, stream));                  \
+		return STREAM_READS(site, stream, result,                                          \
+				    px_real.symbol(buffer, size, count, stream), size * count,     \
+				    items(result, size, stream));                                  \
 	}
 FREAD(fread)
 FREAD(fread_unlocked)
@@ -167,11 +135,13 @@ FREAD(fread_unlocked)
 #define FREAD_CHK(symbol)                                                                          \
 	PX_WRAP size_t symbol(void *buffer, size_t room, size_t size, size_t count, FILE *stream)  \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fread);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, room, size, count, stream);                  \
-		return STREAM_READS(symbol, fread, stream, size * count,                           \
-				    items(result, size, stream),                                   \
-				    px_real.symbol(buffer, room, size, count, stream));            \
+		return STREAM_READS(site, stream, result,                                          \
+				    px_real.symbol(buffer, room, size, count, stream),             \
+				    size * count, items(result, size, stream));                    \
 	}
 FREAD_CHK(__fread_chk)
 FREAD_CHK(__fread_unlocked_chk)
@@ -179,11 +149,13 @@ FREAD_CHK(__fread_unlocked_chk)
 #define FWRITE(symbol)                                                                             \
 	PX_WRAP size_t symbol(const void *buffer, size_t size, size_t count, FILE *stream)         \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fwrite);                                     \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
-		return STREAM_TOLD(symbol, fwrite, fd_of(stream), size * count,                    \
-				   items(result, size, stream),                                    \
-				   px_real.symbol(buffer, size, count, stream));                   \
+		return PX_FD_CALL(site, fd_of(stream), result,                                     \
+				  px_real.symbol(buffer, size, count, stream), size * count,       \
+				  items(result, size, stream));                                    \
 	}
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
@@ -198,10 +170,12 @@ static int64_t line_of(const char *text, FILE *stream)
 #define FGETS(symbol)                                                                              \
 	PX_WRAP char *symbol(char *text, int size, FILE *stream)                                   \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fgets);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, size, stream);                                 \
-		return STREAM_READS(symbol, fgets, stream, size, line_of(result, stream),          \
-				    px_real.symbol(text, size, stream));                           \
+		return STREAM_READS(site, stream, result, px_real.symbol(text, size, stream),      \
+				    size, line_of(result, stream));                                \
 	}
 FGETS(fgets)
 FGETS(fgets_unlocked)
@@ -209,10 +183,13 @@ FGETS(fgets_unlocked)
 #define FGETS_CHK(symbol)                                                                          \
 	PX_WRAP char *symbol(char *text, size_t room, int size, FILE *stream)                      \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fgets);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, room, size, stream);                           \
-		return STREAM_READS(symbol, fgets, stream, size, line_of(result, stream),          \
-				    px_real.symbol(text, room, size, stream));                     \
+		return STREAM_READS(site, stream, result,                                          \
+				    px_real.symbol(text, room, size, stream), size,                \
+				    line_of(result, stream));                                      \
 	}
 FGETS_CHK(__fgets_chk)
 FGETS_CHK(__fgets_unlocked_chk)
@@ -225,19 +202,24 @@ static int64_t line_length(ssize_t length, FILE *stream)
 
 PX_WRAP ssize_t getline(char **line, size_t *size, FILE *stream)
 {
+	struct px_site site = PX_SITE(getline, getline);
+
 	if (PX_NOT_TRACED(stdio))
 		return px_real.getline(line, size, stream);
-	return STREAM_READS(getline, getline, stream, 0, line_length(result, stream),
-			    px_real.getline(line, size, stream));
+	return STREAM_READS(site, stream, result, px_real.getline(line, size, stream), 0,
+			    line_length(result, stream));
 }
 
 #define GETDELIM(symbol)                                                                           \
 	PX_WRAP ssize_t symbol(char **line, size_t *size, int delimiter, FILE *stream)             \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, getline);                                    \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(line, size, delimiter, stream);                      \
-		return STREAM_READS(symbol, getline, stream, 0, line_length(result, stream),       \
-				    px_real.symbol(line, size, delimiter, stream));                \
+		return STREAM_READS(site, stream, result,                                          \
+				    px_real.symbol(line, size, delimiter, stream), 0,              \
+				    line_length(result, stream));                                  \
 	}
 GETDELIM(getdelim)
 GETDELIM(__getdelim)
@@ -245,22 +227,25 @@ GETDELIM(__getdelim)
 #define FPUTS(symbol)                                                                              \
 	PX_WRAP int symbol(const char *text, FILE *stream)                                         \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fputs);                                      \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, stream);                                       \
-		return STREAM_TOLD(symbol, fputs, fd_of(stream), strlen(text),                     \
-				   result < 0 ? -(int64_t)errno : (int64_t)strlen(text),           \
-				   px_real.symbol(text, stream));                                  \
+		return PX_FD_CALL(site, fd_of(stream), result, px_real.symbol(text, stream),       \
+				  strlen(text),                                                    \
+				  result < 0 ? -(int64_t)errno : (int64_t)strlen(text));           \
 	}
 FPUTS(fputs)
 FPUTS(fputs_unlocked)
 
 PX_WRAP int puts(const char *text)
 {
+	struct px_site site = PX_SITE(puts, fputs);
+
 	if (PX_NOT_TRACED(stdio))
 		return px_real.puts(text);
-	return STREAM_TOLD(puts, fputs, fd_of(stdout), strlen(text) + 1,
-			   result < 0 ? -(int64_t)errno : (int64_t)strlen(text) + 1,
-			   px_real.puts(text));
+	return PX_FD_CALL(site, fd_of(stdout), result, px_real.puts(text), strlen(text) + 1,
+			  result < 0 ? -(int64_t)errno : (int64_t)strlen(text) + 1);
 }
 
 /*
@@ -268,15 +253,19 @@ PX_WRAP int puts(const char *text)
  * used up by it, so it is called in one place.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
-	(PX_NOT_TRACED(stdio) ? (real) :                                                           \
-				STREAM_TOLD(symbol, fprintf, fd, 0, px_outcome(result), real))
-
-#define SCANNED(symbol, stream, real)                                                              \
 	(PX_NOT_TRACED(stdio) ?                                                                    \
 		 (real) :                                                                          \
-		 STREAM_READS(symbol, fscanf, stream, 0,                                           \
-			      result == EOF && ferror_unlocked(stream) ? -(int64_t)errno : result, \
-			      real))
+		 PX_FD_CALL(PX_SITE(symbol, fprintf), fd, result, real, 0, px_outcome(result)))
+
+#define SCANNED(symbol, stream, real)                                                              \
+	(PX_NOT_TRACED(stdio) ? (real) :                                                           \
+				STREAM_READS(PX_SITE(symbol, fscanf), stream, result, real, 0,     \
+					     scan_outcome(result, stream)))
+
+static int64_t scan_outcome(int result, FILE *stream)
+{
+	return result == EOF && ferror_unlocked(stream) ? -(int64_t)errno : result;
+}
 
 #define WITH_ARGUMENTS(last, value)                                                                \
 	va_list arguments;                                                                         \
@@ -393,36 +382,33 @@ SCAN_FAMILY(__isoc23_)
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \
+		struct px_site site = PX_SITE(symbol, fflush);                                     \
+                                                                                                   \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream);                                             \
-		return STREAM_TOLD(symbol, fflush, stream ? fd_of(stream) : -1, 0,                 \
-				   px_outcome(result), px_real.symbol(stream));                    \
+		return PX_FD_CALL(site, stream ? fd_of(stream) : -1, result,                       \
+				  px_real.symbol(stream), 0, px_outcome(result));                  \
 	}
 FFLUSH(fflush)
 FFLUSH(fflush_unlocked)
 
-static void told_seek(enum px_wrapper wrapper, FILE *stream, int64_t offset, int whence, int result,
-		      void *caller)
+static void record_seek(struct px_site site, FILE *stream, int64_t offset, int whence, int result)
 {
 	int64_t outcome = px_outcome(result);
 
-	px_hook_more(wrapper, PX_WHOLE(fseek), fd_of(stream), (uint32_t)whence, outcome, &offset,
-		     sizeof(offset), caller);
+	px_fd_record_more(site, PX_RECORD_WHOLE, fd_of(stream), (uint32_t)whence, outcome, &offset,
+			  sizeof(offset));
 }
 
 #define FSEEK(symbol, offset_type)                                                                 \
 	PX_WRAP int symbol(FILE *stream, offset_type offset, int whence)                           \
 	{                                                                                          \
-		struct px_hook_sample sample;                                                      \
-		int result;                                                                        \
+		struct px_site site = PX_SITE(symbol, fseek);                                      \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream, offset, whence);                             \
-		sample = px_hook_begin();                                                          \
-		result = PX_REAL(&sample, px_real.symbol(stream, offset, whence));                 \
-		told_seek(PX_WRAPPER_##symbol, stream, offset, whence, result, PX_CALLER);         \
-		px_hook_end(&sample, PX_WRAPPER_##symbol);                                         \
-		return result;                                                                     \
+		return PX_CALL_AND_RECORD(site, result, px_real.symbol(stream, offset, whence),    \
+					  record_seek(site, stream, offset, whence, result));      \
 	}
 FSEEK(fseek, long)
 FSEEK(fseeko, off_t)

@@ -24,8 +24,7 @@ PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px
 
 	if (length > 0)
 		memcpy(told->text, text, length);
-	px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, flags), told,
-			  sizeof(told->data) + length, site.caller);
+	px_hook_record_long(site, flags, told, sizeof(told->data) + length);
 }
 
 #endif

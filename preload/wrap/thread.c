@@ -91,8 +91,9 @@ static void end_thread(void *round)
 		px_standalone_main_ends();
 	if (PX_NOT_TRACED(thread))
 		return;
-	px_hook_object((enum px_wrapper)PX_NO_WRAPPER_THREAD_END, PX_WHOLE(txtrace_thread_end),
-		       (void *)pthread_self(), leaves ? END_RETURNED : END_CANCELLED, 0, 0, NULL);
+	px_hook_record(PX_SITE_WITHOUT_WRAPPER(THREAD_END, txtrace_thread_end, NULL),
+		       PX_RECORD_WHOLE, (void *)pthread_self(),
+		       leaves ? END_RETURNED : END_CANCELLED, 0, 0);
 }
 
 /* Of the main thread nothing is recorded when it returns: the process ends then. */
@@ -112,8 +113,9 @@ static void record_start(union start start)
 				     .value = px_thread_tid()},
 		  .start = start.address};
 
-	px_callpoint_long(PX_NO_WRAPPER_THREAD_START, PX_WHOLE(txtrace_thread_start), &data,
-			  sizeof(data), (void *)start.address);
+	px_hook_record_long(
+		PX_SITE_WITHOUT_WRAPPER(THREAD_START, txtrace_thread_start, (void *)start.address),
+		PX_RECORD_WHOLE, &data, sizeof(data));
 }
 
 /* What the thread is to do, and its argument: the birth is not ours any more then. */
@@ -199,8 +201,7 @@ static void record_create(struct px_site site, const struct birth *birth, pthrea
 				     .result = (int16_t)error},
 		  .start = birth->start.address};
 
-	px_callpoint_long(site.wrapper, PX_CALL_AT(site.call, PX_IS_WHOLE), &data, sizeof(data),
-			  site.caller);
+	px_hook_record_long(site, PX_RECORD_WHOLE, &data, sizeof(data));
 }
 
 /* A thread of C11 that is being created: another object's thrd_create() may call our pthread_create(), for the same. */
@@ -274,30 +275,32 @@ PX_WRAP int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 
 PX_WRAP void pthread_exit(void *value)
 {
+	struct px_site site = PX_SITE(pthread_exit, pthread_exit);
+
 	leaves = true;
 	if (!PX_NOT_TRACED(thread))
-		px_hook_object(PX_WRAPPER_pthread_exit, PX_WHOLE(pthread_exit),
-			       (void *)pthread_self(), 0, 0, 0, PX_CALLER);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)pthread_self(), 0, 0, 0);
 	px_real.pthread_exit(value);
 	__builtin_unreachable();
 }
 
 PX_WRAP void thrd_exit(int value)
 {
+	struct px_site site = PX_SITE(thrd_exit, thrd_exit);
+
 	leaves = true;
 	if (!PX_NOT_TRACED(thread))
-		px_hook_object(PX_WRAPPER_thrd_exit, PX_WHOLE(thrd_exit), (void *)pthread_self(), 0,
-			       0, 0, PX_CALLER);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)pthread_self(), 0, 0, 0);
 	px_real.thrd_exit(value);
 	__builtin_unreachable();
 }
 
 /* Joins.  To try is to join, where the thread has ended. */
 
-static void record_join(enum px_wrapper wrapper, uint32_t call_at, pthread_t thread,
-			uint32_t timeout_ms, int result, void *caller)
+static void record_join(struct px_site site, uint32_t flags, pthread_t thread, uint32_t timeout_ms,
+			int result)
 {
-	px_hook_object(wrapper, call_at, (void *)thread, timeout_ms, 0, result, caller);
+	px_hook_record(site, flags, (void *)thread, timeout_ms, 0, result);
 }
 
 /* EBUSY: it has not ended, or it cannot be tried. */
@@ -308,21 +311,19 @@ static int try_join(struct px_hook_sample *sample, pthread_t thread, void **valu
 	return PX_REAL(sample, px_real.pthread_tryjoin_np(thread, value));
 }
 
-static int traced_join(pthread_t thread, void **value, void *caller)
+static int traced_join(struct px_site site, pthread_t thread, void **value)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	int result = try_join(&sample, thread, value);
 
 	if (result != EBUSY) {
-		record_join(PX_WRAPPER_pthread_join, PX_WHOLE(pthread_join), thread, 0, result,
-			    caller);
+		record_join(site, PX_RECORD_WHOLE, thread, 0, result);
 	} else {
-		record_join(PX_WRAPPER_pthread_join, PX_BEGINS(pthread_join), thread, 0, 0, caller);
+		record_join(site, PX_RECORD_BEGINS, thread, 0, 0);
 		result = PX_REAL(&sample, px_real.pthread_join(thread, value));
-		record_join(PX_WRAPPER_pthread_join, PX_ENDS(pthread_join), thread, 0, result,
-			    caller);
+		record_join(site, PX_RECORD_ENDS, thread, 0, result);
 	}
-	px_hook_end(&sample, PX_WRAPPER_pthread_join);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -330,7 +331,7 @@ PX_WRAP int pthread_join(pthread_t thread, void **value)
 {
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_join(thread, value);
-	return traced_join(thread, value, PX_CALLER);
+	return traced_join(PX_SITE(pthread_join, pthread_join), thread, value);
 }
 
 /* C11 has nothing to try with: its threads are those of POSIX.  What fails otherwise is the real function's to say. */
@@ -346,8 +347,8 @@ static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
 		result = PX_REAL(&sample, px_real.thrd_join(thread, value));
 	else if (value)
 		*value = (int)(intptr_t)given;
-	px_hook_record(site, error == EBUSY ? PX_RECORD_ENDS : PX_IS_WHOLE, (void *)thread, 0, 0,
-		       px_c11_error(result));
+	px_hook_record(site, error == EBUSY ? PX_RECORD_ENDS : PX_RECORD_WHOLE, (void *)thread, 0,
+		       0, px_c11_error(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -361,17 +362,12 @@ PX_WRAP int thrd_join(thrd_t thread, int *value)
 
 PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 {
-	struct px_hook_sample sample;
-	int result;
+	struct px_site site = PX_SITE(pthread_tryjoin_np, pthread_tryjoin_np);
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_tryjoin_np(thread, value);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.pthread_tryjoin_np(thread, value));
-	record_join(PX_WRAPPER_pthread_tryjoin_np, PX_WHOLE(pthread_tryjoin_np), thread, 0, result,
-		    PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pthread_tryjoin_np);
-	return result;
+	return PX_CALL_AND_RECORD(site, result, px_real.pthread_tryjoin_np(thread, value),
+				  record_join(site, PX_RECORD_WHOLE, thread, 0, result));
 }
 
 /* In ms from now; all ones: for ever.  False: the time is none, and the real function has to say so. */
@@ -395,8 +391,7 @@ static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *m
 }
 
 struct timed_join {
-	enum px_wrapper wrapper;
-	uint32_t whole, begins, ends;
+	struct px_site site;
 	pthread_t thread;
 	void **value;
 	clockid_t clock;
@@ -405,12 +400,12 @@ struct timed_join {
 
 static int really_join(const struct timed_join *join)
 {
-	if (join->wrapper == PX_WRAPPER_pthread_timedjoin_np)
+	if (join->site.call == PX_CALL_pthread_timedjoin_np)
 		return px_real.pthread_timedjoin_np(join->thread, join->value, join->until);
 	return px_real.pthread_clockjoin_np(join->thread, join->value, join->clock, join->until);
 }
 
-static int traced_timed_join(const struct timed_join *join, void *caller)
+static int traced_timed_join(const struct timed_join *join)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	uint32_t ms;
@@ -424,76 +419,55 @@ static int traced_timed_join(const struct timed_join *join, void *caller)
 		waits = result == EBUSY;
 	}
 	if (waits) {
-		record_join(join->wrapper, join->begins, join->thread, ms, 0, caller);
+		record_join(join->site, PX_RECORD_BEGINS, join->thread, ms, 0);
 		result = PX_REAL(&sample, really_join(join));
 	}
-	record_join(join->wrapper, waits ? join->ends : join->whole, join->thread, ms, result,
-		    caller);
-	px_hook_end(&sample, join->wrapper);
+	record_join(join->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, join->thread, ms, result);
+	px_hook_end(&sample, join->site.wrapper);
 	return result;
 }
 
 PX_WRAP int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
 {
-	const struct timed_join join = {PX_WRAPPER_pthread_timedjoin_np,
-					PX_WHOLE(pthread_timedjoin_np),
-					PX_BEGINS(pthread_timedjoin_np),
-					PX_ENDS(pthread_timedjoin_np),
-					thread,
-					value,
-					CLOCK_REALTIME,
-					until};
+	const struct timed_join join = {PX_SITE(pthread_timedjoin_np, pthread_timedjoin_np), thread,
+					value, CLOCK_REALTIME, until};
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_timedjoin_np(thread, value, until);
-	return traced_timed_join(&join, PX_CALLER);
+	return traced_timed_join(&join);
 }
 
 PX_WRAP int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
 				 const struct timespec *until)
 {
-	const struct timed_join join = {PX_WRAPPER_pthread_clockjoin_np,
-					PX_WHOLE(pthread_clockjoin_np),
-					PX_BEGINS(pthread_clockjoin_np),
-					PX_ENDS(pthread_clockjoin_np),
-					thread,
-					value,
-					clock,
-					until};
+	const struct timed_join join = {PX_SITE(pthread_clockjoin_np, pthread_clockjoin_np), thread,
+					value, clock, until};
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_clockjoin_np(thread, value, clock, until);
-	return traced_timed_join(&join, PX_CALLER);
+	return traced_timed_join(&join);
 }
 
 PX_WRAP int pthread_detach(pthread_t thread)
 {
-	struct px_hook_sample sample;
-	int result;
+	struct px_site site = PX_SITE(pthread_detach, pthread_detach);
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_detach(thread);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.pthread_detach(thread));
-	px_hook_object(PX_WRAPPER_pthread_detach, PX_WHOLE(pthread_detach), (void *)thread, 0, 0,
-		       result, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pthread_detach);
-	return result;
+	return PX_CALL_AND_RECORD(
+		site, result, px_real.pthread_detach(thread),
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result));
 }
 
 PX_WRAP int thrd_detach(thrd_t thread)
 {
 	struct px_site site = PX_SITE(thrd_detach, thrd_detach);
-	struct px_hook_sample sample;
-	int result;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.thrd_detach(thread);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.thrd_detach(thread));
-	px_hook_record(site, PX_IS_WHOLE, (void *)thread, 0, 0, px_c11_error(result));
-	px_hook_end(&sample, site.wrapper);
-	return result;
+	return PX_CALL_AND_RECORD(
+		site, result, px_real.thrd_detach(thread),
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, px_c11_error(result)));
 }
 
 /*
@@ -503,36 +477,33 @@ PX_WRAP int thrd_detach(thrd_t thread)
 
 PX_WRAP int pthread_cancel(pthread_t thread)
 {
+	struct px_site site = PX_SITE(pthread_cancel, pthread_cancel);
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_cancel(thread);
 	sample = px_hook_begin();
-	px_hook_object(PX_WRAPPER_pthread_cancel, PX_WHOLE(pthread_cancel), (void *)thread, 0, 0, 0,
-		       PX_CALLER);
+	px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_cancel(thread));
 	if (result != 0)
-		px_hook_object(PX_WRAPPER_pthread_cancel, PX_WHOLE(pthread_cancel), (void *)thread,
-			       0, 0, result, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pthread_cancel);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
-static int traced_kill(pthread_t thread, int number, void *caller)
+static int traced_kill(struct px_site site, pthread_t thread, int number)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	bool sends = number > 0 && number < NSIG;
 	int result;
 
 	if (sends)
-		px_hook_object(PX_WRAPPER_pthread_kill, PX_WHOLE(pthread_kill), (void *)thread,
-			       (uint32_t)number, 0, 0, caller);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, (uint32_t)number, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_kill(thread, number));
 	if (!sends)
-		px_hook_object(PX_WRAPPER_pthread_kill, PX_WHOLE(pthread_kill), (void *)thread,
-			       (uint32_t)number, 0, result, caller);
-	px_hook_end(&sample, PX_WRAPPER_pthread_kill);
+		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, (uint32_t)number, 0, result);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -540,25 +511,25 @@ PX_WRAP int pthread_kill(pthread_t thread, int number)
 {
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_kill(thread, number);
-	return traced_kill(thread, number, PX_CALLER);
+	return traced_kill(PX_SITE(pthread_kill, pthread_kill), thread, number);
+}
+
+static void record_name(struct px_site site, pthread_t thread, const char *name, int result)
+{
+	struct px_text_arg data = {.data.of_object = {.object = (uint64_t)(uintptr_t)thread,
+						      .result = (int16_t)result}};
+
+	px_text_arg_record(site, PX_RECORD_WHOLE, &data, name);
 }
 
 PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 {
-	struct px_hook_sample sample;
-	struct px_text_arg told;
-	int result;
+	struct px_site site = PX_SITE(pthread_setname_np, pthread_setname_np);
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setname_np(thread, name);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.pthread_setname_np(thread, name));
-	told.data.of_object = (__typeof__(told.data.of_object)){
-		.object = (uint64_t)(uintptr_t)thread, .result = (int16_t)result};
-	px_text_arg_record(PX_SITE(pthread_setname_np, pthread_setname_np), PX_IS_WHOLE, &told,
-			   name);
-	px_hook_end(&sample, PX_WRAPPER_pthread_setname_np);
-	return result;
+	return PX_CALL_AND_RECORD(site, result, px_real.pthread_setname_np(thread, name),
+				  record_name(site, thread, name, result));
 }
 
 /* Priorities: as the kernel counts them. */
@@ -574,19 +545,20 @@ static uint32_t priority_of(pthread_t thread, int *policy)
 			       pthread_equal(thread, pthread_self()));
 }
 
-static void record_priority(enum px_wrapper wrapper, uint32_t call_at, pthread_t thread,
-			    const uint32_t priority[2], int result, void *caller)
+static void record_priority(struct px_site site, pthread_t thread, const uint32_t priority[2],
+			    int result)
 {
 	int saved_errno = errno;
 
 	if (result == 0 && pthread_equal(thread, pthread_self()))
 		px_thread_renew();
-	px_hook_object(wrapper, call_at, (void *)thread, priority[1], priority[0], result, caller);
+	px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, priority[1], priority[0], result);
 	errno = saved_errno;
 }
 
 PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
+	struct px_site site = PX_SITE(pthread_setschedparam, pthread_setschedparam);
 	struct px_hook_sample sample;
 	uint32_t priority[2];
 	int result, old;
@@ -598,14 +570,14 @@ PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sch
 	result = PX_REAL(&sample, px_real.pthread_setschedparam(thread, policy, param));
 	priority[1] = kernel_priority(policy, param->sched_priority,
 				      pthread_equal(thread, pthread_self()));
-	record_priority(PX_WRAPPER_pthread_setschedparam, PX_WHOLE(pthread_setschedparam), thread,
-			priority, result, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pthread_setschedparam);
+	record_priority(site, thread, priority, result);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
 PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
 {
+	struct px_site site = PX_SITE(pthread_setschedprio, pthread_setschedprio);
 	struct px_hook_sample sample;
 	uint32_t priority[2];
 	int result, policy;
@@ -616,9 +588,8 @@ PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
 	priority[0] = priority_of(thread, &policy);
 	result = PX_REAL(&sample, px_real.pthread_setschedprio(thread, value));
 	priority[1] = kernel_priority(policy, value, pthread_equal(thread, pthread_self()));
-	record_priority(PX_WRAPPER_pthread_setschedprio, PX_WHOLE(pthread_setschedprio), thread,
-			priority, result, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_pthread_setschedprio);
+	record_priority(site, thread, priority, result);
+	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
@@ -637,17 +608,17 @@ static uint32_t priority_of_pid(pid_t pid, int *policy)
 }
 
 /* result: 0, or an error number. */
-static void record_scheduler(enum px_wrapper wrapper, pid_t pid, const uint32_t priority[2],
-			     int result, void *caller)
+static void record_scheduler(struct px_site site, pid_t pid, const uint32_t priority[2], int result)
 {
 	if (result == 0 && is_calling_thread(pid))
 		px_thread_renew();
-	px_hook_object(wrapper, PX_WHOLE(sched_setscheduler), (void *)(intptr_t)pid, priority[1],
-		       priority[0], result, caller);
+	px_hook_record(site, PX_RECORD_WHOLE, (void *)(intptr_t)pid, priority[1], priority[0],
+		       result);
 }
 
 PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
+	struct px_site site = PX_SITE(sched_setscheduler, sched_setscheduler);
 	struct px_hook_sample sample;
 	int result, old, saved_errno = errno;
 	uint32_t priority[2];
@@ -660,15 +631,15 @@ PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *
 	result = PX_REAL(&sample, px_real.sched_setscheduler(pid, policy, param));
 	saved_errno = errno;
 	priority[1] = result >= 0 ? priority_of_pid(pid, &old) : priority[0];
-	record_scheduler(PX_WRAPPER_sched_setscheduler, pid, priority, result < 0 ? saved_errno : 0,
-			 PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_sched_setscheduler);
+	record_scheduler(site, pid, priority, result < 0 ? saved_errno : 0);
+	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return result;
 }
 
 PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
 {
+	struct px_site site = PX_SITE(sched_setparam, sched_setscheduler);
 	struct px_hook_sample sample;
 	int result, policy, saved_errno = errno;
 	uint32_t priority[2];
@@ -681,9 +652,8 @@ PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
 	result = PX_REAL(&sample, px_real.sched_setparam(pid, param));
 	saved_errno = errno;
 	priority[1] = result == 0 ? priority_of_pid(pid, &policy) : priority[0];
-	record_scheduler(PX_WRAPPER_sched_setparam, pid, priority, result < 0 ? saved_errno : 0,
-			 PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_sched_setparam);
+	record_scheduler(site, pid, priority, result < 0 ? saved_errno : 0);
+	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return result;
 }

@@ -12,18 +12,14 @@ static void *address_of(timer_t timer)
 
 PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
-	struct px_hook_sample sample;
-	int result;
+	struct px_site site = PX_SITE(timer_create, timer_create);
 
 	if (PX_NOT_TRACED(timer))
 		return px_real.timer_create(clock, event, timer);
-	sample = px_hook_begin();
-	result = PX_REAL(&sample, px_real.timer_create(clock, event, timer));
-	px_hook_object(PX_WRAPPER_timer_create, PX_WHOLE(timer_create),
-		       result == 0 ? address_of(*timer) : NULL, (uint32_t)clock, 0,
-		       result == 0 ? 0 : errno, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_timer_create);
-	return result;
+	return PX_CALL_AND_RECORD(site, result, px_real.timer_create(clock, event, timer),
+				  px_hook_record(site, PX_RECORD_WHOLE,
+						 result == 0 ? address_of(*timer) : NULL,
+						 (uint32_t)clock, 0, result == 0 ? 0 : errno));
 }
 
 /* In ms from now.  It asks the timer only where the time is not that already. */
@@ -38,8 +34,8 @@ static uint32_t first_ms(timer_t timer, int flags, const struct timespec *first)
 	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
 }
 
-static void record_settime(timer_t timer, int flags, const struct itimerspec *value, int error,
-			   void *caller)
+static void record_settime(struct px_site site, timer_t timer, int flags,
+			   const struct itimerspec *value, int error)
 {
 	struct {
 		union px_call_data head;
@@ -51,13 +47,13 @@ static void record_settime(timer_t timer, int flags, const struct itimerspec *va
 	if (!error)
 		data.interval_ns = (uint64_t)value->it_interval.tv_sec * UINT64_C(1000000000) +
 				   (uint64_t)value->it_interval.tv_nsec;
-	px_callpoint_long(PX_WRAPPER_timer_settime, PX_WHOLE(timer_settime), &data, sizeof(data),
-			  caller);
+	px_hook_record_long(site, PX_RECORD_WHOLE, &data, sizeof(data));
 }
 
 PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *value,
 			  struct itimerspec *old)
 {
+	struct px_site site = PX_SITE(timer_settime, timer_settime);
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
@@ -66,28 +62,27 @@ PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *val
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.timer_settime(timer, flags, value, old));
 	saved_errno = errno;
-	record_settime(timer, flags, value, result == 0 ? 0 : saved_errno, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_timer_settime);
+	record_settime(site, timer, flags, value, result == 0 ? 0 : saved_errno);
+	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return result;
 }
 
 PX_WRAP int timer_delete(timer_t timer)
 {
+	struct px_site site = PX_SITE(timer_delete, timer_delete);
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
 	if (PX_NOT_TRACED(timer))
 		return px_real.timer_delete(timer);
 	sample = px_hook_begin();
-	px_hook_object(PX_WRAPPER_timer_delete, PX_WHOLE(timer_delete), address_of(timer), 0, 0, 0,
-		       PX_CALLER);
+	px_hook_record(site, PX_RECORD_WHOLE, address_of(timer), 0, 0, 0);
 	result = PX_REAL(&sample, px_real.timer_delete(timer));
 	saved_errno = errno;
 	if (result != 0)
-		px_hook_object(PX_WRAPPER_timer_delete, PX_WHOLE(timer_delete), address_of(timer),
-			       0, 0, saved_errno, PX_CALLER);
-	px_hook_end(&sample, PX_WRAPPER_timer_delete);
+		px_hook_record(site, PX_RECORD_WHOLE, address_of(timer), 0, 0, saved_errno);
+	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return result;
 }
