@@ -73,7 +73,7 @@ extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 /* This thread is at that: what it allocates then is for the C library's own use (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;
 
-PX_INLINE bool px_hook_passes(uint32_t group)
+PX_INLINE bool px_hook_is_off(uint32_t group)
 {
 	uint32_t groups = px_read_once(&px_hook_groups);
 
@@ -85,12 +85,12 @@ PX_INLINE bool px_hook_passes(uint32_t group)
 }
 
 /* Where a call is of two groups: whether this one is on. */
-PX_INLINE bool px_hook_has(uint32_t group)
+PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
 }
 
-#define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_passes(PX_GROUP_##group))
+#define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_##group))
 
 /*
  * True in a child of vfork: it has the memory of a thread that waits for it, and nothing that it would record is that
@@ -109,21 +109,21 @@ PX_INLINE bool px_in_vfork_child(void)
  * What a call costs beyond the real function: measured of each 251st of a thread's, a prime, so that it is each call's
  * turn in programs that always do the same few in turn.  The real function stands in PX_REAL().
  */
-#define PX_HOOK_TURNS 251
+#define PX_HOOK_SAMPLE_PERIOD 251
 
 struct px_hook_sample {
 	uint64_t since; /* 0: this one is not measured */
 	uint64_t real;
 };
 
-extern __thread uint32_t px_hook_turn PX_TLS;
+extern __thread uint32_t px_hook_nr_unsampled PX_TLS;
 
 /* True: this call's turn has come. */
-PX_INLINE bool px_hook_is_turn(void)
+PX_INLINE bool px_hook_takes_sample(void)
 {
-	if (px_likely(++px_hook_turn < PX_HOOK_TURNS))
+	if (px_likely(++px_hook_nr_unsampled < PX_HOOK_SAMPLE_PERIOD))
 		return false;
-	px_hook_turn = 0;
+	px_hook_nr_unsampled = 0;
 	return true;
 }
 
@@ -136,7 +136,7 @@ PX_INLINE struct px_hook_sample px_hook_begin(void)
 {
 	struct px_hook_sample sample = {0, 0};
 
-	if (px_hook_is_turn())
+	if (px_hook_takes_sample())
 		sample = px_hook_measure();
 	return sample;
 }

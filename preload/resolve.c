@@ -17,12 +17,13 @@
 struct px_real px_real;
 uint32_t px_hook_groups;
 void *px_hook_real_vfork, *px_hook_real_clone;
-__thread uint32_t px_hook_turn PX_TLS; /* once more: the model of a declaration is lost here */
+__thread uint32_t px_hook_nr_unsampled
+	PX_TLS; /* once more: the model of a declaration is lost here */
 __thread bool px_hook_is_preparing PX_TLS;
 
 static const struct {
 	char symbol[40];
-	uint16_t place;
+	uint16_t offset;
 	uint16_t call;
 } wrappers[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {#symbol, offsetof(struct px_real, symbol), PX_CALL_##call},
@@ -31,7 +32,7 @@ static const struct {
 
 static void **real_of(unsigned int i)
 {
-	return (void **)((char *)&px_real + wrappers[i].place);
+	return (void **)((char *)&px_real + wrappers[i].offset);
 }
 
 /* Functions of which glibc has an old version of another layout: the oldest that will do.  Else NULL. */
@@ -62,7 +63,7 @@ static void *newest(const char *symbol, void *found)
 }
 
 /* The C library may stand ahead of us, if it is preloaded itself: then nothing is behind. */
-static void *find(const char *symbol)
+static void *find_real(const char *symbol)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
 	Dl_info of_found, of_us;
@@ -95,7 +96,7 @@ static unsigned int minor_version(void)
  * What this C library is too old for is not asked for: an error of dlsym() is a message in memory, and an allocator in
  * front of us may have called us with its own lock held.
  */
-static bool cannot_be(const char *symbol, unsigned int minor)
+static bool is_too_new(const char *symbol, unsigned int minor)
 {
 	return strncmp(symbol, "__isoc23_", 9) == 0 && minor < 38;
 }
@@ -121,13 +122,13 @@ void px_hook_prepare(void)
 		const char *symbol = wrappers[i].symbol;
 
 		px_write_once(&next, i + 1);
-		if (cannot_be(symbol, minor))
+		if (is_too_new(symbol, minor))
 			continue;
-		px_write_once(real_of(i), find(symbol));
+		px_write_once(real_of(i), find_real(symbol));
 		__asm__ __volatile__("" : : : "memory"); /* dlsym() may come back to us */
 	}
-	px_write_once(&px_hook_real_vfork, find("vfork"));
-	px_write_once(&px_hook_real_clone, find("clone"));
+	px_write_once(&px_hook_real_vfork, find_real("vfork"));
+	px_write_once(&px_hook_real_clone, find_real("clone"));
 	dlerror(); /* what was missing is not the program's to hear of */
 	px_store_release(&is_prepared, 1);
 	px_write_once(&px_hook_is_preparing, was_preparing);

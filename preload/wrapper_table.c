@@ -123,7 +123,7 @@ static bool is_c_library(const char *path)
 	       strncmp(name, "librt.so", 8) == 0;
 }
 
-static void look_in(const struct library *library)
+static void find_versions(const struct library *library)
 {
 	for (unsigned int i = 0; i < PX_WRAPPERS; i++) {
 		uintptr_t function = (uintptr_t)*reals[i];
@@ -134,7 +134,7 @@ static void look_in(const struct library *library)
 	}
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *argument)
+static int inspect_library(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct library library;
 
@@ -149,12 +149,12 @@ static int look(struct dl_phdr_info *info, size_t size, void *argument)
 			     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
 			     &library);
 		if (library.hash && library.symbols && library.strings)
-			look_in(&library);
+			find_versions(&library);
 	}
 	return 0;
 }
 
-static const struct px_wrapper_row *tell_rows(uint32_t *nr_rows)
+static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 {
 	*nr_rows = PX_WRAPPERS;
 	return rows;
@@ -165,8 +165,8 @@ __attribute__((constructor(102))) static void begin(void)
 {
 	for (unsigned int i = 0; i < PX_WRAPPERS; i++)
 		rows[i].state = *reals[i] ? PX_WRAPPER_FOREIGN : PX_WRAPPER_MISSING;
-	dl_iterate_phdr(look, NULL);
-	px_callpoint_rows = tell_rows;
+	dl_iterate_phdr(inspect_library, NULL);
+	px_callpoint_rows = get_rows;
 }
 
 #endif

@@ -11,7 +11,7 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-size_t px_env_edit_room(char *const *envp)
+size_t px_env_edit_size(char *const *envp)
 {
 	size_t room = sizeof(char *);
 
@@ -20,7 +20,7 @@ size_t px_env_edit_room(char *const *envp)
 	return room;
 }
 
-static bool is_us(const char *object, size_t length)
+static bool is_our_object(const char *object, size_t length)
 {
 	const char *name = object;
 
@@ -33,7 +33,7 @@ static bool is_us(const char *object, size_t length)
 }
 
 /* LD_PRELOAD without us.  False: nothing else stands there. */
-static bool leave_us_out(const char *entry, char *to)
+static bool remove_us(const char *entry, char *to)
 {
 	const char *object = strchr(entry, '=') + 1;
 	bool has_other = false;
@@ -42,7 +42,7 @@ static bool leave_us_out(const char *entry, char *to)
 	while (*object) {
 		size_t length = strcspn(object, ": ");
 
-		if (length > 0 && !is_us(object, length)) {
+		if (length > 0 && !is_our_object(object, length)) {
 			if (has_other)
 				*to++ = ':';
 			to = mempcpy(to, object, length);
@@ -68,7 +68,7 @@ char **px_env_edit_make(char *const *envp, void *room)
 			continue;
 		if (!is_variable(*envp, "LD_PRELOAD")) {
 			*next++ = *envp;
-		} else if (leave_us_out(*envp, text)) {
+		} else if (remove_us(*envp, text)) {
 			*next++ = text;
 			text += strlen(text) + 1;
 		}

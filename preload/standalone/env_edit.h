@@ -11,7 +11,7 @@
  * It is made in `room`, whose size the first function tells, of the texts of envp, which may be NULL.  TXTRACE_OUT is
  * not in it, nor are we in LD_PRELOAD.  Async-signal-safe.
  */
-size_t px_env_edit_room(char *const *envp);
+size_t px_env_edit_size(char *const *envp);
 char **px_env_edit_make(char *const *envp, void *room);
 
 #endif

@@ -84,7 +84,7 @@ static bool has_object(long pid)
 	return found;
 }
 
-bool px_standalone_keeps_out(bool spawns)
+bool px_standalone_leaves_out(bool spawns)
 {
 	uint32_t pid = px_read_once(&px_standalone.pid);
 
@@ -106,17 +106,17 @@ static bool put(char *path, const char *text, bool is_name)
 	return !*text;
 }
 
-static bool put_expansion(char *path, char what)
+static bool put_expansion(char *path, char key)
 {
 	time_t now = time(NULL);
 	char text[32] = "%";
 	struct tm date;
 
-	if (what == 'e')
+	if (key == 'e')
 		return put(path, program_invocation_short_name, true);
-	if (what == 'p')
+	if (key == 'p')
 		snprintf(text, sizeof(text), "%ld", syscall(SYS_getpid));
-	else if (what == 't' && localtime_r(&now, &date))
+	else if (key == 't' && localtime_r(&now, &date))
 		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &date);
 	return put(path, text, true);
 }

@@ -18,7 +18,7 @@ struct px_standalone {
 extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
 
 /* True if what the process executes now, or spawns, is not to have us.  Async-signal-safe, also in a child of vfork. */
-bool px_standalone_keeps_out(bool spawns);
+bool px_standalone_leaves_out(bool spawns);
 
 /* The main thread ends, and the process is to end with its last thread but ours. */
 void px_standalone_main_ends(void);

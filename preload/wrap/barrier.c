@@ -20,35 +20,35 @@ struct arrivals {
 };
 
 /* True if barriers of this C library begin so: 7 threads are looked for where they should be. */
-static bool is_known(void)
+static bool is_layout_known(void)
 {
-	static uint32_t verdict; /* 1: no, 2: yes */
+	static uint32_t state; /* 1: no, 2: yes */
 	pthread_barrier_t probe;
 	struct arrivals found;
 
-	if (px_unlikely(px_read_once(&verdict) == 0) &&
+	if (px_unlikely(px_read_once(&state) == 0) &&
 	    px_real.pthread_barrier_init(&probe, NULL, 7) == 0) {
 		memcpy(&found, &probe, sizeof(found));
-		px_write_once(&verdict,
+		px_write_once(&state,
 			      found.nr_arrived == 0 && found.round == 0 && found.threads == 7 ? 2 :
 												1);
 		px_real.pthread_barrier_destroy(&probe);
 	}
-	return px_read_once(&verdict) == 2;
+	return px_read_once(&state) == 2;
 }
 
-static bool is_last_one(pthread_barrier_t *barrier)
+static bool is_last_arrival(pthread_barrier_t *barrier)
 {
 	uint32_t *word = (uint32_t *)barrier;
 	uint32_t threads;
 
-	if (!is_known())
+	if (!is_layout_known())
 		return false;
 	threads = px_read_once(&word[2]);
 	return threads > 0 && (px_read_once(&word[0]) + 1) % threads == 0;
 }
 #else
-static bool is_last_one(pthread_barrier_t *barrier)
+static bool is_last_arrival(pthread_barrier_t *barrier)
 {
 	(void)barrier;
 	return false;
@@ -66,7 +66,7 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_wait(barrier);
 	sample = px_hook_begin();
-	is_last = is_last_one(barrier);
+	is_last = is_last_arrival(barrier);
 	px_hook_record(site, is_last ? PX_RECORD_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
 	result = PX_REAL(&sample, px_real.pthread_barrier_wait(barrier));
 	if (!is_last || result != PTHREAD_BARRIER_SERIAL_THREAD)

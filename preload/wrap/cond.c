@@ -41,17 +41,17 @@ static int really_wait(enum px_call call, pthread_cond_t *cond, pthread_mutex_t 
 	}
 }
 
-static void tell(struct px_site site, uint32_t flags, const pthread_cond_t *cond,
-		 const pthread_mutex_t *mutex, int error)
+static void record(struct px_site site, uint32_t flags, const pthread_cond_t *cond,
+		   const pthread_mutex_t *mutex, int error)
 {
 	struct {
 		union px_call_data data;
 		uint64_t mutex;
-	} told = {{.of_object = {.object = (uint64_t)(uintptr_t)cond, .result = (int16_t)error}},
+	} data = {{.of_object = {.object = (uint64_t)(uintptr_t)cond, .result = (int16_t)error}},
 		  (uint64_t)(uintptr_t)mutex};
 
-	if (px_hook_has(PX_GROUP_cond))
-		px_hook_record_long(site, flags, &told, sizeof(told));
+	if (px_hook_is_on(PX_GROUP_cond))
+		px_hook_record_long(site, flags, &data, sizeof(data));
 }
 
 static bool has_deadline(enum px_call call)
@@ -74,24 +74,24 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 
 	if (is_refused(site.call, mutex, deadline)) {
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
-		tell(site, PX_RECORD_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
+		record(site, PX_RECORD_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
 	} else {
 		px_mutex_record_unlock(mutex, is_of_c11, site.caller);
-		tell(site, PX_RECORD_BEGINS, cond, mutex, 0);
+		record(site, PX_RECORD_BEGINS, cond, mutex, 0);
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
 		error = px_c11_error_of(site.call, result);
-		tell(site, PX_RECORD_ENDS, cond, mutex, error);
+		record(site, PX_RECORD_ENDS, cond, mutex, error);
 		px_mutex_record_lock(mutex, is_of_c11, error == ETIMEDOUT ? 0 : error, site.caller);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
 
-#define PASSES (px_likely(!px_gate_is_open()) || px_hook_passes(PX_GROUP_cond | PX_GROUP_mutex))
+#define NOT_TRACED (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_cond | PX_GROUP_mutex))
 
 PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	if (PASSES)
+	if (NOT_TRACED)
 		return px_real.pthread_cond_wait(cond, mutex);
 	return traced_wait(PX_SITE(pthread_cond_wait, pthread_cond_wait), cond, mutex,
 			   (struct px_deadline){0, NULL});
@@ -101,7 +101,7 @@ PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				   const struct timespec *time)
 {
-	if (PASSES)
+	if (NOT_TRACED)
 		return px_real.pthread_cond_timedwait(cond, mutex, time);
 	return traced_wait(PX_SITE(pthread_cond_timedwait, pthread_cond_timedwait), cond, mutex,
 			   (struct px_deadline){CLOCK_REALTIME, time});
@@ -110,7 +110,7 @@ PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 PX_WRAP int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
 				   const struct timespec *time)
 {
-	if (PASSES)
+	if (NOT_TRACED)
 		return px_real.pthread_cond_clockwait(cond, mutex, clock, time);
 	return traced_wait(PX_SITE(pthread_cond_clockwait, pthread_cond_clockwait), cond, mutex,
 			   (struct px_deadline){clock, time});
@@ -118,7 +118,7 @@ PX_WRAP int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
 PX_WRAP int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
-	if (PASSES)
+	if (NOT_TRACED)
 		return px_real.cnd_wait(cond, mutex);
 	return traced_wait(PX_SITE(cnd_wait, cnd_wait), (pthread_cond_t *)cond,
 			   (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
@@ -126,7 +126,7 @@ PX_WRAP int cnd_wait(cnd_t *cond, mtx_t *mutex)
 
 PX_WRAP int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *time)
 {
-	if (PASSES)
+	if (NOT_TRACED)
 		return px_real.cnd_timedwait(cond, mutex, time);
 	return traced_wait(PX_SITE(cnd_timedwait, cnd_timedwait), (pthread_cond_t *)cond,
 			   (pthread_mutex_t *)mutex, (struct px_deadline){CLOCK_REALTIME, time});

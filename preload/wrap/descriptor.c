@@ -13,7 +13,7 @@ static uint32_t is_confined;
  * Set once a socket has another low-water mark than one byte: recv() waits for that many then, and MSG_DONTWAIT does
  * not, so it cannot be tried.  poll() knows of the mark.
  */
-static uint32_t has_marks;
+static uint32_t has_low_water_marks;
 
 void px_fd_confine(void)
 {
@@ -26,38 +26,38 @@ bool px_fd_is_confined(void)
 }
 
 /* The devices of memory, /dev/null and /dev/zero among them, are never waited for. */
-static enum px_fd_kind kind_of(const struct stat *facts)
+static enum px_fd_kind kind_of(const struct stat *status)
 {
-	if (S_ISREG(facts->st_mode) || S_ISDIR(facts->st_mode) || S_ISBLK(facts->st_mode))
-		return PX_FD_STEADY;
-	if (S_ISCHR(facts->st_mode) && major(facts->st_rdev) == 1)
-		return PX_FD_STEADY;
-	return S_ISSOCK(facts->st_mode) ? PX_FD_SOCKET : PX_FD_WAITS;
+	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) || S_ISBLK(status->st_mode))
+		return PX_FD_NEVER_WAITS;
+	if (S_ISCHR(status->st_mode) && major(status->st_rdev) == 1)
+		return PX_FD_NEVER_WAITS;
+	return S_ISSOCK(status->st_mode) ? PX_FD_SOCKET : PX_FD_MAY_WAIT;
 }
 
-static void look_for_mark(int fd)
+static void check_low_water_mark(int fd)
 {
 	int mark = 1;
 	socklen_t length = sizeof(mark);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &mark, &length) == 0 && mark != 1)
-		px_write_once(&has_marks, 1U);
+		px_write_once(&has_low_water_marks, 1U);
 }
 
-enum px_fd_kind px_fd_look(int fd)
+enum px_fd_kind px_fd_find_kind(int fd)
 {
 	enum px_fd_kind kind = PX_FD_UNKNOWN;
 	int saved_errno = errno;
-	struct stat facts;
+	struct stat status;
 
 	if (px_read_once(&is_confined))
-		return PX_FD_STEADY;
-	if (fstat(fd, &facts) == 0) {
-		kind = kind_of(&facts);
+		return PX_FD_NEVER_WAITS;
+	if (fstat(fd, &status) == 0) {
+		kind = kind_of(&status);
 		if (kind == PX_FD_SOCKET)
-			look_for_mark(fd);
-		if (kind >= PX_FD_WAITS && px_real.fcntl(fd, F_GETFL) & O_NONBLOCK)
-			kind = PX_FD_STEADY;
+			check_low_water_mark(fd);
+		if (kind >= PX_FD_MAY_WAIT && px_real.fcntl(fd, F_GETFL) & O_NONBLOCK)
+			kind = PX_FD_NEVER_WAITS;
 		px_fd_set_kind(fd, kind);
 	}
 	errno = saved_errno;
@@ -70,12 +70,12 @@ bool px_fd_is_blocking(int fd)
 	bool is_blocking = !(px_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
 
 	if (!is_blocking)
-		px_fd_set_kind(fd, PX_FD_STEADY);
+		px_fd_set_kind(fd, PX_FD_NEVER_WAITS);
 	errno = saved_errno;
 	return is_blocking;
 }
 
-bool px_fd_ask(int fd, short events)
+bool px_fd_is_not_ready(int fd, short events)
 {
 	struct pollfd of_fd = {.fd = fd, .events = events};
 	int saved_errno = errno;
@@ -91,7 +91,7 @@ bool px_fd_ask(int fd, short events)
 bool px_fd_may_try(int fd, int flags)
 {
 	return !(flags & (MSG_WAITALL | MSG_DONTWAIT)) && px_fd_kind(fd) == PX_FD_SOCKET &&
-	       !px_read_once(&has_marks) && !px_read_once(&is_confined);
+	       !px_read_once(&has_low_water_marks) && !px_read_once(&is_confined);
 }
 
 void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
@@ -163,7 +163,7 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 static void forget_mode(int fd)
 {
 	if (px_fd_is_known(fd))
-		px_fd_set_kind(fd, PX_FD_OPEN);
+		px_fd_set_kind(fd, PX_FD_OPENED);
 }
 
 #define FCNTL(symbol)                                                                              \
@@ -207,7 +207,7 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
 	struct px_site site = PX_SITE(setsockopt, setsockopt);
 
 	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
-		px_write_once(&has_marks, 1U);
+		px_write_once(&has_low_water_marks, 1U);
 	if (PX_NOT_TRACED(socket))
 		return px_real.setsockopt(fd, level, option, value, length);
 	return PX_CALL_AND_RECORD(site, result,

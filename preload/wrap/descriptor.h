@@ -24,10 +24,10 @@
 #include "hook.h"
 
 enum px_fd_kind {
-	PX_FD_UNKNOWN, /* not seen yet */
-	PX_FD_OPEN,    /* seen, not looked at */
-	PX_FD_STEADY,  /* nothing to wait for: a file, or it does not block */
-	PX_FD_WAITS,
+	PX_FD_UNKNOWN,	   /* not seen yet */
+	PX_FD_OPENED,	   /* seen, not looked at */
+	PX_FD_NEVER_WAITS, /* nothing to wait for: a file, or it does not block */
+	PX_FD_MAY_WAIT,
 	PX_FD_SOCKET /* one that waits */
 };
 
@@ -50,28 +50,28 @@ PX_INLINE bool px_fd_is_known(int fd)
 /* The call gave the program a descriptor, or failed. */
 PX_INLINE int px_fd_opened(int fd)
 {
-	px_fd_set_kind(fd, PX_FD_OPEN);
+	px_fd_set_kind(fd, PX_FD_OPENED);
 	return fd;
 }
 
 /* Its kind; looks, where that is not known yet, and may be.  Keeps errno. */
-enum px_fd_kind px_fd_look(int fd);
+enum px_fd_kind px_fd_find_kind(int fd);
 
 PX_INLINE enum px_fd_kind px_fd_kind(int fd)
 {
 	enum px_fd_kind kind = (unsigned int)fd < PX_FDS_KNOWN ?
 				       (enum px_fd_kind)px_read_once(&px_fd_kinds[fd]) :
-				       PX_FD_STEADY;
+				       PX_FD_NEVER_WAITS;
 
-	return px_likely(kind >= PX_FD_STEADY) ? kind : px_fd_look(fd);
+	return px_likely(kind >= PX_FD_NEVER_WAITS) ? kind : px_fd_find_kind(fd);
 }
 
 /* True: a blocking descriptor, and these events of poll() are not there.  Keeps errno. */
-bool px_fd_ask(int fd, short events);
+bool px_fd_is_not_ready(int fd, short events);
 
 PX_INLINE bool px_fd_would_wait(int fd, short events)
 {
-	return px_fd_kind(fd) >= PX_FD_WAITS && px_fd_ask(fd, events);
+	return px_fd_kind(fd) >= PX_FD_MAY_WAIT && px_fd_is_not_ready(fd, events);
 }
 
 /* What failed with EAGAIN was asked not to wait: true if the descriptor itself would.  Keeps errno. */

@@ -22,7 +22,7 @@ static union {
 
 static size_t arena_used;
 
-static bool is_of_arena(const void *memory)
+static bool is_in_arena(const void *memory)
 {
 	return (uintptr_t)memory - (uintptr_t)&arena < ARENA_SIZE;
 }
@@ -107,7 +107,7 @@ PX_WRAP void *calloc(size_t count, size_t size)
 }
 
 /* The C library's reallocarray() calls realloc(), which is us: one of the two is told. */
-static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+static __thread bool is_in_realloc __attribute__((tls_model("initial-exec")));
 
 /* Whether it moves is known only afterwards. */
 static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
@@ -116,11 +116,11 @@ static void *traced_realloc(struct px_site site, void *old, size_t count, size_t
 	uint64_t old_address = (uint64_t)(uintptr_t)old;
 	void *memory;
 
-	is_inside = true;
+	is_in_realloc = true;
 	memory = PX_REAL(&sample, site.wrapper == PX_WRAPPER_realloc ?
 					  px_real.realloc(old, size) :
 					  px_real.reallocarray(old, count, size));
-	is_inside = false;
+	is_in_realloc = false;
 	record_more(site, memory, count * size, old_address);
 	px_hook_end(&sample, site.wrapper);
 	return memory;
@@ -128,11 +128,11 @@ static void *traced_realloc(struct px_site site, void *old, size_t count, size_t
 
 PX_WRAP void *realloc(void *old, size_t size)
 {
-	if (px_unlikely(is_of_arena(old)))
+	if (px_unlikely(is_in_arena(old)))
 		return leave_arena(old, size);
 	if (px_unlikely(px_hook_is_preparing) && !old)
 		return arena_get(ARENA_UNIT, size);
-	if (PX_NOT_TRACED(heap) || is_inside)
+	if (PX_NOT_TRACED(heap) || is_in_realloc)
 		return px_real.realloc(old, size);
 	return traced_realloc(PX_SITE(realloc, realloc), old, 1, size);
 }
@@ -141,7 +141,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 {
 	size_t bytes;
 
-	if (px_unlikely(is_of_arena(old)))
+	if (px_unlikely(is_in_arena(old)))
 		return overflows(count, size, &bytes) ? NULL : leave_arena(old, bytes);
 	if (px_unlikely(px_hook_is_preparing) && !old)
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
@@ -195,7 +195,7 @@ static void traced_free(struct px_site site, void *memory)
 
 PX_WRAP void free(void *memory)
 {
-	if (px_unlikely(is_of_arena(memory)))
+	if (px_unlikely(is_in_arena(memory)))
 		return;
 	/* What was had before is the real one's, if that is known already; it may be lost otherwise. */
 	if (px_unlikely(px_hook_is_preparing && !px_real.free))

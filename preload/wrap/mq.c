@@ -16,13 +16,13 @@ static const struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;
-	char *received; /* or sent, which stays as it is */
+	char *buffer; /* or sent, which stays as it is */
 	size_t size;
-	unsigned int *its_priority; /* of what is received, */
+	unsigned int *received_priority; /* of what is received, */
 	unsigned int priority;	    /* or sent */
 };
 
-PX_INLINE bool is_sent(enum px_call call)
+PX_INLINE bool sends(enum px_call call)
 {
 	return call == PX_CALL_mq_send || call == PX_CALL_mq_timedsend;
 }
@@ -30,15 +30,15 @@ PX_INLINE bool is_sent(enum px_call call)
 PX_INLINE ssize_t transfer_until(enum px_call call, const struct transfer *transfer,
 				 const struct timespec *deadline)
 {
-	if (is_sent(call))
-		return px_real.mq_timedsend(transfer->queue, transfer->received, transfer->size,
+	if (sends(call))
+		return px_real.mq_timedsend(transfer->queue, transfer->buffer, transfer->size,
 					    transfer->priority, deadline);
-	return px_real.mq_timedreceive(transfer->queue, transfer->received, transfer->size,
-				       transfer->its_priority, deadline);
+	return px_real.mq_timedreceive(transfer->queue, transfer->buffer, transfer->size,
+				       transfer->received_priority, deadline);
 }
 
 /* False: it has to wait. */
-static bool is_done(enum px_call call, const struct transfer *transfer, ssize_t *result)
+static bool try_transfer(enum px_call call, const struct transfer *transfer, ssize_t *result)
 {
 	int saved_errno = errno;
 
@@ -61,7 +61,7 @@ static ssize_t traced_transfer(struct px_site site, const struct transfer *trans
 
 	if (!is_valid) {
 		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
-	} else if (!PX_REAL(&sample, is_done(site.call, transfer, &result))) {
+	} else if (!PX_REAL(&sample, try_transfer(site.call, transfer, &result))) {
 		px_hook_record_fd(site, PX_RECORD_BEGINS, transfer->queue, size, 0);
 		flags = PX_RECORD_ENDS;
 		result = PX_REAL(&sample, transfer_until(site.call, transfer, deadline));
@@ -109,21 +109,21 @@ PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigne
 	return traced_transfer(PX_SITE(mq_timedreceive, mq_timedreceive), &transfer, deadline);
 }
 
-static void tell_of_open(struct px_site site, const char *name, const struct mq_attr *attr,
-			 mqd_t queue)
+static void record_open(struct px_site site, const char *name, const struct mq_attr *attr,
+			mqd_t queue)
 {
-	struct px_text_arg told = {
+	struct px_text_arg arg = {
 		.data.of_fd = {.fd = queue, .result = queue < 0 ? -errno : queue}};
 
 	if (queue >= 0 && attr)
-		told.data.of_fd.value = (uint32_t)attr->mq_msgsize;
-	px_text_arg_record(site, PX_RECORD_WHOLE, &told, queue < 0 && errno == EFAULT ? "" : name);
+		arg.data.of_fd.value = (uint32_t)attr->mq_msgsize;
+	px_text_arg_record(site, PX_RECORD_WHOLE, &arg, queue < 0 && errno == EFAULT ? "" : name);
 }
 
 PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
 {
 	struct px_site site = PX_SITE(mq_open, mq_open);
-	bool passes = PX_NOT_TRACED(mq);
+	bool is_traced = !PX_NOT_TRACED(mq);
 	struct mq_attr *attr = NULL;
 	mode_t mode = 0;
 	va_list list;
@@ -136,8 +136,8 @@ PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
 		va_end(list);
 	}
 	queue = px_real.mq_open(name, flags, mode, attr);
-	if (!passes)
-		tell_of_open(site, name, attr, queue);
+	if (is_traced)
+		record_open(site, name, attr, queue);
 	return queue;
 }
 
@@ -149,7 +149,7 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 	if (PX_NOT_TRACED(mq))
 		return px_real.__mq_open_2(name, flags);
 	queue = px_real.__mq_open_2(name, flags);
-	tell_of_open(site, name, NULL, queue);
+	record_open(site, name, NULL, queue);
 	return queue;
 }
 

@@ -93,7 +93,7 @@ static int really_lock(enum px_call call, pthread_mutex_t *mutex, struct px_dead
 }
 
 /* It was not to be had at once, or not for the first time. */
-static PX_NOINLINE void tell_of_lock(struct px_site site, pthread_mutex_t *mutex, int result)
+static PX_NOINLINE void record_lock(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	uint32_t owner = owner_of(mutex);
 	uint32_t count = times_held(mutex, owner);
@@ -126,7 +126,7 @@ static PX_NOINLINE int lock_blocking(struct px_site site, pthread_mutex_t *mutex
 
 	if (fails_at_once(site.call, mutex, deadline)) {
 		result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
-		tell_of_lock(site, mutex, result);
+		record_lock(site, mutex, result);
 		return result;
 	}
 	px_hook_record(site, PX_RECORD_BEGINS, mutex, owner, times_held(mutex, owner), 0);
@@ -151,17 +151,17 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 	if ((word & LOCK_WORD_TID) != 0 && !(word & LOCK_WORD_DIED) && !is_recursive)
 		return lock_blocking(site, mutex, deadline, sample);
 	result = PX_REAL(sample, really_lock(site.call, mutex, deadline));
-	tell_of_lock(site, mutex, result);
+	record_lock(site, mutex, result);
 	return result;
 }
 
 /* A recursive mutex that its owner takes once more has a count above 1. */
-PX_INLINE void tell_of_try(struct px_site site, pthread_mutex_t *mutex, int result)
+PX_INLINE void record_try(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, 0);
 	else
-		tell_of_lock(site, mutex, result);
+		record_lock(site, mutex, result);
 }
 
 PX_INLINE int traced_lock(struct px_site site, pthread_mutex_t *mutex, struct px_deadline deadline,
@@ -174,7 +174,7 @@ PX_INLINE int traced_lock(struct px_site site, pthread_mutex_t *mutex, struct px
 	result = PX_REAL(sample, really_try(site.call, mutex));
 	if (px_unlikely(result == (px_c11_is(site.call) ? thrd_busy : EBUSY)))
 		return lock_blocking(site, mutex, deadline, sample);
-	tell_of_try(site, mutex, result);
+	record_try(site, mutex, result);
 	return result;
 }
 
@@ -188,10 +188,10 @@ static PX_NOINLINE int measured_lock(struct px_site site, pthread_mutex_t *mutex
 	return result;
 }
 
-PX_INLINE int traced_or_measured(struct px_site site, pthread_mutex_t *mutex,
-				 struct px_deadline deadline)
+PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
+			      struct px_deadline deadline)
 {
-	if (px_hook_is_turn())
+	if (px_hook_takes_sample())
 		return measured_lock(site, mutex, deadline);
 	return traced_lock(site, mutex, deadline, NULL);
 }
@@ -201,7 +201,7 @@ static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
 
-	return traced_or_measured(site, mutex, (struct px_deadline){0, NULL});
+	return lock_or_measure(site, mutex, (struct px_deadline){0, NULL});
 }
 
 PX_WRAP int pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -215,8 +215,8 @@ PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespe
 {
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_timedlock(mutex, time);
-	return traced_or_measured(PX_SITE(pthread_mutex_timedlock, pthread_mutex_timedlock), mutex,
-				  (struct px_deadline){CLOCK_REALTIME, time});
+	return lock_or_measure(PX_SITE(pthread_mutex_timedlock, pthread_mutex_timedlock), mutex,
+			       (struct px_deadline){CLOCK_REALTIME, time});
 }
 
 /* A clock that nobody can wait by is refused, whatever the mutex is like. */
@@ -229,9 +229,9 @@ PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_clocklock(mutex, clock, time);
 	if (px_deadline_is_clock(clock))
-		return traced_or_measured(site, mutex, (struct px_deadline){clock, time});
+		return lock_or_measure(site, mutex, (struct px_deadline){clock, time});
 	result = px_real.pthread_mutex_clocklock(mutex, clock, time);
-	tell_of_try(site, mutex, result);
+	record_try(site, mutex, result);
 	return result;
 }
 
@@ -240,7 +240,7 @@ PX_INLINE int traced_trylock(struct px_site site, pthread_mutex_t *mutex)
 	struct px_hook_sample sample = px_hook_begin();
 	int result = PX_REAL(&sample, really_try(site.call, mutex));
 
-	tell_of_try(site, mutex, result);
+	record_try(site, mutex, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -301,7 +301,7 @@ static PX_NOINLINE int measured_unlock(struct px_site site, pthread_mutex_t *mut
 
 PX_INLINE int unlock_or_measure(struct px_site site, pthread_mutex_t *mutex)
 {
-	if (px_hook_is_turn())
+	if (px_hook_takes_sample())
 		return measured_unlock(site, mutex);
 	return traced_unlock(site, mutex, NULL);
 }
@@ -362,7 +362,7 @@ static PX_NOINLINE int traced_mtx_lock(mtx_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_mtx_lock, PX_CALL_mtx_lock, caller};
 
-	return traced_or_measured(site, (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
+	return lock_or_measure(site, (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
 }
 
 PX_WRAP int mtx_lock(mtx_t *mutex)
@@ -376,8 +376,8 @@ PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
 {
 	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_timedlock(mutex, time);
-	return traced_or_measured(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
-				  (struct px_deadline){CLOCK_REALTIME, time});
+	return lock_or_measure(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
+			       (struct px_deadline){CLOCK_REALTIME, time});
 }
 
 PX_WRAP int mtx_trylock(mtx_t *mutex)
@@ -430,7 +430,7 @@ void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *
 			    PX_SITE_WITHOUT_WRAPPER(INNER_UNLOCK, pthread_mutex_unlock, caller);
 	uint32_t owner = owner_of(mutex);
 
-	if (px_hook_has(PX_GROUP_mutex))
+	if (px_hook_is_on(PX_GROUP_mutex))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, times_held(mutex, owner), 0);
 }
 
@@ -440,6 +440,6 @@ void px_mutex_record_lock(const pthread_mutex_t *mutex, bool is_of_c11, int erro
 		is_of_c11 ? PX_SITE_WITHOUT_WRAPPER(INNER_C11_LOCK, mtx_lock, caller) :
 			    PX_SITE_WITHOUT_WRAPPER(INNER_LOCK, pthread_mutex_lock, caller);
 
-	if (px_hook_has(PX_GROUP_mutex))
+	if (px_hook_is_on(PX_GROUP_mutex))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, error);
 }

@@ -12,19 +12,19 @@
 
 #include "wrap/probe.h"
 
-#define FOR_EVER UINT32_MAX
+#define FOREVER_MS UINT32_MAX
 
 /* In milliseconds, rounded up; all the rest of a year is as good as for ever. */
 static uint32_t in_ms(int64_t seconds, int64_t nanoseconds)
 {
-	if (seconds < 0 || seconds >= FOR_EVER / 1000 - 1)
-		return FOR_EVER;
+	if (seconds < 0 || seconds >= FOREVER_MS / 1000 - 1)
+		return FOREVER_MS;
 	return (uint32_t)(seconds * 1000 + (nanoseconds + 999999) / 1000000);
 }
 
 static uint32_t ms_of(const struct timespec *timeout)
 {
-	return timeout ? in_ms(timeout->tv_sec, timeout->tv_nsec) : FOR_EVER;
+	return timeout ? in_ms(timeout->tv_sec, timeout->tv_nsec) : FOREVER_MS;
 }
 
 /* Whether the call may wait: its duration is right, and there is one. */
@@ -34,13 +34,13 @@ static bool may_wait(const struct timespec *timeout)
 			    timeout->tv_nsec < 1000000000 && (timeout->tv_sec || timeout->tv_nsec));
 }
 
-static const struct timespec at_once;
+static const struct timespec zero_timeout;
 
 /*
  * PX_FD_CALL() for a call that waits for descriptors: `real`, which is made at once unless the call `waits`; else after
  * `tried`, the same call without a duration, which found nothing.  restore: what of the arguments that has overwritten.
  */
-#define POLLS(site, fd, timeout_ms, waits, tried, restore, real)                                   \
+#define POLL_CALL(site, fd, timeout_ms, waits, tried, restore, real)                               \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
 		uint32_t ms_ = (timeout_ms);                                                       \
@@ -66,17 +66,18 @@ PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.poll(fds, nr_fds, timeout_ms);
-	return POLLS(PX_SITE(poll, poll), (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
-		     px_real.poll(fds, nr_fds, 0), NOTHING, px_real.poll(fds, nr_fds, timeout_ms));
+	return POLL_CALL(PX_SITE(poll, poll), (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
+			 px_real.poll(fds, nr_fds, 0), NOTHING,
+			 px_real.poll(fds, nr_fds, timeout_ms));
 }
 
 PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t room)
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.__poll_chk(fds, nr_fds, timeout_ms, room);
-	return POLLS(PX_SITE(__poll_chk, poll), (int)nr_fds, (uint32_t)timeout_ms, timeout_ms != 0,
-		     px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
-		     px_real.__poll_chk(fds, nr_fds, timeout_ms, room));
+	return POLL_CALL(PX_SITE(__poll_chk, poll), (int)nr_fds, (uint32_t)timeout_ms,
+			 timeout_ms != 0, px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
+			 px_real.__poll_chk(fds, nr_fds, timeout_ms, room));
 }
 
 PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
@@ -84,9 +85,9 @@ PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *time
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.ppoll(fds, nr_fds, timeout, mask);
-	return POLLS(PX_SITE(ppoll, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
-		     px_real.ppoll(fds, nr_fds, &at_once, mask), NOTHING,
-		     px_real.ppoll(fds, nr_fds, timeout, mask));
+	return POLL_CALL(PX_SITE(ppoll, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
+			 px_real.ppoll(fds, nr_fds, &zero_timeout, mask), NOTHING,
+			 px_real.ppoll(fds, nr_fds, timeout, mask));
 }
 
 PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
@@ -94,14 +95,14 @@ PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room);
-	return POLLS(PX_SITE(__ppoll_chk, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
-		     px_real.__ppoll_chk(fds, nr_fds, &at_once, mask, room), NOTHING,
-		     px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
+	return POLL_CALL(PX_SITE(__ppoll_chk, poll), (int)nr_fds, ms_of(timeout), may_wait(timeout),
+			 px_real.__ppoll_chk(fds, nr_fds, &zero_timeout, mask, room), NOTHING,
+			 px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
 }
 
 /* The three sets of select(), which it overwrites: as many words as it looks at. */
 struct sets {
-	fd_set *of[3];
+	fd_set *given[3];
 	fd_set copy[3];
 	size_t size;
 };
@@ -117,21 +118,21 @@ static bool save_sets(struct sets *sets, int nr_fds)
 	size_t bits = 8 * sizeof(fd_mask);
 
 	sets->size = ((size_t)nr_fds + bits - 1) / bits * sizeof(fd_mask);
-	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->of); i++) {
-		if (!sets->of[i])
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->given); i++) {
+		if (!sets->given[i])
 			continue;
-		if (!px_probe_can_read(sets->of[i], sets->size))
+		if (!px_probe_can_read(sets->given[i], sets->size))
 			return false;
-		memcpy(&sets->copy[i], sets->of[i], sets->size);
+		memcpy(&sets->copy[i], sets->given[i], sets->size);
 	}
 	return true;
 }
 
 static void restore_sets(const struct sets *sets)
 {
-	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->of); i++)
-		if (sets->of[i])
-			memcpy(sets->of[i], &sets->copy[i], sets->size);
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(sets->given); i++)
+		if (sets->given[i])
+			memcpy(sets->given[i], &sets->copy[i], sets->size);
 }
 
 /* A duration of too many microseconds is one to select(), not an error. */
@@ -144,13 +145,15 @@ static bool may_wait_for(const struct timeval *timeout)
 static int traced_select(struct px_site site, int nr_fds, struct sets *sets,
 			 struct timeval *timeout)
 {
-	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
-	uint32_t ms = timeout ? in_ms(timeout->tv_sec, timeout->tv_usec * INT64_C(1000)) : FOR_EVER;
+	fd_set *reads = sets->given[0], *writes = sets->given[1], *excepts = sets->given[2];
+	uint32_t ms = timeout ? in_ms(timeout->tv_sec, timeout->tv_usec * INT64_C(1000)) :
+				FOREVER_MS;
 	bool waits = can_be_copied(nr_fds) && may_wait_for(timeout) && save_sets(sets, nr_fds);
 	struct timeval none = {0, 0};
 
-	return POLLS(site, nr_fds, ms, waits, px_real.select(nr_fds, reads, writes, excepts, &none),
-		     restore_sets(sets), px_real.select(nr_fds, reads, writes, excepts, timeout));
+	return POLL_CALL(site, nr_fds, ms, waits,
+			 px_real.select(nr_fds, reads, writes, excepts, &none), restore_sets(sets),
+			 px_real.select(nr_fds, reads, writes, excepts, timeout));
 }
 
 PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
@@ -160,22 +163,22 @@ PX_WRAP int select(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 
 	if (PX_NOT_TRACED(poll))
 		return px_real.select(nr_fds, reads, writes, excepts, timeout);
-	sets.of[0] = reads;
-	sets.of[1] = writes;
-	sets.of[2] = excepts;
+	sets.given[0] = reads;
+	sets.given[1] = writes;
+	sets.given[2] = excepts;
 	return traced_select(PX_SITE(select, select), nr_fds, &sets, timeout);
 }
 
 static int traced_pselect(struct px_site site, int nr_fds, struct sets *sets,
 			  const struct timespec *timeout, const sigset_t *mask)
 {
-	fd_set *reads = sets->of[0], *writes = sets->of[1], *excepts = sets->of[2];
+	fd_set *reads = sets->given[0], *writes = sets->given[1], *excepts = sets->given[2];
 	bool waits = can_be_copied(nr_fds) && may_wait(timeout) && save_sets(sets, nr_fds);
 
-	return POLLS(site, nr_fds, ms_of(timeout), waits,
-		     px_real.pselect(nr_fds, reads, writes, excepts, &at_once, mask),
-		     restore_sets(sets),
-		     px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask));
+	return POLL_CALL(site, nr_fds, ms_of(timeout), waits,
+			 px_real.pselect(nr_fds, reads, writes, excepts, &zero_timeout, mask),
+			 restore_sets(sets),
+			 px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask));
 }
 
 PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
@@ -185,9 +188,9 @@ PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 
 	if (PX_NOT_TRACED(poll))
 		return px_real.pselect(nr_fds, reads, writes, excepts, timeout, mask);
-	sets.of[0] = reads;
-	sets.of[1] = writes;
-	sets.of[2] = excepts;
+	sets.given[0] = reads;
+	sets.given[1] = writes;
+	sets.given[2] = excepts;
 	return traced_pselect(PX_SITE(pselect, select), nr_fds, &sets, timeout, mask);
 }
 
@@ -240,9 +243,9 @@ PX_WRAP int epoll_wait(int epoll, struct epoll_event *events, int nr_events, int
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_wait(epoll, events, nr_events, timeout_ms);
-	return POLLS(PX_SITE(epoll_wait, epoll_wait), epoll, (uint32_t)timeout_ms, timeout_ms != 0,
-		     px_real.epoll_wait(epoll, events, nr_events, 0), NOTHING,
-		     px_real.epoll_wait(epoll, events, nr_events, timeout_ms));
+	return POLL_CALL(PX_SITE(epoll_wait, epoll_wait), epoll, (uint32_t)timeout_ms,
+			 timeout_ms != 0, px_real.epoll_wait(epoll, events, nr_events, 0), NOTHING,
+			 px_real.epoll_wait(epoll, events, nr_events, timeout_ms));
 }
 
 PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, int timeout_ms,
@@ -250,9 +253,9 @@ PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, in
 {
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask);
-	return POLLS(PX_SITE(epoll_pwait, epoll_wait), epoll, (uint32_t)timeout_ms, timeout_ms != 0,
-		     px_real.epoll_pwait(epoll, events, nr_events, 0, mask), NOTHING,
-		     px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask));
+	return POLL_CALL(PX_SITE(epoll_pwait, epoll_wait), epoll, (uint32_t)timeout_ms,
+			 timeout_ms != 0, px_real.epoll_pwait(epoll, events, nr_events, 0, mask),
+			 NOTHING, px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask));
 }
 
 PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
@@ -260,7 +263,8 @@ PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 {
 	if (PX_NOT_TRACED(poll) || (timeout && !px_probe_can_read(timeout, sizeof(*timeout))))
 		return px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask);
-	return POLLS(PX_SITE(epoll_pwait2, epoll_wait), epoll, ms_of(timeout), may_wait(timeout),
-		     px_real.epoll_pwait2(epoll, events, nr_events, &at_once, mask), NOTHING,
-		     px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask));
+	return POLL_CALL(PX_SITE(epoll_pwait2, epoll_wait), epoll, ms_of(timeout),
+			 may_wait(timeout),
+			 px_real.epoll_pwait2(epoll, events, nr_events, &zero_timeout, mask),
+			 NOTHING, px_real.epoll_pwait2(epoll, events, nr_events, timeout, mask));
 }

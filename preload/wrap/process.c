@@ -20,7 +20,7 @@
 #include "wrap/text_arg.h"
 
 /* For what has to be done also while nothing is traced. */
-#define ENSURE(name)                                                                               \
+#define ENSURE_REAL(name)                                                                          \
 	do {                                                                                       \
 		if (px_unlikely(!px_real.name))                                                    \
 			px_hook_prepare();                                                         \
@@ -32,7 +32,7 @@ static int64_t result_of(int64_t result)
 }
 
 /* The kernel refuses an address where nothing is, and we must not follow it: so it is asked, which costs little here. */
-static const char *if_readable(const char *text)
+static const char *readable_or_null(const char *text)
 {
 	int saved_errno = errno;
 	bool is_bad = syscall(SYS_faccessat, AT_FDCWD, text, F_OK) != 0 && errno == EFAULT;
@@ -41,11 +41,11 @@ static const char *if_readable(const char *text)
 	return is_bad ? NULL : text;
 }
 
-static void tell(struct px_site site, uint32_t flags, int fd, const char *text, int64_t result)
+static void record(struct px_site site, uint32_t flags, int fd, const char *text, int64_t result)
 {
-	struct px_text_arg told = {.data.of_fd = {.fd = fd, .result = result}};
+	struct px_text_arg arg = {.data.of_fd = {.fd = fd, .result = result}};
 
-	px_text_arg_record(site, flags, &told, if_readable(text));
+	px_text_arg_record(site, flags, &arg, readable_or_null(text));
 }
 
 /* Children. */
@@ -56,7 +56,7 @@ PX_WRAP pid_t fork(void)
 	struct px_hook_sample sample;
 	pid_t pid;
 
-	ENSURE(fork);
+	ENSURE_REAL(fork);
 	if (PX_NOT_TRACED(process)) {
 		pid = px_real.fork();
 		if (pid == 0)
@@ -74,22 +74,22 @@ PX_WRAP pid_t fork(void)
 }
 
 #ifdef __x86_64__ /* elsewhere nobody asks */
-#define BEFORE __attribute__((used, visibility("hidden")))
+#define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
 /* The real function, or what does as well. */
-BEFORE void *px_process_before_vfork(void);
+USED_BY_ASM void *px_process_before_vfork(void);
 void *px_process_before_vfork(void)
 {
-	ENSURE(fork);
+	ENSURE_REAL(fork);
 	px_thread_doubt_area();
 	return px_hook_real_vfork ? px_hook_real_vfork : (void *)px_real.fork;
 }
 
 /* The real function.  What is made to share the memory and has no storage of its own has this thread's. */
-BEFORE void *px_process_before_clone(int flags);
+USED_BY_ASM void *px_process_before_clone(int flags);
 void *px_process_before_clone(int flags)
 {
-	ENSURE(fork);
+	ENSURE_REAL(fork);
 	if ((flags & CLONE_VM) && !(flags & CLONE_SETTLS)) {
 		if (flags & CLONE_VFORK)
 			px_thread_doubt_area();
@@ -134,7 +134,7 @@ PX_WRAP extern __typeof__(clone) __clone __attribute__((alias("clone"), leaf, no
 
 typedef __typeof__(posix_spawn) spawn_function;
 
-struct spawn_order {
+struct spawn_request {
 	struct px_site site;
 	spawn_function *real;
 	pid_t *pid;
@@ -144,62 +144,62 @@ struct spawn_order {
 	char *const *argv;
 };
 
-static int spawn_recorded(const struct spawn_order *order, char *const *envp)
+static int spawn_recorded(const struct spawn_request *request, char *const *envp)
 {
 	struct px_hook_sample sample;
 	pid_t pid = 0;
 	int result;
 
 	if (PX_NOT_TRACED(process))
-		return order->real(order->pid, order->path, order->actions, order->attr,
-				   order->argv, envp);
+		return request->real(request->pid, request->path, request->actions, request->attr,
+				     request->argv, envp);
 	sample = px_hook_begin();
-	result = PX_REAL(&sample, order->real(&pid, order->path, order->actions, order->attr,
-					      order->argv, envp));
-	if (result == 0 && order->pid)
-		*order->pid = pid;
-	tell(order->site, PX_RECORD_WHOLE, pid, order->path, -result);
-	px_hook_end(&sample, order->site.wrapper);
+	result = PX_REAL(&sample, request->real(&pid, request->path, request->actions,
+						request->attr, request->argv, envp));
+	if (result == 0 && request->pid)
+		*request->pid = pid;
+	record(request->site, PX_RECORD_WHOLE, pid, request->path, -result);
+	px_hook_end(&sample, request->site.wrapper);
 	return result;
 }
 
-static int spawn(const struct spawn_order *order, char *const *envp)
+static int spawn(const struct spawn_request *request, char *const *envp)
 {
-	bool keeps_out = px_standalone_keeps_out(true) && px_probe_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_env_edit_room(envp) : 1;
+	bool leaves_out = px_standalone_leaves_out(true) && px_probe_can_read(envp, sizeof(*envp));
+	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
 	void *room = __builtin_alloca(size);
 
-	return spawn_recorded(order, keeps_out ? px_env_edit_make(envp, room) : envp);
+	return spawn_recorded(request, leaves_out ? px_env_edit_make(envp, room) : envp);
 }
 
 PX_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn_order order = {.site = PX_SITE(posix_spawn, posix_spawn),
-				    .pid = pid,
-				    .path = path,
-				    .actions = actions,
-				    .attr = attr,
-				    .argv = argv};
+	struct spawn_request request = {.site = PX_SITE(posix_spawn, posix_spawn),
+					.pid = pid,
+					.path = path,
+					.actions = actions,
+					.attr = attr,
+					.argv = argv};
 
-	ENSURE(posix_spawn);
-	order.real = px_real.posix_spawn;
-	return spawn(&order, envp);
+	ENSURE_REAL(posix_spawn);
+	request.real = px_real.posix_spawn;
+	return spawn(&request, envp);
 }
 
 PX_WRAP int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn_order order = {.site = PX_SITE(posix_spawnp, posix_spawn),
-				    .pid = pid,
-				    .path = path,
-				    .actions = actions,
-				    .attr = attr,
-				    .argv = argv};
+	struct spawn_request request = {.site = PX_SITE(posix_spawnp, posix_spawn),
+					.pid = pid,
+					.path = path,
+					.actions = actions,
+					.attr = attr,
+					.argv = argv};
 
-	ENSURE(posix_spawnp);
-	order.real = px_real.posix_spawnp;
-	return spawn(&order, envp);
+	ENSURE_REAL(posix_spawnp);
+	request.real = px_real.posix_spawnp;
+	return spawn(&request, envp);
 }
 
 PX_WRAP int system(const char *command)
@@ -211,9 +211,9 @@ PX_WRAP int system(const char *command)
 	if (PX_NOT_TRACED(process) || !command)
 		return px_real.system(command);
 	sample = px_hook_begin();
-	tell(site, PX_RECORD_BEGINS, 0, command, 0);
+	record(site, PX_RECORD_BEGINS, 0, command, 0);
 	result = PX_REAL(&sample, px_real.system(command));
-	tell(site, PX_RECORD_ENDS, 0, command, result_of(result));
+	record(site, PX_RECORD_ENDS, 0, command, result_of(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -230,8 +230,8 @@ PX_WRAP FILE *popen(const char *command, const char *mode)
 	sample = px_hook_begin();
 	stream = PX_REAL(&sample, px_real.popen(command, mode));
 	saved_errno = errno;
-	tell(site, PX_RECORD_WHOLE, stream ? fileno(stream) : -1, command,
-	     stream ? 0 : -saved_errno);
+	record(site, PX_RECORD_WHOLE, stream ? fileno(stream) : -1, command,
+	       stream ? 0 : -saved_errno);
 	px_hook_end(&sample, site.wrapper);
 	errno = saved_errno;
 	return stream;
@@ -239,11 +239,11 @@ PX_WRAP FILE *popen(const char *command, const char *mode)
 
 /* Exec.  Without `envp` it is the process's own. */
 
-enum target { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_DIRECTORY };
+enum image_source { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_DIRECTORY };
 
 struct image {
 	struct px_site site;
-	enum target by;
+	enum image_source by;
 	int fd, flags;
 	const char *path;
 	char *const *argv;
@@ -265,20 +265,20 @@ static int really_execute(const struct image *image, char *const *envp)
 
 static int execute(const struct image *image, char *const *envp)
 {
-	bool keeps_out = px_standalone_keeps_out(false) && px_probe_can_read(envp, sizeof(*envp));
-	size_t size = keeps_out ? px_env_edit_room(envp) : 1;
+	bool leaves_out = px_standalone_leaves_out(false) && px_probe_can_read(envp, sizeof(*envp));
+	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
 	void *room = __builtin_alloca(size);
 	bool is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
 	int result;
 
-	ENSURE(execve);
-	if (keeps_out)
+	ENSURE_REAL(execve);
+	if (leaves_out)
 		envp = px_env_edit_make(envp, room);
 	if (is_recorded)
-		tell(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
+		record(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
 	result = really_execute(image, envp);
 	if (is_recorded)
-		tell(image->site, PX_RECORD_ENDS, image->fd, image->path, result_of(result));
+		record(image->site, PX_RECORD_ENDS, image->fd, image->path, result_of(result));
 	return result;
 }
 
@@ -383,7 +383,7 @@ PX_WRAP int execle(const char *path, const char *first, ...)
 
 /* Waiting for children. */
 
-struct wait_order {
+struct wait_request {
 	struct px_site site;
 	pid_t pid;
 	int *status;
@@ -391,77 +391,77 @@ struct wait_order {
 	struct rusage *usage;
 };
 
-static pid_t really_wait(const struct wait_order *order, int more)
+static pid_t really_wait(const struct wait_request *request, int more)
 {
-	int options = order->options | more;
+	int options = request->options | more;
 
-	if (order->site.wrapper == PX_WRAPPER_wait && more == 0)
-		return px_real.wait(order->status);
-	if (order->site.wrapper == PX_WRAPPER_wait || order->site.wrapper == PX_WRAPPER_waitpid)
-		return px_real.waitpid(order->pid, order->status, options);
-	if (order->site.wrapper == PX_WRAPPER_wait3)
-		return px_real.wait3(order->status, options, order->usage);
-	return px_real.wait4(order->pid, order->status, options, order->usage);
+	if (request->site.wrapper == PX_WRAPPER_wait && more == 0)
+		return px_real.wait(request->status);
+	if (request->site.wrapper == PX_WRAPPER_wait || request->site.wrapper == PX_WRAPPER_waitpid)
+		return px_real.waitpid(request->pid, request->status, options);
+	if (request->site.wrapper == PX_WRAPPER_wait3)
+		return px_real.wait3(request->status, options, request->usage);
+	return px_real.wait4(request->pid, request->status, options, request->usage);
 }
 
-static pid_t traced_wait(const struct wait_order *order)
+static pid_t traced_wait(const struct wait_request *request)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	pid_t result = PX_REAL(&sample, really_wait(order, WNOHANG));
-	bool waits = result == 0 && !(order->options & WNOHANG);
+	pid_t result = PX_REAL(&sample, really_wait(request, WNOHANG));
+	bool waits = result == 0 && !(request->options & WNOHANG);
 
 	if (waits) {
-		px_hook_record_fd(order->site, PX_RECORD_BEGINS, order->pid,
-				  (uint32_t)order->options, 0);
-		result = PX_REAL(&sample, really_wait(order, 0));
+		px_hook_record_fd(request->site, PX_RECORD_BEGINS, request->pid,
+				  (uint32_t)request->options, 0);
+		result = PX_REAL(&sample, really_wait(request, 0));
 	}
-	px_hook_record_fd(order->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, order->pid,
-			  (uint32_t)order->options, result_of(result));
-	px_hook_end(&sample, order->site.wrapper);
+	px_hook_record_fd(request->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, request->pid,
+			  (uint32_t)request->options, result_of(result));
+	px_hook_end(&sample, request->site.wrapper);
 	return result;
 }
 
 PX_WRAP pid_t wait(int *status)
 {
-	const struct wait_order order = {PX_SITE(wait, waitpid), -1, status, 0, NULL};
+	const struct wait_request request = {PX_SITE(wait, waitpid), -1, status, 0, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait(status);
-	return traced_wait(&order);
+	return traced_wait(&request);
 }
 
 PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 {
-	const struct wait_order order = {PX_SITE(waitpid, waitpid), pid, status, options, NULL};
+	const struct wait_request request = {PX_SITE(waitpid, waitpid), pid, status, options, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.waitpid(pid, status, options);
-	return traced_wait(&order);
+	return traced_wait(&request);
 }
 
 PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
 {
-	const struct wait_order order = {PX_SITE(wait3, waitpid), -1, status, options, usage};
+	const struct wait_request request = {PX_SITE(wait3, waitpid), -1, status, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait3(status, options, usage);
-	return traced_wait(&order);
+	return traced_wait(&request);
 }
 
 PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	const struct wait_order order = {PX_SITE(wait4, waitpid), pid, status, options, usage};
+	const struct wait_request request = {PX_SITE(wait4, waitpid), pid, status, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait4(pid, status, options, usage);
-	return traced_wait(&order);
+	return traced_wait(&request);
 }
 
 /* The kernel fills the program's structure in also where there was nobody, so that may be done twice. */
 static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	siginfo_t told, *to = info ? info : &told;
+	siginfo_t own, *to = info ? info : &own;
 	int result = PX_REAL(&sample, px_real.waitid(type, id, to, options | WNOHANG));
 	bool waits = result == 0 && !(options & WNOHANG) && to->si_pid == 0;
 
@@ -482,7 +482,7 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
-/* Which process it is cannot be told, so this always is a call that waits. */
+/* Which process it is cannot be arg, so this always is a call that waits. */
 PX_WRAP int pclose(FILE *stream)
 {
 	struct px_site site = PX_SITE(pclose, waitpid);
@@ -510,7 +510,7 @@ static void record_exit(struct px_site site, int status)
 PX_WRAP void _exit(int status)
 {
 	record_exit(PX_SITE(_exit, _exit), status);
-	ENSURE(_exit);
+	ENSURE_REAL(_exit);
 	px_real._exit(status);
 	__builtin_unreachable();
 }
@@ -518,7 +518,7 @@ PX_WRAP void _exit(int status)
 PX_WRAP void _Exit(int status)
 {
 	record_exit(PX_SITE(_Exit, _exit), status);
-	ENSURE(_Exit);
+	ENSURE_REAL(_Exit);
 	px_real._Exit(status);
 	__builtin_unreachable();
 }
@@ -526,7 +526,7 @@ PX_WRAP void _Exit(int status)
 PX_WRAP void quick_exit(int status)
 {
 	record_exit(PX_SITE(quick_exit, _exit), status);
-	ENSURE(quick_exit);
+	ENSURE_REAL(quick_exit);
 	px_real.quick_exit(status);
 	__builtin_unreachable();
 }

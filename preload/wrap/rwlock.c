@@ -64,8 +64,8 @@ static int really_lock(enum px_call call, pthread_rwlock_t *lock, struct px_dead
 	}
 }
 
-PX_INLINE void tell(struct px_site site, uint32_t flags, const pthread_rwlock_t *lock,
-		    struct holders holders, int result)
+PX_INLINE void record(struct px_site site, uint32_t flags, const pthread_rwlock_t *lock,
+		      struct holders holders, int result)
 {
 	px_hook_record(site, flags, lock, holders.writer, holders.nr_readers, result);
 }
@@ -80,13 +80,13 @@ static PX_NOINLINE int lock_blocking(struct px_site site, pthread_rwlock_t *lock
 
 	is_refused |= has_deadline(site.call) && !px_deadline_is_valid(deadline);
 	if (!is_refused)
-		tell(site, PX_RECORD_BEGINS, lock, holders, 0);
+		record(site, PX_RECORD_BEGINS, lock, holders, 0);
 	result = PX_REAL(sample, really_lock(site.call, lock, deadline));
 	if (is_refused)
-		tell(site, PX_RECORD_WHOLE, lock, holders, result);
+		record(site, PX_RECORD_WHOLE, lock, holders, result);
 	else
-		tell(site, PX_RECORD_ENDS, lock, result ? holders_of(lock) : (struct holders){0, 0},
-		     result);
+		record(site, PX_RECORD_ENDS, lock,
+		       result ? holders_of(lock) : (struct holders){0, 0}, result);
 	return result;
 }
 
@@ -99,7 +99,7 @@ PX_INLINE int traced_lock(struct px_site site, pthread_rwlock_t *lock, struct px
 	if (!has_deadline(site.call) || px_deadline_is_valid(deadline))
 		result = PX_REAL(&sample, try_lock(site.call, lock));
 	if (px_likely(result != EBUSY))
-		tell(site, PX_RECORD_WHOLE, lock, holders, result);
+		record(site, PX_RECORD_WHOLE, lock, holders, result);
 	else
 		result = lock_blocking(site, lock, deadline, &sample);
 	px_hook_end(&sample, site.wrapper);
@@ -112,7 +112,7 @@ PX_INLINE int traced_try(struct px_site site, pthread_rwlock_t *lock)
 	struct holders holders = holders_of(lock);
 	int result = PX_REAL(&sample, try_lock(site.call, lock));
 
-	tell(site, PX_RECORD_WHOLE, lock, result ? holders_of(lock) : holders, result);
+	record(site, PX_RECORD_WHOLE, lock, result ? holders_of(lock) : holders, result);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -190,7 +190,7 @@ PX_WRAP int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_unlock(lock);
 	sample = px_hook_begin();
-	tell(site, PX_RECORD_WHOLE, lock, holders_of(lock), 0);
+	record(site, PX_RECORD_WHOLE, lock, holders_of(lock), 0);
 	result = PX_REAL(&sample, px_real.pthread_rwlock_unlock(lock));
 	px_hook_end(&sample, site.wrapper);
 	return result;

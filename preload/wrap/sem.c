@@ -35,7 +35,7 @@ static int really_wait(enum px_call call, sem_t *sem, struct px_deadline deadlin
  * True if it was to be had at once.  A wait is where a thread is cancelled also if it has not to wait, but for
  * sem_clockwait() of glibc.
  */
-static bool is_acquired(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
+static bool try_wait(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
 {
 	int saved_errno = errno;
 
@@ -54,7 +54,7 @@ static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadl
 	uint32_t value = value_of(sem);
 	int result = 0;
 
-	if (is_valid && px_likely(is_acquired(site.call, sem, &sample))) {
+	if (is_valid && px_likely(try_wait(site.call, sem, &sample))) {
 		px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, 0);
 	} else {
 		if (is_valid)
@@ -150,20 +150,20 @@ PX_WRAP int sem_destroy(sem_t *sem)
 }
 
 /* The name is text behind the data; it was read by the real function, so it can be read. */
-static void tell_of_open(struct px_site site, const char *name, sem_t *sem)
+static void record_open(struct px_site site, const char *name, sem_t *sem)
 {
-	struct px_text_arg told = {.data.of_object = {.result = (int16_t)errno}};
+	struct px_text_arg arg = {.data.of_object = {.result = (int16_t)errno}};
 
 	if (sem != SEM_FAILED)
-		told.data.of_object = (__typeof__(told.data.of_object)){
+		arg.data.of_object = (__typeof__(arg.data.of_object)){
 			.object = (uint64_t)(uintptr_t)sem, .value = value_of(sem)};
-	px_text_arg_record(site, PX_RECORD_WHOLE, &told, name);
+	px_text_arg_record(site, PX_RECORD_WHOLE, &arg, name);
 }
 
 PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 {
 	struct px_site site = PX_SITE(sem_open, sem_open);
-	bool passes = PX_NOT_TRACED(sem);
+	bool is_traced = !PX_NOT_TRACED(sem);
 	unsigned int value = 0;
 	mode_t mode = 0;
 	va_list list;
@@ -176,8 +176,8 @@ PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 		va_end(list);
 	}
 	sem = px_real.sem_open(name, flags, mode, value);
-	if (!passes)
-		tell_of_open(site, name, sem);
+	if (is_traced)
+		record_open(site, name, sem);
 	return sem;
 }
 

@@ -52,15 +52,15 @@ static void on_full(int number, siginfo_t *info, void *context)
 }
 
 /* Once a handler of ours was installed its like is looked for, whatever is recorded now. */
-static bool was_used;
+static bool is_used;
 
-static bool passes(int number)
+static bool is_left_alone(int number)
 {
 	if (number <= 0 || number >= NSIG)
 		return true;
 	if (!PX_NOT_TRACED(signal))
-		px_write_once(&was_used, true);
-	return !px_read_once(&was_used);
+		px_write_once(&is_used, true);
+	return !px_read_once(&is_used);
 }
 
 static bool is_function(plain_handler handler)
@@ -73,8 +73,8 @@ static bool is_function(plain_handler handler)
 }
 
 /* The program's handler where the kernel has ours. */
-static plain_handler own_of(plain_handler installed, plain_handler former_plain,
-			    full_handler former_full)
+static plain_handler handler_of_program(plain_handler installed, plain_handler former_plain,
+					full_handler former_full)
 {
 	if (installed == on_plain)
 		return former_plain;
@@ -103,13 +103,13 @@ static int traced_sigaction(int number, const struct sigaction *action, struct s
 	}
 	result = px_real.sigaction(number, action, old);
 	if (result == 0 && old)
-		old->sa_handler = own_of(old->sa_handler, former_plain, former_full);
+		old->sa_handler = handler_of_program(old->sa_handler, former_plain, former_full);
 	return result;
 }
 
 PX_WRAP int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	if (passes(number))
+	if (is_left_alone(number))
 		return px_real.sigaction(number, action, old);
 	return traced_sigaction(number, action, old);
 }
@@ -124,13 +124,13 @@ static plain_handler traced_signal(plain_handler (*real)(int, plain_handler), in
 		px_store_release(&plain[number], handler);
 		handler = on_plain;
 	}
-	return own_of(real(number, handler), former_plain, former_full);
+	return handler_of_program(real(number, handler), former_plain, former_full);
 }
 
 #define SIGNAL(name)                                                                               \
 	PX_WRAP plain_handler name(int number, plain_handler handler)                              \
 	{                                                                                          \
-		if (passes(number))                                                                \
+		if (is_left_alone(number))                                                         \
 			return px_real.name(number, handler);                                      \
 		return traced_signal(px_real.name, number, handler);                               \
 	}

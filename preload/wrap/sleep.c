@@ -27,12 +27,12 @@ static uint32_t ms_of(uint64_t ns)
 	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
 }
 
-PX_INLINE void tell(struct px_site site, uint32_t flags, uint64_t ns, int result)
+PX_INLINE void record(struct px_site site, uint32_t flags, uint64_t ns, int result)
 {
 	px_hook_record(site, flags, (void *)(uintptr_t)ns, ms_of(ns), 0, result);
 }
 
-PX_INLINE bool is_span(const struct timespec *time)
+PX_INLINE bool is_duration(const struct timespec *time)
 {
 	return px_probe_can_read(time, sizeof(*time)) && px_deadline_is_time(time) &&
 	       time->tv_sec >= 0;
@@ -47,12 +47,12 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.nanosleep(time, left);
-	is_valid = is_span(time);
+	is_valid = is_duration(time);
 	ns = is_valid ? ns_of(time) : 0;
 	if (is_valid)
-		tell(site, PX_RECORD_BEGINS, ns, 0);
+		record(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.nanosleep(time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result ? errno : 0);
+	record(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result ? errno : 0);
 	return result;
 }
 
@@ -78,14 +78,14 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.clock_nanosleep(clock, flags, time, left);
-	is_valid = is_span(time) &&
+	is_valid = is_duration(time) &&
 		   clock != CLOCK_THREAD_CPUTIME_ID; /* a thread's own stands still */
 	if (is_valid) {
 		ns = (flags & TIMER_ABSTIME) ? ns_until(clock, time) : ns_of(time);
-		tell(site, PX_RECORD_BEGINS, ns, 0);
+		record(site, PX_RECORD_BEGINS, ns, 0);
 	}
 	result = px_real.clock_nanosleep(clock, flags, time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result);
+	record(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns, result);
 	return result;
 }
 
@@ -97,9 +97,9 @@ PX_WRAP int usleep(useconds_t us)
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.usleep(us);
-	tell(site, PX_RECORD_BEGINS, ns, 0);
+	record(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.usleep(us);
-	tell(site, PX_RECORD_ENDS, ns, result ? errno : 0);
+	record(site, PX_RECORD_ENDS, ns, result ? errno : 0);
 	return result;
 }
 
@@ -111,9 +111,9 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.sleep(seconds);
-	tell(site, PX_RECORD_BEGINS, ns, 0);
+	record(site, PX_RECORD_BEGINS, ns, 0);
 	left = px_real.sleep(seconds);
-	tell(site, PX_RECORD_ENDS, ns, left > INT16_MAX ? INT16_MAX : (int)left);
+	record(site, PX_RECORD_ENDS, ns, left > INT16_MAX ? INT16_MAX : (int)left);
 	return left;
 }
 
@@ -127,15 +127,15 @@ PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.thrd_sleep(time, left);
-	is_valid = is_span(time);
+	is_valid = is_duration(time);
 	ns = is_valid ? ns_of(time) : 0;
 	if (is_valid)
-		tell(site, PX_RECORD_BEGINS, ns, 0);
+		record(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.thrd_sleep(time, left);
-	tell(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns,
-	     result == -1 ? EINTR :
-	     result != 0  ? EINVAL :
-			    0);
+	record(site, is_valid ? PX_RECORD_ENDS : PX_RECORD_WHOLE, ns,
+	       result == -1 ? EINTR :
+	       result != 0  ? EINVAL :
+			      0);
 	return result;
 }
 
@@ -146,9 +146,9 @@ PX_WRAP int pause(void)
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.pause();
-	tell(site, PX_RECORD_BEGINS, 0, 0);
+	record(site, PX_RECORD_BEGINS, 0, 0);
 	result = px_real.pause();
-	tell(site, PX_RECORD_ENDS, 0, errno);
+	record(site, PX_RECORD_ENDS, 0, errno);
 	return result;
 }
 

@@ -14,12 +14,12 @@
 
 #include "wrap/probe.h"
 
-PX_INLINE const struct sockaddr *sent(__CONST_SOCKADDR_ARG address)
+PX_INLINE const struct sockaddr *input_address(__CONST_SOCKADDR_ARG address)
 {
 	return address.__sockaddr__;
 }
 
-PX_INLINE const struct sockaddr *received(__SOCKADDR_ARG address)
+PX_INLINE const struct sockaddr *output_address(__SOCKADDR_ARG address)
 {
 	return address.__sockaddr__;
 }
@@ -44,7 +44,7 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
  * How much of an address to take that a call has filled in.  Its length says how long it is, not how much room there
  * was, so no more than what its family has.
  */
-static size_t filled(const struct sockaddr *address, const socklen_t *length)
+static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
 {
 	size_t most = sizeof(address->sa_family);
 
@@ -58,7 +58,7 @@ static size_t filled(const struct sockaddr *address, const socklen_t *length)
 }
 
 /* An address as the program gave it, where the kernel has read it. */
-static size_t given(const struct sockaddr *address, socklen_t length, int64_t outcome)
+static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
 	if (!address || outcome == -EFAULT || outcome == -EINVAL || outcome == -EBADF ||
 	    outcome == -ENOTSOCK)
@@ -116,7 +116,7 @@ static void record_bind(struct px_site site, int fd, const struct sockaddr *addr
 	int64_t outcome = px_outcome(result);
 
 	record_address(site, PX_RECORD_WHOLE, fd, outcome, address,
-		       given(address, length, outcome));
+		       length_given(address, length, outcome));
 }
 
 PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
@@ -126,7 +126,7 @@ PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 	if (PX_NOT_TRACED(socket))
 		return px_real.bind(fd, address, length);
 	return PX_CALL_AND_RECORD(site, result, px_real.bind(fd, address, length),
-				  record_bind(site, fd, sent(address), length, result));
+				  record_bind(site, fd, input_address(address), length, result));
 }
 
 PX_WRAP int listen(int fd, int backlog)
@@ -166,7 +166,8 @@ static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, so
 	outcome = px_outcome(result);
 	px_fd_opened(result);
 	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome,
-		       received(address), result >= 0 ? filled(received(address), length) : 0);
+		       output_address(address),
+		       result >= 0 ? length_filled_in(output_address(address), length) : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -186,7 +187,7 @@ PX_WRAP int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags
 }
 
 /* 127.0.0.0/8, ::1 and what has no port. */
-static bool is_here(const struct sockaddr *address, socklen_t length)
+static bool is_local(const struct sockaddr *address, socklen_t length)
 {
 	struct sockaddr_in in4;
 	struct sockaddr_in6 in6;
@@ -213,27 +214,28 @@ static bool is_stream(int fd)
 }
 
 /* The socket is one that blocks, so its kind was looked up. */
-static bool will_wait(int fd, const struct sockaddr *address, socklen_t length)
+static bool connect_waits(int fd, const struct sockaddr *address, socklen_t length)
 {
 	return px_fd_kind(fd) == PX_FD_SOCKET && length <= sizeof(struct sockaddr_storage) &&
-	       px_probe_can_read(address, length) && !is_here(address, length) && is_stream(fd);
+	       px_probe_can_read(address, length) && !is_local(address, length) && is_stream(fd);
 }
 
 static int traced_connect(struct px_site site, int fd, __CONST_SOCKADDR_ARG address,
 			  socklen_t length)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	bool waits = will_wait(fd, sent(address), length);
+	bool waits = connect_waits(fd, input_address(address), length);
 	int64_t outcome;
 	int result;
 
 	if (waits)
-		record_address(site, PX_RECORD_BEGINS, fd, 0, sent(address),
-			       given(sent(address), length, 0));
+		record_address(site, PX_RECORD_BEGINS, fd, 0, input_address(address),
+			       length_given(input_address(address), length, 0));
 	result = PX_REAL(&sample, px_real.connect(fd, address, length));
 	outcome = px_outcome(result);
-	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome, sent(address),
-		       given(sent(address), length, outcome));
+	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome,
+		       input_address(address),
+		       length_given(input_address(address), length, outcome));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -254,7 +256,7 @@ PX_WRAP int shutdown(int fd, int how)
 	return PX_FD_CALL(site, fd, result, px_real.shutdown(fd, how), how, px_outcome(result));
 }
 
-static bool sending_waits(int fd, int flags)
+static bool send_waits(int fd, int flags)
 {
 	return !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLOUT);
 }
@@ -265,7 +267,7 @@ PX_WRAP ssize_t send(int fd, const void *buffer, size_t size, int flags)
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.send(fd, buffer, size, flags);
-	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), size, result,
+	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), size, result,
 				px_real.send(fd, buffer, size, flags), size, px_outcome(result));
 }
 
@@ -273,7 +275,7 @@ static ssize_t traced_sendto(struct px_site site, int fd, const void *buffer, si
 			     int flags, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	bool waits = sending_waits(fd, flags);
+	bool waits = send_waits(fd, flags);
 	int64_t outcome;
 	ssize_t result;
 
@@ -282,8 +284,8 @@ static ssize_t traced_sendto(struct px_site site, int fd, const void *buffer, si
 	result = PX_REAL(&sample, px_real.sendto(fd, buffer, size, flags, address, length));
 	outcome = px_outcome(result);
 	px_fd_record_more(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, (uint32_t)size,
-			  outcome, sent(address),
-			  result < 0 ? 0 : given(sent(address), length, outcome));
+			  outcome, input_address(address),
+			  result < 0 ? 0 : length_given(input_address(address), length, outcome));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -307,7 +309,7 @@ PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmsg(fd, message, flags);
-	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), 0, result,
+	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), 0, result,
 				px_real.sendmsg(fd, message, flags), message_size(message, result),
 				px_outcome(result));
 }
@@ -318,7 +320,7 @@ PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int f
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmmsg(fd, messages, count, flags);
-	return PX_FD_CALL_WAITS(site, fd, sending_waits(fd, flags), count, result,
+	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), count, result,
 				px_real.sendmmsg(fd, messages, count, flags), count,
 				px_outcome(result));
 }
@@ -333,7 +335,7 @@ static bool must_wait(int fd, int64_t result)
  * PX_FD_CALL_WAITS() for a call that receives: `real` is tried first, where that is possible, with MSG_DONTWAIT set in
  * `flags`, a variable that it uses.  A try that fails may have set errno, which a call that succeeds leaves alone.
  */
-#define RECEIVES(site, fd, flags, asked, result, real, value, address, length)                     \
+#define RECEIVE(site, fd, flags, asked, result, real, value, address, length)                      \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
 		const int flags_ = flags;                                                          \
@@ -358,7 +360,7 @@ static bool must_wait(int fd, int64_t result)
 		outcome_ = px_outcome(result);                                                     \
 		px_fd_record_more(site, px_unlikely(waits_) ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
 				  fd, (uint32_t)(value), outcome_, address,                        \
-				  result > 0 ? filled(address, length) : 0);                       \
+				  result > 0 ? length_filled_in(address, length) : 0);             \
 		px_hook_end(&sample_, (site).wrapper);                                             \
 		result;                                                                            \
 	})
@@ -369,8 +371,8 @@ PX_WRAP ssize_t recv(int fd, void *buffer, size_t size, int flags)
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recv(fd, buffer, size, flags);
-	return RECEIVES(site, fd, flags, size, result, px_real.recv(fd, buffer, size, flags), size,
-			NULL, NULL);
+	return RECEIVE(site, fd, flags, size, result, px_real.recv(fd, buffer, size, flags), size,
+		       NULL, NULL);
 }
 
 PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
@@ -379,8 +381,8 @@ PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int f
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recv_chk(fd, buffer, size, room, flags);
-	return RECEIVES(site, fd, flags, size, result,
-			px_real.__recv_chk(fd, buffer, size, room, flags), size, NULL, NULL);
+	return RECEIVE(site, fd, flags, size, result,
+		       px_real.__recv_chk(fd, buffer, size, room, flags), size, NULL, NULL);
 }
 
 PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address,
@@ -390,9 +392,9 @@ PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADD
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvfrom(fd, buffer, size, flags, address, length);
-	return RECEIVES(site, fd, flags, size, result,
-			px_real.recvfrom(fd, buffer, size, flags, address, length), size,
-			received(address), length);
+	return RECEIVE(site, fd, flags, size, result,
+		       px_real.recvfrom(fd, buffer, size, flags, address, length), size,
+		       output_address(address), length);
 }
 
 PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
@@ -402,9 +404,9 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length);
-	return RECEIVES(site, fd, flags, size, result,
-			px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length),
-			size, received(address), length);
+	return RECEIVE(site, fd, flags, size, result,
+		       px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length), size,
+		       output_address(address), length);
 }
 
 PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
@@ -413,8 +415,8 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvmsg(fd, message, flags);
-	return RECEIVES(site, fd, flags, 0, result, px_real.recvmsg(fd, message, flags),
-			message_size(message, result), NULL, NULL);
+	return RECEIVE(site, fd, flags, 0, result, px_real.recvmsg(fd, message, flags),
+		       message_size(message, result), NULL, NULL);
 }
 
 /* Several at once: a try might return fewer than it would have waited for, so the socket is asked. */

@@ -17,14 +17,14 @@ struct px_text_arg {
 };
 
 /* text: NULL where there is none. */
-PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *told,
+PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *arg,
 				  const char *text)
 {
-	size_t length = px_probe_length(text, sizeof(told->text));
+	size_t length = px_probe_length(text, sizeof(arg->text));
 
 	if (length > 0)
-		memcpy(told->text, text, length);
-	px_hook_record_long(site, flags, told, sizeof(told->data) + length);
+		memcpy(arg->text, text, length);
+	px_hook_record_long(site, flags, arg, sizeof(arg->data) + length);
 }
 
 #endif

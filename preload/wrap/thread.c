@@ -25,7 +25,7 @@ enum { END_RETURNED = 1, END_CANCELLED = 2 };
 #define PRIORITY_NORMAL 120
 
 /* True: the calling thread has returned, or called pthread_exit(). */
-static __thread uint32_t leaves __attribute__((tls_model("initial-exec")));
+static __thread uint32_t has_returned __attribute__((tls_model("initial-exec")));
 
 /* Created threads. */
 
@@ -35,7 +35,7 @@ union start {
 	uintptr_t address;
 };
 
-struct birth {
+struct creation {
 	uint32_t nr_users; /* 0: the place is free */
 	uint32_t handle;
 	union start start;
@@ -45,18 +45,18 @@ struct birth {
 	bool is_page;
 };
 
-#define PLACES 64
+#define CREATIONS 64
 
-static struct birth places[PLACES];
+static struct creation creations[CREATIONS];
 
-static struct birth *take_place(void)
+static struct creation *take_creation(void)
 {
-	struct birth *page;
+	struct creation *page;
 
-	for (unsigned int i = 0; i < PLACES; i++)
-		if (px_read_once(&places[i].nr_users) == 0 &&
-		    px_compare_exchange(&places[i].nr_users, 0U, 2U))
-			return &places[i];
+	for (unsigned int i = 0; i < CREATIONS; i++)
+		if (px_read_once(&creations[i].nr_users) == 0 &&
+		    px_compare_exchange(&creations[i].nr_users, 0U, 2U))
+			return &creations[i];
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0);
 	if (page == MAP_FAILED)
@@ -67,12 +67,12 @@ static struct birth *take_place(void)
 }
 
 /* The page of a place is known only as long as it is ours. */
-static void let_go(struct birth *birth, uint32_t users)
+static void release_creation(struct creation *creation, uint32_t users)
 {
-	bool is_page = birth->is_page;
+	bool is_page = creation->is_page;
 
-	if (px_fetch_add(&birth->nr_users, 0U - users) == users && is_page)
-		munmap(birth, sizeof(*birth));
+	if (px_fetch_add(&creation->nr_users, 0U - users) == users && is_page)
+		munmap(creation, sizeof(*creation));
 }
 
 static pthread_key_t end_key;
@@ -93,7 +93,7 @@ static void end_thread(void *round)
 		return;
 	px_hook_record(PX_SITE_WITHOUT_WRAPPER(THREAD_END, txtrace_thread_end, NULL),
 		       PX_RECORD_WHOLE, (void *)pthread_self(),
-		       leaves ? END_RETURNED : END_CANCELLED, 0, 0);
+		       has_returned ? END_RETURNED : END_CANCELLED, 0, 0);
 }
 
 /* Of the main thread nothing is recorded when it returns: the process ends then. */
@@ -119,15 +119,15 @@ static void record_start(union start start)
 }
 
 /* What the thread is to do, and its argument: the birth is not ours any more then. */
-static union start begin_thread(struct birth *birth, void **argument)
+static union start begin_thread(struct creation *creation, void **argument)
 {
-	union start start = birth->start;
+	union start start = creation->start;
 
-	*argument = birth->argument;
-	px_thread_take_handle(birth->handle);
-	birth->self = pthread_self();
-	px_store_release(&birth->has_begun, 1U);
-	let_go(birth, 1);
+	*argument = creation->argument;
+	px_thread_take_handle(creation->handle);
+	creation->self = pthread_self();
+	px_store_release(&creation->has_begun, 1U);
+	release_creation(creation, 1);
 	if (has_end_key)
 		pthread_setspecific(end_key, (void *)1);
 	if (!PX_NOT_TRACED(thread))
@@ -135,23 +135,23 @@ static union start begin_thread(struct birth *birth, void **argument)
 	return start;
 }
 
-static void *run_thread(void *birth)
+static void *run_thread(void *creation)
 {
 	void *argument, *result;
-	union start start = begin_thread(birth, &argument);
+	union start start = begin_thread(creation, &argument);
 
 	result = start.of_posix(argument);
-	leaves = true;
+	has_returned = true;
 	return result;
 }
 
-static int run_c11_thread(void *birth)
+static int run_c11_thread(void *creation)
 {
 	void *argument;
-	union start start = begin_thread(birth, &argument);
+	union start start = begin_thread(creation, &argument);
 	int result = start.of_c11(argument);
 
-	leaves = true;
+	has_returned = true;
 	return result;
 }
 
@@ -159,9 +159,9 @@ static int run_c11_thread(void *birth)
  * A thread that runs may already have freed what `thread` points to; as long as it has not come to its own function
  * it has not.
  */
-static pthread_t who_was_made(const struct birth *birth, const pthread_t *thread)
+static pthread_t created_thread(const struct creation *creation, const pthread_t *thread)
 {
-	return px_load_acquire(&birth->has_begun) ? birth->self : *thread;
+	return px_load_acquire(&creation->has_begun) ? creation->self : *thread;
 }
 
 static uint32_t own_nice_priority(void)
@@ -189,17 +189,17 @@ static uint32_t priority_of_new(const pthread_attr_t *attr)
 	return px_thread.epoch ? px_thread.priority & 0x3FF : PRIORITY_NORMAL;
 }
 
-static void record_create(struct px_site site, const struct birth *birth, pthread_t thread,
+static void record_create(struct px_site site, const struct creation *creation, pthread_t thread,
 			  const pthread_attr_t *attr, int error)
 {
 	struct {
 		union px_call_data head;
 		uint64_t start;
 	} data = {.head.of_object = {.object = (uint64_t)(uintptr_t)thread,
-				     .value = birth->handle,
+				     .value = creation->handle,
 				     .count = (uint16_t)priority_of_new(attr),
 				     .result = (int16_t)error},
-		  .start = birth->start.address};
+		  .start = creation->start.address};
 
 	px_hook_record_long(site, PX_RECORD_WHOLE, &data, sizeof(data));
 }
@@ -218,15 +218,15 @@ static int create_c11(thrd_t *thread, thrd_start_t start, void *argument)
 }
 
 static int really_create(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
-			 struct birth *birth)
+			 struct creation *creation)
 {
 	if (px_c11_is(call))
-		return create_c11(thread, run_c11_thread, birth);
-	return px_real.pthread_create(thread, attr, run_thread, birth);
+		return create_c11(thread, run_c11_thread, creation);
+	return px_real.pthread_create(thread, attr, run_thread, creation);
 }
 
-static int create_untold(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
-			 union start start, void *argument)
+static int create_unrecorded(enum px_call call, pthread_t *thread, const pthread_attr_t *attr,
+			     union start start, void *argument)
 {
 	if (px_c11_is(call))
 		return px_real.thrd_create(thread, start.of_c11, argument);
@@ -237,19 +237,19 @@ static int traced_create(struct px_site site, pthread_t *thread, const pthread_a
 			 union start start, void *argument)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	struct birth *birth = take_place();
+	struct creation *creation = take_creation();
 	int result;
 
-	if (!birth)
-		return create_untold(site.call, thread, attr, start, argument);
-	birth->handle = px_thread_reserve_handle();
-	birth->start = start;
-	birth->argument = argument;
-	birth->has_begun = 0;
-	result = PX_REAL(&sample, really_create(site.call, thread, attr, birth));
-	record_create(site, birth, result ? 0 : who_was_made(birth, thread), attr,
+	if (!creation)
+		return create_unrecorded(site.call, thread, attr, start, argument);
+	creation->handle = px_thread_reserve_handle();
+	creation->start = start;
+	creation->argument = argument;
+	creation->has_begun = 0;
+	result = PX_REAL(&sample, really_create(site.call, thread, attr, creation));
+	record_create(site, creation, result ? 0 : created_thread(creation, thread), attr,
 		      px_c11_error_of(site.call, result));
-	let_go(birth, result ? 2 : 1);
+	release_creation(creation, result ? 2 : 1);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -277,7 +277,7 @@ PX_WRAP void pthread_exit(void *value)
 {
 	struct px_site site = PX_SITE(pthread_exit, pthread_exit);
 
-	leaves = true;
+	has_returned = true;
 	if (!PX_NOT_TRACED(thread))
 		px_hook_record(site, PX_RECORD_WHOLE, (void *)pthread_self(), 0, 0, 0);
 	px_real.pthread_exit(value);
@@ -288,7 +288,7 @@ PX_WRAP void thrd_exit(int value)
 {
 	struct px_site site = PX_SITE(thrd_exit, thrd_exit);
 
-	leaves = true;
+	has_returned = true;
 	if (!PX_NOT_TRACED(thread))
 		px_hook_record(site, PX_RECORD_WHOLE, (void *)pthread_self(), 0, 0, 0);
 	px_real.thrd_exit(value);
@@ -338,15 +338,15 @@ PX_WRAP int pthread_join(pthread_t thread, void **value)
 static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	void *given = NULL;
-	int error = try_join(&sample, thread, &given), result = thrd_success;
+	void *value_of_thread = NULL;
+	int error = try_join(&sample, thread, &value_of_thread), result = thrd_success;
 
 	if (error == EBUSY)
 		px_hook_record(site, PX_RECORD_BEGINS, (void *)thread, 0, 0, 0);
 	if (error != 0)
 		result = PX_REAL(&sample, px_real.thrd_join(thread, value));
 	else if (value)
-		*value = (int)(intptr_t)given;
+		*value = (int)(intptr_t)value_of_thread;
 	px_hook_record(site, error == EBUSY ? PX_RECORD_ENDS : PX_RECORD_WHOLE, (void *)thread, 0,
 		       0, px_c11_error(result));
 	px_hook_end(&sample, site.wrapper);
