@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11.  In the C library they are those of POSIX under other names, and so they are here: a function of
- * C11 shares the wrapper's body with its equal, by the same objects, and differs in what it returns.  That is passed
- * on as it is; what is recorded is the error number that it stands for, so that who reads a trace judges both alike.
+ * Threads of C11.  In the C library they are the POSIX threads under other names.  So a function of C11 shares the
+ * wrapper's body with its POSIX counterpart and uses the same objects.  Only the results differ: a wrapper returns
+ * the result of the real function, and records the corresponding error number.  So a reader of the trace treats
+ * both alike.
  */
 #ifndef PX_PRELOAD_C11_H
 #define PX_PRELOAD_C11_H
@@ -14,19 +15,19 @@
 
 #include "event/calls.h"
 
-_Static_assert(thrd_success == 0, "as that of all others");
+_Static_assert(thrd_success == 0, "success is 0, as in all other functions");
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(cnd_t) == sizeof(pthread_cond_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
-/* Without thrd_sleep(), which returns something else. */
+/* All but thrd_sleep(), which has other results. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;
 }
 
-/* What no function of C11 returns stays what it is. */
+/* Return the error number for a result of a function of C11; other values are returned as they are. */
 PX_INLINE int px_c11_error(int result)
 {
 	switch (result) {
@@ -39,7 +40,7 @@ PX_INLINE int px_c11_error(int result)
 	}
 }
 
-/* Of a call that is of C11, or not: known where it is inlined. */
+/* The same for a call that may be of POSIX.  The compiler evaluates the test where this is inlined. */
 PX_INLINE int px_c11_error_of(enum px_call call, int result)
 {
 	return px_c11_is(call) ? px_c11_error(result) : result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Until when a call may wait.  The C library looks at that ahead of the object, for some calls: where it will refuse
- * the deadline, the object must not be tried first.
+ * The deadline of a call.  For some calls the C library checks the deadline before the object.  If it will refuse
+ * the deadline, a wrapper must not try the object first.
  */
 #ifndef PX_PRELOAD_DEADLINE_H
 #define PX_PRELOAD_DEADLINE_H
@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 
-/* No object is there: such a pointer is refused by the kernel, and must not be followed by us. */
+/* No object is below this address.  The kernel refuses such a pointer, and we must not dereference it. */
 #define PX_LEAST_ADDRESS 4096
 
 PX_INLINE bool px_deadline_is_time(const struct timespec *time)
@@ -21,13 +21,13 @@ PX_INLINE bool px_deadline_is_time(const struct timespec *time)
 	       time->tv_nsec < 1000000000;
 }
 
-/* The clocks by which a thread can wait for another one. */
+/* Return true for the clocks that a wait for another thread can use. */
 PX_INLINE bool px_deadline_is_clock(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/* What a call may wait for, and how: no deadline at all is a call without one. */
+/* The deadline of a call and its clock.  Calls without a deadline pass zeros. */
 struct px_deadline {
 	clockid_t clock;
 	const struct timespec *time;

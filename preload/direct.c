@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real functions under the names by which the library inside this object calls them.  One that is called ahead of
- * our constructor looks them up first.
+ * The real functions under the names that the library in this object uses.  If one is called before our constructor
+ * has run, it looks up the real functions first.
  */
 #include "hook.h"
 
@@ -60,8 +60,8 @@ PX_DIRECT_BODY(int, unlinkat, (int directory, const char *path, int flags),
 PX_DIRECT_BODY(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
 
 /*
- * Those whose arguments vary: as many are passed on as there can be.  The C library reads them in the same way, and the
- * real function those that it wants.
+ * Functions with a variable number of arguments: pass on the maximum number.  The C library reads them in the same
+ * way, and the real function reads only those that it needs.
  */
 #define PX_DIRECT_VARIED(name, parameters, last, type, arguments)                                  \
 	int px_direct_##name parameters __attribute__((visibility("hidden")));                     \

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Included ahead of everything by what stands in the preloaded object: its calls of functions that are wrapped go to
- * px_direct_NAME (direct.c), and so to the real functions.  Only those that the library calls.
+ * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of
+ * wrapped functions then go to px_direct_NAME (direct.c), and so to the real functions.  The list has only
+ * functions that the library calls.
  */
 #ifndef PX_PRELOAD_DIRECT_H
 #define PX_PRELOAD_DIRECT_H
 
-/* The gate is open until the constructor has run: what others' constructors call must look up the real functions. */
+/*
+ * The gate is open until our constructor has run, so that calls from earlier constructors look up the real
+ * functions.
+ */
 #define PX_GATE_AT_FIRST 1
 
 #include <fcntl.h>

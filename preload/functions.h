@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations of all functions that are wrapped: the system's, and those that its headers keep to themselves. */
+/* Declarations of all wrapped functions: from the system's headers, and those that the headers do not declare. */
 #ifndef PX_PRELOAD_FUNCTIONS_H
 #define PX_PRELOAD_FUNCTIONS_H
 
@@ -28,16 +28,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Those that nobody should call are wrapped too. */
+/* Deprecated functions are wrapped too. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* Some headers have macros in front of them. */
+/* Some headers define macros of these names. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
 mqd_t __mq_open_2(const char *name, int flags);
 
-/* What headers call where _FORTIFY_SOURCE is defined. */
+/* Functions that headers call if _FORTIFY_SOURCE is defined. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int directory, const char *path, int flags);
@@ -62,7 +62,7 @@ int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
 		const sigset_t *mask, size_t room);
 
-/* scanf() of C99 and of C23, as headers call them in its place. */
+/* Variants of scanf() that headers call in C99 and in C23. */
 int __isoc99_fscanf(FILE *stream, const char *format, ...);
 int __isoc99_scanf(const char *format, ...);
 int __isoc99_vfscanf(FILE *stream, const char *format, va_list arguments);

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every wrapper stands on: the real functions, whether a call is to be recorded, and how.
+ * What every wrapper needs: the pointers to the real functions, the test whether to record a call, and the
+ * functions that record it.
  *
- * A wrapper is never in the way.  It calls the real function with the arguments it got, once, and returns what that
- * returned, errno too.  It takes no lock, allocates nothing and makes no system call of its own on its usual way; so
- * where the real function may be called in a signal handler, the wrapper may.  Nothing of it is on a stack that an
- * exception or a cancellation unwinds.
+ * A wrapper does not disturb the program.  It calls the real function once, with the program's arguments, and
+ * returns its result and its errno.  On its usual path it takes no lock, allocates nothing and makes no system call
+ * of its own.  So if the real function may be called in a signal handler, its wrapper may be called there too.  An
+ * exception or a cancellation may unwind the stack through a wrapper: its frame has nothing to clean up.
  *
  *	PX_WRAP int sem_post(sem_t *sem)
  *	{
+ *		struct px_site site = PX_SITE(sem_post, sem_post);
+ *
  *		if (PX_NOT_TRACED(sem))
  *			return px_real.sem_post(sem);
- *		return traced_post(sem, PX_CALLER);
+ *		return traced_post(site, sem);
  *	}
  *
- * While nothing is traced this is two loads, a branch and a jump.  In a program whose other constructors run ahead of
- * ours, the first call finds the gate open, and looks up all real functions.
+ * While nothing is traced this costs two loads, a branch and a jump.  If a constructor of the program runs before
+ * ours, its first call finds the gate open and looks up all real functions.
  *
- * The library inside this object, and the wrappers themselves, call real functions only (direct.h), so nothing that
+ * The wrappers, and the copy of the library in this object, call only real functions (direct.h).  So nothing that
  * they do is recorded.
  */
 #ifndef PX_PRELOAD_HOOK_H
@@ -35,7 +38,7 @@
 #define PX_WRAP __attribute__((visibility("default")))
 #define PX_CALLER __builtin_return_address(0)
 
-/* Groups of calls, which TXTRACE_EVENTS turns on and off: bits. */
+/* Groups of calls, one bit each.  TXTRACE_EVENTS turns them on and off. */
 enum px_group {
 	PX_GROUP_thread = 1 << 0,
 	PX_GROUP_mutex = 1 << 1,
@@ -60,17 +63,17 @@ enum px_group {
 	PX_GROUPS_DEFAULT = (1 << 19) - 1 - PX_GROUP_heap - PX_GROUP_signal
 };
 
-/* Those that are on; 0 until the real functions are known. */
+/* The groups that are on.  0 until the real functions are known. */
 extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 
-/* Look the real functions up, unless that was done. */
+/* Look up the real functions, unless this was done already. */
 void px_hook_prepare(void);
 
-/* They are wrapped, but record nothing (process.c).  NULL: there is none. */
+/* Real functions with a wrapper that records nothing (process.c).  NULL: the C library has no such function. */
 extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 
-/* This thread is at that: what it allocates then is for the C library's own use (heap.c). */
+/* This thread is in px_hook_prepare(): its allocations are for the C library itself (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;
 
 PX_INLINE bool px_hook_is_off(uint32_t group)
@@ -84,7 +87,7 @@ PX_INLINE bool px_hook_is_off(uint32_t group)
 	return true;
 }
 
-/* Where a call is of two groups: whether this one is on. */
+/* Whether a group is on, for calls that belong to two groups. */
 PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
@@ -93,8 +96,9 @@ PX_INLINE bool px_hook_is_on(uint32_t group)
 #define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_##group))
 
 /*
- * True in a child of vfork: it has the memory of a thread that waits for it, and nothing that it would record is that
- * thread's.  A system call: so it is asked where such a child, as a rule, does something ahead of exec.
+ * Return true in a child of vfork.  It runs in the memory of the parent's thread, which waits for it, so its calls
+ * would be recorded as calls of that thread.  This makes a system call: use it in wrappers of functions that such
+ * children call before exec.
  */
 PX_INLINE bool px_in_vfork_child(void)
 {
@@ -106,19 +110,19 @@ PX_INLINE bool px_in_vfork_child(void)
 #define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())
 
 /*
- * What a call costs beyond the real function: measured of each 251st of a thread's, a prime, so that it is each call's
- * turn in programs that always do the same few in turn.  The real function stands in PX_REAL().
+ * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime, so a
+ * program that repeats a few calls in turn has each of them measured.  PX_REAL() measures the real function.
  */
 #define PX_HOOK_SAMPLE_PERIOD 251
 
 struct px_hook_sample {
-	uint64_t since; /* 0: this one is not measured */
+	uint64_t since; /* 0: this call is not measured */
 	uint64_t real;
 };
 
 extern __thread uint32_t px_hook_nr_unsampled PX_TLS;
 
-/* True: this call's turn has come. */
+/* Count a call.  Return true if it is to be measured. */
 PX_INLINE bool px_hook_takes_sample(void)
 {
 	if (px_likely(++px_hook_nr_unsampled < PX_HOOK_SAMPLE_PERIOD))
@@ -152,7 +156,7 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 		px_callpoint_cost(wrapper, px_callpoint_clock() - sample->since - sample->real);
 }
 
-/* sample: NULL where it is known that this call is not measured. */
+/* Call the real function.  sample: NULL if the call is known not to be measured. */
 #define PX_REAL(sample, call)                                                                      \
 	({                                                                                         \
 		__typeof__(call) px_result_;                                                       \
@@ -165,8 +169,8 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 	})
 
 /*
- * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that it is recorded
- * as, and the address in the program that it returns to.  Where functions that take it are inlined it costs nothing.
+ * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is
+ * recorded, and the return address in the program.  Inlined functions take it as constants.
  */
 struct px_site {
 	uint32_t wrapper;
@@ -174,19 +178,23 @@ struct px_site {
 	void *caller;
 };
 
-/* The site in a wrapper itself, of `symbol`, whose call is recorded as `recorded` (calls.def). */
+/*
+ * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use it in the wrapper itself:
+ * it takes the return address.
+ */
 #define PX_SITE(symbol, recorded)                                                                  \
 	((struct px_site){PX_WRAPPER_##symbol, PX_CALL_##recorded, PX_CALLER})
 
-/* The site of an event that no wrapper records. */
+/* The site of an event without a wrapper, from enum px_no_wrapper. */
 #define PX_SITE_WITHOUT_WRAPPER(number, recorded, address)                                         \
 	((struct px_site){PX_NO_WRAPPER_##number, PX_CALL_##recorded, address})
 
-_Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST, "the last ones are no wrappers'");
+_Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
+	       "the last numbers are for events without a wrapper");
 
 /*
- * Record a call.  All wrappers do it by these functions, one for each layout of the data (calls.h).
- * flags: PX_RECORD_WHOLE, PX_RECORD_BEGINS or PX_RECORD_ENDS.  They keep errno.
+ * Record a call.  There is a function for each layout of the data (calls.h), and all wrappers use these functions.
+ * flags: PX_RECORD_WHOLE, or PX_RECORD_BEGINS and later PX_RECORD_ENDS for a call that waits.  They keep errno.
  */
 #define PX_RECORD_WHOLE 0
 
@@ -213,7 +221,7 @@ PX_INLINE void px_hook_record_fd(struct px_site site, uint32_t flags, int fd, ui
 	px_hook_record_words(site, flags, px_pair_of((uint32_t)fd, value), (uint64_t)result);
 }
 
-/* More than 16 bytes: union px_call_data, and what follows it. */
+/* More than 16 bytes of data: union px_call_data and what follows it. */
 PX_INLINE void px_hook_record_long(struct px_site site, uint32_t flags, const void *data,
 				   size_t length)
 {
@@ -221,13 +229,13 @@ PX_INLINE void px_hook_record_long(struct px_site site, uint32_t flags, const vo
 }
 
 /*
- * The body of a wrapper that calls the real function and then records one event.  The macro declares `result`, which
- * is what `real` returned; `record` may use it.  The macro's value is `result`.
+ * The body of a wrapper that calls the real function and then records one event.  The macro declares the variable
+ * `result` with the value of `real`; `record` may use it.  The value of the macro is `result`.
  *
  *	return PX_CALL_AND_RECORD(site, result, px_real.pthread_detach(thread),
  *				  px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result));
  *
- * PX_FD_CALL() and PX_FD_CALL_WAITS() of wrap/descriptor.h do the same for calls on descriptors.
+ * For calls on descriptors, PX_FD_CALL() and PX_FD_CALL_WAITS() do the same (wrap/descriptor.h).
  */
 #define PX_CALL_AND_RECORD(site, result, real, record)                                             \
 	({                                                                                         \

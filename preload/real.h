@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers' numbers, and the functions that they stand in front of. */
+/* The numbers of the wrappers, and pointers to the functions that they wrap. */
 #ifndef PX_PRELOAD_REAL_H
 #define PX_PRELOAD_REAL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real functions: found in our constructor, or by the first call that is made ahead of it.
+ * Look up the real functions: in our constructor, or in the first call if that comes earlier.
  *
- * dlsym() may come up with an old version of a function, of another layout (glibc before 2.36, pthread_cond_*): only
- * if what it found lies in the C library, and is not what the newest version that we know of is, the latter is taken.
- * Through dlvsym() alone, other objects that wrap the function too would be passed by.
+ * dlsym() may return an old version of a function with another layout (glibc before 2.36, pthread_cond_*).  If it
+ * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would
+ * bypass other objects that wrap the function too.
  */
 #include "hook.h"
 
@@ -18,7 +18,7 @@ struct px_real px_real;
 uint32_t px_hook_groups;
 void *px_hook_real_vfork, *px_hook_real_clone;
 __thread uint32_t px_hook_nr_unsampled
-	PX_TLS; /* once more: the model of a declaration is lost here */
+	PX_TLS; /* repeated: the definition does not inherit the TLS model */
 __thread bool px_hook_is_preparing PX_TLS;
 
 static const struct {
@@ -35,7 +35,10 @@ static void **real_of(unsigned int i)
 	return (void **)((char *)&px_real + wrappers[i].offset);
 }
 
-/* Functions of which glibc has an old version of another layout: the oldest that will do.  Else NULL. */
+/*
+ * Return the oldest usable version of a function that glibc also has in an older version with another layout; else
+ * NULL.
+ */
 static const char *version_of(const char *symbol)
 {
 	if (strncmp(symbol, "timer_", 6) == 0)
@@ -62,7 +65,7 @@ static void *newest(const char *symbol, void *found)
 	return found;
 }
 
-/* The C library may stand ahead of us, if it is preloaded itself: then nothing is behind. */
+/* If the C library itself is preloaded, it may come before us: then RTLD_NEXT finds nothing. */
 static void *find_real(const char *symbol)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
@@ -77,7 +80,10 @@ static void *find_real(const char *symbol)
 	return NULL;
 }
 
-/* 36 of "2.36".  By hand: a sanitizer in front of us, which is just beginning, cannot stand atoi(). */
+/*
+ * Return 36 for "2.36".  It does not use atoi(): a sanitizer that comes before us, and is still starting, would
+ * crash in it.
+ */
 static unsigned int minor_version(void)
 {
 	unsigned int minor = 0;
@@ -93,8 +99,8 @@ static unsigned int minor_version(void)
 }
 
 /*
- * What this C library is too old for is not asked for: an error of dlsym() is a message in memory, and an allocator in
- * front of us may have called us with its own lock held.
+ * Do not look up functions that this C library is too old for.  An error of dlsym() allocates a message, and an
+ * allocator that comes before us may have called us with its lock held.
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {
@@ -102,9 +108,9 @@ static bool is_too_new(const char *symbol, unsigned int minor)
 }
 
 /*
- * Two threads, or a handler, at the same time store the same.  What dlsym() itself calls may come back to us: an
- * allocator that is in front of us and takes a lock, when dlsym() makes an error message.  Then the rest is looked up
- * in there, with what is missing already passed over, so that it ends.
+ * Two threads, or a thread and its signal handler, may run this at the same time: they store the same values.
+ * dlsym() itself may call us again: when it makes an error message, through an allocator that comes before us and
+ * takes a lock.  Then the inner call looks up the rest.  It continues after the missing symbol, so this ends.
  */
 void px_hook_prepare(void)
 {
@@ -125,11 +131,11 @@ void px_hook_prepare(void)
 		if (is_too_new(symbol, minor))
 			continue;
 		px_write_once(real_of(i), find_real(symbol));
-		__asm__ __volatile__("" : : : "memory"); /* dlsym() may come back to us */
+		__asm__ __volatile__("" : : : "memory"); /* dlsym() may call us again */
 	}
 	px_write_once(&px_hook_real_vfork, find_real("vfork"));
 	px_write_once(&px_hook_real_clone, find_real("clone"));
-	dlerror(); /* what was missing is not the program's to hear of */
+	dlerror(); /* the program must not see errors of our lookups */
 	px_store_release(&is_prepared, 1);
 	px_write_once(&px_hook_is_preparing, was_preparing);
 	errno = saved_errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace tells of the wrappers: whether the C library has each function, under which version, and whether another
- * object stands between.  Found in our constructor, for all wrappers at once, in the symbol tables that the dynamic
- * loader uses: dladdr() reads such a table from its beginning to its end for each address, which takes milliseconds for
- * all of them, and does not tell versions.
+ * What a trace records about the wrappers: whether the C library has each function, which version, and whether
+ * another object wraps it too.  Our constructor finds this for all wrappers at once in the symbol tables that the
+ * dynamic loader uses.  dladdr() would read such a table from beginning to end for each address, which takes
+ * milliseconds in total, and does not return versions.
  */
 #include "hook.h"
 
@@ -23,17 +23,17 @@ static void *const *const reals[PX_WRAPPERS] = {
 #include "wrappers.def"
 };
 
-/* The tables of one library. */
+/* The tables of a library. */
 struct library {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *strings;
 	const uint32_t *hash;
 	const ElfW(Half) * versions;
-	const unsigned char *definitions; /* of versions */
+	const unsigned char *definitions; /* version definitions */
 };
 
-/* Where the dynamic section is read-only, addresses in it are those of the file. */
+/* If the dynamic section is read-only, its addresses are relative to the base. */
 static const void *address_of(uintptr_t base, const ElfW(Dyn) * entry)
 {
 	ElfW(Addr) address = entry->d_un.d_ptr;
@@ -87,7 +87,10 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* A library may have several versions of a name, one after the other: the one that is this function, and is usual. */
+/*
+ * Find the version of `function`.  A library may have several symbols of a name in a row: prefer the default
+ * version.
+ */
 static bool find_version(const struct library *library, const char *name, uintptr_t function,
 			 char version[24])
 {
@@ -113,7 +116,7 @@ static bool find_version(const struct library *library, const char *name, uintpt
 	return is_found;
 }
 
-/* Before glibc 2.34 threads and timers had libraries of their own. */
+/* Before glibc 2.34, threads and timers were in separate libraries. */
 static bool is_c_library(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -160,7 +163,7 @@ static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 	return rows;
 }
 
-/* Behind the one that looks the real functions up. */
+/* Runs after the constructor that looks up the real functions. */
 __attribute__((constructor(102))) static void begin(void)
 {
 	for (unsigned int i = 0; i < PX_WRAPPERS; i++)
