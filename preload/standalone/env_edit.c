@@ -32,7 +32,7 @@ static bool is_our_object(const char *object, size_t length)
 	       memcmp(name, PX_OBJECT_NAME, sizeof(PX_OBJECT_NAME) - 1) == 0;
 }
 
-/* LD_PRELOAD without us.  False: nothing else stands there. */
+/* Copy LD_PRELOAD without this object.  Return false if it names no other object. */
 static bool remove_us(const char *entry, char *to)
 {
 	const char *object = strchr(entry, '=') + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An environment without what brings us into a program. */
+/* An environment that does not preload this object into another program. */
 #ifndef PX_PRELOAD_STANDALONE_ENV_EDIT_H
 #define PX_PRELOAD_STANDALONE_ENV_EDIT_H
 
@@ -8,8 +8,8 @@
 #define PX_OBJECT_NAME "libtxtrace-preload.so"
 
 /*
- * It is made in `room`, whose size the first function tells, of the texts of envp, which may be NULL.  TXTRACE_OUT is
- * not in it, nor are we in LD_PRELOAD.  Async-signal-safe.
+ * px_env_edit_make() makes it in `room`, which has px_env_edit_size() bytes, from the strings of envp, which may be
+ * NULL.  It lacks TXTRACE_OUT, and LD_PRELOAD does not name this object.  Async-signal-safe.
  */
 size_t px_env_edit_size(char *const *envp);
 char **px_env_edit_make(char *const *envp, void *room);

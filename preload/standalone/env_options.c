@@ -62,8 +62,7 @@ uint32_t px_env_events(const char *text)
 		uint32_t bits = bits_of(word + has_sign, length - has_sign);
 
 		if (bits == 0 && length > 0) {
-			px_warn("TXTRACE_EVENTS=%s: there is no group %.*s; what is usual is "
-				"recorded",
+			px_warn("TXTRACE_EVENTS=%s: unknown group %.*s; using the default groups",
 				text, (int)(length - has_sign), word + has_sign);
 			return PX_GROUPS_DEFAULT;
 		}
@@ -89,7 +88,7 @@ size_t px_env_size(const char *text)
 		end++;
 	}
 	if (*text < '0' || *text > '9' || errno || *end || size == 0 || size > SIZE_MAX >> shift) {
-		px_warn("TXTRACE_SIZE=%s is no size, as 512K, 64M or 2G; 64M is taken", text);
+		px_warn("TXTRACE_SIZE=%s is not a size such as 512K, 64M or 2G; using 64M", text);
 		return PX_ENV_SIZE;
 	}
 	return (size_t)size << shift;
@@ -102,11 +101,11 @@ int px_env_policy(const char *text)
 	if (strcmp(text, "append") == 0)
 		return POSIX_TRACE_APPEND;
 	if (strcmp(text, "loop") != 0)
-		px_warn("TXTRACE_POLICY=%s is not loop, until-full or append; loop is taken", text);
+		px_warn("TXTRACE_POLICY=%s is not loop, until-full or append; using loop", text);
 	return POSIX_TRACE_LOOP;
 }
 
-/* By the path of the program.  A program that matches nothing is none that was asked for. */
+/* Return true if the path of the program matches.  If the expression is invalid, no children are traced. */
 static bool matches(const char *expression, uint32_t *children)
 {
 	char path[PATH_MAX];
@@ -115,8 +114,8 @@ static bool matches(const char *expression, uint32_t *children)
 	bool found;
 
 	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0) {
-		px_warn("TXTRACE_CHILDREN=match=%s is no regular expression; no children are "
-			"traced",
+		px_warn("TXTRACE_CHILDREN=match=%s: invalid regular expression; tracing no "
+			"children",
 			expression);
 		*children = PX_CHILDREN_NO;
 		return false;
@@ -139,6 +138,6 @@ bool px_env_children(const char *text, uint32_t *children)
 		return matches(text + 6, children);
 	}
 	if (strcmp(text, "no") != 0)
-		px_warn("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; no is taken", text);
+		px_warn("TXTRACE_CHILDREN=%s is not no, yes or match=REGEX; using no", text);
 	return false;
 }

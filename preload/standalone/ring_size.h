@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The size of a ring in which all calls of a program are recorded, if nobody says: for the object by itself, and for
- * record --preload (bin/live/session.c).  With less, a program that calls much loses events: with 1M a sort loses half of
- * its own.  But a machine with many CPUs has many rings.
+ * The default size of a ring for all calls of a program: for the preloaded object without the tool, and for record
+ * --preload (bin/live/session.c).  With smaller rings, a program with many calls loses events: with 1M, a sort
+ * loses half of its events.  But each CPU has a ring, so a machine with many CPUs gets smaller ones.
  */
 #ifndef PX_PRELOAD_STANDALONE_RING_SIZE_H
 #define PX_PRELOAD_STANDALONE_RING_SIZE_H
@@ -13,9 +13,9 @@
 #define PX_RING_SIZE_LEAST ((size_t)1 << 20)
 #define PX_RING_SIZE_MOST ((size_t)4 << 20)
 #define PX_RING_SIZE_TOGETHER                                                                      \
-	((size_t)32 << 20) /* of all CPUs' rings, where that is not too little for each */
+	((size_t)32 << 20) /* of all rings together, unless a ring is then too small */
 
-/* Bytes. */
+/* Return the size in bytes. */
 static inline size_t px_ring_size(void)
 {
 	size_t share = PX_RING_SIZE_TOGETHER / (size_t)sysconf(_SC_NPROCESSORS_CONF);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without the tool: TXTRACE_OUT names the log.  It is a stream with log on the process itself, as any program can make
- * one; so it has a thread, and one descriptor with a high number, as long as there is a log, and the library's own
- * destructor, or whoever recovers it, completes it.  Whatever fails is one line on stderr, and the program goes on.
+ * Tracing without the tool: TXTRACE_OUT names the log.  The process traces itself into a stream with log, as any
+ * program can.  So it has a flush thread, and a descriptor with a high number, as long as there is a log.  The
+ * library's destructor completes the log, or later txtrace recover.  If anything fails, one line is printed on
+ * stderr, and the program continues.
  *
- * Which children are traced: with TXTRACE_CHILDREN=no what they execute gets an environment without us, made where
- * they execute it (process.c, env_edit.c).  Where that is not to be had (system(), popen(), clone()), and with match=, the
- * constructor finds us in the parent process too, and so knows that this is a child.
+ * Which children are traced: with TXTRACE_CHILDREN=no, programs that this process executes get an environment
+ * without this object, made in the wrapper of the exec (wrap/process.c, env_edit.c).  For system(), popen() and
+ * clone() that is impossible.  There, and with match=, the constructor finds this object in the parent process too,
+ * and so knows that it is in a child.
  *
- * System calls are made as such: wrapped functions would be recorded as the program's.
+ * System calls are made with syscall(), because wrapped functions would be recorded as calls of the program.
  */
 #include "standalone/standalone.h"
 
@@ -29,24 +31,24 @@
 #include "standalone/warn.h"
 #include "stream/flush.h"
 
-#define NAMES_MAX 10000 /* of a log that exists: name.1, ... */
+#define NAMES_MAX 10000 /* of existing logs: name.1, ... */
 
 struct px_standalone px_standalone;
 
-/* What the environment says, copied: programs write over it. */
+/* The options from the environment.  They are copied, because programs overwrite it. */
 static char pattern[PATH_MAX]; /* absolute; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
 
 static trace_id_t log_trace;
-static uint32_t log_pid; /* whose log it is; 0: there is none */
+static uint32_t log_pid; /* the process of the log; 0: no log */
 static char log_path[PATH_MAX];
 
 /* Children. */
 
 /*
- * A line of maps: this object is there, and is code.  The recorder, whose child we are, and any debugger map it too,
- * to read it.
+ * Return true for a line of maps with code of this object.  A recorder that is our parent, or a debugger, maps this
+ * object too, but only to read it.
  */
 static bool is_our_code(char *line)
 {
@@ -56,7 +58,7 @@ static bool is_our_code(char *line)
 	       strstr(line, PX_OBJECT_NAME);
 }
 
-/* True if this object runs in a process. */
+/* Return true if a process runs this object. */
 static bool has_object(long pid)
 {
 	char path[40], text[PATH_MAX + 256];
@@ -142,14 +144,13 @@ static bool is_pattern(const char *text)
 	return true;
 }
 
-/* Relative to where the program begins. */
+/* Make the pattern absolute, with the directory in which the program starts. */
 static bool read_pattern(const char *text)
 {
 	char directory[PATH_MAX] = "";
 
 	if (!is_pattern(text)) {
-		px_warn("TXTRACE_OUT=%s: what stands behind %% is e, p, t or %%; there is no log",
-			text);
+		px_warn("TXTRACE_OUT=%s: after %% use e, p, t or %%; no log is written", text);
 		return false;
 	}
 	if (*text != '/' && (!getcwd(directory, sizeof(directory) - 1) || directory[0] != '/'))
@@ -161,12 +162,12 @@ static bool read_pattern(const char *text)
 			break;
 	if (put(pattern, text, false))
 		return true;
-	px_warn("TXTRACE_OUT is too long; there is no log");
+	px_warn("TXTRACE_OUT is too long; no log is written");
 	pattern[0] = '\0';
 	return false;
 }
 
-/* A file that nobody had before: what exists is left alone. */
+/* Create a new file.  Existing files are left alone. */
 static int open_log(void)
 {
 	char base[PATH_MAX];
@@ -215,27 +216,27 @@ static int create(int fd)
 	return error;
 }
 
-/* The library keeps a descriptor of its own, with a high number. */
+/* The library keeps its own descriptor of the log, with a high number. */
 static void begin_log(void)
 {
 	int fd = open_log();
 	int error;
 
 	if (fd < 0) {
-		px_warn("%s: %s; there is no log", log_path, strerrordesc_np(errno));
+		px_warn("%s: %s; no log is written", log_path, strerrordesc_np(errno));
 		return;
 	}
 	error = create(fd);
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlink, log_path);
-		px_warn("%s: %s; there is no log", log_path, strerrordesc_np(error));
+		px_warn("%s: %s; no log is written", log_path, strerrordesc_np(error));
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);
 }
 
-/* A main thread that has ended stays, as a zombie. */
+/* A main thread that has ended remains as a zombie. */
 static bool has_ended(const char *thread)
 {
 	char path[64], text[256];
@@ -297,7 +298,7 @@ static const char *variable(const char *name)
 	return text && *text ? text : NULL;
 }
 
-/* What concerns the process: false if it is not to be traced. */
+/* Read the variables that concern the process.  Return false if it is not to be traced. */
 static bool read_process(void)
 {
 	const char *disable = variable("TXTRACE_DISABLE");
@@ -311,7 +312,7 @@ static bool read_process(void)
 	return !px_standalone.is_quiet;
 }
 
-/* Behind the constructors of the library inside. */
+/* Runs after the constructors of the library in this object. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	const char *events = variable("TXTRACE_EVENTS");
@@ -336,7 +337,10 @@ __attribute__((constructor(103))) static void begin(void)
 	errno = saved_errno;
 }
 
-/* Ahead of the library's own, which says nothing.  A child of vfork has the variables of its parent. */
+/*
+ * Runs before the destructor of the library, which reports nothing.  A child of vfork shares these variables with
+ * its parent.
+ */
 __attribute__((destructor(102))) static void end(void)
 {
 	struct posix_trace_status_info status = {0};
@@ -349,9 +353,10 @@ __attribute__((destructor(102))) static void end(void)
 	error = posix_trace_shutdown(log_trace);
 	error = status.posix_stream_flush_error ? status.posix_stream_flush_error : error;
 	if (error == EBADF)
-		px_warn("%s is not whole: the program has closed it, and it was not found again",
+		px_warn("%s is incomplete: the program closed its descriptor, and the file was not "
+			"found again",
 			log_path);
 	else if (error)
-		px_warn("%s is not whole: %s", log_path, strerrordesc_np(error));
+		px_warn("%s is incomplete: %s", log_path, strerrordesc_np(error));
 	errno = saved_errno;
 }

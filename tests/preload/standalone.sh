@@ -103,13 +103,13 @@ run TXTRACE_DISABLE=0 TXTRACE_OUT=log.trx "$scenes" threads 3
 accepted log.trx
 for out in no/such/directory.trx %x.trx trailing% "$(printf '%5000s' x)"; do
 	run TXTRACE_OUT="$out" "$scenes" threads 3
-	says 1 'there is no log'
+	says 1 'no log is written'
 	is 'the exit code' 0 "$code"
 	is 'what it prints' "$(cat bare.out)" "$(cat out)"
 done
 rm -f log.trx
 run TXTRACE_DIR=/proc TXTRACE_OUT=log.trx "$scenes" threads 3
-says 1 'there is no log'
+says 1 'no log is written'
 is 'a file that is left' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
 timeout -k 1 120 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
 is 'without stderr' 0 $?
@@ -149,7 +149,7 @@ is 'all threads all the same' 13 "$(events log.trx txtrace_thread_end)"
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$scenes" closes victim log.trx
 is 'what another file gets' "$(cat bare.out)" "$(cat out)"
-says 1 'is not whole'
+says 1 'is incomplete'
 
 # P23: a second copy, and one that is unloaded.
 rm -f log.trx*
