@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Barriers, and what is done once.
+ * Barriers, and routines that run once.
  *
- * A barrier cannot be tried.  Who comes last does not wait, and lets the others go: that is recorded as one event, and
- * ahead of the call, as all that sets others free.  The C library counts arrivals in the barrier; where it does not do
- * so in the way that we know, the last one too is recorded as one who waits.
+ * A barrier cannot be tried.  The last thread to arrive does not wait and wakes up the others: it records one event
+ * before the call, like all calls that wake up others.  The C library counts the arrivals in the barrier.  If we do
+ * not know its layout, the last thread too is recorded as waiting.
  */
 #include "c11.h"
 #include "hook.h"
@@ -14,15 +14,15 @@
 #ifdef __GLIBC__
 /* The first words of a barrier. */
 struct arrivals {
-	uint32_t nr_arrived; /* since a multiple of `threads` */
+	uint32_t nr_arrived; /* modulo `threads` */
 	uint32_t round;
 	uint32_t threads;
 };
 
-/* True if barriers of this C library begin so: 7 threads are looked for where they should be. */
+/* Return true if barriers of this C library begin so.  Make one for 7 threads and look for the 7. */
 static bool is_layout_known(void)
 {
-	static uint32_t state; /* 1: no, 2: yes */
+	static uint32_t state; /* 1: unknown layout, 2: known */
 	pthread_barrier_t probe;
 	struct arrivals found;
 
@@ -55,7 +55,9 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 }
 #endif
 
-/* Where more threads come than the barrier is for, another one may be last after all; then we have waited. */
+/*
+ * If more threads come than the barrier is for, another thread may be the last one.  Then this thread has waited.
+ */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	struct px_site site = PX_SITE(pthread_barrier_wait, pthread_barrier_wait);
@@ -101,14 +103,14 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 }
 
 #ifdef __GLIBC__
-#define ONCE_RUNS 1 /* beside a count of forks */
+#define ONCE_RUNS 1 /* the other bits count forks */
 #else
 #define ONCE_RUNS 0
 #endif
 
 /*
- * Whether the routine runs here is told from what was there before: of two threads that come at the very same time,
- * both say so.  Who finds that it runs elsewhere waits.
+ * The state before the call shows whether this thread runs the routine.  If two threads come at the same time, both
+ * report that they run it.  A thread that finds the routine running waits.
  */
 PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*routine)(void))
 {

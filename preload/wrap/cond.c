@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Condition variables.  Who waits gives its mutex up and takes it again, inside the C library, where no wrapper sees it:
- * so these are recorded here, an unlock ahead of the wait and a lock behind it, whenever mutexes or condition variables
- * are.  Without them, a trace would show two owners.
+ * Condition variables.  A waiter unlocks its mutex and locks it again inside the C library, where no wrapper sees
+ * it.  So the wrapper records an unlock before the wait and a lock after it, if mutexes or condition variables are
+ * recorded.  Without them, a trace would show two owners.
  *
- * A wait that is refused has neither: a deadline that is none, a mutex that knows that it is another thread's.
- * A thread that is cancelled while it waits has the mutex when its handlers run; the trace then has the unlock and the
- * beginning of the wait alone.
+ * A wait that fails at once has neither: with an invalid deadline, or if the mutex knows that another thread owns
+ * it.  If a waiter is cancelled, it owns the mutex when its cleanup handlers run; the trace then has only the
+ * unlock and the begin of the wait.
  */
 #include "c11.h"
 #include "deadline.h"
 #include "hook.h"
 #include "wrap/mutex.h"
 
-/* How many wait; 0 also where that is not known. */
+/* The number of waiters; 0 if it is unknown. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 25)
@@ -97,7 +97,7 @@ PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 			   (struct px_deadline){0, NULL});
 }
 
-/* By which clock is a matter of the condition variable; as a clock one of those serves that can be waited by. */
+/* The clock is an attribute of the condition variable.  Any clock that is valid for a wait serves here. */
 PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				   const struct timespec *time)
 {

@@ -10,8 +10,8 @@ uint8_t px_fd_kinds[PX_FDS_KNOWN];
 static uint32_t is_confined;
 
 /*
- * Set once a socket has another low-water mark than one byte: recv() waits for that many then, and MSG_DONTWAIT does
- * not, so it cannot be tried.  poll() knows of the mark.
+ * Set once any socket has a low-water mark other than one byte.  recv() then waits for that many bytes, but with
+ * MSG_DONTWAIT it does not, so it cannot be tried.  poll() honours the mark.
  */
 static uint32_t has_low_water_marks;
 
@@ -25,7 +25,7 @@ bool px_fd_is_confined(void)
 	return px_read_once(&is_confined) != 0;
 }
 
-/* The devices of memory, /dev/null and /dev/zero among them, are never waited for. */
+/* The memory devices, among them /dev/null and /dev/zero, never wait. */
 static enum px_fd_kind kind_of(const struct stat *status)
 {
 	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) || S_ISBLK(status->st_mode))
@@ -112,7 +112,7 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
 	px_hook_record_long(site, flags, &data, sizeof(data.fixed) + length);
 }
 
-/* EINVAL and ENOSYS: found before the path was looked at. */
+/* With EINVAL and ENOSYS the kernel may have failed before it read the path. */
 static bool was_read(int64_t result)
 {
 	return result != -EFAULT && result != -EINVAL && result != -ENOSYS;
@@ -146,7 +146,7 @@ uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result)
 	return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 }
 
-/* One argument, or none: reading none is what the C library does too. */
+/* Read one argument even if there is none: the C library does the same. */
 static int traced_fcntl(struct px_site site, int fd, int command, void *argument,
 			__typeof__(fcntl) *real)
 {
@@ -159,7 +159,7 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 			  px_outcome(result));
 }
 
-/* What it is about to become is looked up when it is needed; also where nobody traces. */
+/* The new mode is found when it is needed.  Forget the old mode even while nothing is traced. */
 static void forget_mode(int fd)
 {
 	if (px_fd_is_known(fd))
@@ -217,22 +217,25 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
 }
 
 /*
- * Whoever confines himself does it by these two: libraries for it set the second one ahead of what they then ask of
- * the kernel by syscall().
+ * A program confines itself by one of these two options.  Libraries for this set the second before they ask the
+ * kernel by syscall().
  */
 static bool is_confining(int option)
 {
 	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
 }
 
-/* The kernel takes the clock away: reading it is a signal then, so nothing can be recorded any more. */
+/*
+ * Return true if the kernel will deny the clock to the process: reading it then raises a signal, so nothing can be
+ * recorded any more.
+ */
 static bool takes_clock(int option, unsigned long argument)
 {
 	return (option == PR_SET_SECCOMP && argument == 1 /* SECCOMP_MODE_STRICT */) ||
 	       (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
 }
 
-/* Recorded before, since the first event of a thread needs system calls. */
+/* Recorded before the call, because the first event of a thread needs system calls. */
 static int confine(struct px_site site, int option, const unsigned long argument[4])
 {
 	uint32_t groups = px_read_once(&px_hook_groups);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls on descriptors: how they are recorded, and whether one is going to wait.
+ * Calls on descriptors: how they are recorded, and whether a call is going to wait.
  *
- * Files never count as waiting.  A pipe, a socket, a terminal and their like is asked with a poll() of no duration
- * first, and only if it is in blocking mode; what can be had without that question is said where it is.  So a read
- * from a file, or from a socket that does not block, costs no system call more.
+ * Files never count as waiting.  For a pipe, a socket or a terminal in blocking mode, the wrapper first asks poll()
+ * with a zero timeout.  So a read from a file, or from a socket that does not block, costs no extra system call.
+ * Some wrappers avoid the poll(): they explain how.
  *
- * What a descriptor is, is looked up once, and kept in a byte for each of the first descriptors; it is forgotten when
- * the descriptor is closed, or its mode changes.  It may be wrong where a program does so past the C library: then a
- * wait is not shown, or one more question is asked, and nothing else happens.
+ * The kind of a descriptor is found once.  A table keeps it, a byte for each of the first descriptors, until the
+ * descriptor is closed or its mode changes.  A program that does this past the C library makes the table wrong.
+ * Then a wait is not shown, or an unneeded poll() is made; there is no other harm.
  *
- * A program that confines itself to a few system calls (prctl()) is not to die of ours: from then on no question is
- * asked that it did not ask itself.
+ * A program that confines itself to a few system calls (prctl()) must not be killed for one of ours.  From then on
+ * the wrappers make only the system calls that the program asked for.
  *
- * A descriptor that is closed is recorded before it is, since somebody else may be given its number at once; so is not
- * one of which nothing is known, as by a program that closes all that there could be: it is told with its result.
+ * A close is recorded before it is done, because another thread may get the number at once.  If nothing is known of
+ * the descriptor, the close is recorded after the call, with its result: a program may close all possible numbers.
  */
 #ifndef PX_PRELOAD_WRAP_DESCRIPTOR_H
 #define PX_PRELOAD_WRAP_DESCRIPTOR_H
@@ -24,11 +24,11 @@
 #include "hook.h"
 
 enum px_fd_kind {
-	PX_FD_UNKNOWN,	   /* not seen yet */
-	PX_FD_OPENED,	   /* seen, not looked at */
-	PX_FD_NEVER_WAITS, /* nothing to wait for: a file, or it does not block */
+	PX_FD_UNKNOWN,	   /* no call has returned it, or it was closed */
+	PX_FD_OPENED,	   /* a call returned it; its kind is not known yet */
+	PX_FD_NEVER_WAITS, /* a file, or it is in nonblocking mode */
 	PX_FD_MAY_WAIT,
-	PX_FD_SOCKET /* one that waits */
+	PX_FD_SOCKET /* a socket that may wait */
 };
 
 #define PX_FDS_KNOWN 4096
@@ -47,14 +47,17 @@ PX_INLINE bool px_fd_is_known(int fd)
 						  px_read_once(&px_fd_kinds[fd]) != PX_FD_UNKNOWN;
 }
 
-/* The call gave the program a descriptor, or failed. */
+/* Note the descriptor that a call returned to the program; negative: the call failed.  Return it. */
 PX_INLINE int px_fd_opened(int fd)
 {
 	px_fd_set_kind(fd, PX_FD_OPENED);
 	return fd;
 }
 
-/* Its kind; looks, where that is not known yet, and may be.  Keeps errno. */
+/*
+ * Find the kind of fd and keep it in the table.  Once the program is confined, return PX_FD_NEVER_WAITS.  Keeps
+ * errno.
+ */
 enum px_fd_kind px_fd_find_kind(int fd);
 
 PX_INLINE enum px_fd_kind px_fd_kind(int fd)
@@ -66,7 +69,7 @@ PX_INLINE enum px_fd_kind px_fd_kind(int fd)
 	return px_likely(kind >= PX_FD_NEVER_WAITS) ? kind : px_fd_find_kind(fd);
 }
 
-/* True: a blocking descriptor, and these events of poll() are not there.  Keeps errno. */
+/* Return true if fd is in blocking mode and none of these events of poll() is there.  Keeps errno. */
 bool px_fd_is_not_ready(int fd, short events);
 
 PX_INLINE bool px_fd_would_wait(int fd, short events)
@@ -74,47 +77,53 @@ PX_INLINE bool px_fd_would_wait(int fd, short events)
 	return px_fd_kind(fd) >= PX_FD_MAY_WAIT && px_fd_is_not_ready(fd, events);
 }
 
-/* What failed with EAGAIN was asked not to wait: true if the descriptor itself would.  Keeps errno. */
+/*
+ * Return true if fd is in blocking mode: a call that failed with EAGAIN then did so only because of MSG_DONTWAIT.
+ * Keeps errno.
+ */
 bool px_fd_is_blocking(int fd);
 
-/* A socket of which recv() may be tried with MSG_DONTWAIT: that returns what it would have returned. */
+/* Return true if recv() may be tried with MSG_DONTWAIT: it returns what it would return without, or EAGAIN. */
 bool px_fd_may_try(int fd, int flags);
 
-/* No more system calls of ours. */
+/* From now on, make no system calls of our own. */
 void px_fd_confine(void);
 bool px_fd_is_confined(void);
 
-/* What a call returned, or minus errno. */
+/* The result of a call, or minus errno if it failed. */
 #define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
 
-/* Record data of the layout FD and more: at most PX_FD_MORE_MAX bytes. */
+/* Record data of the layout FD and `length` bytes of `more`, at most PX_FD_MORE_MAX. */
 #define PX_FD_MORE_MAX 200
 
 void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
 		       const void *more, size_t length);
 
 /*
- * Record a call that closes fd, before it does, and forget what is known of fd.  False: nothing was recorded, and the
- * caller records the call with its result, when it is over.
+ * Record a call that closes fd before it is made, and forget the kind of fd.  Return false if nothing was recorded;
+ * then the caller records the call with its result.
  */
 bool px_fd_record_close(struct px_site site, int fd);
 
-/* Record a whole call with a path, which is left out where the kernel may not have read it. */
+/* Record a call that did not wait, with its path.  Leave the path out if the kernel may not have read it. */
 void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
 		       const char *path);
 
-/* Bytes in all of them; only where the real call could read it. */
+/* The sum of the sizes in bytes; 0 if the call failed, since then the vector may be unreadable. */
 struct iovec;
 uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 
 /*
- * PX_CALL_AND_RECORD() (hook.h) for a call on a descriptor: record `value` and `outcome`, which may use `result`.  `fd` is
- * evaluated before the call.
+ * PX_CALL_AND_RECORD() (hook.h) for a call on a descriptor: record `value` and `outcome`, which may use `result`.
+ * `fd` is evaluated before the call.
  */
 #define PX_FD_CALL(site, fd, result, real, value, outcome)                                         \
 	PX_FD_CALL_WAITS(site, fd, false, 0, result, real, value, outcome)
 
-/* The same for a call that may wait.  If it `waits` it is two events; the first has the value `asked`. */
+/*
+ * The same for a call that may wait.  If `waits` is true, the call is two events, and the first has the value
+ * `asked`.
+ */
 #define PX_FD_CALL_WAITS(site, fd, waits, asked, result, real, value, outcome)                     \
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \

@@ -2,7 +2,7 @@
 /* Files and descriptors. */
 #include "wrap/descriptor.h"
 
-/* A mode is there only where a file may be made. */
+/* There is a mode argument only if the call may create a file. */
 #define TAKE_MODE(flags, mode)                                                                     \
 	do {                                                                                       \
 		va_list arguments_;                                                                \
@@ -165,7 +165,10 @@ PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 				px_vector_size(vector, count, result), px_outcome(result));
 }
 
-/* Record a call with an offset.  Pipes and sockets have none, so it never waits.  (preadv2() at -1 uses the file's offset.) */
+/*
+ * Record a call with an offset.  It never waits, because pipes and sockets have no offset.  (preadv2() at -1 uses
+ * the offset of the file.)
+ */
 static void record_at(struct px_site site, int fd, uint32_t value, int64_t result, int64_t offset)
 {
 	px_fd_record_more(site, PX_RECORD_WHOLE, fd, value, result, &offset, sizeof(offset));

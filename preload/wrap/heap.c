@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap.  Off unless asked for; then each of these is a call of the real one, which may be the C library's or that of
- * an allocator that was loaded behind us: whose memory it is does not change.
+ * The heap.  Off by default.  Each wrapper calls the real function, which is the C library's or that of an
+ * allocator loaded after us.  So the memory always belongs to the same allocator as without us.
  *
- * While real functions are looked up, dlsym() itself wants memory.  The thread that does so gets it from a small arena,
- * of which nothing is ever given back; that memory may come back to us at any time after, from the C library.
+ * dlsym() allocates memory while the real functions are looked up.  The thread that does this gets it from a small
+ * arena, and nothing is ever returned to the arena.  The C library may free such memory at any later time.
  */
 #include "hook.h"
 
@@ -14,7 +14,7 @@
 #define ARENA_SIZE ((size_t)64 * 1024)
 #define ARENA_UNIT ((size_t)16)
 
-/* Ahead of each piece: its size, and room to align it. */
+/* Before each piece is its size, and padding to align the piece. */
 static union {
 	unsigned char bytes[ARENA_SIZE];
 	size_t words[ARENA_SIZE / sizeof(size_t)];
@@ -32,7 +32,7 @@ static size_t arena_size_of(const void *memory)
 	return ((const size_t *)memory)[-1];
 }
 
-/* Zeroed.  NULL and ENOMEM: there is no more. */
+/* Return zeroed memory, or NULL with ENOMEM if the arena is full. */
 static PX_COLD void *arena_get(size_t alignment, size_t size)
 {
 	size_t used, from;
@@ -59,7 +59,7 @@ static bool overflows(size_t count, size_t size, size_t *bytes)
 	return true;
 }
 
-/* From the arena to where memory comes from now. */
+/* Move a piece of the arena to memory of the current allocator. */
 static PX_COLD void *leave_arena(const void *old, size_t size)
 {
 	size_t old_size = arena_size_of(old);
@@ -106,10 +106,10 @@ PX_WRAP void *calloc(size_t count, size_t size)
 				  record(site, memory, count * size));
 }
 
-/* The C library's reallocarray() calls realloc(), which is us: one of the two is told. */
+/* glibc's reallocarray() calls our realloc(): record only one of them. */
 static __thread bool is_in_realloc __attribute__((tls_model("initial-exec")));
 
-/* Whether it moves is known only afterwards. */
+/* Recorded after the call: only then it is known whether the memory moved. */
 static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -150,7 +150,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
-/* A page; nobody asks the kernel how large they are here. */
+/* The size of a page; the kernel is not asked. */
 #define PAGE ((size_t)4096)
 
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \
@@ -197,7 +197,9 @@ PX_WRAP void free(void *memory)
 {
 	if (px_unlikely(is_in_arena(memory)))
 		return;
-	/* What was had before is the real one's, if that is known already; it may be lost otherwise. */
+	/*
+	 * Memory from before the lookup belongs to the real free().  If that is not known yet, the memory is lost.
+	 */
 	if (px_unlikely(px_hook_is_preparing && !px_real.free))
 		return;
 	if (PX_NOT_TRACED(heap))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Message queues.  A transfer is tried with a deadline long past: then the kernel says ETIMEDOUT where it would wait,
- * and all else is as without one.  So a transfer that does not wait takes one system call, as ever.  A deadline of the
- * caller's that will be refused is not replaced by one that will not; to know that takes another one.
+ * Message queues.  A transfer is tried first with a deadline in the past.  The kernel returns ETIMEDOUT where it
+ * would wait, and otherwise acts as without a deadline.  So a transfer that does not wait takes one system call, as
+ * without us.  If the caller's deadline is invalid, it is passed on unchanged.  The test whether a deadline is
+ * readable takes another system call.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,10 +17,10 @@ static const struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;
-	char *buffer; /* or sent, which stays as it is */
+	char *buffer; /* or the message to send, which is not changed */
 	size_t size;
-	unsigned int *received_priority; /* of what is received, */
-	unsigned int priority;	    /* or sent */
+	unsigned int *received_priority; /* where to store it, if receiving */
+	unsigned int priority;		 /* if sending */
 };
 
 PX_INLINE bool sends(enum px_call call)
@@ -37,7 +38,7 @@ PX_INLINE ssize_t transfer_until(enum px_call call, const struct transfer *trans
 				       transfer->received_priority, deadline);
 }
 
-/* False: it has to wait. */
+/* Return false if the transfer has to wait. */
 static bool try_transfer(enum px_call call, const struct transfer *transfer, ssize_t *result)
 {
 	int saved_errno = errno;
@@ -154,8 +155,8 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 }
 
 /*
- * Ahead of the call: its number may at once be that of another descriptor.  What was no open queue is told twice, then
- * with the result.
+ * Recorded before the call, because another descriptor may get the number at once.  If the call fails, a second
+ * event has the result.
  */
 PX_WRAP int mq_close(mqd_t queue)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes.  What is held, by whom and how often is read from the mutex as the C library keeps it, which costs nothing;
- * where its layout is not known, the owner is not told.
+ * Mutexes.  The owner, and how often it holds the mutex, are read from the C library's own data, which is cheap.
+ * If the layout of that data is unknown, no owner is recorded.
  *
- * A lock is recorded when it is had, with the owner and the count from before; an unlock before it is given up: so in
- * a trace no two threads have it at once.  An unlock that will be refused gives nothing up, and is recorded with its
- * result, when it is over.
+ * A lock is recorded after it is acquired, with the owner and the count from before.  An unlock is recorded before
+ * it is done.  So in a trace a mutex never has two owners.  An unlock that the C library will refuse releases
+ * nothing: it is recorded after the call, with its result.
  *
- * Mutexes of C11 have the same bodies.  Inside these a result is what the real function returned.
+ * Mutexes of C11 share these bodies.  In them, a result is what the real function returned.
  */
 #include "c11.h"
 #include "deadline.h"
@@ -29,14 +29,17 @@
 #define NR_USERS(mutex) ((void)(mutex), 0)
 #endif
 
-/* Of the kind: what attributes set, beside the type. */
+/* Bits of the kind: the type, and what other attributes set. */
 #define KIND_TYPE 3
 #define KIND_ROBUST 0x10
 #define KIND_INHERITS 0x20
 #define LOCK_WORD_TID 0x3FFFFFFF
 #define LOCK_WORD_DIED 0x40000000
 
-/* The kernel keeps the owner of these in the lock word; the other word may hold that the state is inconsistent. */
+/*
+ * For robust and priority-inheriting mutexes the kernel keeps the owner in the lock word.  __owner may hold a mark
+ * instead: that the state is inconsistent.
+ */
 static uint32_t owner_of(const pthread_mutex_t *mutex)
 {
 	if (KIND(mutex) & (KIND_ROBUST | KIND_INHERITS))
@@ -44,7 +47,7 @@ static uint32_t owner_of(const pthread_mutex_t *mutex)
 	return OWNER(mutex);
 }
 
-/* How often it is held: a mutex that is not recursive does not count. */
+/* How often the owner holds the mutex.  A mutex that is not recursive has no count. */
 PX_INLINE uint32_t times_held(const pthread_mutex_t *mutex, uint32_t owner)
 {
 	uint32_t count = COUNT(mutex);
@@ -92,7 +95,7 @@ static int really_lock(enum px_call call, pthread_mutex_t *mutex, struct px_dead
 	}
 }
 
-/* It was not to be had at once, or not for the first time. */
+/* Record a lock that was refused, or that its owner took again. */
 static PX_NOINLINE void record_lock(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	uint32_t owner = owner_of(mutex);
@@ -109,7 +112,10 @@ static bool has_deadline(enum px_call call)
 	return call != PX_CALL_pthread_mutex_lock && call != PX_CALL_mtx_lock;
 }
 
-/* Whose thread has it, and checks for that, is told so at once; so is he who sets a deadline that is none. */
+/*
+ * Return true if the real function will fail without waiting: an error-checking mutex that the calling thread
+ * holds, or an invalid deadline.
+ */
 static bool fails_at_once(enum px_call call, const pthread_mutex_t *mutex,
 			  struct px_deadline deadline)
 {
@@ -138,8 +144,8 @@ static PX_NOINLINE int lock_blocking(struct px_site site, pthread_mutex_t *mutex
 }
 
 /*
- * A robust one is not tried: in glibc a try at one that is not recoverable keeps the lock word, and who comes next waits
- * for ever.  The lock word says whether there is somebody to wait for.
+ * Robust mutexes are not tried first: in glibc a try of a mutex that is not recoverable keeps the lock word, and
+ * the next thread waits forever.  The lock word shows whether there is an owner to wait for.
  */
 static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 				   struct px_deadline deadline, struct px_hook_sample *sample)
@@ -155,7 +161,7 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 	return result;
 }
 
-/* A recursive mutex that its owner takes once more has a count above 1. */
+/* The count of a recursive mutex is above 1 if its owner has locked it again. */
 PX_INLINE void record_try(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
@@ -196,7 +202,7 @@ PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
 	return traced_lock(site, mutex, deadline, NULL);
 }
 
-/* Apart from the wrapper, which then needs no registers while nothing is traced. */
+/* A function of its own, so that the wrapper needs no registers while nothing is traced. */
 static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
@@ -219,7 +225,7 @@ PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespe
 			       (struct px_deadline){CLOCK_REALTIME, time});
 }
 
-/* A clock that nobody can wait by is refused, whatever the mutex is like. */
+/* The C library refuses other clocks, in whatever state the mutex is. */
 PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 				    const struct timespec *time)
 {
@@ -252,7 +258,7 @@ PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	return traced_trylock(PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock), mutex);
 }
 
-/* Only mutexes that know whose they are refuse to be unlocked by another thread. */
+/* Only mutexes that know their owner refuse an unlock by another thread. */
 bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 {
 	int kind = KIND(mutex), type = kind & KIND_TYPE;
@@ -262,7 +268,7 @@ bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 	       !is_own(mutex);
 }
 
-/* The thread is none that we know, or not the owner, or the owner is told otherwise. */
+/* The owner is not the calling thread, or it is not in __owner, or this thread has not recorded anything yet. */
 static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 {
 	uint32_t owner = owner_of(mutex);
@@ -339,7 +345,7 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 	return result;
 }
 
-/* Refused while somebody has it, unless it is robust. */
+/* The C library refuses this while the mutex has an owner, unless it is robust. */
 PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	struct px_site site = PX_SITE(pthread_mutex_destroy, pthread_mutex_destroy);
@@ -422,7 +428,7 @@ PX_WRAP void mtx_destroy(mtx_t *mutex)
 	px_real.mtx_destroy(mutex);
 }
 
-/* No wrapper of these was called. */
+/* Events without a wrapper: the C library unlocks and locks inside a wait. */
 void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 {
 	struct px_site site =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for descriptors.  Asked without a duration first, with the arguments that the program gave otherwise: only if
- * nothing is there, and it wants to wait, the real call follows.  A signal that a mask lets through while nothing is
- * there is noticed by the one or by the other, and is EINTR in both.
+ * Waiting for descriptors.  The call is tried first with a zero timeout and otherwise the same arguments.  If
+ * nothing is ready and the program wants to wait, the real call follows.  If the mask lets a signal through, the
+ * first call that notices it returns EINTR.
  *
- * A duration that is no duration is the real call's to refuse, so it is not tried first.
+ * If the timeout is invalid, only the real call is made, and refuses it.
  */
 #include "wrap/descriptor.h"
 
@@ -14,7 +14,7 @@
 
 #define FOREVER_MS UINT32_MAX
 
-/* In milliseconds, rounded up; all the rest of a year is as good as for ever. */
+/* In milliseconds, rounded up.  A time too long for 32 bits counts as forever. */
 static uint32_t in_ms(int64_t seconds, int64_t nanoseconds)
 {
 	if (seconds < 0 || seconds >= FOREVER_MS / 1000 - 1)
@@ -27,7 +27,7 @@ static uint32_t ms_of(const struct timespec *timeout)
 	return timeout ? in_ms(timeout->tv_sec, timeout->tv_nsec) : FOREVER_MS;
 }
 
-/* Whether the call may wait: its duration is right, and there is one. */
+/* Return true if the call may wait: the timeout is valid and not zero. */
 static bool may_wait(const struct timespec *timeout)
 {
 	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 &&
@@ -37,8 +37,9 @@ static bool may_wait(const struct timespec *timeout)
 static const struct timespec zero_timeout;
 
 /*
- * PX_FD_CALL() for a call that waits for descriptors: `real`, which is made at once unless the call `waits`; else after
- * `tried`, the same call without a duration, which found nothing.  restore: what of the arguments that has overwritten.
+ * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, make the call `tried` first, which is
+ * `real` with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the
+ * begin of the wait, and make the call `real`.
  */
 #define POLL_CALL(site, fd, timeout_ms, waits, tried, restore, real)                               \
 	({                                                                                         \
@@ -100,7 +101,7 @@ PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec
 			 px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
 }
 
-/* The three sets of select(), which it overwrites: as many words as it looks at. */
+/* The three sets of select(), which it overwrites, and a copy of as many words as it uses. */
 struct sets {
 	fd_set *given[3];
 	fd_set copy[3];
@@ -112,7 +113,7 @@ static bool can_be_copied(int nr_fds)
 	return nr_fds >= 0 && nr_fds <= FD_SETSIZE;
 }
 
-/* Only where they can be copied.  False: one of them cannot be read. */
+/* Copy the sets; can_be_copied() must be true.  Return false if a set cannot be read. */
 static bool save_sets(struct sets *sets, int nr_fds)
 {
 	size_t bits = 8 * sizeof(fd_mask);
@@ -135,7 +136,7 @@ static void restore_sets(const struct sets *sets)
 			memcpy(sets->given[i], &sets->copy[i], sets->size);
 }
 
-/* A duration of too many microseconds is one to select(), not an error. */
+/* select() accepts a timeout with too many microseconds. */
 static bool may_wait_for(const struct timeval *timeout)
 {
 	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_usec >= 0 &&
@@ -222,7 +223,7 @@ static void record_epoll_ctl(struct px_site site, int epoll, int operation, int 
 	int64_t outcome = px_outcome(result);
 	uint32_t more[2] = {(uint32_t)fd, 0};
 
-	/* The kernel has read it then. */
+	/* the kernel has read *event */
 	if (result == 0 && operation != EPOLL_CTL_DEL)
 		more[1] = event->events;
 	px_fd_record_more(site, PX_RECORD_WHOLE, epoll, (uint32_t)operation, outcome, more,

@@ -9,18 +9,18 @@
 
 #include "wrap/descriptor.h"
 
-/* Pages are of this size, or of a multiple. */
+/* Pages have this size or a multiple of it. */
 #define PAGE 4096
 
-/* Beyond it are no programs: an address with the sign bit, as (void *)-1 is one. */
+/* Programs have no addresses with the sign bit, such as (void *)-1. */
 static bool is_address(uintptr_t address)
 {
 	return address >= PAGE && (intptr_t)address > 0;
 }
 
 /*
- * Eight bytes that do not cross a page.  The kernel reads the new mask ahead of what is to be done with it, and that
- * nobody knows here.
+ * Test eight bytes that do not cross a page.  The kernel reads the new mask before it checks the unknown first
+ * argument.
  */
 static bool can_read_word(uintptr_t address)
 {

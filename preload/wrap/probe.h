@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments that the kernel reads, and that we read too: a pointer that leads nowhere is EFAULT then, and must not
- * become our fault.  The kernel is asked, with a system call that changes nothing; so only where a call waits anyway,
- * or is a rare one.  What the C library itself reads need not be asked for.
+ * Arguments that both the kernel and we read.  For a bad pointer the kernel returns EFAULT, and our own read must
+ * not crash the program.  So we ask the kernel, with a system call that changes nothing, but only if the call waits
+ * anyway or is rare.  Arguments that the C library reads itself need no such test.
  *
- * A program that has confined itself is not to die of that question: then addresses alone are looked at.
+ * A program that has confined itself must not be killed for this system call.  Then only the address itself is
+ * checked.
  */
 #ifndef PX_PRELOAD_WRAP_PROBE_H
 #define PX_PRELOAD_WRAP_PROBE_H
@@ -12,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if all of it can be read just now.  Keeps errno. */
+/* Return true if all of it is readable now.  Keeps errno. */
 bool px_probe_can_read(const void *memory, size_t size) __attribute__((visibility("hidden")));
 
-/* The length of a text, or most of it; 0 if it cannot be read up to there.  Keeps errno. */
+/* Return the length of a text, at most `most`; 0 if it is not readable up to there.  Keeps errno. */
 size_t px_probe_length(const char *text, size_t most) __attribute__((visibility("hidden")));
 
 #endif

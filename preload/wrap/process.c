@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: a function that returns twice cannot have one in between that returns once.
- * It is only noted ahead of it (thread.h), and then jumped to.  What its child executes is edited like any other's
- * (env_edit.h), and that it does is not recorded.  What it does ahead of that, as with descriptors, is taken for its
- * parent's, whose memory it has: to tell them apart takes a system call.
+ * Processes.  vfork() is not recorded: it returns twice, so it cannot return through a wrapper.  The wrapper notes
+ * the call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
+ * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child
+ * before its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's
+ * memory.  A system call would be needed to tell them apart.
  *
- * An exec that succeeds does not come back, so it is recorded as a call that begins; one that fails ends too.  Who
- * waits for a child asks without waiting first.
+ * An exec that succeeds does not return.  So it is recorded as a begin, and a failed exec also as an end.  A wait
+ * for a child is first tried with WNOHANG.
  */
 #include "hook.h"
 
@@ -19,7 +20,7 @@
 #include "standalone/standalone.h"
 #include "wrap/text_arg.h"
 
-/* For what has to be done also while nothing is traced. */
+/* Make sure that the real function is known, for what is done even while nothing is traced. */
 #define ENSURE_REAL(name)                                                                          \
 	do {                                                                                       \
 		if (px_unlikely(!px_real.name))                                                    \
@@ -31,7 +32,10 @@ static int64_t result_of(int64_t result)
 	return result < 0 ? -(int64_t)errno : result;
 }
 
-/* The kernel refuses an address where nothing is, and we must not follow it: so it is asked, which costs little here. */
+/*
+ * Return NULL if the text is not readable: the kernel refuses a bad pointer, and we must not dereference it.  This
+ * makes a system call, which is cheap compared to these calls.
+ */
 static const char *readable_or_null(const char *text)
 {
 	int saved_errno = errno;
@@ -73,10 +77,10 @@ PX_WRAP pid_t fork(void)
 	return pid;
 }
 
-#ifdef __x86_64__ /* elsewhere nobody asks */
+#ifdef __x86_64__ /* the library uses these notes only here */
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
-/* The real function, or what does as well. */
+/* Return the real vfork(), or fork() if there is none. */
 USED_BY_ASM void *px_process_before_vfork(void);
 void *px_process_before_vfork(void)
 {
@@ -85,7 +89,10 @@ void *px_process_before_vfork(void)
 	return px_hook_real_vfork ? px_hook_real_vfork : (void *)px_real.fork;
 }
 
-/* The real function.  What is made to share the memory and has no storage of its own has this thread's. */
+/*
+ * Return the real clone().  A child that shares the memory and has no thread storage of its own shares that of this
+ * thread.
+ */
 USED_BY_ASM void *px_process_before_clone(int flags);
 void *px_process_before_clone(int flags)
 {
@@ -99,7 +106,7 @@ void *px_process_before_clone(int flags)
 	return px_hook_real_clone;
 }
 
-/* Their frames are gone when the child returns: so there must be none of ours. */
+/* When the child returns, the frames of these functions are gone.  So they must not have a frame of ours. */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
 	__asm__("subq $8, %rsp\n\t"
@@ -118,7 +125,7 @@ PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, no
 PX_WRAP __attribute__((naked)) int clone(int (*function)(void *), void *stack, int flags,
 					 void *argument, ...)
 {
-	/* Seven to keep, and the stack aligned. */
+	/* Seven registers, which also aligns the stack. */
 	/* clang-format off */
 	__asm__(PUSH("rdi") PUSH("rsi") PUSH("rdx") PUSH("rcx") PUSH("r8") PUSH("r9") PUSH("rax")
 		"movl %edx, %edi\n\t"
@@ -237,7 +244,7 @@ PX_WRAP FILE *popen(const char *command, const char *mode)
 	return stream;
 }
 
-/* Exec.  Without `envp` it is the process's own. */
+/* Exec.  Calls without `envp` use the environment of the process. */
 
 enum image_source { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_DIRECTORY };
 
@@ -324,7 +331,7 @@ PX_WRAP int execveat(int fd, const char *path, char *const argv[], char *const e
 	return execute(&image, envp);
 }
 
-/* Arguments up to a null pointer, as they stand in a list that is there twice. */
+/* Count the arguments up to a null pointer.  The caller reads the list a second time. */
 static size_t count_arguments(va_list arguments)
 {
 	size_t nr = 1;
@@ -341,7 +348,7 @@ static void list_arguments(char **argv, const char *first, size_t nr, va_list ar
 		argv[i] = va_arg(arguments, char *);
 }
 
-/* The list begins with the last named parameter; its end is part of it. */
+/* Make an array of the arguments, from the last named parameter to the null pointer. */
 #define WITH_LIST(first, list, argv)                                                               \
 	size_t nr_arguments;                                                                       \
 	va_list list;                                                                              \
@@ -457,7 +464,7 @@ PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	return traced_wait(&request);
 }
 
-/* The kernel fills the program's structure in also where there was nobody, so that may be done twice. */
+/* The kernel fills in *info even if no child has changed state.  So the call may be made twice. */
 static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -482,7 +489,7 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
-/* Which process it is cannot be arg, so this always is a call that waits. */
+/* The process is not known, so this always counts as a wait. */
 PX_WRAP int pclose(FILE *stream)
 {
 	struct px_site site = PX_SITE(pclose, waitpid);
@@ -499,7 +506,7 @@ PX_WRAP int pclose(FILE *stream)
 	return result;
 }
 
-/* The end, ahead of which nothing of the program is run. */
+/* Calls that end the process without running its destructors. */
 
 static void record_exit(struct px_site site, int status)
 {

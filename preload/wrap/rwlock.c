@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read-write locks.  The writer, and how many readers there are, is read from the lock as the C library keeps it; where
- * its layout is not known they are not told.
+ * Read-write locks.  The writer and the number of readers are read from the C library's own data.  If the layout of
+ * that data is unknown, they are recorded as 0.
  *
- * A lock is recorded when it is had, with what it was like before, an unlock before it is given up.
+ * A lock is recorded after it is acquired, with the state from before.  An unlock is recorded before it is done.
  */
 #include "deadline.h"
 #include "hook.h"
@@ -19,7 +19,7 @@ PX_INLINE struct holders holders_of(const pthread_rwlock_t *lock)
 	struct holders holders = {0, 0};
 
 #ifdef __GLIBC__
-	/* The low bits say in which phase it is, and that writers wait. */
+	/* The low bits are the phase, and whether writers wait. */
 	holders.writer = (uint32_t)px_read_once(&lock->__data.__cur_writer);
 	holders.nr_readers = px_read_once(&lock->__data.__readers) >> 3;
 #else
@@ -70,7 +70,7 @@ PX_INLINE void record(struct px_site site, uint32_t flags, const pthread_rwlock_
 	px_hook_record(site, flags, lock, holders.writer, holders.nr_readers, result);
 }
 
-/* Who writes is told so at once when he wants it again; and a deadline that is none is refused. */
+/* The C library refuses two calls at once: the writer that locks again, and an invalid deadline. */
 static PX_NOINLINE int lock_blocking(struct px_site site, pthread_rwlock_t *lock,
 				     struct px_deadline deadline, struct px_hook_sample *sample)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphores.  A wait is recorded when it is over, with the value from before it, a post ahead of it, unless it will be
- * refused.  The value is what the semaphore says, without a system call; others may change it at the same time.
+ * Semaphores.  A wait is recorded when it is over, with the value from before.  A post is recorded before the call,
+ * unless it will be refused.  The value is read without a system call; other threads may change it at the same
+ * time.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -32,8 +33,8 @@ static int really_wait(enum px_call call, sem_t *sem, struct px_deadline deadlin
 }
 
 /*
- * True if it was to be had at once.  A wait is where a thread is cancelled also if it has not to wait, but for
- * sem_clockwait() of glibc.
+ * Return true if the semaphore was decremented without waiting.  A wait is a cancellation point even if it need not
+ * wait, except sem_clockwait() of glibc.
  */
 static bool try_wait(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
 {
@@ -149,7 +150,7 @@ PX_WRAP int sem_destroy(sem_t *sem)
 	return px_real.sem_destroy(sem);
 }
 
-/* The name is text behind the data; it was read by the real function, so it can be read. */
+/* The name follows the data.  The real function has read it, so it is readable. */
 static void record_open(struct px_site site, const char *name, sem_t *sem)
 {
 	struct px_text_arg arg = {.data.of_object = {.result = (int16_t)errno}};
@@ -182,8 +183,8 @@ PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 }
 
 /*
- * Ahead of the call: its address may at once be that of another one.  What was no open semaphore is told twice, then
- * with the result.
+ * Recorded before the call, because another semaphore may get the address at once.  If the call fails, a second
+ * event has the result.
  */
 PX_WRAP int sem_close(sem_t *sem)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers of signals as interrupts: in front of the program's stands one of ours, which records that it begins and
- * ends.  Only where TXTRACE_EVENTS asks for it, as the kernel has our handler then; whoever asks for the old one gets
- * the program's.
+ * Signal handlers as interrupts.  A handler of ours comes before the program's and records that it begins and ends.
+ * This is done only if TXTRACE_EVENTS asks for it, because the kernel then has our handler.  When the program asks
+ * for its old handler, it gets its own.
  *
- * There is one of ours for handlers with one argument and one for those with three, each with a table of the program's;
- * so whichever is installed, it calls the right kind, also between two calls of sigaction().
+ * We have a handler for those with one argument and another for those with three, each with its own table of the
+ * program's handlers.  So whichever of ours is installed calls the right kind, even between two calls of
+ * sigaction().
  */
 #include "hook.h"
 
@@ -51,7 +52,7 @@ static void on_full(int number, siginfo_t *info, void *context)
 	record_exit((uintptr_t)handler, number);
 }
 
-/* Once a handler of ours was installed its like is looked for, whatever is recorded now. */
+/* After we install one handler, always translate the results of sigaction(). */
 static bool is_used;
 
 static bool is_left_alone(int number)
@@ -72,7 +73,7 @@ static bool is_function(plain_handler handler)
 		;
 }
 
-/* The program's handler where the kernel has ours. */
+/* Return the program's handler if the kernel has ours. */
 static plain_handler handler_of_program(plain_handler installed, plain_handler former_plain,
 					full_handler former_full)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleep.  Each one is two events, with the time that was asked for; one that will be refused, or does not wait, is one.
+ * Sleep.  Each call is two events with the requested time.  A call that will be refused is one event.
  *
- * A pointer that leads nowhere is the kernel's to refuse: so only those are followed that can be read.
+ * The kernel refuses a bad pointer.  So only pointers to readable memory are dereferenced here.
  */
 #include "base/clock.h"
 #include "deadline.h"
@@ -56,7 +56,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
-/* How long it is until then; of clocks that are read without a system call, otherwise 0. */
+/* The time from now until `time`; 0 for clocks that cannot be read without a system call. */
 static uint64_t ns_until(clockid_t clock, const struct timespec *time)
 {
 	struct timespec now;
@@ -78,8 +78,7 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.clock_nanosleep(clock, flags, time, left);
-	is_valid = is_duration(time) &&
-		   clock != CLOCK_THREAD_CPUTIME_ID; /* a thread's own stands still */
+	is_valid = is_duration(time) && clock != CLOCK_THREAD_CPUTIME_ID; /* always refused */
 	if (is_valid) {
 		ns = (flags & TIMER_ABSTIME) ? ns_until(clock, time) : ns_of(time);
 		record(site, PX_RECORD_BEGINS, ns, 0);
@@ -117,7 +116,10 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 	return left;
 }
 
-/* -1: a handler has ended it; what else is negative tells no cause, and the time is what can be wrong. */
+/*
+ * -1: a signal handler ended the sleep.  Other negative results do not give the cause; only the time can be
+ * invalid.
+ */
 PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 {
 	struct px_site site = PX_SITE(thrd_sleep, thrd_sleep);
@@ -152,7 +154,7 @@ PX_WRAP int pause(void)
 	return result;
 }
 
-/* Ahead of the call, as others run in it; it never fails. */
+/* Recorded before the call, because other threads run during it.  It never fails. */
 PX_WRAP int sched_yield(void)
 {
 	struct px_site site = PX_SITE(sched_yield, sched_yield);

@@ -2,9 +2,9 @@
 /*
  * Sockets.
  *
- * Receiving is tried with MSG_DONTWAIT where that cannot return anything else than the call itself would, and where it
- * is not sure, the socket is asked.  Sending is never tried, since it might send a part: the socket is asked.  A
- * connection that is made to another machine by a blocking socket waits; to this one, it does not.
+ * A receive is first tried with MSG_DONTWAIT, if that cannot return anything but the call's result or EAGAIN; else
+ * poll() is asked.  A send is never tried, because it might send a part: poll() is asked.  A connect by a blocking
+ * socket counts as a wait if it goes to another machine.
  */
 #include "wrap/descriptor.h"
 
@@ -41,8 +41,8 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
 }
 
 /*
- * How much of an address to take that a call has filled in.  Its length says how long it is, not how much room there
- * was, so no more than what its family has.
+ * The length to record of an address that a call has filled in.  `*length` may exceed the caller's buffer: use at
+ * most the size of the address family.
  */
 static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
 {
@@ -57,7 +57,7 @@ static size_t length_filled_in(const struct sockaddr *address, const socklen_t *
 	return *length < most ? *length : most;
 }
 
-/* An address as the program gave it, where the kernel has read it. */
+/* The length to record of an address from the program; 0 if the kernel may not have read it. */
 static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
 	if (!address || outcome == -EFAULT || outcome == -EINVAL || outcome == -EBADF ||
@@ -186,7 +186,7 @@ PX_WRAP int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags
 	return traced_accept(PX_SITE(accept4, accept), fd, address, length, flags);
 }
 
-/* 127.0.0.0/8, ::1 and what has no port. */
+/* Return true for 127.0.0.0/8, ::1, and families without ports. */
 static bool is_local(const struct sockaddr *address, socklen_t length)
 {
 	struct sockaddr_in in4;
@@ -213,7 +213,7 @@ static bool is_stream(int fd)
 	return result == 0 && type == SOCK_STREAM;
 }
 
-/* The socket is one that blocks, so its kind was looked up. */
+/* Return true if the call waits.  px_fd_kind() returns PX_FD_SOCKET only for a blocking socket. */
 static bool connect_waits(int fd, const struct sockaddr *address, socklen_t length)
 {
 	return px_fd_kind(fd) == PX_FD_SOCKET && length <= sizeof(struct sockaddr_storage) &&
@@ -325,15 +325,15 @@ PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int f
 				px_outcome(result));
 }
 
-/* What was tried has failed because it was not to wait, and the socket itself would. */
+/* Return true if a try failed only because of MSG_DONTWAIT: the socket itself is blocking. */
 static bool must_wait(int fd, int64_t result)
 {
 	return result < 0 && errno == EAGAIN && px_fd_is_blocking(fd);
 }
 
 /*
- * PX_FD_CALL_WAITS() for a call that receives: `real` is tried first, where that is possible, with MSG_DONTWAIT set in
- * `flags`, a variable that it uses.  A try that fails may have set errno, which a call that succeeds leaves alone.
+ * PX_FD_CALL_WAITS() for a call that receives.  If possible, try `real` first with MSG_DONTWAIT set in `flags`, a
+ * variable that `real` uses.  A failed try sets errno, so restore it: a call that succeeds must not change errno.
  */
 #define RECEIVE(site, fd, flags, asked, result, real, value, address, length)                      \
 	({                                                                                         \
@@ -419,7 +419,7 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		       message_size(message, result), NULL, NULL);
 }
 
-/* Several at once: a try might return fewer than it would have waited for, so the socket is asked. */
+/* A try might return fewer messages than the call would wait for, so poll() is asked. */
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks.  Who waits does not leave the CPU, so a lock is one event, which says for how long it was spun.  A lock
- * is recorded when it is had, an unlock before it is given up.
+ * Spin locks.  A waiter keeps its CPU, so a lock is one event, which has the time spent spinning.  A lock is
+ * recorded after it is acquired, an unlock before it is done.
  */
 #include "base/clock.h"
 #include "hook.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams of stdio, told by the descriptor behind them: the C library's own calls on it cannot be seen.  One that has
- * none, as of open_memstream(), is told as descriptor -1.  Sizes and results are bytes, also those of fread() and
- * fwrite(); what fprintf() and fscanf() return is left as it is.
+ * Streams of stdio, recorded by their descriptors, because the C library's own calls on a descriptor are not seen.
+ * A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes and results are in
+ * bytes, also those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded as they are.
  *
- * A stream waits if its buffer is empty and its descriptor would wait; output goes to the buffer, and is not asked.
- * Calls of one character are not recorded: they are too many, and most of them are no calls at all.
+ * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and
+ * never counts as waiting.  Calls for a single character are not recorded: there are too many, and most are macros.
  */
 #include "wrap/descriptor.h"
 
 #include <string.h>
 
-/* Keeps errno: a stream without a descriptor sets it. */
+/* Keeps errno, which fileno_unlocked() sets for a stream without a descriptor. */
 static int fd_of(FILE *stream)
 {
 	int saved_errno = errno;
@@ -21,7 +21,7 @@ static int fd_of(FILE *stream)
 	return fd;
 }
 
-/* Another thread may be reading: then this is a guess, as any answer to that would be. */
+/* A guess if another thread reads from the stream at the same time. */
 static bool would_wait(FILE *stream, int fd)
 {
 #ifdef __GLIBC__
@@ -112,7 +112,7 @@ PX_WRAP int fclose(FILE *stream)
 	return traced_fclose(PX_SITE(fclose, fclose), stream);
 }
 
-/* Whole items, or why there are none. */
+/* The number of bytes in complete items, or minus errno. */
 static int64_t items(size_t count, size_t size, FILE *stream)
 {
 	return count == 0 && ferror_unlocked(stream) ? -(int64_t)errno : (int64_t)(count * size);
@@ -194,7 +194,7 @@ FGETS(fgets_unlocked)
 FGETS_CHK(__fgets_chk)
 FGETS_CHK(__fgets_unlocked_chk)
 
-/* -1 is the end of the file, too. */
+/* A length of -1 also means the end of the file. */
 static int64_t line_length(ssize_t length, FILE *stream)
 {
 	return length >= 0 ? length : ferror_unlocked(stream) ? -(int64_t)errno : 0;
@@ -249,8 +249,8 @@ PX_WRAP int puts(const char *text)
 }
 
 /*
- * Those with a format: `real` is the function that takes a list of arguments, and has the same checks.  A list is
- * used up by it, so it is called in one place.
+ * Calls with a format.  `real` is the function with a va_list and the same checks.  A call uses the list up, so
+ * only one of the two branches makes it.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
 	(PX_NOT_TRACED(stdio) ?                                                                    \
@@ -343,8 +343,8 @@ PX_WRAP int __vdprintf_chk(int fd, int flag, const char *format, va_list argumen
 }
 
 /*
- * The header gives scanf() the name of another function, so these are defined by the names that the linker knows.
- * Where the C library has none of C23, nobody can call those.
+ * The header redirects scanf() to another symbol, so these are defined by the symbols that the linker uses.  If the
+ * C library has no symbols of C23, no program calls those wrappers.
  */
 #define SCAN_FAMILY(prefix)                                                                        \
 	int wrapped##prefix##fscanf(FILE *stream, const char *format,                              \
@@ -378,7 +378,7 @@ SCAN_FAMILY()
 SCAN_FAMILY(__isoc99_)
 SCAN_FAMILY(__isoc23_)
 
-/* All streams, if there is none. */
+/* NULL: all streams. */
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call with a text behind its data: a name, a path, a command; as much of it as there is room for, and nothing if it
- * cannot be read.
+ * A call with a text after its data: a name, a path or a command.  A text that is too long is cut off; a text that
+ * cannot be read is left out.
  */
 #ifndef PX_PRELOAD_WRAP_TEXT_ARG_H
 #define PX_PRELOAD_WRAP_TEXT_ARG_H
@@ -16,7 +16,7 @@ struct px_text_arg {
 	char text[256];
 };
 
-/* text: NULL where there is none. */
+/* text: NULL if there is none. */
 PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *arg,
 				  const char *text)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads.  A thread that is created while we look begins in a function of ours, which gives it the handle that its
- * creator has told of, and has its first event recorded.  Its last one is recorded by the destructor of a key, in its
- * last round, so that it comes behind what other destructors do: whether the thread returned, left by pthread_exit() or
- * was cancelled.
+ * Threads.  While traced, a created thread starts in a function of ours.  That function gives the thread the handle
+ * that its creator recorded, and records the first event of the thread.  The destructor of a key records the last
+ * event, in its last round, after the other destructors.  So it is recorded whether the thread returned, called
+ * pthread_exit() or was cancelled.
  *
- * What that function has to know stands in a place of a small table, or in a page of its own where all are taken: no
- * allocator is needed, whoever's it is.  Creator and thread both let go of it.
+ * What the function has to know is in an entry of a small table, or in a page of its own if the table is full.  So
+ * no allocator is needed, which might be the program's.  Creator and thread both release it.
  */
 #include "c11.h"
 #include "hook.h"
@@ -21,10 +21,13 @@
 
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
 
-/* Normal threads are shown as of nice value 0, where that of another thread would have to be asked for. */
+/*
+ * A thread of normal policy other than the caller is recorded as if its nice value were 0: finding it takes a
+ * system call.
+ */
 #define PRIORITY_NORMAL 120
 
-/* True: the calling thread has returned, or called pthread_exit(). */
+/* The calling thread has returned, or called pthread_exit() or thrd_exit(). */
 static __thread uint32_t has_returned __attribute__((tls_model("initial-exec")));
 
 /* Created threads. */
@@ -36,11 +39,11 @@ union start {
 };
 
 struct creation {
-	uint32_t nr_users; /* 0: the place is free */
+	uint32_t nr_users; /* 0: the entry is free */
 	uint32_t handle;
 	union start start;
 	void *argument;
-	pthread_t self; /* once it has begun */
+	pthread_t self; /* valid once has_begun is set */
 	uint32_t has_begun;
 	bool is_page;
 };
@@ -66,7 +69,7 @@ static struct creation *take_creation(void)
 	return page;
 }
 
-/* The page of a place is known only as long as it is ours. */
+/* Read is_page before the release: afterwards the entry may belong to another thread. */
 static void release_creation(struct creation *creation, uint32_t users)
 {
 	bool is_page = creation->is_page;
@@ -78,7 +81,7 @@ static void release_creation(struct creation *creation, uint32_t users)
 static pthread_key_t end_key;
 static bool has_end_key;
 
-/* Destructors are called again while they set values, so many times at most. */
+/* A destructor that sets the value again is called again, at most PTHREAD_DESTRUCTOR_ITERATIONS times. */
 static void end_thread(void *round)
 {
 	uintptr_t next = (uintptr_t)round + 1;
@@ -96,7 +99,7 @@ static void end_thread(void *round)
 		       has_returned ? END_RETURNED : END_CANCELLED, 0, 0);
 }
 
-/* Of the main thread nothing is recorded when it returns: the process ends then. */
+/* When the main thread returns from main(), the process ends, and nothing is recorded. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	has_end_key = pthread_key_create(&end_key, end_thread) == 0;
@@ -118,7 +121,7 @@ static void record_start(union start start)
 		PX_RECORD_WHOLE, &data, sizeof(data));
 }
 
-/* What the thread is to do, and its argument: the birth is not ours any more then. */
+/* Begin a thread: return its function and argument, and release the entry. */
 static union start begin_thread(struct creation *creation, void **argument)
 {
 	union start start = creation->start;
@@ -156,8 +159,8 @@ static int run_c11_thread(void *creation)
 }
 
 /*
- * A thread that runs may already have freed what `thread` points to; as long as it has not come to its own function
- * it has not.
+ * Return the created thread.  The new thread may already have freed the memory of `thread`, but only after it has
+ * set has_begun.
  */
 static pthread_t created_thread(const struct creation *creation, const pthread_t *thread)
 {
@@ -166,7 +169,8 @@ static pthread_t created_thread(const struct creation *creation, const pthread_t
 
 static uint32_t own_nice_priority(void)
 {
-	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0)); /* thread.c of lib/ */
+	/* as in lib/trace/thread.c */
+	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
 }
 
 static uint32_t kernel_priority(int policy, int priority, bool is_self)
@@ -176,7 +180,7 @@ static uint32_t kernel_priority(int policy, int priority, bool is_self)
 	return is_self ? own_nice_priority() : PRIORITY_NORMAL;
 }
 
-/* A new thread has its creator's, unless the attributes have one. */
+/* A new thread has the priority of its creator, unless the attributes set one. */
 static uint32_t priority_of_new(const pthread_attr_t *attr)
 {
 	struct sched_param param = {0};
@@ -204,7 +208,10 @@ static void record_create(struct px_site site, const struct creation *creation, 
 	px_hook_record_long(site, PX_RECORD_WHOLE, &data, sizeof(data));
 }
 
-/* A thread of C11 that is being created: another object's thrd_create() may call our pthread_create(), for the same. */
+/*
+ * This thread is in thrd_create(): an implementation in another object may call our pthread_create() for the same
+ * thread.
+ */
 static __thread bool creates_c11 __attribute__((tls_model("initial-exec")));
 
 static int create_c11(thrd_t *thread, thrd_start_t start, void *argument)
@@ -271,7 +278,7 @@ PX_WRAP int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 			     (union start){.of_c11 = start}, argument);
 }
 
-/* Its end. */
+/* The end of a thread. */
 
 PX_WRAP void pthread_exit(void *value)
 {
@@ -295,7 +302,7 @@ PX_WRAP void thrd_exit(int value)
 	__builtin_unreachable();
 }
 
-/* Joins.  To try is to join, where the thread has ended. */
+/* Joins.  If the thread has ended, a try joins it. */
 
 static void record_join(struct px_site site, uint32_t flags, pthread_t thread, uint32_t timeout_ms,
 			int result)
@@ -303,7 +310,7 @@ static void record_join(struct px_site site, uint32_t flags, pthread_t thread, u
 	px_hook_record(site, flags, (void *)thread, timeout_ms, 0, result);
 }
 
-/* EBUSY: it has not ended, or it cannot be tried. */
+/* Return EBUSY if the thread has not ended, or if the C library has no function to try. */
 static int try_join(struct px_hook_sample *sample, pthread_t thread, void **value)
 {
 	if (!px_real.pthread_tryjoin_np)
@@ -334,7 +341,10 @@ PX_WRAP int pthread_join(pthread_t thread, void **value)
 	return traced_join(PX_SITE(pthread_join, pthread_join), thread, value);
 }
 
-/* C11 has nothing to try with: its threads are those of POSIX.  What fails otherwise is the real function's to say. */
+/*
+ * C11 has no function to try, but its threads are POSIX threads.  If the try fails, call the real function for its
+ * result.
+ */
 static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -370,7 +380,10 @@ PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 				  record_join(site, PX_RECORD_WHOLE, thread, 0, result));
 }
 
-/* In ms from now; all ones: for ever.  False: the time is none, and the real function has to say so. */
+/*
+ * The time left until `until` in ms; UINT32_MAX: forever.  Return false if the time is invalid; then the real
+ * function has to refuse it.
+ */
 static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *ms)
 {
 	struct timespec now;
@@ -471,8 +484,8 @@ PX_WRAP int thrd_detach(thrd_t thread)
 }
 
 /*
- * What is done to another thread is recorded ahead of what that thread does then.  A cancellation that was refused is
- * told once more, with its result.
+ * A call that affects another thread is recorded before the call, and so before what that thread does then.  If a
+ * cancellation fails, a second event has the result.
  */
 
 PX_WRAP int pthread_cancel(pthread_t thread)
@@ -532,7 +545,7 @@ PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 				  record_name(site, thread, name, result));
 }
 
-/* Priorities: as the kernel counts them. */
+/* Priorities, numbered as in the kernel. */
 
 static uint32_t priority_of(pthread_t thread, int *policy)
 {

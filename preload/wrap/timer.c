@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers of processes.  One is gone before its deletion returns, so that is recorded ahead; what was refused is told
- * once more, with its result.
+ * Timers of processes.  A deletion is recorded before the call, because the timer is gone before the call returns.
+ * If the call fails, a second event has the result.
  */
 #include "hook.h"
 
@@ -22,7 +22,7 @@ PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer
 						 (uint32_t)clock, 0, result == 0 ? 0 : errno));
 }
 
-/* In ms from now.  It asks the timer only where the time is not that already. */
+/* Return the time of the first expiry in ms from now.  Ask the timer only if the time is absolute. */
 static uint32_t first_ms(timer_t timer, int flags, const struct timespec *first)
 {
 	struct itimerspec left = {.it_value = *first};
