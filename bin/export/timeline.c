@@ -9,8 +9,7 @@
 #include "report/cpu_slices.h"
 #include "trace/native.h"
 #include "trace/states.h"
-
-#define NET_FIRST 300 /* NetX's events begin here */
+#include "waits/waits.h"
 
 /* Words that tell how much an object holds. */
 static const char *const measures[] = {"enqueued", "current_count", "remaining_blocks",
@@ -20,8 +19,6 @@ static const char *const measures[] = {"enqueued", "current_count", "remaining_b
 #define NR_MEASURES (sizeof(measures) / sizeof(measures[0]))
 
 struct fact {
-	bool has_object, has_socket; /* word 0 is one; socket_word is one */
-	unsigned char socket_word;
 	unsigned char word, measure; /* how much the object holds; word 0: it does not tell */
 };
 
@@ -31,6 +28,11 @@ struct timeline {
 	struct tracks tracks;
 	void (*mark)(void *arg, const struct mark *mark);
 	void *arg;
+
+	struct waits waits;
+	struct waits_listener listener;
+	pid_t pid; /* of the current event */
+	bool is_ending;
 
 	uint64_t nr_flows;
 	struct track *recent; /* of the last event, with these */
@@ -65,140 +67,181 @@ static void end_slice(struct timeline *timeline, struct track *track, int64_t ti
 
 /* Locks. */
 
-static void hold(struct timeline *timeline, struct track *lock, unsigned int thread,
-		 int64_t time_ns, uint64_t flow)
+/* The lane in which the slice of a hold is open; NULL: none was begun. */
+static struct track *lane_of(const struct timeline *timeline, const struct hold *hold)
 {
-	end_slice(timeline, lock, time_ns);
-	lock->holder = thread;
-	put(timeline, lock,
+	struct track *lane;
+
+	for (unsigned int i = 0;
+	     (lane = tracks_find_lock(&timeline->tracks, hold->object->handle, i)); i++)
+		if (lane->hold == hold)
+			return lane;
+	return NULL;
+}
+
+/* A lane without an open slice; of a slice that began earlier, also without a later one. */
+static struct track *free_lane(struct timeline *timeline, const struct hold *hold, bool began_now)
+{
+	unsigned int handle = hold->object->handle, i = 0;
+	struct track *lane;
+
+	while ((lane = tracks_find_lock(&timeline->tracks, handle, i)) &&
+	       (lane->hold || (!began_now && lane->last_ns > hold->since_ns)))
+		i++;
+	return lane ? lane : track_of_lock(&timeline->tracks, handle, i, timeline->pid);
+}
+
+static struct track *begin_hold(struct timeline *timeline, const struct hold *hold,
+				int64_t time_ns, bool began_now, uint64_t flow)
+{
+	struct track *lane = free_lane(timeline, hold, began_now);
+
+	lane->hold = hold;
+	put(timeline, lane,
 	    (struct mark){.kind = MARK_BEGIN,
 			  .time_ns = time_ns,
-			  .name = source_context_name(timeline->source, thread),
+			  .name = source_context_name(timeline->source, hold->thread->context),
 			  .flow = flow,
 			  .flow_ends = flow != 0});
+	return lane;
 }
 
-static void release(struct timeline *timeline, struct track *lock, int64_t time_ns)
+/* A semaphore may turn out to be no lock: then no slice is put. */
+static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
-	end_slice(timeline, lock, time_ns);
-	lock->holder = 0;
+	struct timeline *timeline = arg;
+	struct track *thread;
+	uint64_t flow = 0;
+
+	if (!hold->object->is_lock)
+		return;
+	thread = track_of_thread(&timeline->tracks, hold->thread->context, timeline->pid);
+	if (has_waited) {
+		flow = thread->flow;
+		thread->flow = 0;
+	}
+	begin_hold(timeline, hold, hold->since_ns, true, flow);
 }
 
-/* GET tells who held it before the call: nobody, and the caller has it; itself; or another. */
-static void get_mutex(struct timeline *timeline, const struct event *event)
+static void take_learned(void *arg, const struct hold *hold, int64_t at_ns)
 {
-	struct track *lock = track_of_lock(&timeline->tracks, event_word(event, 0), event->pid);
-	unsigned int owner = event_word(event, 2);
-
-	if (owner == 0)
-		owner = event->context;
-	if (lock->holder != owner)
-		hold(timeline, lock, owner, event->time_ns, 0);
+	begin_hold(arg, hold, at_ns, true, 0);
 }
 
-/* The last of as many PUTs as there were GETs releases it; an earlier one may be the first that tells who holds it. */
-static void put_mutex(struct timeline *timeline, const struct event *event)
+static void end_hold(struct timeline *timeline, struct track *lane, int64_t at_ns)
 {
-	struct track *lock = track_of_lock(&timeline->tracks, event_word(event, 0), event->pid);
-	unsigned int owner = event_word(event, 1);
+	end_slice(timeline, lane, at_ns);
+	lane->hold = NULL;
+}
 
-	if (event_word(event, 2) == 1)
-		release(timeline, lock, event->time_ns);
-	else if (owner != 0 && lock->holder != owner)
-		hold(timeline, lock, owner, event->time_ns, 0);
+/* At the end of the trace, timeline_end() ends the slices. */
+static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
+{
+	struct timeline *timeline = arg;
+	struct track *lane = lane_of(timeline, hold);
+
+	if (!lane && hold->object->is_lock)
+		lane = begin_hold(timeline, hold, hold->since_ns, false, 0);
+	if (lane && !timeline->is_ending)
+		end_hold(timeline, lane, at_ns);
+}
+
+static void take_dropped(void *arg, const struct hold *hold, int64_t at_ns)
+{
+	struct track *lane = lane_of(arg, hold);
+
+	if (lane)
+		end_hold(arg, lane, at_ns);
 }
 
 /* Waits. */
 
-static bool has_label(unsigned int native, const char *label)
+/* "waits for queue inbox", "sleeps", "sleeps (nanosleep)". */
+static void name_wait(const struct timeline *timeline, char *name, size_t size,
+		      const struct wait *wait)
 {
-	const char *first = native_label(native, 0);
+	bool is_foreign = timeline->source->file.foreign;
+	const char *kind = is_foreign ? states[wait->state].kind : wait->object->kind;
+	const char *what = tracks_object_name(&timeline->tracks, wait->object->handle);
 
-	return first && strcmp(first, label) == 0;
-}
-
-/* The object that a thread in this state waits for: that of its last call, if it is one of such; or 0. */
-static unsigned int waited_object(const struct track *thread, unsigned int state)
-{
-	if (state == STATE_NET)
-		return thread->socket;
-	if (states[state].label && has_label(thread->service, states[state].label))
-		return thread->object;
-	return 0;
-}
-
-/* "waits for queue 0", or "waits for queue inbox". */
-static void name_wait(const struct timeline *timeline, char *name, size_t size, unsigned int state,
-		      unsigned int object)
-{
-	const char *what = object != 0 ? tracks_object_name(&timeline->tracks, object) : "";
-
-	if (object == 0)
-		snprintf(name, size, "%s", states[state].text);
-	else if (strcasestr(what, states[state].kind))
+	if (wait->object->handle == 0 && (is_foreign || !*wait->service))
+		snprintf(name, size, "%s", states[wait->state].text);
+	else if (wait->object->handle == 0)
+		snprintf(name, size, "%s (%s)", states[wait->state].text, wait->service);
+	else if (strcasestr(what, kind))
 		snprintf(name, size, "waits for %s", what);
 	else
-		snprintf(name, size, "waits for %s %s", states[state].kind, what);
+		snprintf(name, size, "waits for %s %s", kind, what);
 }
 
-/* The holder's slice is told that someone waits, so that an arrow leads there. */
-static void link_holder(struct timeline *timeline, struct track *thread, struct track *lock,
+/* In the slice of the holder, a mark shows that a thread waits, so that an arrow leads there. */
+static void link_holder(struct timeline *timeline, struct track *thread, struct track *lane,
 			int64_t time_ns)
 {
 	char name[TRACK_NAME_BYTES + 8];
 
 	snprintf(name, sizeof(name), "%s waits", thread->name);
-	thread->flow = ++timeline->nr_flows;
-	put(timeline, lock,
+	put(timeline, lane,
 	    (struct mark){
 		    .kind = MARK_INSTANT, .time_ns = time_ns, .name = name, .flow = thread->flow});
 }
 
-static void suspend(struct timeline *timeline, const struct event *event)
+/* The slice of the thread that a wait for a lock names as the holder; or NULL. */
+static struct track *holder_lane(const struct timeline *timeline, const struct wait *wait)
 {
-	struct track *thread = track_of_thread(&timeline->tracks, event_word(event, 0), event->pid);
-	unsigned int state = event_word(event, 1);
-	char name[TRACK_NAME_BYTES];
-	struct track *lock = NULL;
-	unsigned int object;
-	struct mark mark = {.kind = MARK_BEGIN, .time_ns = event->time_ns, .name = name};
+	const struct hold *hold = wait->holder && wait->object->is_lock ?
+					  waits_hold(wait->holder, wait->object) :
+					  NULL;
 
-	if (thread->kind != TRACK_THREAD || thread->waits || !state_of(state))
+	return hold ? lane_of(timeline, hold) : NULL;
+}
+
+static void take_began(void *arg, const struct wait *wait)
+{
+	struct timeline *timeline = arg;
+	struct track *thread =
+		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
+	struct track *lane = holder_lane(timeline, wait);
+	char name[TRACK_NAME_BYTES];
+	struct mark mark = {.kind = MARK_BEGIN, .time_ns = wait->begin_ns, .name = name};
+
+	if (thread->kind != TRACK_THREAD)
 		return;
-	object = waited_object(thread, state);
-	name_wait(timeline, name, sizeof(name), state, object);
-	thread->waits = true;
-	thread->waits_for = state == STATE_MUTEX ? object : 0;
+	name_wait(timeline, name, sizeof(name), wait);
 	thread->flow = 0;
-	if (thread->waits_for != 0)
-		lock = track_of_lock(&timeline->tracks, thread->waits_for, event->pid);
-	if (lock && lock->holder != 0) {
-		mark.holder = source_context_name(timeline->source, lock->holder);
-		mark.flow = thread->flow = timeline->nr_flows + 1;
+	if (lane) {
+		mark.holder = source_context_name(timeline->source, wait->holder->context);
+		mark.flow = thread->flow = ++timeline->nr_flows;
 	}
 	put(timeline, thread, mark);
-	if (thread->flow != 0)
-		link_holder(timeline, thread, lock, event->time_ns);
+	if (lane)
+		link_holder(timeline, thread, lane, wait->begin_ns);
 }
 
-/* A mutex that was put is handed to the one who is resumed; if it is held still, the wait was in vain. */
-static void resume(struct timeline *timeline, const struct event *event)
+static void end_wait(struct timeline *timeline, const struct wait *wait, int64_t at_ns)
 {
-	struct track *thread = track_of_thread(&timeline->tracks, event_word(event, 0), event->pid);
-	struct track *lock;
+	struct track *thread =
+		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
 
-	if (!thread->waits)
-		return;
-	thread->waits = false;
-	end_slice(timeline, thread, event->time_ns);
-	if (thread->waits_for == 0)
-		return;
-	lock = track_of_lock(&timeline->tracks, thread->waits_for, event->pid);
-	if (lock->holder == 0)
-		hold(timeline, lock, thread->handle, event->time_ns, thread->flow);
+	if (thread->kind == TRACK_THREAD)
+		end_slice(timeline, thread, at_ns);
 }
 
-/* What the words of one of ThreadX's events tell beside the event. */
+/* At the end of the trace, timeline_end() ends the slices. */
+static void take_ended(void *arg, const struct wait *wait)
+{
+	struct timeline *timeline = arg;
+
+	if (!timeline->is_ending)
+		end_wait(timeline, wait, wait->end_ns);
+}
+
+static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
+{
+	end_wait(arg, wait, at_ns);
+}
+
+/* Counters. */
 
 static void count(struct timeline *timeline, const struct event *event, unsigned int native)
 {
@@ -218,54 +261,9 @@ static void count(struct timeline *timeline, const struct event *event, unsigned
 	    (struct mark){.kind = MARK_COUNTER, .time_ns = event->time_ns, .value = value});
 }
 
-static void look_at_words(struct timeline *timeline, struct track *thread,
-			  const struct event *event, unsigned int native)
-{
-	const struct fact *fact = &timeline->fields[native];
-
-	switch (native) {
-	case NATIVE_THREAD_SUSPEND:
-		suspend(timeline, event);
-		return;
-	case NATIVE_THREAD_RESUME:
-		resume(timeline, event);
-		return;
-	case NATIVE_MUTEX_GET:
-		get_mutex(timeline, event);
-		break;
-	case NATIVE_MUTEX_PUT:
-		put_mutex(timeline, event);
-		break;
-	case NATIVE_MUTEX_DELETE:
-		release(timeline,
-			track_of_lock(&timeline->tracks, event_word(event, 0), event->pid),
-			event->time_ns);
-		break;
-	default:
-		count(timeline, event, native);
-		break;
-	}
-	if (fact->has_socket)
-		thread->socket = event_word(event, fact->socket_word);
-	if (native < NET_FIRST && fact->has_object) {
-		thread->service = native;
-		thread->object = event_word(event, 0);
-	}
-}
-
-static bool is_socket(const char *label)
-{
-	return strcmp(label, "tcp_socket_ptr") == 0 || strcmp(label, "udp_socket_ptr") == 0 ||
-	       strcmp(label, "socket_ptr") == 0;
-}
-
 static void learn_word(struct fact *fact, const char *label, unsigned char word)
 {
-	if (is_socket(label)) {
-		fact->has_socket = true;
-		fact->socket_word = word;
-	}
-	for (unsigned char m = 0; fact->has_object && m < NR_MEASURES; m++) {
+	for (unsigned char m = 0; m < NR_MEASURES; m++) {
 		if (strcmp(label, measures[m]) != 0)
 			continue;
 		fact->word = word;
@@ -277,14 +275,13 @@ static void learn_word(struct fact *fact, const char *label, unsigned char word)
 static void learn_facts(struct timeline *timeline)
 {
 	for (unsigned int native = 1; native < NR_NATIVES; native++) {
-		struct fact *fact = &timeline->fields[native];
+		bool has_object = label_is_object(native_label(native, 0));
 
-		fact->has_object = label_is_object(native_label(native, 0));
 		for (unsigned char i = 0; i < 4; i++) {
 			const char *label = native_label(native, i);
 
-			if (label)
-				learn_word(fact, label, i);
+			if (label && has_object)
+				learn_word(&timeline->fields[native], label, i);
 		}
 	}
 }
@@ -303,6 +300,15 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 	timeline->arg = arg;
 	tracks_init(&timeline->tracks, source, track, arg);
 	learn_facts(timeline);
+	timeline->listener = (struct waits_listener){.arg = timeline,
+						     .began = take_began,
+						     .ended = take_ended,
+						     .broken = take_broken,
+						     .taken = take_taken,
+						     .learned = take_learned,
+						     .given = take_given,
+						     .dropped = take_dropped};
+	waits_init(&timeline->waits, source, &timeline->listener);
 	return timeline;
 }
 
@@ -331,6 +337,24 @@ static void mark_loss(struct timeline *timeline, const struct event *event)
 		timeline->after_loss = true;
 }
 
+/* The tracks of a thread and of a mutex are made where an event names these first. */
+static void make_tracks(struct timeline *timeline, const struct event *event, unsigned int native)
+{
+	switch (native) {
+	case NATIVE_THREAD_SUSPEND:
+	case NATIVE_THREAD_RESUME:
+		track_of_thread(&timeline->tracks, event_word(event, 0), event->pid);
+		break;
+	case NATIVE_MUTEX_GET:
+	case NATIVE_MUTEX_PUT:
+	case NATIVE_MUTEX_DELETE:
+		track_of_lock(&timeline->tracks, event_word(event, 0), 0, event->pid);
+		break;
+	default:
+		break;
+	}
+}
+
 void timeline_event(struct timeline *timeline, const struct event *event)
 {
 	struct track *track = track_of(timeline, event);
@@ -353,8 +377,11 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 		mark.name = "ISR";
 	}
 	put(timeline, track, mark);
+	make_tracks(timeline, event, native);
+	timeline->pid = event->pid;
+	waits_event(&timeline->waits, event, true);
 	if (native > 0 && native < NR_NATIVES)
-		look_at_words(timeline, track, event, native);
+		count(timeline, event, native);
 }
 
 /* What was lost and is marked nowhere: behind the last event, or in a ThreadX buffer. */
@@ -386,6 +413,9 @@ static void put_run(void *arg, unsigned int context, int64_t from_ns, int64_t un
 
 void timeline_end(struct timeline *timeline, bool is_complete)
 {
+	timeline->is_ending = true;
+	if (is_complete)
+		waits_end(&timeline->waits);
 	if (is_complete && timeline->nr_events > 0)
 		mark_total(timeline);
 	if (is_complete && timeline->source->file.foreign)
@@ -393,6 +423,7 @@ void timeline_end(struct timeline *timeline, bool is_complete)
 	for (struct track *at = timeline->tracks.first; is_complete && at; at = at->behind)
 		while (at->depth > 0)
 			end_slice(timeline, at, timeline->end_ns);
+	waits_free(&timeline->waits);
 	tracks_free(&timeline->tracks);
 	free(timeline);
 }

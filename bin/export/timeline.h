@@ -2,15 +2,16 @@
 /*
  * From events to what a viewer of tracks shows: tracks, slices, counters and arrows.
  *
- *	thread		each event as an instant; a slice for each wait, from SUSPEND to RESUME, by the name of what is
- *			waited for
+ *	thread		each event as an instant; a slice for each wait, with the name of the object
  *	interrupt	a slice from ISR_ENTER to ISR_EXIT
- *	mutex		a slice for as long as a thread holds it, by the thread's name
+ *	lock		a slice for each hold, with the name of the holder; a track for each holder at a time
  *	counter		what the events tell of a queue, a semaphore or a pool
  *	events lost	a slice from OVERFLOW to RESUME
  *	CPU		of a ThreadX buffer: a slice for each time that a thread, or an interrupt, runs, by its name
  *
- * A wait for a mutex, the slice of who holds it, and the one that follows when the waiter has it, are linked by a flow.
+ * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
+ *
+ * A flow links a wait for a lock, the slice of the holder, and the slice of the waiter when it has the lock.
  *
  * What is promised to the exporter: slices of a track never overlap unless one is within the other; times of a track
  * never fall; every slice is ended; a track is told before anything on it.  The memory used depends on the number of

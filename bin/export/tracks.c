@@ -134,18 +134,33 @@ const char *tracks_object_name(const struct tracks *tracks, unsigned int handle)
 	return unknown;
 }
 
-struct track *track_of_lock(struct tracks *tracks, unsigned int handle, int event_pid)
+static uint64_t key_of_lane(unsigned int handle, unsigned int lane)
 {
-	uint64_t key = key_of(TRACK_LOCK, handle);
-	struct track *track = find_track(tracks, key);
+	return key_of(TRACK_LOCK, (uint64_t)lane << 32 | handle);
+}
+
+struct track *tracks_find_lock(const struct tracks *tracks, unsigned int handle, unsigned int lane)
+{
+	return find_track(tracks, key_of_lane(handle, lane));
+}
+
+struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned int lane,
+			    int event_pid)
+{
+	struct track *track = tracks_find_lock(tracks, handle, lane);
 
 	if (track)
 		return track;
-	track = make_track(tracks, TRACK_LOCK, key);
+	track = make_track(tracks, TRACK_LOCK, key_of_lane(handle, lane));
 	track->handle = handle;
 	track->pid = pid_of(tracks, event_pid);
 	track->process = track_of_process(tracks, track->pid);
-	snprintf(track->name, sizeof(track->name), "held: %s", tracks_object_name(tracks, handle));
+	if (lane == 0)
+		snprintf(track->name, sizeof(track->name), "held: %s",
+			 tracks_object_name(tracks, handle));
+	else
+		snprintf(track->name, sizeof(track->name), "held: %.100s (%u)",
+			 tracks_object_name(tracks, handle), lane + 1);
 	tracks->tell(tracks->arg, track);
 	return track;
 }

@@ -12,6 +12,8 @@ enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_
 
 #define TRACK_NAME_BYTES 128
 
+struct hold;
+
 struct track {
 	uint64_t id; /* from 1 on */
 	enum track_kind kind;
@@ -26,14 +28,9 @@ struct track {
 	/* For timeline.c. */
 	int64_t last_ns;
 	unsigned int depth;   /* slices that are open */
-	unsigned int handle;  /* of a CPU: of the one who runs */
-	unsigned int service; /* of a thread: what it called last, and with which object */
-	unsigned int object;
-	unsigned int socket; /* of NetX, likewise */
-	bool waits;
-	unsigned int waits_for; /* a mutex, or 0 */
-	unsigned int holder;	/* of a lock; 0: none */
-	uint64_t flow;		/* of a wait */
+	unsigned int handle;	  /* of a CPU: of the one who runs */
+	const struct hold *hold; /* of a lock: the one shown by the open slice; NULL: no slice is open */
+	uint64_t flow;		  /* of a wait */
 	bool has_value;
 	uint32_t value; /* of a counter */
 };
@@ -57,7 +54,15 @@ void tracks_free(struct tracks *tracks);
  * the process.
  */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
-struct track *track_of_lock(struct tracks *tracks, unsigned int handle, int event_pid);
+
+/*
+ * Slices of a track must not overlap, so a lock with several holders at a time needs several tracks.  lane: from 0 on.
+ */
+struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned int lane,
+			    int event_pid);
+
+/* The same, or NULL if it was not made yet. */
+struct track *tracks_find_lock(const struct tracks *tracks, unsigned int handle, unsigned int lane);
 
 /* measure: which of the object's counters, and its name. */
 struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsigned char measure,

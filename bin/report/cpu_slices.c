@@ -5,7 +5,7 @@
 #include "report/events.h"
 #include "report/profile.h"
 
-struct stretch {
+struct cpu_slice {
 	const struct steps *steps;
 	void (*runs)(void *arg, unsigned int context, int64_t from_ns, int64_t until_ns);
 	void *arg;
@@ -13,16 +13,16 @@ struct stretch {
 	int64_t from; /* as times of steps */
 };
 
-static void end_stretch(const struct stretch *stretch, int64_t until)
+static void end_slice(const struct cpu_slice *slice, int64_t until)
 {
-	const struct steps *steps = stretch->steps;
-	int64_t from = stretch->from < steps->begin ? steps->begin : stretch->from;
+	const struct steps *steps = slice->steps;
+	int64_t from = slice->from < steps->begin ? steps->begin : slice->from;
 	int64_t first_ns = steps->source->first_ns;
 
 	if (until > steps->end)
 		until = steps->end;
-	if (until > from && stretch->context != CONTEXT_IDLE)
-		stretch->runs(stretch->arg, stretch->context,
+	if (until > from && slice->context != CONTEXT_IDLE)
+		slice->runs(slice->arg, slice->context,
 			      first_ns + report_events_ns(steps, from),
 			      first_ns + report_events_ns(steps, until));
 }
@@ -33,7 +33,7 @@ void cpu_slices_report(struct source *source, const struct selection *selection,
 		       void *arg)
 {
 	struct steps steps;
-	struct stretch stretch = {.steps = &steps, .runs = runs, .arg = arg};
+	struct cpu_slice slice = {.steps = &steps, .runs = runs, .arg = arg};
 	struct contexts contexts;
 	struct profile *profile;
 	struct step step;
@@ -43,13 +43,14 @@ void cpu_slices_report(struct source *source, const struct selection *selection,
 	report_events_init(&steps, source, &contexts, selection);
 	profile = profile_new(&steps, false);
 	while (profile_next(profile, &step)) {
-		if (step.next == stretch.context)
+		if (step.next == slice.context)
 			continue;
-		end_stretch(&stretch, step.at);
-		stretch.context = step.next;
-		stretch.from = step.at;
+		end_slice(&slice, step.at);
+		slice.context = step.next;
+		slice.from = step.at;
 	}
-	end_stretch(&stretch, steps.last);
+	end_slice(&slice, steps.last);
 	profile_free(profile);
+	report_events_free(&steps);
 	contexts_free(&contexts);
 }

@@ -15,6 +15,44 @@ void report_events_init(struct steps *steps, struct source *source, struct conte
 	steps->to = steps->end = INT64_MAX;
 }
 
+static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
+{
+	struct steps *steps = arg;
+
+	(void)at_ns;
+	steps->given = hold->object->handle;
+}
+
+void report_events_track_mutexes(struct steps *steps)
+{
+	if (steps->waits.source)
+		waits_free(&steps->waits);
+	steps->listener = (struct waits_listener){.arg = steps, .given = take_given};
+	waits_init(&steps->waits, steps->source, &steps->listener);
+}
+
+void report_events_free(struct steps *steps)
+{
+	if (steps->waits.source)
+		waits_free(&steps->waits);
+}
+
+/* After the model has the event. */
+static void find_owner(struct steps *steps, const struct event *event, struct step *step)
+{
+	const struct hold *hold;
+
+	steps->given = 0;
+	waits_event(&steps->waits, event, true);
+	if (step->native == NATIVE_MUTEX_PUT)
+		step->given = steps->given;
+	if (step->native != NATIVE_MUTEX_GET)
+		return;
+	hold = waits_holder(&steps->waits, step->word[0]);
+	if (hold && hold->thread->context != event->context)
+		step->owner = hold->thread->context;
+}
+
 static int64_t rounded(double number)
 {
 	if (number >= 9e18)
@@ -86,6 +124,9 @@ bool report_events_next(struct steps *steps, struct step *step)
 	step->counts = step->passes && event.time_ns >= steps->from && event.time_ns < steps->to;
 	step->is_made = event.is_made;
 	step->is_over = event.is_over;
+	step->owner = step->given = 0;
+	if (steps->waits.source)
+		find_owner(steps, &event, step);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include "report/contexts.h"
 #include "trace/filter.h"
 #include "trace/native.h"
+#include "waits/waits.h"
 
 struct step {
 	int64_t at;	 /* since the first event: ticks of a ThreadX buffer, ns of a log */
@@ -25,6 +26,9 @@ struct step {
 	unsigned int cpu;
 	pid_t pid;
 	uint32_t word[4];
+	/* Of a mutex, in the model of waits.h; only if report_events_track_mutexes() was called. */
+	unsigned int owner; /* context of another thread that holds the mutex asked for, or 0 */
+	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter */
 	bool counts;  /* passes, and lies in the range */
 	bool is_made; /* no event of the file: profile.c, calls.h */
@@ -38,10 +42,20 @@ struct steps {
 	int64_t from, to;	  /* as times of events */
 	int64_t begin, end, last; /* as at: of the range, and of the last event read */
 	uint64_t nr_read;
+
+	/* report_events_track_mutexes(): source is NULL otherwise. */
+	struct waits waits;
+	struct waits_listener listener;
+	unsigned int given; /* by the current event */
 };
 
 void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
 			const struct selection *selection);
+
+void report_events_free(struct steps *steps);
+
+/* From now on, find out who holds the mutexes.  Call it again when the source was rewound. */
+void report_events_track_mutexes(struct steps *steps);
 
 /* The next event.  False behind the last. */
 bool report_events_next(struct steps *steps, struct step *step);

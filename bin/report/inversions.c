@@ -59,12 +59,12 @@ static void set_state(struct inversions *inversions, struct inversion *inversion
 
 static bool begin(struct inversions *inversions, const struct step *step)
 {
-	struct context *owner = step->word[2] ? contexts_find(inversions->contexts, step->word[2]) :
-						NULL;
+	struct context *owner = step->owner ? contexts_find(inversions->contexts, step->owner) :
+					      NULL;
 	struct inversion *inversion = &inversions->open[inversions->nr_open];
 
-	if (step->native != NATIVE_MUTEX_GET || !owner || owner == step->ctx ||
-	    step->priority >= priority_of(owner) || is_open(inversions, step->word[0]))
+	if (!owner || step->priority >= priority_of(owner) ||
+	    is_open(inversions, step->word[0]))
 		return false;
 	inversions->nr_deterministic += step->counts;
 	if (inversions->nr_open == INVERSIONS_OPEN) {
@@ -89,12 +89,12 @@ static bool begin(struct inversions *inversions, const struct step *step)
 
 static bool is_given_back(struct inversions *inversions, const struct step *step)
 {
-	if (step->native != NATIVE_MUTEX_PUT || step->word[2] != 1)
+	if (step->given == 0)
 		return false;
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->mutex != step->word[0] || inversion->state != INVERSION_OPEN)
+		if (inversion->mutex != step->given || inversion->state != INVERSION_OPEN)
 			continue;
 		set_state(inversions, inversion, INVERSION_ENDS);
 		return true;

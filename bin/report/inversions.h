@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priority inversions, by TraceX's rules: one begins when a thread asks for a mutex that a less urgent one owns.  It is
- * deterministic if the owner then gives the mutex back.  It is not if first a third thread has an event that is less
- * urgent than the one that waits.  Either way it has lasted until the one that waited has an event again.
+ * Priority inversions, by TraceX's rules.  The model of waits/waits.h has the holders.
+ *
+ * An inversion begins when a thread asks for a mutex that a less urgent thread holds.  It is deterministic if the
+ * holder then gives the mutex back.  It is not if a third thread has an event before that, and this thread is less
+ * urgent than the waiting thread.  In both cases it lasts until the next event of the waiting thread.
  */
 #ifndef TXTRACE_REPORT_INVERSIONS_H
 #define TXTRACE_REPORT_INVERSIONS_H

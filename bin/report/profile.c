@@ -277,6 +277,7 @@ static void scan_priorities(struct profile *profile)
 		ctx->ahead_first = ctx->ahead_last = NEVER;
 	}
 	source_rewind(profile->steps->source);
+	report_events_track_mutexes(profile->steps);
 	profile->steps->nr_read = 0;
 	profile->head = profile->tail = 0;
 	profile->current = profile->nesting = 0;

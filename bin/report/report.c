@@ -59,6 +59,7 @@ static void gather_log(struct report *report)
 	struct step step;
 
 	source_expand(report->source);
+	report_events_track_mutexes(&report->steps);
 	report->inversions = inversions_new(&report->contexts);
 	while (report_events_next(&report->steps, &step)) {
 		statistics_count(&report->statistics, &step);
@@ -100,6 +101,7 @@ void report_free(struct report *report)
 	counts_free(&report->services);
 	counts_free(&report->on_cpus);
 	inversions_free(report->inversions);
+	report_events_free(&report->steps);
 	contexts_free(&report->contexts);
 }
 

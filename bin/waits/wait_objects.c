@@ -46,7 +46,7 @@ struct waiter *wait_objects_thread(struct waits *waits, unsigned int context)
 	waiter->context = context;
 	waiter->index = waits->nr_waiters++;
 	waiter->name = name_of(waits, context, source_context_name(waits->source, context));
-	waiter->service = "";
+	waiter->last.name = "";
 	waiter->priority = -1;
 	if (waits->last_waiter)
 		waits->last_waiter->next = waiter;
@@ -108,9 +108,9 @@ struct awaited *wait_objects_nothing(struct waits *waits, unsigned int state,
 				     const struct waiter *thread)
 {
 	bool is_foreign = waits->source->file.foreign;
-	uint64_t key = NOT_AN_OBJECT | (is_foreign ? state : (uint32_t)map_hash(thread->service));
+	uint64_t key = NOT_AN_OBJECT | (is_foreign ? state : (uint32_t)map_hash(thread->last.name));
 	uint64_t *known = map_get(&waits->awaited_of, key);
-	const char *name = is_foreign ? state_of(state)->text : thread->service;
+	const char *name = is_foreign ? state_of(state)->text : thread->last.name;
 
 	if (!*known)
 		*known = (uintptr_t)make_awaited(waits, key, must(strdup(name)), NULL);

@@ -13,6 +13,8 @@
 #include "waits/wait_objects.h"
 
 #define PROGRESS_EVENTS 65536
+#define NR_NATIVES 1024
+#define NET_FIRST 300 /* NetX's events begin here */
 
 /* Locks. */
 
@@ -25,7 +27,14 @@ const struct hold *waits_hold(const struct waiter *thread, const struct awaited 
 	return hold;
 }
 
-static void drop(struct hold *hold)
+const struct hold *waits_holder(struct waits *waits, unsigned int handle)
+{
+	const uint64_t known = map_find(&waits->awaited_of, handle);
+
+	return known ? ((const struct awaited *)(uintptr_t)known)->holds : NULL;
+}
+
+static void free_hold(struct hold *hold)
 {
 	struct hold **of_thread = &hold->thread->holds, **of_object = &hold->object->holds;
 
@@ -42,7 +51,20 @@ static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
 {
 	if (waits->listener->given)
 		waits->listener->given(waits->listener->arg, hold, at_ns);
-	drop(hold);
+	free_hold(hold);
+}
+
+static void drop(struct waits *waits, struct hold *hold)
+{
+	if (waits->listener->dropped)
+		waits->listener->dropped(waits->listener->arg, hold, waits->now_ns);
+	free_hold(hold);
+}
+
+static void drop_all(struct waits *waits, struct awaited *object)
+{
+	while (object->holds)
+		drop(waits, object->holds);
 }
 
 static struct hold *add_hold(struct waiter *thread, struct awaited *object)
@@ -68,7 +90,7 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 	object->is_tracked = true;
 	/* Of a log: another thread has met it as the owner before it recorded that it is. */
 	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
-		drop(hold);
+		drop(waits, hold);
 		hold = NULL;
 	}
 	if (hold) {
@@ -78,7 +100,7 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 	for (struct hold *at = object->is_ordered ? object->holds : NULL, *next; at; at = next) {
 		next = at->next_of_object;
 		if (!is_shared || !at->is_shared)
-			drop(at);
+			drop(waits, at);
 	}
 	hold = add_hold(thread, object);
 	hold->since_ns = event->time_ns;
@@ -91,16 +113,25 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 }
 
 /*
- * An event tells who has it, which was not seen before.  Threads of a log record side by side: the owner may have told
- * already that it gives the object back, so once it is known who takes it, that is not asked.
+ * An event names a holder that the model does not know.  Threads of a log record in parallel: the holder may already
+ * have recorded that it gives the object back.  So in a log this counts only until the first thread was seen to take
+ * the object.  In a trace buffer the event is right, and another holder must have given the object back.
  */
-static void learn_holder(const struct event *event, struct waiter *thread, struct awaited *object,
-			 unsigned int depth)
+static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
+			 struct awaited *object, unsigned int depth)
 {
-	if (object->holds || (event->is_call && object->is_tracked))
+	struct hold *hold;
+
+	if (event->is_call && (object->holds || object->is_tracked))
 		return;
-	add_hold(thread, object)->depth = depth > 0 ? depth : 1;
-	object->holds->priority = thread->priority;
+	if (waits_hold(thread, object))
+		return;
+	drop_all(waits, object);
+	hold = add_hold(thread, object);
+	hold->depth = depth > 0 ? depth : 1;
+	hold->priority = thread->priority;
+	if (waits->listener->learned)
+		waits->listener->learned(waits->listener->arg, hold, event->time_ns);
 }
 
 static void want(struct waits *waits, const struct waiter *thread, const struct awaited *object,
@@ -127,7 +158,7 @@ static void get_mutex(struct waits *waits, const struct event *event, struct wai
 
 	object->is_lock = object->is_ordered = true;
 	if (owner != 0)
-		learn_holder(event, wait_objects_thread(waits, owner), object,
+		learn_holder(waits, event, wait_objects_thread(waits, owner), object,
 			     event_word(event, 3));
 	if (can_wait)
 		want(waits, thread, object, event);
@@ -152,7 +183,9 @@ static void put_mutex(struct waits *waits, const struct event *event, struct wai
 		return;
 	note_signal(object, event, thread);
 	if (!hold && count > 1)
-		learn_holder(event, thread, object, count - 1);
+		learn_holder(waits, event, thread, object, count - 1);
+	else if (hold && count > 1)
+		hold->depth = count - 1;
 	else if (hold && hold->depth > 1 && count != 1)
 		hold->depth--;
 	else if (hold)
@@ -202,37 +235,53 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 	} else if (!is_rwlock(event)) {
 		object->is_signal = true;
 		object->is_lock = false;
-		while (object->holds)
-			drop(object->holds);
+		drop_all(waits, object);
 	}
 }
 
 /* Waits. */
 
-static unsigned int socket_of(const struct waiter *thread)
-{
-	for (int i = 0; i < 4; i++) {
-		const char *label = native_label(thread->native, i);
+/* What the words of ThreadX's events are.  Comparing their labels for each event takes too long. */
+static struct native {
+	bool has_object;	   /* word 0 is one */
+	unsigned char socket_word; /* 1 + which word is a socket; 0: none */
+} natives[NR_NATIVES];
 
-		if (label && strstr(label, "socket_ptr"))
-			return thread->word[i];
+static void learn_natives(void)
+{
+	for (unsigned int native = 1; native < NR_NATIVES; native++) {
+		natives[native].has_object = label_is_object(native_label(native, 0));
+		for (unsigned char i = 0; i < 4; i++) {
+			const char *label = native_label(native, i);
+
+			if (label && strstr(label, "socket_ptr"))
+				natives[native].socket_word = 1 + i;
+		}
 	}
-	return 0;
 }
 
-/* The object that a thread in this state waits for; 0: none. */
-static unsigned int object_of(const struct event *event, const struct waiter *thread,
-			      unsigned int state)
+/* The call with which a thread came into this state.  Its object is 0 if the thread waits for none. */
+static struct service service_of(const struct event *event, const struct waiter *thread,
+				 unsigned int state)
 {
-	const char *label = native_label(thread->native, 0);
+	const char *label = native_label(thread->of_object.native, 0);
+	struct service none = thread->last;
 
-	if (event->of)
-		return event->of->call.object;
-	if (state == STATE_NET)
-		return socket_of(thread);
+	none.object = 0;
+	if (event->of) {
+		none.object = event->of->call.object;
+		return none;
+	}
+	if (state == STATE_NET) {
+		struct service service = thread->of_socket.object ? thread->of_socket : none;
+
+		if (strncmp(service.name, "NX_TRACE_INTERNAL", strlen("NX_TRACE_INTERNAL")) == 0)
+			service.name = ""; /* no call of the thread */
+		return service;
+	}
 	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
-		       thread->word[0] :
-		       0;
+		       thread->of_object :
+		       none;
 }
 
 /* Who has to do something before it goes on. */
@@ -268,31 +317,35 @@ static void forget_wait(struct waits *waits, struct waiter *thread)
 	thread->waits = false;
 	thread->wait.object->nr_waiters--;
 	waits->nr_broken++;
+	if (waits->listener->broken)
+		waits->listener->broken(waits->listener->arg, &thread->wait, waits->now_ns);
 }
 
 static void begin_wait(struct waits *waits, const struct event *event)
 {
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
-	unsigned int state = event_word(event, 1), handle;
+	unsigned int state = event_word(event, 1);
 	struct wait *wait = &thread->wait;
+	struct service service;
 
 	forget_wait(waits, thread);
 	if (!state_of(state))
 		return;
-	handle = object_of(event, thread, state);
+	service = service_of(event, thread, state);
 	*wait = (struct wait){
 		.thread = thread,
-		.object = handle ? wait_objects_object(waits, handle, thread->service) :
-				   wait_objects_nothing(waits, state, thread),
+		.object = service.object ?
+				  wait_objects_object(waits, service.object, service.name) :
+				  wait_objects_nothing(waits, state, thread),
 		.state = state,
-		.service = thread->service,
+		.service = service.name,
 		.number = event->number,
 		.begin_ns = event->time_ns,
 		.counts = waits->counts,
 		.priority = thread->priority,
-		.address = thread->address};
+		.address = service.address};
 	/* In ThreadX not every wait of this kind comes from a call that is recorded. */
-	if (!handle && !event->is_made && state != STATE_SLEEP)
+	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
 	wait->holder = holder_of(waits, wait);
@@ -308,8 +361,8 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 {
 	bool is_mutex = wait->state == STATE_MUTEX && !wait->object->holds;
 	bool is_semaphore = wait->waker && !wait->object->is_signal &&
-			    wait->waker->native == NATIVE_SEMAPHORE_PUT &&
-			    wait->waker->word[0] == wait->object->handle;
+			    wait->waker->last.native == NATIVE_SEMAPHORE_PUT &&
+			    wait->waker->last.object == wait->object->handle;
 
 	if (!event->is_made && wait->object->kind && (is_mutex || is_semaphore))
 		take(waits, wait->thread, wait->object, event, false, true);
@@ -325,7 +378,7 @@ static void note_waker(struct waits *waits, const struct event *event, struct wa
 	if (signal->nr > 0 && signal->by == waker)
 		wait->waker_service = signal->service;
 	else
-		wait->waker_service = event->is_made ? "" : waker->service;
+		wait->waker_service = event->is_made ? "" : waker->last.name;
 	if (!wait->holder && wait->object->is_lock)
 		wait->holder = waker;
 }
@@ -363,18 +416,12 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 
 /* Events. */
 
-static void delete_object(struct awaited *object)
-{
-	while (object->holds)
-		drop(object->holds);
-}
-
 static void look_at_service(struct waits *waits, const struct event *event, struct waiter *thread,
 			    unsigned int native)
 {
 	struct awaited *object;
 
-	if (!label_is_object(native_label(native, 0)) || event_word(event, 0) == 0)
+	if (native >= NR_NATIVES || !natives[native].has_object || event_word(event, 0) == 0)
 		return;
 	object = wait_objects_object(waits, event_word(event, 0), event->name);
 	switch (native) {
@@ -399,7 +446,7 @@ static void look_at_service(struct waits *waits, const struct event *event, stru
 		break;
 	case NATIVE_MUTEX_DELETE:
 	case NATIVE_SEMAPHORE_DELETE:
-		delete_object(object);
+		drop_all(waits, object);
 		break;
 	default:
 		break;
@@ -416,11 +463,16 @@ static bool has_missed_end(const struct waits *waits, const struct event *event,
 
 static void note_service(struct waiter *thread, const struct event *event, unsigned int native)
 {
-	thread->native = native;
-	thread->service = event->name;
-	thread->address = event->address;
-	for (int i = 0; i < 4; i++)
-		thread->word[i] = event_word(event, i);
+	const struct native *is = native < NR_NATIVES ? &natives[native] : &natives[0];
+
+	thread->last = (struct service){native, event->name,
+					is->has_object ? event_word(event, 0) : 0, event->address};
+	if (is->has_object && native < NET_FIRST)
+		thread->of_object = thread->last;
+	if (is->socket_word > 0) {
+		thread->of_socket = thread->last;
+		thread->of_socket.object = event_word(event, is->socket_word - 1);
+	}
 }
 
 static void look_at(struct waits *waits, const struct event *event)
@@ -451,8 +503,7 @@ static void look_at(struct waits *waits, const struct event *event)
 		note_service(thread, event, native);
 }
 
-/* What is still so when the trace ends. */
-static void end(struct waits *waits)
+void waits_end(struct waits *waits)
 {
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = waits->end_ns;
@@ -463,43 +514,63 @@ static void end(struct waits *waits)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
 		     hold = hold->next_of_object)
 			waits->listener->given(waits->listener->arg, hold, waits->end_ns);
-	progress_end();
 }
 
-static void find_range(struct waits *waits)
+void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)
 {
-	const struct selection *selection = waits->selection;
+	*waits = (struct waits){.source = source, .listener = listener};
+	wait_objects_count_names(waits);
+	if (!natives[NATIVE_MUTEX_GET].has_object)
+		learn_natives();
+}
 
-	waits->from_ns = INT64_MIN;
-	waits->until_ns = INT64_MAX;
+void waits_event(struct waits *waits, const struct event *event, bool counts)
+{
+	waits->now_ns = event->time_ns;
+	if (event->time_ns > waits->end_ns)
+		waits->end_ns = event->time_ns;
+	waits->counts = counts;
+	look_at(waits, event);
+}
+
+/* Reading. */
+
+struct range {
+	int64_t from_ns, until_ns;
+};
+
+static struct range find_range(const struct selection *selection, const struct source *source)
+{
+	struct range range = {INT64_MIN, INT64_MAX};
+
 	if (selection->from.is_set)
-		waits->from_ns = time_arg_ns(&selection->from, waits->source);
+		range.from_ns = time_arg_ns(&selection->from, source);
 	if (selection->until.is_set)
-		waits->until_ns = time_arg_ns(&selection->until, waits->source);
+		range.until_ns = time_arg_ns(&selection->until, source);
+	return range;
 }
 
 void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
 		const struct waits_listener *listener)
 {
+	struct range range = {0};
+	uint64_t nr_events = 0;
 	struct event event;
 
-	*waits = (struct waits){.source = source, .selection = selection, .listener = listener};
-	wait_objects_count_names(waits);
+	waits_init(waits, source, listener);
 	source_expand(source);
 	source_rewind(source);
 	while (source_next(source, &event)) {
-		if (waits->nr_events++ == 0)
-			find_range(waits);
-		if (waits->nr_events % PROGRESS_EVENTS == 0)
+		if (nr_events++ == 0)
+			range = find_range(selection, source);
+		if (nr_events % PROGRESS_EVENTS == 0)
 			progress("reading", source->nr_read, source->file.nr_entries);
-		if (event.time_ns > waits->end_ns)
-			waits->end_ns = event.time_ns;
-		waits->counts = event.time_ns >= waits->from_ns &&
-				event.time_ns < waits->until_ns &&
-				filter_takes(selection->filter, source, &event);
-		look_at(waits, &event);
+		waits_event(waits, &event,
+			    event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
+				    filter_takes(selection->filter, source, &event));
 	}
-	end(waits);
+	waits_end(waits);
+	progress_end();
 }
 
 void waits_free(struct waits *waits)
@@ -507,7 +578,7 @@ void waits_free(struct waits *waits)
 	for (struct awaited *at = waits->first_awaited, *next; at; at = next) {
 		next = at->next;
 		while (at->holds)
-			drop(at->holds);
+			free_hold(at->holds);
 		free(at->name);
 		free(at);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waits for whom: one pass over a file, of either kind, that tells waits, locks that are taken and given back, and
- * who ended what.  A listener makes of it what it wants to know.  doc/reports.md has the rules.
+ * The model of waits and locks, for files of both kinds.  The caller pushes the events of a file, in their order.  The
+ * model reports to a listener when a wait begins and ends, when a thread takes and gives back an object, and which
+ * thread ended a wait.  All commands that show waits or holders use this model.  doc/reports.md has the rules.
  *
- * The memory used depends on the number of threads and objects, not on that of events.
+ * Memory use depends on the number of threads and objects, not on the number of events.
  */
 #ifndef TXTRACE_WAITS_WAITS_H
 #define TXTRACE_WAITS_WAITS_H
@@ -68,6 +69,13 @@ struct hold {
 	struct hold *next_of_thread, *next_of_object;
 };
 
+struct service {
+	unsigned int native;
+	const char *name;
+	unsigned int object; /* 0: none */
+	uintptr_t address;
+};
+
 struct waiter {
 	unsigned int context;
 	char *name;
@@ -77,11 +85,8 @@ struct waiter {
 	struct stretch recent[WAITS_RECENT];
 	unsigned int nr_recent;
 
-	/* The last service that it called. */
-	unsigned int native;
-	const char *service;
-	uint32_t word[4];
-	uintptr_t address;
+	/* The last services that it called: the last one, the last one with an object of ThreadX, with a socket. */
+	struct service last, of_object, of_socket;
 	int priority; /* of its last event; -1: not told */
 	size_t index;
 	struct waiter *next; /* made after this one */
@@ -108,28 +113,41 @@ struct waits_listener {
 	void *arg;
 	void (*began)(void *arg, const struct wait *wait);
 	void (*ended)(void *arg, const struct wait *wait); /* at the end of the trace, the others */
+	void (*broken)(void *arg, const struct wait *wait,
+		       int64_t at_ns); /* its end is missing; this shows at at_ns */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
 		       int64_t at_ns, uintptr_t address); /* it would wait, if need be */
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
+	void (*learned)(void *arg, const struct hold *hold,
+			int64_t at_ns); /* held since before the trace, as an event shows */
 	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* also at the end */
+	void (*dropped)(void *arg, const struct hold *hold,
+			int64_t at_ns); /* held no more, but no event shows since when */
 };
 
 struct waits {
 	struct source *source;
-	const struct selection *selection;
 	const struct waits_listener *listener;
 	struct map nr_of_name; /* by its hash */
 	struct map waiter_of, awaited_of;
 	struct waiter *first_waiter, *last_waiter;
 	struct awaited *first_awaited, *last_awaited;
 	size_t nr_waiters, nr_awaited;
-	int64_t from_ns, until_ns, end_ns;
-	uint64_t nr_events,
-		nr_broken; /* waits of which the end is missing, where events were lost */
+	int64_t now_ns, end_ns; /* time of the current event, and the latest time */
+	uint64_t nr_broken;	/* waits of which the end is missing, where events were lost */
 	bool counts;
 };
 
-/* Read the file, from its beginning.  Members of a listener may be NULL.  Free with waits_free(). */
+/* Members of a listener may be NULL.  source_expand() must be in effect for a log.  Free with waits_free(). */
+void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
+
+/* Push the next event of the file.  counts: becomes the member of waits and holds that begin here. */
+void waits_event(struct waits *waits, const struct event *event, bool counts);
+
+/* After the last event: report the waits and holds that have not ended. */
+void waits_end(struct waits *waits);
+
+/* Push all events of the file, from its beginning to its end.  Free with waits_free(). */
 void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
 		const struct waits_listener *listener);
 void waits_free(struct waits *waits);
@@ -143,6 +161,9 @@ int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until
 
 /* What an object is, and how it is called: "mutex db lock", "queue 0". */
 void waits_describe(const struct awaited *object, char *text, size_t size);
+
+/* The hold of the thread that took the object last; NULL: no thread is known to hold it. */
+const struct hold *waits_holder(struct waits *waits, unsigned int handle);
 
 /* Whether one has the object. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);

@@ -242,6 +242,8 @@ static struct words wait_words(const struct wait *wait)
 	if (is_for_thread(wait))
 		snprintf(words.text, sizeof(words.text), "waiting for the end of %.99s (%s)",
 			 object.text, wait->service);
+	else if (!*wait->service)
+		snprintf(words.text, sizeof(words.text), "waiting for %.99s", object.text);
 	else if (is_io(wait))
 		snprintf(words.text, sizeof(words.text), "in %s of %.99s", wait->service,
 			 object.text);

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Compares what the commands and the exports of txtrace show of the waits and holds in one log.
+
+one_model.py DIRECTORY	with blocked, locks (JSON), chrome, html, perfetto (printed by perfetto_check; may be missing),
+			why-NAME for the longest wait of each thread that waited, and why-table for the rwlock
+
+Prints each difference; exits with 1 if there is one.
+"""
+import base64
+import collections
+import decimal
+import json
+import os
+import re
+import sys
+
+WAIT, LOCK = 0, 2  # kinds of spans in the page
+differences = 0
+
+
+def same(what, one, other):
+    global differences
+    if one != other:
+        differences += 1
+        print(f"{what}: {one} and {other}")
+
+
+def text_of(name):
+    with open(os.path.join(sys.argv[1], name), encoding="utf-8") as file:
+        return file.read()
+
+
+def read(name):
+    return json.loads(text_of(name), parse_float=decimal.Decimal)
+
+
+def ns(seconds):
+    return int(seconds * 10**9)
+
+
+class Shown:
+    """What one export shows: (begin, end, thread) of each wait and each hold, by object."""
+
+    def __init__(self):
+        self.waits, self.holds = collections.defaultdict(list), collections.defaultdict(list)
+
+    def add_wait(self, name, begin, end, thread):
+        kinds = "barrier|condition|event flags|mutex|rwlock|semaphore|thread"
+        found = re.fullmatch(rf"waits for (?:{kinds}) (.*)|.* \((\w+)\)", name)
+        self.waits[found[1] or found[2] if found else name].append((begin, end, thread))
+
+    def add_hold(self, track, begin, end, thread):
+        self.holds[re.sub(r" \(\d+\)$", "", track.removeprefix("held: "))].append((begin, end, thread))
+
+    def add(self, track, name, begin, end):
+        if track.startswith("held: "):
+            self.add_hold(track, begin, end, name)
+        else:
+            self.add_wait(name, begin, end, track)
+
+    def sort(self):
+        for spans in (*self.waits.values(), *self.holds.values()):
+            spans.sort()
+        return self
+
+
+def read_chrome():
+    trace = read("chrome")
+    records, shown, opened = trace["traceEvents"], Shown(), collections.defaultdict(list)
+    names = {(r["pid"], r["tid"]): r["args"]["name"] for r in records if r.get("name") == "thread_name"}
+    for r in records:
+        if r["ph"] == "B":
+            opened[r["pid"], r["tid"]].append((r["name"], int(r["ts"] * 1000)))
+        elif r["ph"] == "E":
+            name, begin = opened[r["pid"], r["tid"]].pop()
+            shown.add(names[r["pid"], r["tid"]], name, begin, int(r["ts"] * 1000))
+    return shown.sort(), int(trace["otherData"]["first_event_ns"])
+
+
+def read_perfetto(first_ns):
+    shown, opened = Shown(), collections.defaultdict(list)
+    for line in text_of("perfetto").splitlines():
+        found = re.match(r"(begin|end) (\d+) \[([^\]]*)\] (.*?)(?: (?:holder|flow|flow_ends)=.*)?$", line)
+        if found and found[1] == "begin":
+            opened[found[3]].append((found[4], int(found[2]) - first_ns))
+        elif found:
+            name, begin = opened[found[3]].pop()
+            shown.add(found[3], name, begin, int(found[2]) - first_ns)
+    return shown.sort()
+
+
+def numbers(block):
+    number = shift = 0
+    for byte in base64.b64decode(block):
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number
+            number = shift = 0
+
+
+def signed(number):
+    return number >> 1 if number % 2 == 0 else -(number >> 1) - 1
+
+
+def read_html():
+    page, shown, last = text_of("html"), Shown(), 0
+    facts = json.loads(re.search(r'<script[^>]*id="facts"[^>]*>(.*?)</script>', page, re.S)[1])
+    objects = {row[0]: row[1] for row in facts["objects"]}
+    for block in re.findall(r'<script[^>]*class="?spans"?[^>]*>(.*?)</script>', page, re.S):
+        values = list(numbers(block))
+        for i in range(0, len(values), 7):
+            kind, context, _, begin, length, name, _ = values[i:i + 7]
+            last += signed(begin)
+            if kind == WAIT:
+                shown.add_wait(facts["names"][name], last, last + length, objects[context])
+            elif kind == LOCK:
+                shown.add_hold(objects[context], last, last + length, facts["names"][name])
+    return shown.sort()
+
+
+def check_tables(shown):
+    blocked = {row["object"]: row for row in read("blocked")["blocked"]}
+    locks = {row["lock"]: row for row in read("locks")["locks"]}
+    same("objects of blocked and of the exports", sorted(blocked), sorted(shown.waits))
+    same("objects of locks and of the exports", sorted(locks), sorted(shown.holds))
+    for name in blocked.keys() & shown.waits.keys():
+        row, spans = blocked[name], shown.waits[name]
+        longest = max(spans, key=lambda span: span[1] - span[0])
+        same(f"waits for {name}", row["waits"], len(spans))
+        same(f"time of waits for {name}", ns(row["total_s"]), sum(end - begin for begin, end, _ in spans))
+        same(f"longest wait for {name}", (ns(row["max_s"]), row["longest_waiter"]), (longest[1] - longest[0], longest[2]))
+    for name in locks.keys() & shown.holds.keys():
+        row, spans = locks[name], shown.holds[name]
+        longest = max(spans, key=lambda span: span[1] - span[0])
+        same(f"holds of {name}", row["taken"], len(spans))
+        same(f"time of holds of {name}", ns(row["held_s"]), sum(end - begin for begin, end, _ in spans))
+        same(f"longest hold of {name}", (ns(row["max_s"]), row["longest_holder"]), (longest[1] - longest[0], longest[2]))
+    return blocked, locks
+
+
+def check_program(blocked, locks, shown):
+    """What tests/preload/scenarios/handover.c does."""
+    kinds = {"table": "rwlock", "again": "mutex", "permit": "semaphore", "news": "semaphore", "changed": "condition",
+             "stage": "barrier"}
+    for name, kind in kinds.items():
+        same(f"type of {name}", blocked.get(name, {}).get("type"), kind)
+        same(f"{name} was waited for", name in shown.waits, True)
+    same("locks", sorted(locks), ["again", "lock", "permit", "table"])
+    same("turns", [locks[name]["taken"] for name in sorted(locks)], [2, 3, 2, 3])
+    (one, other, last) = shown.holds["table"] if len(shown.holds["table"]) == 3 else ((0, 0, 0),) * 3
+    same("two readers hold the rwlock at a time", other[0] < one[1], True)
+    same("a writer follows them", last[0] >= max(one[1], other[1]), True)
+
+
+def check_why(shown):
+    for thread in {span[2] for spans in shown.waits.values() for span in spans}:
+        name, (begin, end, _) = max(((name, span) for name, spans in shown.waits.items() for span in spans if span[2] == thread),
+                                    key=lambda pair: pair[1][1] - pair[1][0])
+        found = re.search(r"waiting for (?:the end of )?(?:\w+ )?(\w+(?: \d+)?) \(\w+\), from ([\d.]+) s to ([\d.]+) s",
+                          text_of(f"why-{thread}"))
+        same(f"longest wait of {thread}", found and found.groups(),
+             (name, f"{begin // 1000 / 10**6:.6f}", f"{end // 1000 / 10**6:.6f}"))
+    # why does not name the holders of small shares: it counts them.
+    holders = re.findall(r"table was held by (.*) for", text_of("why-table"))
+    nr_others = sum(int(nr) for nr in re.findall(r"held (\d+) other times", text_of("why-table")))
+    begin, end, thread = shown.waits["table"][0] if shown.waits["table"] else (0, 0, "")
+    expected = [hold[2] for hold in shown.holds["table"] if hold[0] < end and hold[1] > begin and hold[2] != thread]
+    same("number of holders while a writer waited", len(holders) + nr_others, len(expected))
+    same("holders while a writer waited", sorted(set(holders) | set(expected)), sorted(expected))
+
+
+def main():
+    chrome, first_ns = read_chrome()
+    exports = {"html": read_html()}
+    if os.path.exists(os.path.join(sys.argv[1], "perfetto")):
+        exports["perfetto"] = read_perfetto(first_ns)
+    for name, shown in exports.items():
+        same(f"waits of chrome and {name}", chrome.waits, shown.waits)
+        same(f"holds of chrome and {name}", chrome.holds, shown.holds)
+    blocked, locks = check_tables(chrome)
+    check_program(blocked, locks, chrome)
+    check_why(chrome)
+    sys.exit(differences > 0)
+
+
+main()
