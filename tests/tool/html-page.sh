@@ -16,6 +16,8 @@ make_samples
 for kind in whole lossy; do
 	sh "$top/tests/support/with-own-dir.sh" tests/tool/make_log "$scratch/$kind.trx" $kind || exit 99
 done
-"$mktrx" <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || exit 99
+for kind in odd shared; do
+	"$mktrx" <"$top/tests/tool/html-$kind.txt" >"$scratch/$kind.trx" || exit 99
+done
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_page.py" "$tool" "$scratch" "$samples"/*.trx \
-	"$scratch/whole.trx" "$scratch/lossy.trx" "$scratch/odd.trx"
+	"$scratch/whole.trx" "$scratch/lossy.trx" "$scratch/odd.trx" "$scratch/shared.trx"

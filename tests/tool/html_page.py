@@ -332,6 +332,14 @@ def check_few(page, number):
     page.browser.wait(f"txtrace.page.searchState.dataset.hits === '{number}'")
 
 
+def check_shared(page):
+    """html-shared.txt: two threads hold a semaphore at a time, so it has two rows."""
+    page.open()
+    same(page.run("trace.rows.filter(row => row.kind === 'lock').map(row => [row.name, "
+                  "row.spans[KIND.LOCK].map(span => [span.begin / 1000, span.end / 1000, span.name])])"),
+         [["permits", [[0, 2000, "one"], [4000, 5000, "one"]]], ["permits (2)", [[1000, 3000, "two"]]]], "shared: rows")
+
+
 def check_help(page):
     page.open()
     page.browser.key("?")
@@ -380,6 +388,7 @@ def main(tool, scratch, *traces):
                                           'event:*QUEUE_SEND (cpu=0)'))
         check_search(by_name["whole"], ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
         check_odd(by_name["odd"])
+        check_shared(by_name["shared"])
         check_narrow(by_name["lossy"])
         check_few(Page(browser, tool, scratch, traces[0], "-f", "event:nothing"), 0)
         check_few(Page(browser, tool, scratch, traces[0], "-f", "number=7"), 1)

@@ -198,6 +198,7 @@ class Trace {
 		const state = {begin: 0};
 
 		spans.forEach(block => this.readSpans(new Reader(block), state));
+		this.splitLocks();
 		this.sortRows();
 	}
 
@@ -334,6 +335,31 @@ class Trace {
 			}
 			if (kind === KIND.RUN)
 				span.row.runTime += end - begin;
+		}
+	}
+
+	/* A lock that several threads hold at a time has a row for each of them, so that no span covers another. */
+	splitLocks() {
+		for (const row of this.rows.filter(row => row.kind === 'lock' && row.spans[KIND.LOCK])) {
+			const spans = row.spans[KIND.LOCK].sort((a, b) => a.begin - b.begin);
+			const lanes = [{row, end: -Infinity}];
+
+			row.spans[KIND.LOCK] = [];
+			for (const span of spans) {
+				let lane = lanes.find(lane => lane.end <= span.begin);
+
+				if (!lane) {
+					const nr = lanes.length + 1;
+
+					lane = {row: {...row, key: `${row.key}:${nr}`, name: `${row.name} (${nr})`, spans: []}};
+					lane.row.spans[KIND.LOCK] = [];
+					lanes.push(lane);
+					this.rows.push(lane.row);
+				}
+				lane.end = span.end;
+				lane.row.spans[KIND.LOCK].push(span);
+				span.row = lane.row;
+			}
 		}
 	}
 
