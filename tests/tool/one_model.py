@@ -26,8 +26,15 @@ def same(what, one, other):
 
 
 def text_of(name):
+    """The program may end before the recorder finds the name of an object: then the log has its address."""
     with open(os.path.join(sys.argv[1], name), encoding="utf-8") as file:
-        return file.read()
+        text = file.read()
+    with open(os.path.join(sys.argv[1], "addresses"), encoding="utf-8") as file:
+        for line in file:
+            known, address = line.split()
+            text = re.sub(rf"(wait(?:s|ing) for )?\b([a-z]+) {address}\b",
+                          lambda found, known=known: f"{found[1]}{found[2]} {known}" if found[1] else known, text)
+    return text
 
 
 def read(name):

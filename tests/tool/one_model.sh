@@ -24,7 +24,7 @@ run()
 }
 
 mkdir shown
-"$tool" record --preload --force --size 64M -o log.trx "$program" >out 2>err || complain "handover fails: $(cat err)"
+"$tool" record --preload --force --size 64M -o log.trx "$program" >shown/addresses 2>err || complain "handover fails: $(cat err)"
 run blocked blocked --format json log.trx
 run locks locks --format json log.trx
 run chrome export --to chrome -o - log.trx
