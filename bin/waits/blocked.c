@@ -7,14 +7,14 @@
 #include "base/durations.h"
 #include "base/memory.h"
 
-/* Waits for one object, of one thread or of all. */
+/* All waits for one object, by one thread or by all threads. */
 struct row {
-	const struct waiter *thread; /* NULL: of all */
+	const struct waiter *thread; /* NULL: all threads */
 	const struct awaited *object;
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
-	struct stretch holder_did; /* during that, most of the time */
+	struct stretch holder_did; /* for most of the longest wait */
 	int64_t holder_waited_ns, holder_known_ns;
 	struct row *next;
 };
@@ -62,7 +62,7 @@ static struct row *row_of(struct blocked *blocked, const struct wait *wait)
 	return row;
 }
 
-static void look_at_holder(struct row *row, const struct wait *wait)
+static void find_holder_activity(struct row *row, const struct wait *wait)
 {
 	int64_t since = waits_known_since(wait->holder);
 	int64_t from = since > wait->begin_ns ? since : wait->begin_ns;
@@ -87,10 +87,10 @@ static void take_wait(void *arg, const struct wait *wait)
 	row->longest = *wait;
 	row->holder_waited_ns = 0;
 	if (wait->holder)
-		look_at_holder(row, wait);
+		find_holder_activity(row, wait);
 }
 
-/* The larger, the earlier; then by names, which differ. */
+/* Larger values come first.  Equal values: in the order of names, which differ. */
 static int64_t value_of(struct row *row, enum blocked_sort order)
 {
 	switch (order) {
@@ -109,7 +109,7 @@ static int64_t value_of(struct row *row, enum blocked_sort order)
 	}
 }
 
-static enum blocked_sort sorted_by; /* qsort() hands nothing on */
+static enum blocked_sort sorted_by; /* qsort() takes no argument for its callback */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -125,7 +125,7 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->object->name, right->object->name);
 }
 
-/* "ran", or what it waited for itself. */
+/* The holder, and what it did: "ran", or what it waited for. */
 static void put_holder(struct table *table, const struct row *row)
 {
 	const struct wait *wait = &row->longest;

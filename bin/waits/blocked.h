@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long threads waited, and for what. */
+/* txtrace blocked: how long threads waited for which objects. */
 #ifndef TXTRACE_WAITS_BLOCKED_H
 #define TXTRACE_WAITS_BLOCKED_H
 
@@ -20,7 +20,7 @@ struct blocked_options {
 	enum blocked_sort order;
 };
 
-/* False: there is no such order, and that was said. */
+/* Return false after a message if there is no such order. */
 bool blocked_parse_sort(const char *word, enum blocked_sort *order);
 
 void blocked_print(struct source *source, const struct selection *selection,

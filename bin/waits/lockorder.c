@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-#define STEPS_MAX 2000000 /* of the search, which may take for ever in a thicket */
+#define STEPS_MAX 2000000 /* of the search; the number of paths can be exponential */
 
 /* Edges. */
 
@@ -54,7 +54,7 @@ static void add_edge(struct lockorder *order, const struct lock_edge *edge)
 	order->nr_edges++;
 }
 
-/* What is held beside, in the order of indices, so that the same set is the same list. */
+/* The other held locks, sorted by index, so that equal sets give equal lists. */
 static void add_gate(struct lock_edge *edge, const struct awaited *gate)
 {
 	unsigned int i;
@@ -83,7 +83,7 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 
 		if (!hold->object->is_ordered)
 			continue;
-		/* One that is shared lets others through. */
+		/* a shared lock excludes no other reader */
 		for (const struct hold *at = thread->holds; at; at = at->next_of_thread)
 			if (at != hold && at->object->is_ordered && !at->is_shared)
 				add_gate(&edge, at->object);
@@ -131,7 +131,7 @@ static void keep_cycle(struct lockorder *order, struct lock_cycle *cycle)
 		order->cycle[order->nr_cycles++] = *cycle;
 }
 
-/* True if an edge of this thread, or of this lock, is on the way: a thread does not wait for itself. */
+/* True if the path already has an edge of this thread or of this lock. */
 static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge)
 {
 	for (unsigned int i = 0; i < way->nr_edges; i++)
@@ -140,7 +140,7 @@ static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge
 	return false;
 }
 
-/* Each cycle is found from the lock in it that was seen first. */
+/* The search finds each cycle from its lock that was seen first. */
 static void follow(struct lockorder *order, struct lock_cycle *way, const struct awaited *from,
 		   const struct awaited *first)
 {

@@ -2,10 +2,10 @@
 /*
  * The order in which threads take locks.
  *
- * Whoever wants B while it holds A makes an edge from A to B.  Where edges go round in a cycle, each of another thread,
- * these threads can come to wait for each other for ever, once they are at it at the same time; whether that has
- * happened does not matter.  They cannot if a further lock is held at all of these edges, or at two: a gate, through
- * which but one thread goes at a time.  So with an edge is kept what else was held.
+ * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads
+ * is a potential deadlock, even if the deadlock did not happen in this trace.  It is none if two of the edges have a
+ * further held lock in common: the gate, which only one thread holds at a time.  So each edge has a list of the other
+ * held locks.
  *
  * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
  * Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
@@ -15,11 +15,11 @@
 
 #include "waits/waits.h"
 
-#define LOCKORDER_GATES 8   /* locks held beside, of an edge, that are looked at */
-#define LOCKORDER_LENGTH 8  /* edges of a cycle at most */
-#define LOCKORDER_CYCLES 64 /* that are told */
+#define LOCKORDER_GATES 8   /* other held locks that an edge keeps */
+#define LOCKORDER_LENGTH 8  /* largest number of edges of a cycle */
+#define LOCKORDER_CYCLES 64 /* largest number of cycles in the report */
 
-/* By one thread, with the same locks held beside; the first time that it was so is the example. */
+/* Edges of one thread with the same other locks held.  The times and places are those of the first. */
 struct lock_edge {
 	const struct awaited *held, *wanted;
 	const struct waiter *thread;
@@ -28,14 +28,14 @@ struct lock_edge {
 	int64_t held_ns, wanted_ns; /* held_ns LONG_AGO: before the trace began */
 	uintptr_t held_at, wanted_at;
 	uint64_t nr;
-	struct lock_edge *next;	 /* of the same lock held */
+	struct lock_edge *next;	 /* with the same held lock */
 	struct lock_edge *alike; /* with the same hash */
 };
 
 struct lock_cycle {
 	const struct lock_edge *edge[LOCKORDER_LENGTH];
 	unsigned int nr_edges;
-	const struct awaited *gate; /* it is safe by this one; NULL: it is not */
+	const struct awaited *gate; /* NULL: a potential deadlock */
 };
 
 struct lockorder {
@@ -52,7 +52,7 @@ struct lockorder {
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
 		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);
 
-/* Find the cycles; of the same locks in the same order one, without a gate if there is such. */
+/* Find the cycles.  For the same locks in the same order, keep one cycle, preferably without a gate. */
 void lockorder_search(struct lockorder *order, const struct waits *waits);
 
 void lockorder_free(struct lockorder *order);

@@ -9,15 +9,15 @@
 #include "trace/symbols.h"
 #include "waits/lockorder.h"
 
-/* What makes a convoy: so many wait, for so many turns, and no turn is longer than such a part of the whole. */
+/* A convoy has at least so many waiters and turns, and no turn is longer than 1 / CONVOY_PART of it. */
 #define CONVOY_WAITERS 2
 #define CONVOY_TURNS 10
 #define CONVOY_PART 5
 
-/* A stretch in which there are always some who wait. */
+/* A period with at least CONVOY_WAITERS waiters. */
 struct queue {
 	bool runs;
-	int64_t begin_ns, end_ns; /* end_ns: when they became too few; it may go on */
+	int64_t begin_ns, end_ns; /* end_ns: when there were too few waiters; the period may go on */
 	bool is_ending;
 	uint64_t nr_turns;
 	int64_t held_ns, longest_ns;
@@ -31,7 +31,7 @@ struct lock {
 	struct hold longest;
 	unsigned int nr_waiters, most_waiters;
 	struct queue queue;
-	struct queue convoy; /* the longest that was one */
+	struct queue convoy; /* the longest convoy */
 	uint64_t nr_convoys;
 	struct lock *next;
 };
@@ -42,7 +42,7 @@ struct locks {
 	struct lock *first;
 	size_t nr_locks;
 	struct lockorder order;
-	struct symbols *symbols; /* NULL: a trace buffer has none */
+	struct symbols *symbols; /* NULL: a trace buffer */
 };
 
 bool locks_parse_sort(const char *word, enum locks_sort *order)
@@ -77,7 +77,7 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 	return lock;
 }
 
-/* Convoys: those who wait are sometimes too few, for as long as a turn takes, since one of them has the lock now. */
+/* Convoys: for as long as a turn, there may be too few waiters, because one of them now holds the lock. */
 
 static bool is_convoy(const struct queue *queue)
 {
@@ -97,8 +97,8 @@ static void end_queue(struct lock *lock)
 	queue->runs = false;
 }
 
-/* Before the number of those who wait changes, or a turn is counted. */
-static void look_at_queue(struct lock *lock, int64_t at_ns)
+/* End the period if it has had too few waiters for too long.  Call it before waiters or turns change. */
+static void check_queue(struct lock *lock, int64_t at_ns)
 {
 	struct queue *queue = &lock->queue;
 
@@ -110,7 +110,7 @@ static void change_waiters(struct lock *lock, int64_t at_ns, int by)
 {
 	struct queue *queue = &lock->queue;
 
-	look_at_queue(lock, at_ns);
+	check_queue(lock, at_ns);
 	lock->nr_waiters += (unsigned int)by;
 	if (lock->nr_waiters > lock->most_waiters)
 		lock->most_waiters = lock->nr_waiters;
@@ -164,7 +164,7 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	durations_add(&lock->durations, length);
 	if (is_longest)
 		lock->longest = *hold;
-	look_at_queue(lock, at_ns);
+	check_queue(lock, at_ns);
 	if (!lock->queue.runs || hold->since_ns < lock->queue.begin_ns)
 		return;
 	lock->queue.nr_turns++;
@@ -202,7 +202,7 @@ static int64_t value_of(const struct lock *lock, enum locks_sort order)
 	}
 }
 
-static enum locks_sort sorted_by; /* qsort() hands nothing on */
+static enum locks_sort sorted_by; /* qsort() takes no argument for its callback */
 
 static int compare_locks(const void *a, const void *b)
 {
@@ -214,7 +214,7 @@ static int compare_locks(const void *a, const void *b)
 	return strcmp(left->object->name, right->object->name);
 }
 
-/* A place in the program, or nothing. */
+/* A function of the program with an offset, or nothing. */
 static void put_address(const struct locks *locks, struct table *table, uintptr_t address)
 {
 	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
@@ -246,7 +246,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->most_waiters);
 }
 
-/* Those that are locks, as is known at the end. */
+/* Only at the end of the trace is it known which objects are locks. */
 static struct lock **sort_locks(const struct locks *locks, enum locks_sort order, size_t *nr)
 {
 	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));

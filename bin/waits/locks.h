@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks: how often they are taken, how long they are held, who waits meanwhile, and in which order they are taken. */
+/* txtrace locks: how often and how long locks are held, how many threads wait, and the order of locks. */
 #ifndef TXTRACE_WAITS_LOCKS_H
 #define TXTRACE_WAITS_LOCKS_H
 
@@ -8,7 +8,7 @@
 
 enum locks_sort { LOCKS_HELD, LOCKS_TAKEN, LOCKS_CONTENDED, LOCKS_MAX, LOCKS_WAITERS, LOCKS_NAME };
 
-/* False: there is no such order, and that was said. */
+/* Return false after a message if there is no such order. */
 bool locks_parse_sort(const char *word, enum locks_sort *order);
 
 void locks_print(struct source *source, const struct selection *selection, enum locks_sort order,

@@ -9,7 +9,7 @@
 
 #define NOT_AN_OBJECT (UINT64_C(1) << 32)
 
-/* Objects of one name are told apart by their handles. */
+/* If several objects share a name, add the handle. */
 static char *name_of(const struct waits *waits, unsigned int handle, const char *name)
 {
 	char *text;
@@ -28,7 +28,7 @@ void wait_objects_count_names(struct waits *waits)
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i].is;
 
-		/* Further volumes have it again. */
+		/* further volumes of a log repeat it */
 		if (object->type != OBJECT_EVENT_TYPE &&
 		    &source_object(source, object->handle)->is == object)
 			++*map_get(&waits->nr_of_name, map_hash(object->name));
@@ -73,7 +73,7 @@ static struct awaited *make_awaited(struct waits *waits, uint64_t key, char *nam
 	return awaited;
 }
 
-/* What a program calls it that ThreadX has no word for. */
+/* ThreadX has no word for some objects of a log. */
 static const char *kind_of(const struct source *source, unsigned int handle, const char *service)
 {
 	static const char *const kinds[][2] = {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Those who wait, and what they wait for: made as they are met. */
+/* The threads and objects of the model.  Each is made when an event first names it. */
 #ifndef TXTRACE_WAITS_WAIT_OBJECTS_H
 #define TXTRACE_WAITS_WAIT_OBJECTS_H
 
 #include "waits/waits.h"
 
-/* Ahead of all: which names are those of several objects. */
+/* Find the names that several objects share.  Call it before the others. */
 void wait_objects_count_names(struct waits *waits);
 
-/* By the context of an event. */
+/* Return the thread with the context of an event. */
 struct waiter *wait_objects_thread(struct waits *waits, unsigned int context);
 
-/* By its handle; service: a call that it was named in. */
+/* Return the object with this handle.  service: a call that named it. */
 struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service);
 
-/* What is waited for without an object: sleep, the suspension of a thread by another one, a poll. */
+/* Return the entry of a wait without an object: a sleep, a poll, a thread suspended by another thread. */
 struct awaited *wait_objects_nothing(struct waits *waits, unsigned int state,
 				     const struct waiter *thread);
 

@@ -81,14 +81,14 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 	return hold;
 }
 
-/* Of two that have it, one has given it back unseen: only where events were lost, or in another process. */
+/* If another thread still holds a lock, its unlock is missing: events were lost, or it is in another process. */
 static void take(struct waits *waits, struct waiter *thread, struct awaited *object,
 		 const struct event *event, bool is_shared, bool has_waited)
 {
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
 	object->is_tracked = true;
-	/* Of a log: another thread has met it as the owner before it recorded that it is. */
+	/* In a log, another thread can see this owner before the owner has recorded its lock. */
 	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
 		drop(waits, hold);
 		hold = NULL;
@@ -166,7 +166,7 @@ static void get_mutex(struct waits *waits, const struct event *event, struct wai
 		take(waits, thread, object, event, false, false);
 }
 
-static void note_signal(struct awaited *object, const struct event *event, struct waiter *thread)
+static void set_signal(struct awaited *object, const struct event *event, struct waiter *thread)
 {
 	object->signal = (struct signal){object->signal.nr + 1, event->time_ns, thread, event->name,
 					 object->nr_waiters};
@@ -181,7 +181,7 @@ static void put_mutex(struct waits *waits, const struct event *event, struct wai
 	object->is_lock = object->is_ordered = true;
 	if (!was_got(event))
 		return;
-	note_signal(object, event, thread);
+	set_signal(object, event, thread);
 	if (!hold && count > 1)
 		learn_holder(waits, event, thread, object, count - 1);
 	else if (hold && count > 1)
@@ -218,7 +218,7 @@ static void get_semaphore(struct waits *waits, const struct event *event, struct
 		take(waits, thread, object, event, is_shared(event), false);
 }
 
-/* One who posts what it has not taken tells others something: then the semaphore is no lock. */
+/* A thread that posts a semaphore without taking it signals other threads.  Then the semaphore is no lock. */
 static void put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
 			  struct awaited *object)
 {
@@ -226,7 +226,7 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 
 	if (!was_got(event))
 		return;
-	note_signal(object, event, thread);
+	set_signal(object, event, thread);
 	if (hold && hold->depth > 1) {
 		hold->depth--;
 	} else if (hold) {
@@ -241,10 +241,10 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 
 /* Waits. */
 
-/* What the words of ThreadX's events are.  Comparing their labels for each event takes too long. */
+/* What the words of ThreadX's events contain.  To compare labels for each event takes too long. */
 static struct native {
-	bool has_object;	   /* word 0 is one */
-	unsigned char socket_word; /* 1 + which word is a socket; 0: none */
+	bool has_object;	   /* in word 0 */
+	unsigned char socket_word; /* 1 + the number of the word with a socket; 0: none */
 } natives[NR_NATIVES];
 
 static void learn_natives(void)
@@ -260,7 +260,7 @@ static void learn_natives(void)
 	}
 }
 
-/* The call with which a thread came into this state.  Its object is 0 if the thread waits for none. */
+/* Return the call that brought the thread into this state.  Its object is 0 if the thread waits for no object. */
 static struct service service_of(const struct event *event, const struct waiter *thread,
 				 unsigned int state)
 {
@@ -276,7 +276,7 @@ static struct service service_of(const struct event *event, const struct waiter 
 		struct service service = thread->of_socket.object ? thread->of_socket : none;
 
 		if (strncmp(service.name, "NX_TRACE_INTERNAL", strlen("NX_TRACE_INTERNAL")) == 0)
-			service.name = ""; /* no call of the thread */
+			service.name = ""; /* the thread did not call it */
 		return service;
 	}
 	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
@@ -284,7 +284,7 @@ static struct service service_of(const struct event *event, const struct waiter 
 		       none;
 }
 
-/* Who has to do something before it goes on. */
+/* Return the thread that must act before the waiter can go on, or NULL. */
 static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
 {
 	const struct source_object *object = source_object(waits->source, wait->object->handle);
@@ -300,7 +300,7 @@ static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
 	return NULL;
 }
 
-static void tell_end(struct waits *waits, const struct wait *wait)
+static void report_end(struct waits *waits, const struct wait *wait)
 {
 	struct waiter *thread = wait->thread;
 
@@ -344,7 +344,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		.counts = waits->counts,
 		.priority = thread->priority,
 		.address = service.address};
-	/* In ThreadX not every wait of this kind comes from a call that is recorded. */
+	/* ThreadX does not record all calls that lead to such a wait. */
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
@@ -356,7 +356,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		waits->listener->began(waits->listener->arg, wait);
 }
 
-/* In ThreadX whoever is resumed has what it waited for, if another one has just put it. */
+/* ThreadX hands an object that was just put to the thread that it resumes. */
 static void take_waited(struct waits *waits, const struct event *event, const struct wait *wait)
 {
 	bool is_mutex = wait->state == STATE_MUTEX && !wait->object->holds;
@@ -368,8 +368,8 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 		take(waits, wait->thread, wait->object, event, false, true);
 }
 
-/* In a log it has called others since; what it called to end the wait is told by the object, if at all. */
-static void note_waker(struct waits *waits, const struct event *event, struct wait *wait)
+/* In a log the waker may have called other services since.  The last signal of the object has the right one. */
+static void set_waker(struct waits *waits, const struct event *event, struct wait *wait)
 {
 	struct waiter *waker = wait_objects_thread(waits, event->context);
 	const struct signal *signal = &wait->object->signal;
@@ -396,12 +396,12 @@ static void end_wait(struct waits *waits, const struct event *event)
 	wait->has_ended = true;
 	wait->result = event->of ? call_result(event->of) : 0;
 	if (event->context != 0 && event->context != thread->context)
-		note_waker(waits, event, wait);
-	tell_end(waits, wait);
+		set_waker(waits, event, wait);
+	report_end(waits, wait);
 	take_waited(waits, event, wait);
 }
 
-/* The event that ends a call of a log: its thread has what it waited for, or not. */
+/* A call of a log ends: if it succeeded, its thread now holds the object. */
 static void end_call(struct waits *waits, const struct event *event, struct waiter *thread)
 {
 	unsigned int service = call_service(event);
@@ -416,7 +416,7 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 
 /* Events. */
 
-static void look_at_service(struct waits *waits, const struct event *event, struct waiter *thread,
+static void apply_service(struct waits *waits, const struct event *event, struct waiter *thread,
 			    unsigned int native)
 {
 	struct awaited *object;
@@ -442,7 +442,7 @@ static void look_at_service(struct waits *waits, const struct event *event, stru
 	case NATIVE_QUEUE_SEND:
 	case NATIVE_QUEUE_FRONT_SEND:
 	case NATIVE_QUEUE_RECEIVE:
-		note_signal(object, event, thread);
+		set_signal(object, event, thread);
 		break;
 	case NATIVE_MUTEX_DELETE:
 	case NATIVE_SEMAPHORE_DELETE:
@@ -453,7 +453,7 @@ static void look_at_service(struct waits *waits, const struct event *event, stru
 	}
 }
 
-/* An event of a thread that waits, where no call is over: its end was lost.  A handler of a signal may have some. */
+/* A waiting thread has an event, so the end of its wait was lost.  In a log, a signal handler can record events. */
 static bool has_missed_end(const struct waits *waits, const struct event *event,
 			   const struct waiter *thread)
 {
@@ -461,7 +461,7 @@ static bool has_missed_end(const struct waits *waits, const struct event *event,
 	       event->number != thread->wait.number;
 }
 
-static void note_service(struct waiter *thread, const struct event *event, unsigned int native)
+static void set_service(struct waiter *thread, const struct event *event, unsigned int native)
 {
 	const struct native *is = native < NR_NATIVES ? &natives[native] : &natives[0];
 
@@ -475,7 +475,7 @@ static void note_service(struct waiter *thread, const struct event *event, unsig
 	}
 }
 
-static void look_at(struct waits *waits, const struct event *event)
+static void apply_event(struct waits *waits, const struct event *event)
 {
 	unsigned int native = event_native(event);
 	struct waiter *thread = wait_objects_thread(waits, event->context);
@@ -497,10 +497,10 @@ static void look_at(struct waits *waits, const struct event *event)
 		return;
 	}
 	if (native != 0)
-		look_at_service(waits, event, thread, native);
+		apply_service(waits, event, thread, native);
 	if (!event->is_made && native != NATIVE_ISR_ENTER && native != NATIVE_ISR_EXIT &&
 	    native != NATIVE_RUNNING && (native != 0 || event->is_call))
-		note_service(thread, event, native);
+		set_service(thread, event, native);
 }
 
 void waits_end(struct waits *waits)
@@ -508,7 +508,7 @@ void waits_end(struct waits *waits)
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = waits->end_ns;
 		if (at->waits)
-			tell_end(waits, &at->wait);
+			report_end(waits, &at->wait);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
@@ -530,7 +530,7 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 	if (event->time_ns > waits->end_ns)
 		waits->end_ns = event->time_ns;
 	waits->counts = counts;
-	look_at(waits, event);
+	apply_event(waits, event);
 }
 
 /* Reading. */
@@ -592,7 +592,7 @@ void waits_free(struct waits *waits)
 	map_free(&waits->awaited_of);
 }
 
-/* Stretches. */
+/* Periods. */
 
 static int64_t overlap(const struct stretch *stretch, int64_t from_ns, int64_t until_ns)
 {

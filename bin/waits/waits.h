@@ -22,37 +22,36 @@
 struct awaited;
 struct waiter;
 
-/* One that was over: so that it can be told what a thread did in a stretch of time. */
+/* A wait that has ended, kept to find out what a thread did in a period. */
 struct stretch {
 	int64_t begin_ns, end_ns;
 	const struct awaited *object;
 	const char *service;
 };
 
-/* Whatever lets others go on that wait for the object: a signal, a post, a message, a lock that is given back. */
+/* A call that lets waiters of the object go on: a signal, a post, a message, an unlock. */
 struct signal {
-	uint64_t nr; /* so many there were; 0: none, and nothing else is set */
+	uint64_t nr; /* number of signals so far; 0: none, and no other member is set */
 	int64_t at_ns;
 	const struct waiter *by;
 	const char *service;
-	unsigned int nr_waiters; /* then */
+	unsigned int nr_waiters; /* at that time */
 };
 
 struct wait {
 	struct waiter *thread;
 	struct awaited *object;
 	unsigned int state;
-	const char *service; /* what was called */
-	uint64_t number;     /* of the event with which it began */
+	const char *service; /* name of the call */
+	uint64_t number;     /* of the event that began it */
 	int64_t begin_ns, end_ns;
-	bool has_ended; /* false: the trace ends first */
-	bool counts;	/* the filter takes its beginning, which lies in the range */
-	int priority;	/* of the thread; -1: not told */
+	bool has_ended; /* false: it lasts until the end of the trace */
+	bool counts;	/* the filter and the range take its first event */
+	int priority;	/* of the thread; -1: unknown */
 	uintptr_t address;
-	struct waiter *
-		holder; /* who had the object then, or gave it back at last; of a join: the thread; NULL */
-	struct signal before;	    /* the last one, when it began */
-	const struct waiter *waker; /* NULL: no thread, or not told */
+	struct waiter *holder;	    /* when it began, else the thread that gave the object back; or NULL */
+	struct signal before;	    /* the last one before the wait */
+	const struct waiter *waker; /* NULL: no thread, or unknown */
 	const char *waker_service;
 	int result; /* an error number */
 };
@@ -60,11 +59,11 @@ struct wait {
 struct hold {
 	struct waiter *thread;
 	struct awaited *object;
-	int64_t since_ns; /* LONG_AGO: it was had when the trace began */
+	int64_t since_ns; /* LONG_AGO: before the trace began */
 	uintptr_t address;
-	unsigned int depth; /* taken so often */
-	int priority;	    /* of the thread then */
-	bool is_shared;	    /* others may have it too */
+	unsigned int depth; /* number of nested acquisitions */
+	int priority;	    /* of the thread at that time */
+	bool is_shared;	    /* other threads may hold it too */
 	bool counts;
 	struct hold *next_of_thread, *next_of_object;
 };
@@ -85,24 +84,24 @@ struct waiter {
 	struct stretch recent[WAITS_RECENT];
 	unsigned int nr_recent;
 
-	/* The last services that it called: the last one, the last one with an object of ThreadX, with a socket. */
+	/* The last service that it called, the last one with an object of ThreadX, and with a socket. */
 	struct service last, of_object, of_socket;
-	int priority; /* of its last event; -1: not told */
+	int priority; /* of its last event; -1: unknown */
 	size_t index;
-	struct waiter *next; /* made after this one */
+	struct waiter *next; /* the one that was seen next */
 };
 
 struct awaited {
-	unsigned int handle; /* 0: it is no object, but a state, or a call that waits for none */
+	unsigned int handle; /* 0: no object, but a state or a call */
 	char *name;
-	const char *kind; /* "mutex", ...; NULL: it is no object */
+	const char *kind; /* "mutex", ...; NULL: no object */
 	struct hold *holds;
 	struct signal signal;
 	unsigned int nr_waiters, most_waiters;
-	bool is_lock;	 /* it is given back by those who took it */
-	bool is_tracked; /* somebody was seen to take it, or to give it back */
-	bool is_ordered; /* and belongs to the order of locks */
-	bool is_signal;	 /* a semaphore that was posted by one who had not taken it */
+	bool is_lock;	 /* the thread that takes it also gives it back */
+	bool is_tracked; /* an event showed a thread that takes it or gives it back */
+	bool is_ordered; /* part of the lock order */
+	bool is_signal;	 /* a semaphore that a thread posted without taking it */
 	size_t index;
 	struct awaited *next;
 };
@@ -112,17 +111,17 @@ struct waits;
 struct waits_listener {
 	void *arg;
 	void (*began)(void *arg, const struct wait *wait);
-	void (*ended)(void *arg, const struct wait *wait); /* at the end of the trace, the others */
+	void (*ended)(void *arg, const struct wait *wait); /* or the trace ends */
 	void (*broken)(void *arg, const struct wait *wait,
-		       int64_t at_ns); /* its end is missing; this shows at at_ns */
+		       int64_t at_ns); /* its end is missing, as an event at at_ns shows */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
-		       int64_t at_ns, uintptr_t address); /* it would wait, if need be */
+		       int64_t at_ns, uintptr_t address); /* a call that may wait */
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
 	void (*learned)(void *arg, const struct hold *hold,
 			int64_t at_ns); /* held since before the trace, as an event shows */
-	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* also at the end */
+	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* or the trace ends */
 	void (*dropped)(void *arg, const struct hold *hold,
-			int64_t at_ns); /* held no more, but no event shows since when */
+			int64_t at_ns); /* no longer held; the event that gave it back is missing */
 };
 
 struct waits {
@@ -134,7 +133,7 @@ struct waits {
 	struct awaited *first_awaited, *last_awaited;
 	size_t nr_waiters, nr_awaited;
 	int64_t now_ns, end_ns; /* time of the current event, and the latest time */
-	uint64_t nr_broken;	/* waits of which the end is missing, where events were lost */
+	uint64_t nr_broken;	/* waits with a missing end */
 	bool counts;
 };
 
@@ -152,20 +151,23 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 		const struct waits_listener *listener);
 void waits_free(struct waits *waits);
 
-/* Since when the waits of a thread are known: only the last ones are kept. */
+/* Return the time from which on all waits of a thread are known: only the last WAITS_RECENT waits are kept. */
 int64_t waits_known_since(const struct waiter *thread);
 
-/* How long a thread waited in a stretch of time, as far as it is known, and in which wait most of it; NULL: in none. */
+/*
+ * Return how long a thread waited from from_ns until until_ns, in ns, as far as the waits are known.  *longest becomes
+ * the wait with the largest share; it stays as it is if there was no wait.
+ */
 int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
 		     struct stretch *longest);
 
-/* What an object is, and how it is called: "mutex db lock", "queue 0". */
+/* Write the kind and the name of an object: "mutex db lock", "queue 0". */
 void waits_describe(const struct awaited *object, char *text, size_t size);
 
-/* The hold of the thread that took the object last; NULL: no thread is known to hold it. */
+/* Return the newest hold of an object, or NULL if no thread is known to hold it. */
 const struct hold *waits_holder(struct waits *waits, unsigned int handle);
 
-/* Whether one has the object. */
+/* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);
 
 #endif

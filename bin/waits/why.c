@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is read twice.  The first time finds the wait that was asked for; the second one keeps what threads waited
- * for, and who had what, while it lasted: of each thread and of each object the longest ones.  Then it is told, from
- * the thread that waits to the one that has what it waits for, and so on.
+ * The file is read twice.  The first pass finds the wait to explain.  The second pass keeps the longest waits and holds
+ * during that wait (wait_history.h).  Then the explanation goes from the waiting thread to the holder of the object, to
+ * what the holder waited for, and so on.
  */
 #include "waits/why.h"
 
@@ -20,11 +20,11 @@
 #include "waits/wait_history.h"
 #include "waits/waits.h"
 
-#define TOLD 4	      /* of what one did in a stretch of time */
-#define SMALL_PART 50 /* what is less than such a part of the whole is not told */
+#define PRINTED 4	      /* waits of a thread in a period, at most */
+#define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period is not printed */
 #define DEPTH_MAX 12
-#define MANY_TURNS 8 /* so many, none of them longer than such a part, */
-#define FEW_PARTS 5  /* are told together */
+#define MANY_TURNS 8 /* more turns than these, none longer than 1 / FEW_PARTS */
+#define FEW_PARTS 5  /* of the period, are printed together */
 
 struct why {
 	struct source *source;
@@ -32,26 +32,26 @@ struct why {
 	const char *name;
 	const struct time_arg *at;
 	struct text *text;
-	struct symbols *symbols; /* NULL: a trace buffer has none */
+	struct symbols *symbols; /* NULL: a trace buffer */
 
-	/* The first time. */
+	/* The first pass. */
 	int64_t at_ns;
 	bool has_at;
-	unsigned int context;	    /* of the thread asked for */
-	struct wait found, nearest; /* nearest: the last one ahead, if none was found */
+	unsigned int context;	    /* of the thread to explain */
+	struct wait found, nearest; /* nearest: the last wait before the time */
 	bool is_found, has_nearest;
 
-	/* The second time. */
+	/* The second pass. */
 	struct wait_history wait_history;
 
-	/* While it is told: the waits on the way here. */
-	const struct kept_wait *way[DEPTH_MAX];
+	/* While printing: the chain of waits that led here. */
+	const struct kept_wait *chain[DEPTH_MAX];
 	unsigned int depth;
 };
 
-/* The first time: which wait. */
+/* The first pass: find the wait. */
 
-/* Threads of a log have their tids behind their names. */
+/* The name of a thread of a log ends with its tid. */
 static bool is_name_of(const struct txtrace_object *object, const char *name)
 {
 	size_t length = strlen(name);
@@ -77,7 +77,7 @@ static bool is_thread(const struct why *why, const struct txtrace_object *object
 	return *end == '\0' && strlen(why->name) >= 6 && number == object->handle;
 }
 
-/* False: that was said. */
+/* Return false after a message. */
 static bool find_thread(struct why *why)
 {
 	const struct source *source = why->source;
@@ -103,7 +103,7 @@ static bool find_thread(struct why *why)
 	return found != 0;
 }
 
-static void look_for_wait(void *arg, const struct wait *wait)
+static void check_wait(void *arg, const struct wait *wait)
 {
 	struct why *why = arg;
 
@@ -135,11 +135,11 @@ static void begin_line(const struct why *why, unsigned int depth)
 		text_string(why->text, "  ");
 }
 
-/* A line of its own. */
-static void tell(const struct why *why, unsigned int depth, const char *format, ...)
+/* Print a line. */
+static void print_line(const struct why *why, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void tell(const struct why *why, unsigned int depth, const char *format, ...)
+static void print_line(const struct why *why, unsigned int depth, const char *format, ...)
 {
 	char line[1024];
 	va_list list;
@@ -222,7 +222,7 @@ static bool is_io(const struct wait *wait)
 	return wait->state == STATE_NET && wait->object->kind;
 }
 
-/* What a wait is: "for mutex A (pthread_mutex_lock)", "asleep (nanosleep)". */
+/* Describe a wait: "waiting for mutex A (pthread_mutex_lock)", "asleep (nanosleep)". */
 static struct words wait_words(const struct wait *wait)
 {
 	struct words words, object;
@@ -253,66 +253,66 @@ static struct words wait_words(const struct wait *wait)
 	return words;
 }
 
-static void tell_wait(const struct why *why, const struct wait *wait, struct part part,
+static void print_wait(const struct why *why, const struct wait *wait, struct part part,
 		      unsigned int depth)
 {
 	struct words what = wait_words(wait);
 	bool is_all = part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns;
 
 	if (!wait->has_ended)
-		tell(why, depth,
+		print_line(why, depth,
 		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
 		     wait->thread->name, what.text, time_arg(why, wait->begin_ns).text + 3,
 		     time_arg(why, wait->end_ns).text,
 		     duration(wait->end_ns - wait->begin_ns).text);
 	else if (depth == 0 || is_all)
-		tell(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
+		print_line(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
 		     duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
 		     what.text, time_arg(why, wait->begin_ns).text + 3,
 		     time_arg(why, wait->end_ns).text + 3);
 	else
-		tell(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
+		print_line(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
 		     duration(part_length(part)).text, what.text,
 		     time_arg(why, wait->begin_ns).text + 3, time_arg(why, wait->end_ns).text + 3);
 }
 
 /* Deadlock. */
 
-/* Where the thread is on the way, or -1. */
-static int on_way(const struct why *why, const struct waiter *thread)
+/* Return the position of the thread in the chain, or -1. */
+static int place_in_chain(const struct why *why, const struct waiter *thread)
 {
 	for (unsigned int i = 0; i < why->depth; i++)
-		if (why->way[i]->wait.thread == thread)
+		if (why->chain[i]->wait.thread == thread)
 			return (int)i;
 	return -1;
 }
 
-static void tell_cycle(const struct why *why, int first, unsigned int depth)
+static void print_cycle(const struct why *why, int first, unsigned int depth)
 {
 	bool has_ended = false;
 
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
-		has_ended |= why->way[i]->wait.has_ended;
+		has_ended |= why->chain[i]->wait.has_ended;
 	if (has_ended) {
-		tell(why, depth, "%s is told of above.", why->way[first]->wait.thread->name);
+		print_line(why, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
 		return;
 	}
-	tell(why, depth, "Deadlock: nobody can go on.");
+	print_line(why, depth, "Deadlock: none of these threads can go on.");
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++) {
 		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
-		const struct wait *wait = &why->way[i]->wait;
+		const struct wait *wait = &why->chain[i]->wait;
 
-		tell(why, depth + 1,
+		print_line(why, depth + 1,
 		     is_for_thread(wait) ? "%s waits for the end of %s, which is %s." :
-					   "%s waits for %s, which %s has.",
+					   "%s waits for %s, which %s holds.",
 		     wait->thread->name, object_words(wait->object).text,
-		     why->way[next]->wait.thread->name);
+		     why->chain[next]->wait.thread->name);
 	}
 }
 
-/* What a thread did in a stretch of time. */
+/* What a thread did in a period. */
 
-static void tell_chain(struct why *why, const struct kept_wait *is, struct part part,
+static void print_chain(struct why *why, const struct kept_wait *is, struct part part,
 		       unsigned int depth);
 
 static int compare_begins(const void *a, const void *b)
@@ -324,9 +324,9 @@ static int compare_begins(const void *a, const void *b)
 	       (left->wait.begin_ns < right->wait.begin_ns);
 }
 
-/* Its waits in it that matter most, in the order of time; how many.  *rest_ns: what is left of the time. */
+/* Choose the largest waits in the period, in order of time, and return their number.  *rest_ns: the other time. */
 static unsigned int choose_waits(struct kept *kept, struct part part,
-				 const struct kept_wait *chosen[TOLD], int64_t *rest_ns)
+				 const struct kept_wait *chosen[PRINTED], int64_t *rest_ns)
 {
 	unsigned int nr = 0;
 
@@ -339,49 +339,49 @@ static unsigned int choose_waits(struct kept *kept, struct part part,
 		*rest_ns -= ns;
 		if (ns * SMALL_PART < part_length(part) || ns == 0)
 			continue;
-		for (at = nr < TOLD ? nr++ : TOLD; at > 0; at--) {
+		for (at = nr < PRINTED ? nr++ : PRINTED; at > 0; at--) {
 			const struct wait *other = &chosen[at - 1]->wait;
 
 			if (ns <= part_length(part_common(part, other->begin_ns, other->end_ns)))
 				break;
-			if (at < TOLD)
+			if (at < PRINTED)
 				chosen[at] = chosen[at - 1];
 		}
-		if (at < TOLD)
+		if (at < PRINTED)
 			chosen[at] = &kept->wait[i];
 	}
 	qsort(chosen, nr, sizeof(struct kept_wait *), compare_begins);
 	return nr;
 }
 
-static void tell_doings(struct why *why, const struct waiter *thread, struct part part,
+static void print_doings(struct why *why, const struct waiter *thread, struct part part,
 			unsigned int depth)
 {
-	const struct kept_wait *chosen[TOLD];
+	const struct kept_wait *chosen[PRINTED];
 	int64_t rest_ns;
 	unsigned int nr;
-	int first = on_way(why, thread);
+	int first = place_in_chain(why, thread);
 
 	if (first >= 0) {
-		tell_cycle(why, first, depth);
+		print_cycle(why, first, depth);
 		return;
 	}
 	nr = choose_waits(wait_history_of_thread(&why->wait_history, thread), part, chosen,
 			  &rest_ns);
 	for (unsigned int i = 0; i < nr; i++)
-		tell_chain(why, chosen[i],
+		print_chain(why, chosen[i],
 			   part_common(part, chosen[i]->wait.begin_ns, chosen[i]->wait.end_ns),
 			   depth);
 	if (rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (rest_ns == part_length(part))
-		tell(why, depth, "%s ran, or was ready to, all the time.", thread->name);
+		print_line(why, depth, "%s ran, or was ready to, all the time.", thread->name);
 	else
-		tell(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
+		print_line(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
 		     duration(rest_ns).text);
 }
 
-/* Who had it. */
+/* Holders. */
 
 static int compare_holds(const void *a, const void *b)
 {
@@ -391,20 +391,20 @@ static int compare_holds(const void *a, const void *b)
 	       (left->hold.since_ns < right->hold.since_ns);
 }
 
-static void tell_hold(struct why *why, const struct wait *wait, const struct kept_hold *is,
+static void print_hold(struct why *why, const struct wait *wait, const struct kept_hold *is,
 		      struct part part, unsigned int depth)
 {
 	const struct hold *hold = &is->hold;
 	struct part both = wait_history_part(is, part);
 	struct words where = place(why, hold->address);
 
-	tell(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
+	print_line(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
 	     object_words(wait->object).text, hold->thread->name, duration(part_length(both)).text,
 	     time_arg(why, hold->since_ns).text, where.text);
 	if (wait->priority >= 0 && hold->priority > wait->priority)
-		tell(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
+		print_line(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
-	tell_doings(why, hold->thread, both, depth + 1);
+	print_doings(why, hold->thread, both, depth + 1);
 }
 
 static int compare_shares(const void *a, const void *b)
@@ -414,8 +414,8 @@ static int compare_shares(const void *a, const void *b)
 	return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-/* Many turns, none of which matters by itself.  False: they are few, or not of this stretch. */
-static bool tell_turns(const struct why *why, const struct wait *wait, struct kept *kept,
+/* Print many short turns together.  Return false if there are few turns, or if they are of another period. */
+static bool print_turns(const struct why *why, const struct wait *wait, struct kept *kept,
 		       struct part part, unsigned int depth)
 {
 	int64_t longest_ns = 0;
@@ -431,26 +431,26 @@ static bool tell_turns(const struct why *why, const struct wait *wait, struct ke
 	    longest_ns * FEW_PARTS > part_length(part))
 		return false;
 	qsort(kept->share, kept->nr_shares, sizeof(kept->share[0]), compare_shares);
-	tell(why, depth,
-	     "%s was held by others in %llu turns, the longest of %s; a convoy is told by "
-	     "txtrace locks.",
+	print_line(why, depth,
+	     "%s was held by others in %llu turns, the longest of %s; txtrace locks "
+	     "reports convoys.",
 	     object_words(wait->object).text, (unsigned long long)nr, duration(longest_ns).text);
-	for (unsigned int i = 0; i < kept->nr_shares && i < TOLD; i++)
-		tell(why, depth + 1, "%s had it for %s of that, in %llu turns.",
+	for (unsigned int i = 0; i < kept->nr_shares && i < PRINTED; i++)
+		print_line(why, depth + 1, "%s held it for %s of that, in %llu turns.",
 		     kept->share[i].thread->name, duration(kept->share[i].ns).text,
 		     (unsigned long long)kept->share[i].nr);
 	return true;
 }
 
-/* False: nobody is known to have had it. */
-static bool tell_holds(struct why *why, const struct wait *wait, struct part part,
+/* Return false if no holder is known. */
+static bool print_holds(struct why *why, const struct wait *wait, struct part part,
 		       unsigned int depth)
 {
 	struct kept *kept = wait_history_of_object(&why->wait_history, wait->object);
 	int64_t rest_ns = 0;
-	unsigned int nr_told = 0, nr_rest = 0;
+	unsigned int nr_printed = 0, nr_rest = 0;
 
-	if (tell_turns(why, wait, kept, part, depth))
+	if (print_turns(why, wait, kept, part, depth))
 		return true;
 	if (kept->nr_holds > 0)
 		qsort(kept->hold, kept->nr_holds, sizeof(kept->hold[0]), compare_holds);
@@ -459,120 +459,120 @@ static bool tell_holds(struct why *why, const struct wait *wait, struct part par
 
 		if (kept->hold[i].hold.thread == wait->thread || ns == 0)
 			continue;
-		if (ns * SMALL_PART < part_length(part) || nr_told == TOLD) {
+		if (ns * SMALL_PART < part_length(part) || nr_printed == PRINTED) {
 			nr_rest++;
 			rest_ns += ns;
 			continue;
 		}
-		nr_told++;
-		tell_hold(why, wait, &kept->hold[i], part, depth);
+		nr_printed++;
+		print_hold(why, wait, &kept->hold[i], part, depth);
 	}
 	if (nr_rest > 0)
-		tell(why, depth, "It was held %u other times, %s all together.", nr_rest,
+		print_line(why, depth, "It was held %u other times, %s all together.", nr_rest,
 		     duration(rest_ns).text);
-	return nr_told + nr_rest > 0;
+	return nr_printed + nr_rest > 0;
 }
 
-/* Who lets it go on. */
+/* Wakers. */
 
 static bool is_condition(const struct awaited *object)
 {
 	return strcmp(object->kind, "condition") == 0;
 }
 
-static void tell_lost_signal(const struct why *why, const struct kept_wait *is, unsigned int depth)
+static void print_lost_signal(const struct why *why, const struct kept_wait *is, unsigned int depth)
 {
 	const struct signal *before = &is->wait.before;
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
 
 	if (before->nr == 0) {
-		tell(why, depth, "Nobody signalled %s, before or since.",
+		print_line(why, depth, "No thread signalled %s, before or since.",
 		     object_words(is->wait.object).text);
 		return;
 	}
-	tell(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
+	print_line(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
 	     object_words(is->wait.object).text, duration(is->wait.begin_ns - before->at_ns).text,
 	     before->by->name, before->service, time_arg(why, before->at_ns).text,
-	     is_lost ? ", and nobody was waiting; no signal since." : "; no signal since.");
+	     is_lost ? ", and no thread was waiting; no signal since." : "; no signal since.");
 	if (is_lost)
-		tell(why, depth, "Lost wake-up: a signal is not kept for those who come later.");
+		print_line(why, depth, "Lost wake-up: a signal is not kept for threads that wait later.");
 }
 
-static void tell_signals(const struct why *why, const struct kept_wait *is, unsigned int depth)
+static void print_signals(const struct why *why, const struct kept_wait *is, unsigned int depth)
 {
 	uint64_t nr = is->after.nr - is->wait.before.nr;
 
 	if (nr == 0) {
 		if (!is->wait.waker)
-			tell_lost_signal(why, is, depth);
+			print_lost_signal(why, is, depth);
 		return;
 	}
 	if (is->wait.waker && is->wait.waker == is->after.by)
-		return; /* told as who woke it */
-	tell(why, depth, "%s was signalled %llu times meanwhile, last by %s (%s, %s).",
+		return; /* print_end() prints it */
+	print_line(why, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
 	     object_words(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
 	     is->after.service, time_arg(why, is->after.at_ns).text);
 }
 
-static void tell_end(const struct why *why, const struct wait *wait, unsigned int depth)
+static void print_end(const struct why *why, const struct wait *wait, unsigned int depth)
 {
 	if (!wait->has_ended)
 		return;
 	if (wait->waker)
-		tell(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
+		print_line(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
 		     *wait->waker_service ? ": " : "", wait->waker_service,
 		     time_arg(why, wait->end_ns).text);
 	else if (wait->result == ETIMEDOUT)
-		tell(why, depth, "It timed out.");
+		print_line(why, depth, "It timed out.");
 	else if (wait->result != 0)
-		tell(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
+		print_line(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
 }
 
-/* A wait, whom it was for, and so on. */
-static void tell_chain(struct why *why, const struct kept_wait *is, struct part part,
+/* Print a wait, its holders, what these waited for, and so on. */
+static void print_chain(struct why *why, const struct kept_wait *is, struct part part,
 		       unsigned int depth)
 {
 	const struct wait *wait = &is->wait;
 	bool has_holder = false;
 
-	tell_wait(why, wait, part, depth);
+	print_wait(why, wait, part, depth);
 	if (!wait->object->kind || why->depth == DEPTH_MAX)
 		return;
-	why->way[why->depth++] = is;
+	why->chain[why->depth++] = is;
 	if (is_for_thread(wait) && wait->holder) {
 		has_holder = true;
-		tell_doings(why, wait->holder, part, depth + 1);
+		print_doings(why, wait->holder, part, depth + 1);
 	} else if (wait->object->is_lock) {
-		has_holder = tell_holds(why, wait, part, depth + 1);
+		has_holder = print_holds(why, wait, part, depth + 1);
 	}
 	if (!has_holder && !is_io(wait) && !wait->object->is_lock)
-		tell_signals(why, is, depth + 1);
+		print_signals(why, is, depth + 1);
 	if (!has_holder && wait->waker && !is_io(wait))
-		tell_doings(why, wait->waker, part, depth + 1);
-	tell_end(why, wait, depth + 1);
+		print_doings(why, wait->waker, part, depth + 1);
+	print_end(why, wait, depth + 1);
 	why->depth--;
 }
 
-static void tell_no_wait(const struct why *why)
+static void print_no_wait(const struct why *why)
 {
 	const char *name = source_context_name(why->source, why->context);
 	const struct wait *last = &why->nearest;
 
 	if (!why->at->is_set)
-		tell(why, 0, "%s waited for nothing that the trace tells of.", name);
+		print_line(why, 0, "%s waited for nothing in this trace.", name);
 	else if (why->has_nearest)
-		tell(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
+		print_line(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
 		     duration(last->end_ns - last->begin_ns).text, wait_words(last).text,
 		     time_arg(why, last->end_ns).text + 3);
 	else
-		tell(why, 0, "%s did not wait then, nor before.", name);
+		print_line(why, 0, "%s did not wait then, nor before.", name);
 }
 
-/* The first time; false: there is no such wait, and that was told. */
+/* The first pass.  Return false after a line of output if there is no such wait. */
 static bool find_wait(struct why *why)
 {
 	static const struct selection all;
-	const struct waits_listener listener = {.arg = why, .ended = look_for_wait};
+	const struct waits_listener listener = {.arg = why, .ended = check_wait};
 
 	waits_read(&why->waits, why->source, &all, &listener);
 	if (why->is_found) {
@@ -580,7 +580,7 @@ static bool find_wait(struct why *why)
 		why->wait_history.context = why->context;
 		why->wait_history.all = (struct part){why->found.begin_ns, why->found.end_ns};
 	} else {
-		tell_no_wait(why);
+		print_no_wait(why);
 	}
 	waits_free(&why->waits);
 	return why->is_found;
@@ -602,9 +602,9 @@ bool why_report(struct source *source, const char *thread, const struct time_arg
 		why.symbols = symbols_of_log(source->trace);
 	waits_read(&why.waits, source, &all, &listener);
 	if (why.wait_history.target.wait.thread)
-		tell_chain(&why, &why.wait_history.target, why.wait_history.all, 0);
+		print_chain(&why, &why.wait_history.target, why.wait_history.all, 0);
 	else
-		message("%s: it was another file when it was read again", source->path);
+		message("%s: the file changed between two passes", source->path);
 	wait_history_free(&why.wait_history);
 	symbols_free(why.symbols);
 	waits_free(&why.waits);

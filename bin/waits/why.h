@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a thread waited: the chain of who waited for whom, in words. */
+/* txtrace why: explain in words why a thread waited, from thread to thread. */
 #ifndef TXTRACE_WAITS_WHY_H
 #define TXTRACE_WAITS_WHY_H
 
@@ -8,8 +8,8 @@
 #include "trace/time_arg.h"
 
 /*
- * thread: its name, its handle in hex digits, or its tid.  at not set: its longest wait.  False: there is no such thread,
- * or more than one, and that was said.
+ * thread: its name, its handle in hex digits, or its tid.  If at is not set, explain its longest wait.  Return false
+ * after a message if there is no such thread, or more than one.
  */
 bool why_report(struct source *source, const char *thread, const struct time_arg *at,
 		struct text *text);

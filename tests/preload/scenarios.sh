@@ -45,9 +45,9 @@ table()
 record deadlock || complain "deadlock fails: $(cat err)"
 says '^left was waiting for .* from .* on, and still was when the trace ended' why deadlock.trx left
 says 'was held by right for' why deadlock.trx left
-says 'Deadlock: nobody can go on' why deadlock.trx right
-says 'left waits for .*, which right has' why deadlock.trx right
-says 'right waits for .*, which left has' why deadlock.trx right
+says 'Deadlock: none of these threads can go on' why deadlock.trx right
+says 'left waits for .*, which right holds' why deadlock.trx right
+says 'right waits for .*, which left holds' why deadlock.trx right
 cp printed why-left
 says ': potential deadlock  *(left|right) ' locks deadlock.trx
 table 'Lock Order' | grep -q left && table 'Lock Order' | grep -q right || complain "not both: $(cat out)"
@@ -64,7 +64,7 @@ nr_checks=$((nr_checks + 3))
 grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
 "$tool" export --to trx --force -o board.trx deadlock.trx 2>err || complain "no export to trx: $(cat err)"
 "$tool" check board.trx | grep -q 'TraceX shows it right' || complain "check: $("$tool" check board.trx)"
-says 'Deadlock: nobody can go on' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
+says 'Deadlock: none of these threads can go on' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
 ! "$tool" print deadlock.trx | grep -q THREAD_SUSPEND || complain 'print shows what is not in the file'
 
 record convoy || complain "convoy fails: $(cat err)"
@@ -83,7 +83,7 @@ table 'Lock Order' | grep -q 'nothing in this trace' || complain 'a convoy has a
 record lost_wakeup || complain "lost_wakeup fails: $(cat err)"
 says '^late was waiting for condition .*pthread_cond_wait.* still was when the trace ended' why lost_wakeup.trx late
 says 'was signalled .* before the wait began, by early \(pthread_cond_signal' why lost_wakeup.trx late
-says 'nobody was waiting; no signal since' why lost_wakeup.trx late
+says 'no thread was waiting; no signal since' why lost_wakeup.trx late
 says 'Lost wake-up' why lost_wakeup.trx late
 says 'condition  *1  *1 ' blocked lost_wakeup.trx
 # The mutex was given back for as long as it waits, so nobody is told to have it.
