@@ -152,11 +152,11 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 /* Run only the loader that also loaded this tool; no code of the program runs. */
 static bool is_own_loader(const char *loader)
 {
-	struct elf_file own;
-	bool is_own = elf_open(&own, "/proc/self/exe") && own.interpreter &&
+	struct elffile own;
+	bool is_own = elffile_open(&own, "/proc/self/exe") && own.interpreter &&
 		      strcmp(own.interpreter, loader) == 0;
 
-	elf_close(&own);
+	elffile_close(&own);
 	return is_own;
 }
 
@@ -345,11 +345,11 @@ static void put_result(struct diagnosis *diagnosis)
 
 /* A program. */
 
-static bool needs_library(const struct elf_file *elf)
+static bool needs_library(const struct elffile *elf)
 {
 	const char *needed;
 
-	for (size_t i = 0; (needed = elf_needed(elf, i)); i++)
+	for (size_t i = 0; (needed = elffile_needed(elf, i)); i++)
 		if (strncmp(needed, "libposixtrace.so", strlen("libposixtrace.so")) == 0)
 			return true;
 	return false;
@@ -367,14 +367,14 @@ static void check_environment(struct diagnosis *diagnosis)
 static void check_program(struct diagnosis *diagnosis, const struct preload_program *program)
 {
 	struct fields *fields = &diagnosis->fields;
-	const struct elf_file *elf = &program->elf;
+	const struct elffile *elf = &program->elf;
 
 	fields_text(fields, "program", program->file);
 	if (strcmp(program->file, program->program) != 0)
 		fields_text(fields, "is a script of", program->program);
-	if (!elf->bytes)
+	if (!elf->elf)
 		return;
-	fields_text(fields, "kind", elf_kind(elf));
+	fields_text(fields, "kind", elffile_kind(elf));
 	fields_text(fields, "loader", elf->interpreter ? elf->interpreter : "none: it is static");
 	fields_text(fields, "rights from its file",
 		    target_gives_rights(program->program) ? "yes" : "no");

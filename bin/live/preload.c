@@ -109,7 +109,7 @@ static bool open_program(struct preload_program *program)
 
 	snprintf(program->program, sizeof(program->program), "%s", program->file);
 	for (int i = 0; i <= SCRIPTS_MAX; i++) {
-		if (elf_open(&program->elf, program->program))
+		if (elffile_open(&program->elf, program->program))
 			return true;
 		if (errno != ENOEXEC) {
 			refuse(program, "%s: %s", program->program, strerror(errno));
@@ -142,7 +142,7 @@ static void find_sanitizer(struct preload_program *program)
 {
 	const char *needed;
 
-	for (size_t i = 0; (needed = elf_needed(&program->elf, i)); i++)
+	for (size_t i = 0; (needed = elffile_needed(&program->elf, i)); i++)
 		if (strncmp(needed, "libasan.so", strlen("libasan.so")) == 0 ||
 		    strncmp(needed, "libclang_rt.asan", strlen("libclang_rt.asan")) == 0)
 			snprintf(program->sanitizer, sizeof(program->sanitizer), "%s", needed);
@@ -150,17 +150,17 @@ static void find_sanitizer(struct preload_program *program)
 
 static void judge(struct preload_program *program, const char *object)
 {
-	const struct elf_file *elf = &program->elf;
-	struct elf_file own;
+	const struct elffile *elf = &program->elf;
+	struct elffile own;
 
-	if (!elf_open(&own, object)) {
+	if (!elffile_open(&own, object)) {
 		refuse(program, "%s: %s", object, strerror(errno));
 		return;
 	}
 	if (elf->elf_class != own.elf_class || elf->order != own.order ||
 	    elf->machine != own.machine)
 		refuse(program, "%s is %s, and " PRELOAD_OBJECT " is %s", program->program,
-		       elf_kind(elf), elf_kind(&own));
+		       elffile_kind(elf), elffile_kind(&own));
 	else if (!elf->is_program)
 		refuse(program, "%s is no program", program->program);
 	else if (!elf->interpreter)
@@ -177,7 +177,7 @@ static void judge(struct preload_program *program, const char *object)
 		       "%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
 		       "its loader takes no object of others",
 		       program->program);
-	elf_close(&own);
+	elffile_close(&own);
 }
 
 void preload_inspect(struct preload_program *program, const char *command, const char *object)
@@ -196,7 +196,7 @@ void preload_inspect(struct preload_program *program, const char *command, const
 
 void preload_end(struct preload_program *program)
 {
-	elf_close(&program->elf);
+	elffile_close(&program->elf);
 }
 
 /* The environment of the program. */

@@ -23,7 +23,7 @@ struct preload_program {
 	char file[PATH_MAX];	/* the file of the command; "": not found */
 	char program[PATH_MAX]; /* the file that is executed: the interpreter of a script, */
 	bool is_by_env;		/* or the program after env(1) in its first line */
-	struct elf_file elf;	/* of that file */
+	struct elffile elf; 	/* of that file */
 	char sanitizer[64];	/* a library that must be preloaded before the object, or "" */
 	char why_not[PATH_MAX + 256]; /* why the object cannot be preloaded; "": it can */
 };

@@ -1,280 +1,247 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/elffile.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
+#include <gelf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
-#define OWN_OPTIONS (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
+#define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-/* Bytes of the file; NULL: they do not lie in it. */
-static const void *bytes_at(const struct elf_file *file, uint64_t offset, uint64_t size)
+/* Opening. */
+
+static bool find_segment(Elf *elf, GElf_Word type, GElf_Phdr *segment)
 {
-	if (offset > file->size || size > file->size - offset)
-		return NULL;
-	return file->bytes + offset;
-}
+	size_t nr = 0;
 
-/* A string that ends in the file, and ahead of end. */
-static const char *string_at(const struct elf_file *file, uint64_t offset, uint64_t end)
-{
-	end = end < file->size ? end : file->size;
-	if (offset >= end || !memchr(file->bytes + offset, '\0', end - offset))
-		return NULL;
-	return (const char *)file->bytes + offset;
-}
-
-/* The headers may stand anywhere: they are copied, so that none is misaligned. */
-static bool get_segment(const struct elf_file *file, unsigned int i, ElfW(Phdr) * segment)
-{
-	ElfW(Ehdr) header;
-	const void *at;
-
-	memcpy(&header, file->bytes, sizeof(header));
-	if (i >= header.e_phnum || header.e_phentsize != sizeof(*segment))
-		return false;
-	at = bytes_at(file, header.e_phoff + (uint64_t)i * sizeof(*segment), sizeof(*segment));
-	if (at)
-		memcpy(segment, at, sizeof(*segment));
-	return at != NULL;
-}
-
-static bool get_section(const struct elf_file *file, unsigned int i, ElfW(Shdr) * section)
-{
-	ElfW(Ehdr) header;
-	const void *at;
-
-	memcpy(&header, file->bytes, sizeof(header));
-	if (i >= header.e_shnum || header.e_shentsize != sizeof(*section))
-		return false;
-	at = bytes_at(file, header.e_shoff + (uint64_t)i * sizeof(*section), sizeof(*section));
-	if (at)
-		memcpy(section, at, sizeof(*section));
-	return at != NULL;
-}
-
-static bool find_segment(const struct elf_file *file, uint32_t type, ElfW(Phdr) * segment)
-{
-	for (unsigned int i = 0; get_segment(file, i, segment); i++)
+	elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr && gelf_getphdr(elf, (int)i, segment); i++)
 		if (segment->p_type == type)
 			return true;
 	return false;
 }
 
-static bool map_file(struct elf_file *file, const char *path)
+static const char *read_interpreter(Elf *elf)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	void *bytes;
+	GElf_Phdr segment;
+	Elf_Data *data;
 
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < EI_NIDENT + 8) {
-		close(fd);
-		errno = ENOEXEC;
-		return false;
-	}
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return false;
-	*file = (struct elf_file){.bytes = bytes, .size = (size_t)status.st_size};
-	return true;
+	if (!find_segment(elf, PT_INTERP, &segment))
+		return NULL;
+	data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz, ELF_T_BYTE);
+	return data && data->d_size > 0 && memchr(data->d_buf, '\0', data->d_size) ? data->d_buf :
+										     NULL;
 }
 
-/* The type and the machine stand at the same place in both classes. */
-static unsigned int half_at(const struct elf_file *file, size_t offset)
+/* The bytes that will be loaded at this address. */
+static Elf_Data *read_loaded(Elf *elf, GElf_Addr address, size_t size)
 {
-	const unsigned char *at = file->bytes + offset;
+	GElf_Phdr segment;
+	size_t nr = 0;
 
-	return file->order == ELFDATA2MSB ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
-}
-
-bool elf_open(struct elf_file *file, const char *path)
-{
-	ElfW(Phdr) segment;
-
-	if (!map_file(file, path))
-		return false;
-	if (memcmp(file->bytes, ELFMAG, SELFMAG) != 0) {
-		elf_close(file);
-		errno = ENOEXEC;
-		return false;
-	}
-	file->elf_class = file->bytes[EI_CLASS];
-	file->order = file->bytes[EI_DATA];
-	file->machine = half_at(file, offsetof(Elf64_Ehdr, e_machine));
-	file->is_native = file->elf_class == OWN_CLASS && file->order == OWN_OPTIONS &&
-			  file->size >= sizeof(ElfW(Ehdr));
-	file->is_program = half_at(file, offsetof(Elf64_Ehdr, e_type)) == ET_EXEC ||
-			   half_at(file, offsetof(Elf64_Ehdr, e_type)) == ET_DYN;
-	file->is_fixed = half_at(file, offsetof(Elf64_Ehdr, e_type)) == ET_EXEC;
-	if (file->is_native && find_segment(file, PT_INTERP, &segment))
-		file->interpreter = string_at(file, segment.p_offset,
-					      segment.p_offset + segment.p_filesz);
-	return true;
-}
-
-void elf_close(struct elf_file *file)
-{
-	if (file->bytes)
-		munmap((void *)(uintptr_t)file->bytes, file->size);
-	*file = (struct elf_file){0};
-}
-
-/* Where in the file that is which will be at an address. */
-static uint64_t offset_of(const struct elf_file *file, uint64_t address)
-{
-	ElfW(Phdr) segment;
-
-	for (unsigned int i = 0; get_segment(file, i, &segment); i++)
+	elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr && gelf_getphdr(elf, (int)i, &segment); i++)
 		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
 		    address - segment.p_vaddr < segment.p_filesz)
-			return segment.p_offset + (address - segment.p_vaddr);
-	return UINT64_MAX;
-}
-
-static bool get_dynamic(const struct elf_file *file, size_t i, ElfW(Dyn) * entry)
-{
-	ElfW(Phdr) segment;
-	const void *at;
-
-	if (!file->is_native || !find_segment(file, PT_DYNAMIC, &segment) ||
-	    i >= segment.p_filesz / sizeof(*entry))
-		return false;
-	at = bytes_at(file, segment.p_offset + (uint64_t)i * sizeof(*entry), sizeof(*entry));
-	if (at)
-		memcpy(entry, at, sizeof(*entry));
-	return at && entry->d_tag != DT_NULL;
-}
-
-static uint64_t offset_of_strings(const struct elf_file *file)
-{
-	ElfW(Dyn) entry;
-
-	for (size_t i = 0; get_dynamic(file, i, &entry); i++)
-		if (entry.d_tag == DT_STRTAB)
-			return offset_of(file, entry.d_un.d_ptr);
-	return UINT64_MAX;
-}
-
-const char *elf_needed(const struct elf_file *file, size_t i)
-{
-	uint64_t strings = file->is_native ? offset_of_strings(file) : UINT64_MAX;
-	ElfW(Dyn) entry;
-
-	for (size_t at = 0; strings < file->size && get_dynamic(file, at, &entry); at++)
-		if (entry.d_tag == DT_NEEDED && i-- == 0)
-			return entry.d_un.d_val < file->size ?
-				       string_at(file, strings + entry.d_un.d_val, file->size) :
-				       NULL;
+			return elf_getdata_rawchunk(
+				elf, (int64_t)(segment.p_offset + (address - segment.p_vaddr)),
+				size, ELF_T_BYTE);
 	return NULL;
 }
 
-bool elf_next_symbol(const struct elf_file *file, size_t *i, struct elf_symbol *symbol)
+/* The loader reads segments only, so this works for a file without sections, too. */
+static void read_dynamic(struct elffile *file)
 {
-	ElfW(Shdr) table, strings;
-	ElfW(Sym) found;
-	unsigned int number = 0;
+	GElf_Addr names = 0;
+	size_t size = 0;
+	GElf_Phdr segment;
+	GElf_Dyn entry;
 
-	if (!file->is_native)
-		return false;
-	while (get_section(file, number, &table) && table.sh_type != SHT_DYNSYM)
-		number++;
-	if (!get_section(file, number, &table) || !get_section(file, table.sh_link, &strings))
-		return false;
-	for (; *i < table.sh_size / sizeof(found); (*i)++) {
-		const void *at = bytes_at(file, table.sh_offset + *i * sizeof(found),
-					  sizeof(found));
+	if (!find_segment(file->elf, PT_DYNAMIC, &segment))
+		return;
+	file->dynamic = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset, segment.p_filesz,
+					     ELF_T_DYN);
+	for (int i = 0; file->dynamic && gelf_getdyn(file->dynamic, i, &entry); i++) {
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_STRTAB)
+			names = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_STRSZ)
+			size = entry.d_un.d_val;
+	}
+	file->dynamic_names = read_loaded(file->elf, names, size);
+}
 
-		if (!at)
-			return false;
-		memcpy(&found, at, sizeof(found));
-		if (found.st_name == 0 || found.st_name >= strings.sh_size)
-			continue;
-		symbol->name = string_at(file, strings.sh_offset + found.st_name,
-					 strings.sh_offset + strings.sh_size);
-		symbol->is_defined = found.st_shndx != SHN_UNDEF;
-		if (!symbol->name)
-			continue;
+static void read_symbols(struct elffile *file)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) {
+			file->symbols = elf_getdata(section, NULL);
+			file->symbol_names = header.sh_link;
+			return;
+		}
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+
+	if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
+		close(fd);
+		errno = ENOEXEC;
+		return -1;
+	}
+	return fd;
+}
+
+bool elffile_open(struct elffile *file, const char *path)
+{
+	GElf_Ehdr header;
+
+	*file = (struct elffile){0};
+	file->fd = open_regular(path);
+	if (file->fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	/* Not mapped: if the file becomes shorter, a read fails, and there is no SIGBUS. */
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header)) {
+		elf_end(file->elf);
+		close(file->fd);
+		*file = (struct elffile){0};
+		errno = ENOEXEC;
+		return false;
+	}
+	file->elf_class = header.e_ident[EI_CLASS];
+	file->order = header.e_ident[EI_DATA];
+	file->machine = header.e_machine;
+	file->is_program = header.e_type == ET_EXEC || header.e_type == ET_DYN;
+	file->is_fixed = header.e_type == ET_EXEC;
+	file->interpreter = read_interpreter(file->elf);
+	read_dynamic(file);
+	read_symbols(file);
+	return true;
+}
+
+void elffile_close(struct elffile *file)
+{
+	if (file->elf) {
+		elf_end(file->elf);
+		close(file->fd);
+	}
+	*file = (struct elffile){0};
+}
+
+/* Contents. */
+
+/* A string that ends within the data. */
+static const char *string_at(const Elf_Data *data, uint64_t offset)
+{
+	const char *bytes = data->d_buf;
+
+	if (offset >= data->d_size || !memchr(bytes + offset, '\0', data->d_size - offset))
+		return NULL;
+	return bytes + offset;
+}
+
+const char *elffile_needed(const struct elffile *file, size_t i)
+{
+	GElf_Dyn entry;
+
+	if (!file->dynamic || !file->dynamic_names)
+		return NULL;
+	for (int at = 0; gelf_getdyn(file->dynamic, at, &entry) && entry.d_tag != DT_NULL; at++)
+		if (entry.d_tag == DT_NEEDED && i-- == 0)
+			return string_at(file->dynamic_names, entry.d_un.d_val);
+	return NULL;
+}
+
+bool elffile_next_symbol(const struct elffile *file, size_t *i, struct elffile_symbol *symbol)
+{
+	GElf_Sym found;
+
+	while (file->symbols && gelf_getsym(file->symbols, (int)*i, &found)) {
 		(*i)++;
+		symbol->name = elf_strptr(file->elf, file->symbol_names, found.st_name);
+		symbol->is_defined = found.st_shndx != SHN_UNDEF;
+		if (symbol->name && *symbol->name)
+			return true;
+	}
+	return false;
+}
+
+const void *elffile_section(const struct elffile *file, const char *name, size_t *size)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(file->elf, section))) {
+		const char *own = gelf_getshdr(section, &header) ?
+					  elf_strptr(file->elf, names, header.sh_name) :
+					  NULL;
+
+		if (!own || strcmp(own, name) != 0)
+			continue;
+		data = elf_rawdata(section, NULL);
+		*size = data ? data->d_size : 0;
+		return data ? data->d_buf : NULL;
+	}
+	return NULL;
+}
+
+static bool find_build_id(Elf_Data *annotations, char *hex, size_t size)
+{
+	size_t next, name, id;
+	GElf_Nhdr header;
+
+	for (size_t at = 0; (next = gelf_getnote(annotations, at, &header, &name, &id));
+	     at = next) {
+		const unsigned char *bytes = annotations->d_buf;
+
+		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != sizeof("GNU") ||
+		    memcmp(bytes + name, "GNU", sizeof("GNU")) != 0 || header.n_descsz == 0 ||
+		    header.n_descsz >= (size + 1) / 2)
+			continue;
+		for (size_t i = 0; i < header.n_descsz; i++)
+			snprintf(hex + 2 * i, 3, "%02x", bytes[id + i]);
 		return true;
 	}
 	return false;
 }
 
-const unsigned char *elf_section(const struct elf_file *file, const char *name, size_t *size)
+void elffile_build_id(const struct elffile *file, char *hex, size_t size)
 {
-	ElfW(Shdr) section, names;
-	ElfW(Ehdr) header;
+	GElf_Phdr segment;
+	size_t nr = 0;
 
-	if (!file->is_native)
-		return NULL;
-	memcpy(&header, file->bytes, sizeof(header));
-	if (!get_section(file, header.e_shstrndx, &names))
-		return NULL;
-	for (unsigned int i = 0; get_section(file, i, &section); i++) {
-		const char *own = string_at(file, names.sh_offset + section.sh_name,
-					    names.sh_offset + names.sh_size);
+	elf_getphdrnum(file->elf, &nr);
+	for (size_t i = 0; i < nr && gelf_getphdr(file->elf, (int)i, &segment); i++) {
+		Elf_Data *annotations =
+			segment.p_type == PT_NOTE ?
+				elf_getdata_rawchunk(
+					file->elf, (int64_t)segment.p_offset, segment.p_filesz,
+					segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR) :
+				NULL;
 
-		if (!own || strcmp(own, name) != 0)
-			continue;
-		*size = section.sh_size;
-		return bytes_at(file, section.sh_offset, section.sh_size);
-	}
-	return NULL;
-}
-
-static bool put_build_id(const unsigned char *annotations, size_t size, char *hex, size_t hex_size)
-{
-	ElfW(Nhdr) note;
-
-	while (size > sizeof(note)) {
-		size_t name, length;
-
-		memcpy(&note, annotations, sizeof(note));
-		name = sizeof(note) + ((size_t)note.n_namesz + 3) / 4 * 4;
-		length = name + ((size_t)note.n_descsz + 3) / 4 * 4;
-		if (length > size)
-			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(annotations + sizeof(note), "GNU", 4) == 0 &&
-		    (size_t)2 * note.n_descsz < hex_size) {
-			for (size_t i = 0; i < note.n_descsz; i++)
-				snprintf(hex + 2 * i, 3, "%02x", annotations[name + i]);
-			return note.n_descsz > 0;
-		}
-		annotations += length;
-		size -= length;
-	}
-	return false;
-}
-
-void elf_build_id(const struct elf_file *file, char *hex, size_t size)
-{
-	ElfW(Phdr) segment;
-
-	for (unsigned int i = 0; file->is_native && get_segment(file, i, &segment); i++) {
-		const void *annotations = segment.p_type == PT_NOTE ?
-						  bytes_at(file, segment.p_offset,
-							   segment.p_filesz) :
-						  NULL;
-
-		if (annotations && put_build_id(annotations, segment.p_filesz, hex, size))
+		if (annotations && find_build_id(annotations, hex, size))
 			return;
 	}
 	snprintf(hex, size, "-");
 }
 
-const char *elf_kind(const struct elf_file *file)
+const char *elffile_kind(const struct elffile *file)
 {
 	static const struct {
 		unsigned int machine;
@@ -293,6 +260,6 @@ const char *elf_kind(const struct elf_file *file)
 	turn = (turn + 1) % 4;
 	snprintf(text[turn], sizeof(text[turn]), "%s-bit %s%s",
 		 file->elf_class == ELFCLASS64 ? "64" : "32", name,
-		 file->order == OWN_OPTIONS ? "" : ", other byte order");
+		 file->order == OWN_ORDER ? "" : ", other byte order");
 	return text[turn];
 }

@@ -1,49 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a file in ELF says of itself: what loads it, what it needs, which functions it calls.
- *
- * Of files of another class or byte order than the tool's own only these two and the machine are told.  Nothing in
- * the file is believed that does not lie in it.
- */
+/* What the tool needs to know of an ELF file, through libelf: its kind, its loader, its libraries and its symbols. */
 #ifndef TXTRACE_TRACE_ELFFILE_H
 #define TXTRACE_TRACE_ELFFILE_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-struct elf_file {
-	const unsigned char *bytes; /* all of it */
-	size_t size;
+struct elffile {
+	Elf *elf; /* NULL: the file is not open */
+	int fd;
 	unsigned char elf_class, order;
 	unsigned int machine;
-	bool is_native;		 /* of the tool's own class and byte order: what follows is told */
-	bool is_program;	 /* rather than a relocatable, or a core */
-	bool is_fixed;		 /* its addresses are those in the file */
-	const char *interpreter; /* NULL: nothing loads it, it is static */
+	bool is_program;	 /* an executable or a library, not a relocatable file or a core */
+	bool is_fixed;		 /* loaded at the addresses in the file */
+	const char *interpreter; /* path of the loader; NULL: the file is static */
+
+	/* What elffile_needed() and elffile_next_symbol() read; NULL: the file has none. */
+	Elf_Data *dynamic, *dynamic_names, *symbols;
+	size_t symbol_names; /* section with the names of the symbols */
 };
 
-struct elf_symbol {
+struct elffile_symbol {
 	const char *name;
-	bool is_defined; /* here; else it is looked for in other files */
+	bool is_defined; /* false: imported from another file */
 };
 
-/* False: it cannot be read, as errno says, or is no ELF: ENOEXEC. */
-bool elf_open(struct elf_file *file, const char *path);
-void elf_close(struct elf_file *file);
+/* Open a file.  False: errno has the reason, ENOEXEC if the file is not ELF.  Close with elffile_close(). */
+bool elffile_open(struct elffile *file, const char *path);
+void elffile_close(struct elffile *file);
 
-/* The i-th library that it asks for; NULL behind the last. */
-const char *elf_needed(const struct elf_file *file, size_t i);
+/* The name of the i-th library that the file needs; NULL: it needs fewer. */
+const char *elffile_needed(const struct elffile *file, size_t i);
 
-/* Its functions and data that other files see, and those it takes from others, from the i-th on.  False behind the last. */
-bool elf_next_symbol(const struct elf_file *file, size_t *i, struct elf_symbol *symbol);
+/* The next dynamic symbol, from the *i-th on.  False: there are no more. */
+bool elffile_next_symbol(const struct elffile *file, size_t *i, struct elffile_symbol *symbol);
 
-/* The contents of a section; NULL: there is none of this name. */
-const unsigned char *elf_section(const struct elf_file *file, const char *name, size_t *size);
+/* The contents of the section with this name; NULL: there is none. */
+const void *elffile_section(const struct elffile *file, const char *name, size_t *size);
 
-/* In hex digits; "-": it has none, or one that is too long. */
-void elf_build_id(const struct elf_file *file, char *hex, size_t size);
+/* The build id in hex digits; "-" if the file has none, or if it is too long. */
+void elffile_build_id(const struct elffile *file, char *hex, size_t size);
 
-/* "64-bit x86-64", ... */
-const char *elf_kind(const struct elf_file *file);
+/* "64-bit x86-64", ...; valid for four more calls. */
+const char *elffile_kind(const struct elffile *file);
 
 #endif

@@ -75,15 +75,15 @@ struct symbols *symbols_of_log(trace_id_t trace)
 /* Programs that are not relocated are where they say. */
 static void look_at_file(struct module *module)
 {
-	struct elf_file elf;
+	struct elffile elf;
 
 	module->base = module->begin;
-	if (!elf_open(&elf, module->path))
+	if (!elffile_open(&elf, module->path))
 		return;
 	if (elf.is_fixed)
 		module->base = 0;
-	elf_build_id(&elf, module->build_id, sizeof(module->build_id));
-	elf_close(&elf);
+	elffile_build_id(&elf, module->build_id, sizeof(module->build_id));
+	elffile_close(&elf);
 }
 
 /* A file is mapped in several parts, and what of its data is zero follows without a name. */

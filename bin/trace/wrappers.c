@@ -82,7 +82,8 @@ static size_t find_wrapper(const char *symbol)
 	return i;
 }
 
-static void look_at_symbol(struct imports *imports, size_t file, const struct elf_symbol *symbol)
+static void look_at_symbol(struct imports *imports, size_t file,
+			   const struct elffile_symbol *symbol)
 {
 	size_t wrapper = find_wrapper(symbol->name);
 
@@ -99,14 +100,15 @@ static void look_at_symbol(struct imports *imports, size_t file, const struct el
 }
 
 /* Compilers leave their names. */
-static const char *language_of(const struct elf_file *elf)
+static const char *language_of(const struct elffile *elf)
 {
 	size_t size;
-	const unsigned char *comment;
+	const void *comment;
 
-	if (elf_section(elf, ".go.buildinfo", &size) || elf_section(elf, ".note.go.buildid", &size))
+	if (elffile_section(elf, ".go.buildinfo", &size) ||
+	    elffile_section(elf, ".note.go.buildid", &size))
 		return "Go";
-	comment = elf_section(elf, ".comment", &size);
+	comment = elffile_section(elf, ".comment", &size);
 	return comment && memmem(comment, size, "rustc", strlen("rustc")) ? "Rust" : NULL;
 }
 
@@ -123,21 +125,21 @@ static void make_room(struct imports *imports)
 
 void imports_add(struct imports *imports, const char *path)
 {
-	struct elf_symbol symbol;
-	struct elf_file elf;
+	struct elffile_symbol symbol;
+	struct elffile elf;
 	size_t i = 0, file = imports->nr_files;
 
-	if ((file > 0 && is_passed_over(name_of(path))) || !elf_open(&elf, path))
+	if ((file > 0 && is_passed_over(name_of(path))) || !elffile_open(&elf, path))
 		return;
 	make_room(imports);
 	imports->nr_files++;
 	imports->file[file] = must(strdup(name_of(path)));
 	memset(imports->takes + file * nr_wrappers, 0, nr_wrappers);
-	while (elf_next_symbol(&elf, &i, &symbol))
+	while (elffile_next_symbol(&elf, &i, &symbol))
 		look_at_symbol(imports, file, &symbol);
 	if (file == 0)
 		imports->language = language_of(&elf);
-	elf_close(&elf);
+	elffile_close(&elf);
 }
 
 bool imports_has(const struct imports *imports, size_t file, size_t wrapper)

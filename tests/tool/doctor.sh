@@ -217,7 +217,11 @@ tells 'because' 'too many scripts'
 build musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 <"$scratch/nothing.c"
 doctor 1 "$scratch/musl"
 tells 'because' 'of another C library'
-printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\0\0\0\0\0\0\0\0' >"$scratch/narrow"
+# A whole header of 52 bytes, and nothing else.
+{
+	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0'
+	head -c 28 /dev/zero
+} >"$scratch/narrow"
 chmod +x "$scratch/narrow"
 doctor 1 "$scratch/narrow"
 tells 'kind' '32-bit x86'
@@ -231,13 +235,47 @@ for size in 20 24 60 64 100 300 1000 5000; do
 	nr_checks=$((nr_checks + 1))
 	[ "$code" -le 1 ] || complain "doctor of a program of $size bytes exits with $code"
 done
-for place in 32 40 54 56 58 60 62 90 120 160 200 240 280; do
+# overwrite WHAT PLACE [COUNT]: a copy of the program with nonsense there; doctor must end without a signal
+overwrite()
+{
 	cp "$plain" "$scratch/odd"
-	printf '\377\376\375\374\373\372\371\370' | dd of="$scratch/odd" bs=1 seek="$place" conv=notrunc 2>/dev/null
+	printf '\377\376\375\374\373\372\371\370' | head -c "${3:-8}" |
+		dd of="$scratch/odd" bs=1 seek="$2" conv=notrunc 2>/dev/null
 	"$tool" doctor "$scratch/odd" >"$scratch/out" 2>&1
 	code=$?
 	nr_checks=$((nr_checks + 1))
-	[ "$code" -le 1 ] || complain "doctor of a program with nonsense at $place exits with $code"
+	[ "$code" -le 1 ] || complain "doctor of a program with nonsense in $1 exits with $code"
+}
+for place in 32 40 54 56 58 60 62 90 120 160 200 240 280; do
+	overwrite "the headers, at $place" "$place"
+done
+# number BYTES PLACE: of the program
+number()
+{
+	od -An -t "u$1" -j "$2" -N "$1" "$plain" | tr -d ' '
+}
+# The header of each section that is read: its name, offset, size and link; and the contents of some. The places are
+# those of a 64-bit file.
+sections=$(number 8 40)
+nr_sections=0
+[ "$(number 1 4)" -ne 2 ] || nr_sections=$(number 2 60)
+i=0
+while [ "$i" -lt "$nr_sections" ]; do
+	header=$((sections + 64 * i))
+	for field in 'name 0 4' 'offset 24 8' 'offset 24 1' 'size 32 8' 'size 32 2' 'link 40 4'; do
+		set -- $field
+		case $(number 4 $((header + 4))) in
+		2 | 3 | 6 | 7 | 11) overwrite "section $i, $1" $((header + $2)) "$3" ;;
+		esac
+	done
+	case $(number 4 $((header + 4))) in
+	3 | 6 | 7 | 11)
+		for entry in 0 8 16 24 64 72; do
+			overwrite "the contents of section $i, at $entry" $(($(number 8 $((header + 24))) + entry))
+		done
+		;;
+	esac
+	i=$((i + 1))
 done
 
 # A process that was preloaded.
