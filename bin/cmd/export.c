@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "export/export.h"
+#include "trace/calls.h"
 
 enum { OPTION_TO = OPTION_OWN };
 
@@ -190,7 +191,7 @@ static int export_source(const struct options *options, struct export *export)
 		return EXIT_TROUBLE;
 	source_report_losses(export->source);
 	if (exporter->shows_waits)
-		source_expand(export->source);
+		calls_expand(export->source);
 	is_fine = exporter->run ? exporter->run(export) : exporter->begin(export);
 	if (is_fine && !exporter->run) {
 		put_events(exporter, export);

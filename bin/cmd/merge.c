@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "trace/calls.h"
 #include "trace/filter.h"
 #include "trace/source.h"
 #include "trx/trx.h"
@@ -142,7 +143,7 @@ static bool open_input(const struct options *options, struct input *input, const
 	if (!input->source || !input->label)
 		return false;
 	source_report_losses(input->source);
-	source_expand(input->source);
+	calls_expand(input->source);
 	return true;
 }
 

@@ -37,7 +37,7 @@ struct exporter {
 	bool makes_output;   /* a directory, or several files: text is not opened for it */
 	bool takes_stdout; /* makes_output, but can be asked for one file, also on standard output */
 	bool tells_output; /* says itself what it wrote */
-	bool shows_waits;  /* so those of a log are put in: source_expand() */
+	bool shows_waits;  /* so those of a log are put in: calls_expand() */
 	const int
 		*options; /* codes of options that not every exporter has, ended by 0; NULL: none */
 	bool (*begin)(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "trace/calls.h"
 
 #define PROGRESS_EVENTS 65536 /* between two looks at the clock */
 
@@ -100,7 +101,7 @@ bool report_events_next(struct steps *steps, struct step *step)
 	struct source *source = steps->source;
 	struct event event;
 
-	if (!source_next(source, &event))
+	if (!calls_next(source, &event))
 		return false;
 	if (steps->nr_read++ == 0)
 		find_range(steps);

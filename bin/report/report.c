@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "report/profile.h"
+#include "trace/calls.h"
 
 /* TraceX names these by an older meaning than NetX Duo has for them. */
 #define RENAMED_FIRST 441
@@ -58,7 +59,7 @@ static void gather_log(struct report *report)
 {
 	struct step step;
 
-	source_expand(report->source);
+	calls_expand(report->source);
 	report_events_track_mutexes(&report->steps);
 	report->inversions = inversions_new(&report->contexts);
 	while (report_events_next(&report->steps, &step)) {

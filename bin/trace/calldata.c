@@ -9,51 +9,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
-
-#define LAYOUT_BYTES 16
-
-static const struct call {
-	const char *name;
-	enum layout layout;
-	const char *fields;
-} calls[] = {
-#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
-	{#name, LAYOUT_##layout, fields},
-#include "../lib/event/calls.def"
-};
-
-static const struct {
-	const char *name;
-	int error;
-} c11_results[] = {
-#define PX_C11_RESULT(name, error) {#name, error},
-#include "../lib/event/calls.def"
-};
-
-#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
-
-/* The name of a type is looked up once. */
-static const struct call *find(struct source *source, const struct event *event)
-{
-	uint16_t *place = source_call_of_type(source, event->type);
-	uint16_t i = 0;
-
-	if (!place)
-		return NULL;
-	if (*place == 0) {
-		while (i < NR_CALLS && strcmp(calls[i].name, event->name) != 0)
-			i++;
-		*place = (uint16_t)(i + 1);
-	}
-	return *place <= NR_CALLS ? &calls[*place - 1] : NULL;
-}
-
 /* Of a stream that is live only the names tell; a program may have an event type of its own that is called so. */
 bool calldata_is(struct source *source, const struct event *event)
 {
-	return (event->is_call || source->is_live) && event->size >= LAYOUT_BYTES &&
-	       find(source, event) != NULL;
+	return (event->is_call || source->is_live) && event->size >= LAYOUT_BYTES && event->row;
 }
 
 /* Fields. */
@@ -78,7 +37,7 @@ static size_t bytes_of_kind(char kind)
 }
 
 /* The i-th word of the layout, which also a field has that is not used. */
-static size_t bytes_in_layout(enum layout layout, size_t i)
+static size_t bytes_in_layout(enum call_layout layout, size_t i)
 {
 	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
 
@@ -112,11 +71,9 @@ static const char *error_name(const struct call_field *field)
 {
 	int error = (int)(field->value < 0 ? -field->value : field->value);
 
-	for (size_t i = 0; field->kind == 'c' && i < sizeof(c11_results) / sizeof(c11_results[0]);
-	     i++)
-		if (c11_results[i].error == error)
-			return c11_results[i].name;
-	return strerrorname_np(error) ?: "unknown error";
+	const char *c11 = field->kind == 'c' ? calltable_c11_result(error) : NULL;
+
+	return c11 ?: strerrorname_np(error) ?: "unknown error";
 }
 
 static void show_number(struct call_field *field)
@@ -214,7 +171,7 @@ static bool is_to_come(const struct event *event, const struct call_field *field
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)
 {
-	const struct call *call = find(source, event);
+	const struct call_row *call = event->row;
 	const char *at = call ? call->fields : "";
 	size_t offset = 0;
 
@@ -250,17 +207,6 @@ bool calldata_get(struct source *source, const struct event *event, const char *
 	for (size_t i = 0; calldata_at(source, event, i, field); i++)
 		if (strcmp(field->name, name) == 0)
 			return true;
-	return false;
-}
-
-bool calldata_has_name(const char *name)
-{
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < NR_CALLS; i++)
-		for (const char *at = calls[i].fields; (at = strstr(at, name)); at += length)
-			if (at[length] == ':' && (at == calls[i].fields || at[-1] == ' '))
-				return true;
 	return false;
 }
 

@@ -24,9 +24,6 @@ struct call_field {
 /* True if the event is one of a call, and has its data. */
 bool calldata_is(struct source *source, const struct event *event);
 
-/* Whether there is a call that has a field of this name. */
-bool calldata_has_name(const char *name);
-
 /* The i-th field that the call uses, or the one of this name.  False: it has none. */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of a program that was recorded without knowing of it, as ThreadX would have recorded them.
+ * The calls of a program that does not use posixtrace, as ThreadX would have recorded them.
  *
- * A log has one event for a call that did not wait, and two for one that did: where it began to wait, and where it was
- * over.  ThreadX has the call, a SUSPEND, and a RESUME in the context of whoever ended the wait.  So for readers that
- * look at waits, events are put in:
+ * A log has one event for a call that did not wait, and two for a call that did: where it begins to wait, and where it
+ * returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the thread that ends the wait. So this
+ * layer above the source adds events for readers of waits:
  *
- *	it begins to wait	the call, SUSPEND
- *	it is over		RESUME of whoever ended it, or of no thread; then the event, as one of no service
+ *	the call begins to wait	the call, SUSPEND
+ *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H
@@ -16,11 +16,11 @@
 
 #include "trace/source.h"
 
-#define CALLS_MADE 2 /* events that one of the log becomes, at most */
+/* From now on, calls_next() adds the waits of a log. A ThreadX trace buffer has them already. */
+void calls_expand(struct source *source);
 
-/* What the call of an event is in a log; false: it is none. */
-bool call_of(const struct source *source, const struct posix_trace_event_info *info,
-	     struct event *event);
+/* source_next(), with the added events after calls_expand(). */
+bool calls_next(struct source *source, struct event *event);
 
 /* ThreadX's id of the call itself, also where it ends; 0: it has none. */
 unsigned int call_service(const struct event *event);
@@ -30,11 +30,5 @@ int call_result(const struct event *event);
 
 /* That error number in words, or the result of C11 that it stands for alone. */
 const char *call_error_words(int error);
-
-/* The events that this one becomes, itself among them, where they stand; how many. */
-int calls_expand(const struct event *event, struct event made[CALLS_MADE]);
-
-/* What an event is called that was put in. */
-const char *calls_made_name(trace_event_id_t type);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "cli/options.h"
 #include "trace/calldata.h"
+#include "trace/calls.h"
 
 enum field {
 	FIELD_EVENT,
@@ -236,7 +237,7 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 	}
 	test->field = FIELD_CALL;
 	test->name = must(strndup(name, length));
-	if (!calldata_has_name(test->name)) {
+	if (!calltable_has_field(test->name)) {
 		parser->at = before;
 		complain(parser, "no call has such a field");
 	}
@@ -600,7 +601,7 @@ int selection_option(struct selection *selection, int code, const char *argument
 
 bool selection_next(const struct selection *selection, struct source *source, struct event *event)
 {
-	while (source_next(source, event)) {
+	while (calls_next(source, event)) {
 		if (selection->from.is_set &&
 		    event->time_ns < time_arg_ns(&selection->from, source))
 			continue;

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "trace/calls.h"
 #include "trace/native.h"
 
 #define TYPES (FOREIGN_TYPES + 65536)
@@ -128,7 +127,7 @@ struct source *source_open(const char *path, double tick_ns)
 		free(source);
 		return NULL;
 	}
-	source->type_name = must(calloc(TYPES, sizeof(*source->type_name)));
+	source->type = must(calloc(TYPES, sizeof(*source->type)));
 	grow_data(source, FIRST_DATA_BYTES);
 	return source;
 }
@@ -175,10 +174,9 @@ void source_close(struct source *source)
 	else
 		posix_trace_close(source->trace);
 	for (size_t i = 0; i < TYPES; i++)
-		free(source->type_name[i]);
-	free(source->type_name);
-	free(source->type_call);
-	free(source->made);
+		free(source->type[i].name);
+	free(source->type);
+	free(source->expansion);
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
 	free(source->objects);
@@ -191,14 +189,8 @@ void source_rewind(struct source *source)
 {
 	posix_trace_rewind(source->trace);
 	source->nr_read = 0;
-	source->nr_made = source->next_made = 0;
-}
-
-void source_expand(struct source *source)
-{
-	if (source->file.foreign || source->made)
-		return;
-	source->made = must(calloc(CALLS_MADE, sizeof(*source->made)));
+	if (source->expansion)
+		source->expansion->nr = source->expansion->next = 0;
 }
 
 /* Names. */
@@ -252,29 +244,34 @@ const struct source_object *source_thread(struct source *source, pid_t tid)
 	return place > 0 ? &source->objects[place - 1] : NULL;
 }
 
-const char *source_type_name(struct source *source, trace_event_id_t type)
+const char *source_synthesized_name(trace_event_id_t type)
 {
-	char name[TRACE_EVENT_NAME_MAX + 1];
-
-	if (type >= TYPES)
-		return "?";
-	if (!source->type_name[type]) {
-		const char *made = source->file.foreign ? NULL : calls_made_name(type);
-
-		if (made)
-			snprintf(name, sizeof(name), "%s", made);
-		else if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
-			snprintf(name, sizeof(name), "event %lu", (unsigned long)type);
-		source->type_name[type] = must(strdup(name));
-	}
-	return source->type_name[type];
+	if (type == FOREIGN_TYPES + NATIVE_THREAD_RESUME)
+		return "TX_TRACE_THREAD_RESUME";
+	return type == FOREIGN_TYPES + NATIVE_THREAD_SUSPEND ? "TX_TRACE_THREAD_SUSPEND" : NULL;
 }
 
-uint16_t *source_call_of_type(struct source *source, trace_event_id_t type)
+static void name_type(struct source *source, trace_event_id_t type)
 {
-	if (!source->type_call)
-		source->type_call = must(calloc(TYPES, sizeof(*source->type_call)));
-	return type < TYPES ? &source->type_call[type] : NULL;
+	const char *synthesized = source->file.foreign ? NULL : source_synthesized_name(type);
+	struct source_type *named = &source->type[type];
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	if (synthesized)
+		snprintf(name, sizeof(name), "%s", synthesized);
+	else if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
+		snprintf(name, sizeof(name), "event %lu", (unsigned long)type);
+	named->name = must(strdup(name));
+	named->row = calltable_find(name);
+}
+
+const char *source_type_name(struct source *source, trace_event_id_t type)
+{
+	if (type >= TYPES)
+		return "?";
+	if (!source->type[type].name)
+		name_type(source, type);
+	return source->type[type].name;
 }
 
 const char *source_context_name(const struct source *source, unsigned int context)
@@ -316,6 +313,7 @@ static void describe_event(struct source *source, struct event *event,
 		source->first_ns = event->time_ns;
 	event->type = info->posix_event_id;
 	event->name = source_type_name(source, event->type);
+	event->row = event->type < TYPES ? source->type[event->type].row : NULL;
 	event->context = txtrace_event_context(info);
 	event->thread = source_context_name(source, event->context);
 	event->priority = txtrace_event_priority(info);
@@ -329,11 +327,12 @@ static void describe_event(struct source *source, struct event *event,
 	event->data = source->data;
 	event->is_made = event->is_over = false;
 	event->of = NULL;
-	event->is_call = call_of(source, info, event);
+	event->is_call = !source->file.foreign && !source->is_live &&
+			 txtrace_get_call(source->trace, info, &event->call) == 0;
 	event->waker = event->is_call ? source_context_name(source, event->call.waker) : NULL;
 }
 
-static bool read_event(struct source *source, struct event *event)
+bool source_next(struct source *source, struct event *event)
 {
 	struct posix_trace_event_info info;
 	int unavailable;
@@ -344,20 +343,6 @@ static bool read_event(struct source *source, struct event *event)
 	    unavailable)
 		return false;
 	describe_event(source, event, &info, size);
-	return true;
-}
-
-bool source_next(struct source *source, struct event *event)
-{
-	if (!source->made)
-		return read_event(source, event);
-	if (source->next_made == source->nr_made) {
-		if (!read_event(source, &source->read))
-			return false;
-		source->nr_made = calls_expand(&source->read, source->made);
-		source->next_made = 0;
-	}
-	*event = source->made[source->next_made++];
 	return true;
 }
 
@@ -373,7 +358,7 @@ struct source *source_attach(trace_id_t trace)
 	source->is_live = true;
 	source->nr_hash = LIVE_PLACES;
 	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
-	source->type_name = must(calloc(TYPES, sizeof(*source->type_name)));
+	source->type = must(calloc(TYPES, sizeof(*source->type)));
 	if (posix_trace_get_attr(trace, &source->attr) == 0)
 		posix_trace_attr_getmaxdatasize(&source->attr, &size);
 	grow_data(source, size > FIRST_DATA_BYTES ? size : FIRST_DATA_BYTES);

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/output.h"
+#include "trace/calltable.h"
 
 #define FOREIGN_TYPES 65536 /* event ids of ThreadX's trace buffers are from here on */
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
@@ -55,12 +56,15 @@ struct event {
 
 	/* Of a log: a call of a program that does not know of it (calls.h). */
 	bool is_call;
-	bool is_made;		/* put in by source_expand(), beside an event of the file */
+	bool is_made;		/* added by calls_next() to an event of the file */
 	bool is_over;		/* likewise: the call as such was shown where it began to wait */
 	const struct event *of; /* is_made: that event */
 	struct txtrace_call call;
-	const char *waker; /* the name of who ended the wait */
+	const char *waker;	    /* name of the thread that ended the wait */
+	const struct call_row *row; /* the call that the event type is named after, or NULL */
 };
+
+#define CALLS_EVENTS_MAX 2 /* that an event of the log becomes in calls_next() */
 
 struct source {
 	const char *path;
@@ -74,16 +78,18 @@ struct source {
 	uint64_t nr_read;
 	bool is_live; /* an active stream: source_attach() */
 
-	/* source_expand(): events that one of the file became, and which is next. */
-	struct event *made; /* NULL: not asked for */
-	struct event read;
-	int nr_made, next_made;
+	struct expansion { /* of the last event that calls_next() read */
+		struct event read, event[CALLS_EVENTS_MAX];
+		int nr, next;
+	} * expansion; /* NULL: none */
 
 	struct source_object **hash;
 	size_t nr_hash, nr_objects;
 	struct source_object *objects; /* in the order of the file; live: NULL */
-	char **type_name;
-	uint16_t *type_call; /* which call a type is, as calldata has found it */
+	struct source_type {
+		char *name; /* NULL: not yet known */
+		const struct call_row *row;
+	} * type;
 	struct map by_address,
 		by_tid; /* objects of calls, threads: 1 + their place; made when needed */
 	unsigned char *data;
@@ -112,9 +118,6 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 
-/* From now on, show the waits of a log as those of ThreadX: see calls.h.  Nothing for a trace buffer, which has them. */
-void source_expand(struct source *source);
-
 /* Say what was lost: ahead of everything else, so that nobody takes a trace with holes for a whole one. */
 void source_report_losses(const struct source *source);
 
@@ -128,8 +131,8 @@ const struct source_object *source_thread(struct source *source, pid_t tid);
 /* The name of an event type. */
 const char *source_type_name(struct source *source, trace_event_id_t type);
 
-/* Where to keep which call a type is; 0: it was not looked for.  NULL: the type is none at all. */
-uint16_t *source_call_of_type(struct source *source, trace_event_id_t type);
+/* The name of the event type of an event that calls_next() adds; NULL: it adds none of this type. */
+const char *source_synthesized_name(trace_event_id_t type);
 
 /* The name of what a context is: a thread, "interrupt", ...; valid until three others were asked for. */
 const char *source_context_name(const struct source *source, unsigned int context);

@@ -558,9 +558,9 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	struct event event;
 
 	waits_init(waits, source, listener);
-	source_expand(source);
+	calls_expand(source);
 	source_rewind(source);
-	while (source_next(source, &event)) {
+	while (calls_next(source, &event)) {
 		if (nr_events++ == 0)
 			range = find_range(selection, source);
 		if (nr_events % PROGRESS_EVENTS == 0)

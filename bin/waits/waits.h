@@ -137,7 +137,7 @@ struct waits {
 	bool counts;
 };
 
-/* Members of a listener may be NULL.  source_expand() must be in effect for a log.  Free with waits_free(). */
+/* Members of a listener may be NULL.  calls_expand() must be in effect for a log.  Free with waits_free(). */
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
 
 /* Push the next event of the file.  counts: becomes the member of waits and holds that begin here. */

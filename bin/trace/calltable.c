@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/calltable.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct call_row rows[] = {
+#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
+	{#name, LAYOUT_##layout, native, fields},
+#include "../lib/event/calls.def"
+#undef PX_CALL
+};
+
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+const struct call_row *calltable_find(const char *name)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+bool calltable_has_field(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < NR_ROWS; i++)
+		for (const char *at = rows[i].fields; (at = strstr(at, name)); at += length)
+			if (at[length] == ':' && (at == rows[i].fields || at[-1] == ' '))
+				return true;
+	return false;
+}
+
+const char *calltable_c11_result(int error)
+{
+	switch (error) {
+#define PX_C11_RESULT(name, number)                                                                \
+	case number:                                                                               \
+		return #name;
+#include "../lib/event/calls.def"
+#undef PX_CALL
+	default:
+		return NULL;
+	}
+}
