@@ -170,15 +170,9 @@ static bool check_output(const struct options *options, const char *path, const 
 static void put_events(const struct exporter *exporter, struct export *export)
 {
 	struct event event;
-	uint64_t nr_events = 0;
 
-	while (!export->text.error && selection_next(export->selection, export->source, &event)) {
+	while (!export->text.error && selection_next(export->selection, export->source, &event))
 		exporter->event(export, &event);
-		if (++nr_events % 65536 == 0)
-			progress("exporting", export->source->nr_read,
-				 export->source->file.nr_entries);
-	}
-	progress_end();
 }
 
 static int export_source(const struct options *options, struct export *export)
@@ -190,6 +184,7 @@ static int export_source(const struct options *options, struct export *export)
 	    !text_open(&export->text, export->output, export->overwrites))
 		return EXIT_TROUBLE;
 	source_report_losses(export->source);
+	export->source->task = "exporting";
 	if (exporter->shows_waits)
 		calls_expand(export->source);
 	is_fine = exporter->run ? exporter->run(export) : exporter->begin(export);

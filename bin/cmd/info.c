@@ -49,17 +49,15 @@ static void inspect_events(struct source *source, struct scan *scan)
 	struct event event;
 
 	memset(scan, 0, sizeof(*scan));
+	source->task = "reading";
 	while (source_next(source, &event)) {
 		if (scan->nr_events++ == 0)
 			scan->last_ns = event.time_ns;
 		if (event.time_ns > scan->last_ns)
 			scan->last_ns = event.time_ns;
 		scan->gaps += event.type == POSIX_TRACE_OVERFLOW;
-		if (scan->nr_events % 65536 == 0)
-			progress("reading", scan->nr_events, source->file.nr_entries);
 	}
 	scan->first_ns = source->first_ns;
-	progress_end();
 	source_rewind(source);
 }
 

@@ -83,16 +83,14 @@ bool tally_trace(struct trace_tally *trace, const char *path, const struct selec
 	if (!source)
 		return false;
 	trace->is_foreign = source->file.foreign != 0;
+	source->task = "reading";
 	while (selection_next(selection, source, &event)) {
 		if (trace->nr_events == 0)
 			first_ns = last_ns = event.time_ns;
 		last_ns = event.time_ns > last_ns ? event.time_ns : last_ns;
 		first_ns = event.time_ns < first_ns ? event.time_ns : first_ns;
 		take(trace, source, &event);
-		if (trace->nr_events % 65536 == 0)
-			progress("reading", source->nr_read, source->file.nr_entries);
 	}
-	progress_end();
 	trace->duration_ns = last_ns - first_ns;
 	/* The count of overwritten events is complete after the last event. */
 	txtrace_get_loss(source->trace, &source->loss);

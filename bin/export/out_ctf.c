@@ -51,7 +51,6 @@ struct ctf {
 	uint64_t last_ns; /* of what was handed over */
 	uint64_t gap_end_ns;
 	uint64_t nr_in_packet;
-	uint64_t nr_events;
 };
 
 /* What a function of Babeltrace returns when memory is short, and at no other time here. */
@@ -263,9 +262,6 @@ static bool look(struct ctf *ctf)
 		ctf->has_event = selection_next(ctf->export->selection, ctf->export->source,
 						&ctf->event);
 		ctf->is_behind = !ctf->has_event;
-		if (++ctf->nr_events % 65536 == 0)
-			progress("exporting", ctf->export->source->nr_read,
-				 ctf->export->source->file.nr_entries);
 	}
 	return ctf->has_event;
 }
@@ -465,7 +461,6 @@ static bool run_graph(struct ctf *ctf, const char *path)
 			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0 &&
 		bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 
-	progress_end();
 	if (!is_fine) {
 		say_babeltrace(ctf->export->output);
 		return false; /* a sink that could not write frees twice, so the graph is left to the end */

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-#include "base/message.h"
 #include "trace/calls.h"
-
-#define PROGRESS_EVENTS 65536 /* between two looks at the clock */
 
 void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
 			const struct selection *selection)
@@ -105,8 +102,6 @@ bool report_events_next(struct steps *steps, struct step *step)
 		return false;
 	if (steps->nr_read++ == 0)
 		find_range(steps);
-	if (steps->nr_read % PROGRESS_EVENTS == 0)
-		progress("reading", steps->nr_read, source->file.nr_entries);
 	step->at = at_of(source, event.time_ns - source->first_ns);
 	if (step->at > steps->last)
 		steps->last = step->at;

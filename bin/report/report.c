@@ -81,6 +81,7 @@ void report_gather(struct report *report, struct source *source, const struct se
 {
 	memset(report, 0, sizeof(*report));
 	report->source = source;
+	source->task = "reading";
 	contexts_init(&report->contexts, source);
 	report_events_init(&report->steps, source, &report->contexts, selection);
 	counts_init(&report->services);
@@ -94,7 +95,6 @@ void report_gather(struct report *report, struct source *source, const struct se
 	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
 		report->on_cpus.pair[i]->ctx->time += report->on_cpus.pair[i]->time;
 	contexts_disambiguate(&report->contexts);
-	progress_end();
 }
 
 void report_free(struct report *report)

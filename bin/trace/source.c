@@ -17,6 +17,7 @@
 
 #define TYPES (FOREIGN_TYPES + 65536)
 #define FIRST_DATA_BYTES 4096
+#define PROGRESS_EVENTS 65536 /* between two calls of progress() */
 #define LIVE_PLACES 1024 /* for objects, by their handles */
 
 /* Opening. */
@@ -150,6 +151,12 @@ bool source_would_be_lost(const char *path, const char *output)
 	return true;
 }
 
+static void end_progress(const struct source *source)
+{
+	if (source->task)
+		progress_end();
+}
+
 static void free_live(struct source *source)
 {
 	for (size_t i = 0; i < source->nr_hash; i++) {
@@ -169,6 +176,7 @@ void source_close(struct source *source)
 {
 	if (!source)
 		return;
+	end_progress(source);
 	if (source->is_live)
 		free_live(source);
 	else
@@ -187,6 +195,7 @@ void source_close(struct source *source)
 
 void source_rewind(struct source *source)
 {
+	end_progress(source);
 	posix_trace_rewind(source->trace);
 	source->nr_read = 0;
 	if (source->expansion)
@@ -340,9 +349,13 @@ bool source_next(struct source *source, struct event *event)
 
 	if (posix_trace_getnext_event(source->trace, &info, source->data, source->data_size, &size,
 				      &unavailable) != 0 ||
-	    unavailable)
+	    unavailable) {
+		end_progress(source);
 		return false;
+	}
 	describe_event(source, event, &info, size);
+	if (source->task && source->nr_read % PROGRESS_EVENTS == 0)
+		progress(source->task, source->nr_read, source->file.nr_entries);
 	return true;
 }
 

@@ -77,6 +77,7 @@ struct source {
 	int64_t base_ns; /* taken off all times: a ThreadX buffer does not say when it was recorded */
 	uint64_t nr_read;
 	bool is_live; /* an active stream: source_attach() */
+	const char *task; /* "reading", ...: shown with the progress; NULL: no progress is shown */
 
 	struct expansion { /* of the last event that calls_next() read */
 		struct event read, event[CALLS_EVENTS_MAX];
@@ -114,7 +115,10 @@ struct source *source_attach(trace_id_t trace);
 /* The next event, if there is one within this time. */
 bool source_wait(struct source *source, struct event *event, int wait_ms);
 
-/* The next event; its texts and data are valid until the one after.  False behind the last. */
+/*
+ * The next event; its texts and data are valid until the following call.  False after the last.  If task is set, this
+ * also shows the progress, until the last event was read or the source is closed or rewound.
+ */
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/message.h"
 #include "trace/calls.h"
 #include "trace/native.h"
 #include "trace/states.h"
 #include "waits/wait_objects.h"
 
-#define PROGRESS_EVENTS 65536
 #define NR_NATIVES 1024
 #define NET_FIRST 300 /* NetX's events begin here */
 
@@ -559,18 +557,16 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 
 	waits_init(waits, source, listener);
 	calls_expand(source);
+	source->task = "reading";
 	source_rewind(source);
 	while (calls_next(source, &event)) {
 		if (nr_events++ == 0)
 			range = find_range(selection, source);
-		if (nr_events % PROGRESS_EVENTS == 0)
-			progress("reading", source->nr_read, source->file.nr_entries);
 		waits_event(waits, &event,
 			    event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
 				    filter_takes(selection->filter, source, &event));
 	}
 	waits_end(waits);
-	progress_end();
 }
 
 void waits_free(struct waits *waits)
