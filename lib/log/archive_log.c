@@ -18,7 +18,7 @@
 #define WINDOW_SLOTS 4096
 #define CONTEXTS_FOUND 1024
 
-/* Slots of one volume that are in memory. */
+/* Slots of one volume, in memory. */
 struct window {
 	uint64_t position; /* of the first */
 	uint32_t nr_slots;
@@ -26,11 +26,11 @@ struct window {
 	struct px_txtb_entry *entries;
 };
 
-/* The registry of one volume: who the contexts of calls are. */
+/* The object registry of one volume: the contexts of calls. */
 struct contexts {
-	uint64_t volume; /* + 1; 0: of none */
+	uint64_t volume; /* number + 1; 0: none */
 	struct px_log_object *object;
-	uint16_t found[CONTEXTS_FOUND]; /* by handle: where it was found last */
+	uint16_t found[CONTEXTS_FOUND]; /* by handle: the slot in which it was found last */
 };
 
 struct logreader {
@@ -40,7 +40,7 @@ struct logreader {
 	struct px_log_commit commit;
 	struct px_log_layout layout;
 	bool loops;
-	uint64_t position; /* of the next slot to look at */
+	uint64_t position; /* of the next slot to read */
 	struct window window;
 	struct contexts contexts;
 	struct px_log_name *names;
@@ -58,7 +58,7 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return px_txtb_file_read(fd, data, size, offset) == size;
 }
 
-/* Bring the slots from this position on into memory.  False: the file does not have it. */
+/* Read the slots from this position on.  False: the file ends before it. */
 static bool fill_window(struct logreader *reader, uint64_t position)
 {
 	struct window *window = &reader->window;
@@ -83,7 +83,7 @@ static bool fill_window(struct logreader *reader, uint64_t position)
 	return window->nr_slots > 0;
 }
 
-/* The slot at this position, and its entry; NULL: it is not what was written for this position. */
+/* The slot at this position, and its entry; NULL: the slot was written for another position. */
 PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
 					    const struct px_txtb_entry **entry)
 {
@@ -101,7 +101,7 @@ PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t p
 
 /* Events. */
 
-/* The data beyond the first slot, as far as it is wanted.  False: it is not all there. */
+/* Read at most size bytes of the data after the first slot.  False: it is incomplete. */
 static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_slots, void *data,
 		      size_t size)
 {
@@ -142,7 +142,7 @@ static bool read_contexts(struct logreader *reader, uint64_t volume)
 	return true;
 }
 
-/* The process and the pthread_t of the thread that is this context; all zero where it is not known. */
+/* The object of this context, with pid and pthread_t; all zero if it is unknown. */
 static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
 {
 	uint64_t volume = px_log_volume_number(&reader->header, position);
@@ -199,7 +199,7 @@ static void describe(struct logreader *reader, const struct px_log_slot *slot,
 	}
 }
 
-/* True if an event with so much data can stand here. */
+/* True if an event with this much data is possible at this position. */
 static bool is_sound(const struct logreader *reader, uint64_t position,
 		     const struct px_log_slot *slot)
 {
@@ -213,7 +213,7 @@ static bool is_sound(const struct logreader *reader, uint64_t position,
 	       (!is_native(slot) || length_of(slot) >= PX_RECORD_FIRST_BYTES);
 }
 
-/* The event at the cursor.  False: it is damaged, and passed. */
+/* Take the event at the cursor.  False: it is damaged; the cursor moves on. */
 static bool take(struct logreader *reader, const struct px_log_slot *slot,
 		 const struct px_txtb_entry *entry, void *data, size_t capacity,
 		 struct px_report *report)
@@ -236,7 +236,7 @@ static bool take(struct logreader *reader, const struct px_log_slot *slot,
 			 report->copied - first);
 }
 
-/* The volume ended early; or the file does, and then has no further one either. */
+/* The volume ends early: go to the next one.  If the file ends early, there is no next one. */
 static void pass_rest(struct logreader *reader)
 {
 	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
@@ -268,8 +268,8 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 }
 
 /*
- * What the image says of the event there.  The end of a wait has it in the words that ThreadX does not use; all else is
- * as calls.def says, or what it was taken for.
+ * Return how the image shows the call there.  The entry that ends a wait has the waker in a word that ThreadX does not
+ * use.  calls.def defines which word holds the object.
  */
 static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
 {
@@ -371,7 +371,7 @@ static bool is_volume_of(struct logreader *reader, uint64_t volume)
 	       memcmp(header.uuid, reader->header.uuid, sizeof(header.uuid)) == 0;
 }
 
-/* Slots of all volumes, numbered through; free ones, and the one for no thread, are not objects. */
+/* i counts the slots of all volumes.  A free slot, and the slot for no thread, hold no object. */
 static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
 {
 	struct logreader *reader = reader_of(archive);
@@ -381,7 +381,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	if (volume >= archive->info.nr_volumes)
 		return false;
 	if (i % PX_LOG_OBJECTS == 0 && !is_volume_of(reader, volume)) {
-		archive->info.nr_volumes = (uint32_t)volume; /* no more than a hole in the file */
+		archive->info.nr_volumes = (uint32_t)volume; /* only a hole in the file */
 		return false;
 	}
 	memset(to, 0, sizeof(*to));
@@ -430,7 +430,7 @@ static void log_free(struct px_archive *archive)
 {
 	struct logreader *reader = reader_of(archive);
 
-	if (reader->fd >= 0) /* opening may have failed before */
+	if (reader->fd >= 0) /* else opening has failed */
 		close(reader->fd);
 	free(reader->window.slots);
 	free(reader->window.entries);
@@ -456,8 +456,8 @@ static const struct px_archive_kind kind = {
 /* Opening. */
 
 /*
- * The writer lives; whether it is still at this log, its registry tells, if it is ours too.  It may have become
- * another program since, or have failed to complete the log.
+ * A process that lives may have become another program, or may have failed to complete the log.  So if the log and this
+ * process use the same registry, check there that the writer still has streams.
  */
 bool px_archive_log_is_written(const struct px_log_header *header)
 {
@@ -476,8 +476,8 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 }
 
 /*
- * The number of volumes that the file has; one of them may be incomplete.  0: it is not all of a log that was
- * completed.  One that was not may be shorter than it says, if its last volume ended early.
+ * Return the number of volumes in the file; one may be incomplete.  0: a part of a complete log is missing.  An
+ * incomplete log may be shorter than its commit requires, if its last volume ended early.
  */
 static uint32_t count_volumes(const struct logreader *reader, int fd)
 {
@@ -505,7 +505,7 @@ static uint32_t count_volumes(const struct logreader *reader, int fd)
 	if (in_use > in_file)
 		in_use = in_file;
 	if (in_use > UINT32_MAX / PX_LOG_OBJECTS)
-		return 0; /* a file of holes: objects could not be numbered */
+		return 0; /* a file of holes, with too many objects to number */
 	return in_use > 0 ? (uint32_t)in_use : 1;
 }
 
@@ -594,9 +594,9 @@ static int load(struct logreader *reader, int fd)
 }
 
 /*
- * A log whose section is gone, as in a copy that broke off, or one of a machine with the other byte order
- * (MODEL-9).  The viewer would open what there is, but times and names are lost, so it is not passed off as
- * a trace buffer.
+ * True if this is a log without its section, for example an incomplete copy, or a log from a machine with the other
+ * byte order (MODEL-9).  The viewer would open it, but times and names are lost.  So do not read it as a plain trace
+ * buffer.
  */
 static bool is_unreadable_log(int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two passes over the entries: the survey (scan.h), at the first look, and reading, from the oldest
- * on, as often as it is rewound.
+ * There are two kinds of passes over the entries: one scan (scan.h) before the first event or type is read, and
+ * reading from the oldest entry on, which rewind() repeats.
  */
 #include "log/archive_txtb.h"
 
@@ -27,11 +27,11 @@
 #define TICK_NS_MAX 1e15
 #define NS_PER_S 1000000000u
 
-/* Where reading is.  All zero before the survey: nothing is left. */
+/* The position of reading.  All zero before the scan: nothing is left. */
 struct position {
-	uint32_t nr_left; /* entries behind the window */
+	uint32_t nr_left; /* entries after the window */
 	uint32_t slot;	  /* of the first of them */
-	uint32_t i, n;	  /* next in the window, and how many are there */
+	uint32_t i, n;	  /* next entry in the window, and entries in it */
 	uint32_t stamp;	  /* of the last event */
 	uint64_t ticks;
 };
@@ -41,7 +41,7 @@ struct px_archive_txtb {
 	struct px_txtb_file file;
 	uint64_t end_ns; /* when the file was modified */
 
-	/* ns = ticks * scale >> shift: a double as it is. */
+	/* ns = ticks * scale >> shift, exactly as the double. */
 	uint64_t scale;
 	unsigned int shift;
 
@@ -62,7 +62,7 @@ static struct px_archive_txtb *foreign_of(struct px_archive *archive)
 
 static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 {
-	/* Less, if the file was changed since. */
+	/* The file may have been changed since the scan. */
 	uint64_t before = foreign->scan.ticks > ticks ? foreign->scan.ticks - ticks : 0;
 	unsigned __int128 ns = (unsigned __int128)before * foreign->scale >> foreign->shift;
 
@@ -70,7 +70,7 @@ static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 	return ns < foreign->end_ns ? foreign->end_ns - (uint64_t)ns : 0;
 }
 
-/* Of the least tick too, so that it does not read as a clock that stands. */
+/* At least 1 ns: a resolution of 0 would mean a clock that stands still. */
 static struct timespec resolution_of(double tick_ns)
 {
 	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
@@ -108,7 +108,7 @@ static int set_tick(struct px_archive *archive, double ns)
 	return 0;
 }
 
-/* The survey. */
+/* The scan. */
 
 static void rewind_to_oldest(struct px_archive *archive)
 {
@@ -149,14 +149,14 @@ static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 		n = WINDOW;
 	at->i = 0;
 	at->n = n ? px_txtb_file_entries(&foreign->file, at->slot, n, foreign->window) : 0;
-	at->nr_left = at->n == n ? at->nr_left - n : 0; /* the file was cut: an end */
+	at->nr_left = at->n == n ? at->nr_left - n : 0; /* the file was truncated: end here */
 	at->slot += n;
 	if (at->slot == foreign->scan.nr_entries)
 		at->slot = 0;
 	return at->n > 0;
 }
 
-/* Ticks since the first event, at the event with this stamp behind the last one. */
+/* Ticks from the first event to the next one, which has this stamp. */
 PX_INLINE uint64_t advance(struct px_archive_txtb *foreign, uint32_t stamp)
 {
 	struct position *at = &foreign->at;
@@ -223,7 +223,7 @@ static unsigned int type(struct px_archive *archive, uint32_t i)
 	return id < PX_TXTB_SCAN_IDS ? PX_FOREIGN_TYPES + id : PX_EVENT_NONE;
 }
 
-/* The name that the file itself has.  False: none, an empty one, or not to be read any more. */
+/* Get the name in the file.  False: there is none, it is empty, or it cannot be read. */
 static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name[PX_NAME_MAX + 1])
 {
 	struct px_txtb_file_object object;
@@ -238,7 +238,7 @@ static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name
 static int type_name(struct px_archive *archive, unsigned int type_id, char name[PX_NAME_MAX + 1])
 {
 	struct px_archive_txtb *foreign = foreign_of(archive);
-	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of lesser types: a large number */
+	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of smaller types: a large number */
 
 	if (type_id <= PX_EVENT_UNNAMED)
 		return px_names_get(NULL, type_id, name);
@@ -273,7 +273,7 @@ static bool object(struct px_archive *archive, uint32_t i, struct px_archive_obj
 	return true;
 }
 
-/* The first object with the handle, as everywhere.  False if the file cannot be read. */
+/* Find the names of user events: the first object with a handle counts.  False: the file cannot be read. */
 static bool find_names(struct px_archive_txtb *foreign)
 {
 	struct px_txtb_file_object found;
@@ -291,7 +291,7 @@ static bool find_names(struct px_archive_txtb *foreign)
 	return true;
 }
 
-/* The format of the viewer knows of none. */
+/* The format has no list of modules. */
 static size_t modules(struct px_archive *archive, char *text, size_t size)
 {
 	(void)archive, (void)text, (void)size;
@@ -320,7 +320,7 @@ static const struct px_archive_kind kind = {
 	.free = free_foreign,
 };
 
-/* Where the process has closed its standard ones, ours must not take their place. */
+/* The copy must not get the number of a standard descriptor that the process has closed. */
 static int duplicate(int fd, int *copy)
 {
 	*copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -329,7 +329,7 @@ static int duplicate(int fd, int *copy)
 	return errno == EBADF ? EINVAL : EMFILE;
 }
 
-/* If it is text, what it says takes its place. */
+/* If the file is a text, replace the descriptor with one of the converted bytes. */
 static int take_text(int *fd, uint64_t *size, bool *was_text)
 {
 	unsigned char id[4];
@@ -378,7 +378,7 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 	};
 	px_attr_init(attr);
 	memset(attr->version, 0, sizeof(attr->version));
-	strcpy(attr->version, "ThreadX TXTB"); /* GENVER-3; which release it was is not said */
+	strcpy(attr->version, "ThreadX TXTB"); /* GENVER-3; the release is unknown */
 	attr->stream_policy = PX_POLICY_LOOP;
 	attr->max_data_size = DATA_BYTES;
 	attr->stream_size = (uint64_t)file->nr_entries * sizeof(struct px_txtb_entry);
@@ -387,7 +387,7 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 	set_tick(&foreign->archive, PX_FOREIGN_TICK_NS);
 }
 
-/* A file may end early only behind an unused slot, and to find that takes a look at all entries. */
+/* A file may end early only after an unused slot.  To find that, scan all entries. */
 static bool is_whole(struct px_archive_txtb *foreign)
 {
 	if (foreign->file.nr_whole == foreign->file.nr_entries)
@@ -396,7 +396,7 @@ static bool is_whole(struct px_archive_txtb *foreign)
 	return foreign->scan.is_ended;
 }
 
-/* fd is to be closed with the archive, and by the caller in case of an error. */
+/* The archive closes fd; on an error, the caller does. */
 static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
 			struct px_archive **archive)
 {

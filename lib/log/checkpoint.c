@@ -14,11 +14,11 @@
 #include "base/sysv.h"
 #include "log/format.h"
 
-#define REMOTE_INDEX PX_STREAMS_MAX /* in names, with a number of memory behind it */
+#define REMOTE_INDEX PX_STREAMS_MAX /* in names, before a segment id */
 
 /*
- * One recovery at a time in a process: closing any descriptor of a file gives up the process's record locks on it.
- * Taken before everything else that recovery locks.
+ * Only one recovery at a time in a process: closing any descriptor of a file releases all record locks that the process
+ * has on it.  This mutex is taken before all other locks of recovery.
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -44,9 +44,9 @@ static size_t file_size(uint32_t nr_rings)
 	return sizeof(struct px_checkpoint_content) + 2 * checkpoint_size(nr_rings);
 }
 
-/* Where the checkpoint of this commit stands in the file. */
-static struct px_checkpoint *place_of(const struct px_checkpoint_file *checkpoint_file,
-				      uint64_t serial)
+/* The checkpoint of this commit in the file. */
+static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *checkpoint_file,
+					   uint64_t serial)
 {
 	char *first = (char *)checkpoint_file->mapping.base + sizeof(struct px_checkpoint_content);
 
@@ -55,7 +55,7 @@ static struct px_checkpoint *place_of(const struct px_checkpoint_file *checkpoin
 						checkpoint_size(checkpoint_file->file->nr_rings));
 }
 
-/* Slots of other users' registries have numbers that mean something else in ours; segments do not. */
+/* A slot number of another user's registry means another slot in ours.  Segment ids are unique. */
 static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
 		      char name[PX_SHM_NAME_MAX])
 {
@@ -70,7 +70,7 @@ struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings)
 	return calloc(1, checkpoint_size(nr_rings));
 }
 
-/* Making one. */
+/* Creation. */
 
 static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_file)
 {
@@ -87,7 +87,7 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	return ENOMEM;
 }
 
-/* Its end is cut off. */
+/* Changes path: removes the file name. */
 static void note_directory(struct px_checkpoint_content *file,
 			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
@@ -171,7 +171,7 @@ void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file)
 
 	px_shm_unmap(&checkpoint_file->mapping);
 	if (was_taken)
-		close(checkpoint_file->fd); /* which unlocks */
+		close(checkpoint_file->fd); /* releases the record lock */
 	free(checkpoint_file->base);
 	free(checkpoint_file);
 	if (was_taken)
@@ -186,11 +186,11 @@ void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file)
 
 /* Checkpoints. */
 
-/* Its serial is 0 while it is not whole; the place is that of an older one in any case. */
+/* The serial is 0 while the checkpoint is not whole.  It replaces an older checkpoint in any case. */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial)
 {
-	struct px_checkpoint *to = place_of(checkpoint_file, serial);
+	struct px_checkpoint *to = checkpoint_at(checkpoint_file, serial);
 	size_t size = checkpoint_size(checkpoint_file->file->nr_rings);
 
 	px_write_once(&to->serial, 0);
@@ -209,7 +209,7 @@ void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
 
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial)
 {
-	const struct px_checkpoint *found = place_of(checkpoint_file, serial);
+	const struct px_checkpoint *found = checkpoint_at(checkpoint_file, serial);
 
 	if (serial == 0 || px_load_acquire(&found->serial) != serial)
 		return false;
@@ -219,7 +219,7 @@ bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_
 
 /* Recovery. */
 
-/* A name is only that of the slot that the file speaks of: it may have been copied. */
+/* The name must be that of the slot in the file: the file may be a copy. */
 static bool is_valid(const struct px_checkpoint_content *file, const char *name, size_t size)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -233,7 +233,7 @@ static bool is_valid(const struct px_checkpoint_content *file, const char *name,
 	       strcmp(name, expected) == 0;
 }
 
-/* Ours alone, and still under its name: who had it before us may have removed it. */
+/* Lock the file.  ENOENT: the process that held the lock before has removed the file. */
 static int lock_file(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -293,7 +293,7 @@ int px_checkpoint_file_take(const char *name, bool waits,
 	return error;
 }
 
-/* Not where this process is recovering: closing the file would give up its lock. */
+/* The mutex is needed: closing the file would release the record lock of a recovery in this process. */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy)
 {
 	struct px_mapping mapping;
@@ -313,7 +313,7 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 	return error;
 }
 
-/* Which slot and generation a name is for, or FAR_INDEX and which segment.  False: it is no such name. */
+/* Get slot and generation from a name, or REMOTE_INDEX and segment id.  False: it is no such name. */
 static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -330,15 +330,18 @@ static bool is_unsigned(const char *name)
 	uint64_t magic = 0;
 
 	if (px_shm_attach(name, &mapping) != 0)
-		return true; /* not even a size; or it is gone */
+		return true; /* it is empty, or gone */
 	if (mapping.size >= sizeof(magic))
 		magic = px_read_once((uint64_t *)mapping.base);
 	px_shm_unmap(&mapping);
 	return magic == 0;
 }
 
-/* A controller has published its slot, or made its memory, before; and it signs while it holds that. */
-static bool is_nobodys(const struct px_registry *registry, uint32_t index, uint32_t generation)
+/*
+ * A controller publishes its slot, or creates its segment, before it makes the file, and signs the file while it has
+ * them.
+ */
+static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {
 	if (index == REMOTE_INDEX)
 		return px_sysv_is_orphan(generation);
@@ -358,7 +361,7 @@ static void remove_segment(uint32_t index, uint32_t generation)
 	px_shm_unlink(name);
 }
 
-/* The bequest goes last: without it nobody would look for the segment. */
+/* Remove the checkpoint file last: without it, no process would search for the segment. */
 void px_checkpoint_file_remove_unsigned(const char *name)
 {
 	struct px_registry *registry = px_registry_get();
@@ -367,7 +370,7 @@ void px_checkpoint_file_remove_unsigned(const char *name)
 
 	if (!registry || !parse_name(name, &index, &generation) || px_registry_lock(&fd) != 0)
 		return;
-	if (is_nobodys(registry, index, generation) && is_unsigned(name)) {
+	if (is_orphan(registry, index, generation) && is_unsigned(name)) {
 		remove_segment(index, generation);
 		PX_TESTPOINT("bequest.segment.removed");
 		px_shm_unlink(name);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a controller leaves to whoever completes its log, should it die: the file log.<slot>.<generation>, beside
- * the segment of its stream, from the creation of the log until the log is complete.  Where root traces another user's
- * process it is log.64.<number of the memory>, in root's own directory (sysv.h).
+ * The checkpoint file: with it, another process can complete the log if the controller dies.  It is the file
+ * log.<slot>.<generation> beside the segment of the stream, from the creation of the log until the log is complete.
+ * If root traces a process of another user, it is log.64.<segment id> in root's own directory (sysv.h).
  *
- * It says which log and which stream belong together, and whose they were.  And it holds two checkpoints: from
- * where in the rings the log goes on, and how its writer stood.  A checkpoint belongs to one log commit and
- * carries its serial.  It is written ahead of that commit, into the place of the one before the last; so
- * whichever commit is in the log when the controller dies, its checkpoint is whole, and the two change in one
- * step.  What it takes is plain stores, however many rings there are.
+ * The file records which log and which stream belong together, and their controller and target.  It also holds two
+ * checkpoints: where in the rings the log continues, and the state of its writer.  A checkpoint belongs to one log
+ * commit and has its serial.  The writer stores it before that commit, in place of the checkpoint before the last.
+ * So the checkpoint of the commit in the log is always whole, and a commit switches to its checkpoint in one step.
+ * Storing a checkpoint takes only plain stores, for any number of rings.
  *
- * The file is mapped by its controller, in a directory that belongs to its user alone (shm.h).  Who recovers the
- * log holds a record lock on it, and a mutex, since record locks are the whole process's: px_checkpoint_file_take().
+ * The controller maps the file, in a directory that only its user can access (shm.h).  A process that recovers the log
+ * holds a record lock on it.  It also holds a mutex, because a record lock belongs to the whole process:
+ * px_checkpoint_file_take().
  */
 #ifndef PX_LOG_CHECKPOINT_H
 #define PX_LOG_CHECKPOINT_H
@@ -27,7 +28,7 @@
 #define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3274736575716562) /* bumped with the layout */
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
-/* Where the reader stands in one ring (struct px_cursor). */
+/* The position of the reader in one ring (struct px_cursor). */
 struct px_checkpoint_ring {
 	uint64_t position;
 	uint64_t extra;
@@ -37,21 +38,21 @@ struct px_checkpoint_ring {
 	uint32_t reserved;
 };
 
-/* How the writer of the log stands, as far as its commit does not say it. */
+/* The state of the writer of the log that is not in its commit. */
 struct px_checkpoint_log {
 	uint64_t last_ns;
-	uint64_t nr_lost;  /* not written, or discarded */
+	uint64_t nr_lost;  /* events not written, or discarded */
 	uint64_t nr_begun; /* volumes */
-	uint64_t volume;   /* the stamps are of this one, */
+	uint64_t volume;   /* with the following stamps */
 	uint64_t base_ns, ticks, real;
-	uint32_t has_stamps; /* if there are any yet */
-	uint32_t has_stop;
-	uint32_t wants_stop;
+	uint32_t has_stamps; /* 0: the volume has no stamp yet */
+	uint32_t has_stop;   /* of a full log: the last STOP is in it */
+	uint32_t wants_stop; /* of a full log: it gets a last STOP */
 	uint32_t serial; /* of the last object of a call */
 };
 
 struct px_checkpoint {
-	uint64_t serial; /* of the log commit; 0: none, or it is being written */
+	uint64_t serial; /* of the log commit; 0: no checkpoint, or an unfinished one */
 
 	/* The reader. */
 	uint64_t gap_counter;
@@ -74,12 +75,12 @@ struct px_checkpoint {
 	struct px_checkpoint_ring ring[];
 };
 
-/* The file, ahead of its two checkpoints. */
+/* The file up to its two checkpoints. */
 struct px_checkpoint_content {
-	uint64_t magic; /* written last: the log is begun */
+	uint64_t magic; /* written last, when the log exists */
 	uint64_t size;
 	struct px_process_id controller;
-	uint32_t index, generation; /* of the stream's registry slot, */
+	uint32_t index, generation; /* of the stream's registry slot */
 	uint32_t user;		    /* in the registry of this user */
 	uint32_t segment;	    /* as in that slot */
 	uint32_t nr_rings;
@@ -90,14 +91,13 @@ struct px_checkpoint_content {
 	uint32_t reserved_2;
 	uint8_t uuid[16]; /* in its header */
 	char boot_id[40];
-	char path
-		[PX_CHECKPOINT_FILE_PATH_MAX]; /* as of the last flush; "" where /proc does not tell */
-	/* Which directory that is: elsewhere, the path may be another's.  0: not known. */
+	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* at the last flush; "": unknown */
+	/* Identifies its directory: in another name space, the path may lead to another one.  0: unknown. */
 	uint64_t directory_device, directory_inode;
 
-	/* These go with no commit. */
-	uint64_t spoiled;  /* entries of the log may stand up to here that were never committed */
-	uint64_t to_clear; /* entries that an unfinished clear leaves; 0: there is none */
+	/* Not part of a commit. */
+	uint64_t spoiled;	    /* the log may have uncommitted entries up to this position */
+	uint64_t to_clear;	    /* entries that an unfinished clear has left; 0: none */
 	uint64_t last_stop_counter; /* recovery: of the STOP to add (stream/auto_stop.h) */
 };
 
@@ -105,14 +105,14 @@ struct px_checkpoint_file {
 	struct px_checkpoint_content *file;
 	struct px_mapping mapping;
 	char name[PX_SHM_NAME_MAX];
-	int fd;			    /* that holds the lock; -1: we are the controller */
+	int fd;			    /* holds the record lock; -1: in the controller */
 	struct px_checkpoint *base; /* of the log as it is */
 };
 
 /* An empty checkpoint for this number of rings, for free(); or NULL. */
 struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
-/* Whose log, and which. */
+/* The log, and its stream. */
 struct px_checkpoint_file_setup {
 	uid_t user;
 	uint32_t index; /* in the registry of this user */
@@ -121,17 +121,17 @@ struct px_checkpoint_file_setup {
 	int fd; /* of the log */
 };
 
-/* Make the file, not valid yet.  0, ENOMEM, EMFILE, or what the file system says. */
+/* Create the file, which is not valid yet.  Return 0, ENOMEM, EMFILE, or an error of the file system. */
 int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 			      struct px_checkpoint_file **checkpoint_file);
 
-/* The log is begun: from now on it can be recovered. */
+/* The log exists: from now on it can be recovered. */
 void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
-/* The log may have been renamed. */
+/* Store the current path of the log, which may have been renamed. */
 void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd);
 
-/* Ahead of the log commit with this serial. */
+/* Store a checkpoint, before the log commit with this serial. */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial);
 
@@ -142,24 +142,24 @@ void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
 /* The published checkpoint with this serial becomes `base`.  False: there is none. */
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial);
 
-/* Forget it; also the file, unless somebody is to recover the log. */
+/* Free the memory and the lock; the second function also removes the file. */
 void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file);
 void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 
 /*
- * For recovery.  A bequest of this name for ourselves alone: 0; ENOENT; EBUSY when somebody has it; EINVAL when it
- * is not valid; EACCES, ENOMEM.  To be given back by px_checkpoint_file_free() or px_checkpoint_file_remove(), by the same thread.
- * waits: for other threads of this process, which may take as long as their recovery.
+ * For recovery: lock the checkpoint file of this name.  Return 0, ENOENT, EBUSY (another process has locked it), EINVAL
+ * (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().
+ * waits: wait for other threads of this process, which may take as long as a recovery.
  */
 int px_checkpoint_file_take(const char *name, bool waits,
 			    struct px_checkpoint_file **checkpoint_file);
 
-/* Copy what a bequest says, without taking it.  0, or like px_checkpoint_file_take(). */
+/* Copy the contents of a checkpoint file, without its lock.  Return 0, or an error as px_checkpoint_file_take(). */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy);
 
 /*
- * Remove a file of this name that is no bequest: its controller died before it had signed it.  Not if the stream that
- * it would belong to exists, or somebody of another version may know what it is.
+ * Remove a file of this name that was never signed, because its controller died before.  Do not remove it if its stream
+ * exists, or if it has another magic, which another version of the library may know.
  */
 void px_checkpoint_file_remove_unsigned(const char *name);
 

@@ -22,7 +22,7 @@ int px_log_check(int fd)
 		return EBADF;
 	if (fstat(fd, &status) != 0)
 		return EBADF;
-	/* O_APPEND: pwrite() would append whatever the offset (LOGP-9) */
+	/* O_APPEND: pwrite() would ignore the offset and append (LOGP-9) */
 	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
 }
 
@@ -33,7 +33,7 @@ static int move_up(int fd)
 	return moved < 0 && errno == EINVAL ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : moved;
 }
 
-static bool is_behind(const struct px_log *log, int fd)
+static bool is_of_log(const struct px_log *log, int fd)
 {
 	struct stat status;
 
@@ -54,18 +54,18 @@ int px_log_take_descriptor(struct px_log *log, int fd)
 	return log->fd < 0 ? errno : 0;
 }
 
-int px_log_hold(struct px_log *log)
+int px_log_ensure_descriptor(struct px_log *log)
 {
 	int fd, found;
 
-	if (is_behind(log, log->fd))
+	if (is_of_log(log, log->fd))
 		return 0;
 	found = log->checkpoint_file ? open(log->checkpoint_file->file->path,
 					    log->access | O_CLOEXEC | O_NOFOLLOW) :
 				       -1;
 	if (found < 0)
 		return EBADF;
-	fd = is_behind(log, found) ? move_up(found) : -1;
+	fd = is_of_log(log, found) ? move_up(found) : -1;
 	close(found);
 	if (fd < 0)
 		return EBADF;
@@ -73,9 +73,9 @@ int px_log_hold(struct px_log *log)
 	return 0;
 }
 
-void px_log_let_go(struct px_log *log)
+void px_log_close_descriptor(struct px_log *log)
 {
-	if (is_behind(log, log->fd))
+	if (is_of_log(log, log->fd))
 		close(log->fd);
 	log->fd = -1;
 }

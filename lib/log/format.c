@@ -39,7 +39,7 @@ uint32_t px_log_event_slots(uint64_t max_data)
 									   PX_SYSTEM_EVENT_BYTES));
 }
 
-/* The largest record with its gap, four times: a writer stages one while another is overwritten. */
+/* Four times the largest record with its gap: the writer stages a record while another is overwritten. */
 static uint64_t least_entries(uint64_t max_data)
 {
 	return PX_LOG_START_FILLERS + 4 * (px_log_event_slots(max_data) + PX_LOG_GAP_FILLERS + 1);
@@ -66,7 +66,7 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 	*nr_volumes = (uint32_t)volumes;
 }
 
-/* The image tells where the section behind it is. */
+/* The header of the image leads to the section after it. */
 static bool find_section(int fd, uint32_t *nr_entries)
 {
 	struct px_txtb_header image;
@@ -93,7 +93,7 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 	    header->magic != PX_LOG_MAGIC)
 		return false;
 	if (header->nr_entries != nr_entries)
-		header->version = 0; /* image and section disagree: it is ours, and damaged */
+		header->version = 0; /* image and section disagree: a damaged log of ours */
 	return true;
 }
 

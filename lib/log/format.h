@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log as bytes: volumes of one size, one behind the other.  A volume is a TXTB image, which the
- * viewer opens as it is, with a POSIX section behind it:
+ * The layout of a log: volumes of one size, one after the other.  A volume is a TXTB image, which the
+ * viewer opens as it is, and a POSIX section after it:
  *
- *	image		TXTB header, PX_LOG_OBJECTS registry slots, an entry of 32 bytes a slot
- *	section		header		what the log is; written once
- *			commit		how far it is; in the first volume only
+ *	image		TXTB header, PX_LOG_OBJECTS object slots, an entry of 32 bytes a slot
+ *	section		header		identifies the log; written once
+ *			commit		how far the log is written; first volume only
  *			names		event types in the order in which they were opened; first volume only
- *			modules		what the target had loaded, as text (modules.h); first volume only
- *			wrappers	what could be seen of calls (wrapper_stats.h); first volume only
- *			objects		the exact names and numbers behind the registry slots
- *			slots		48 bytes a slot: what TXTB has no room for
+ *			modules		the modules of the target, as text (modules.h); first volume only
+ *			wrappers	wrapper statistics (wrapper_stats.h); first volume only
+ *			objects		the exact names and numbers of the object slots
+ *			slots		48 bytes a slot: what has no room in TXTB
  *
- * Areas begin on pages, entries are aligned to their size.  The file is sparse until it is filled;
- * a volume's areas are all at their full size, so nothing ever moves.
+ * Areas begin on pages, and entries are aligned to their size.  The file is sparse until it is filled.
+ * All areas of a volume have their full size from the beginning, so nothing ever moves.
  *
- * A *position* counts slots since the log began; slot = position mod all slots of the log (LOOP), or
- * simply position.  Each slot holds the position for which it was last written, so that a reader sees
- * what is not what it expects.  A record stands in one volume; where it does not fit any more, a word
- * of 0 says that the volume ends there.  Fillers are entries for the viewer's sake: they stand in a
- * gap of time that stamps could not span, and before the first event.  So are entries that are only shown: what ThreadX
- * would have recorded beside a call (translate.h).
+ * A *position* counts slots since the log began.  The slot is position modulo all slots of the log
+ * (LOOP), else simply position.  Each slot holds the position for which it was last written, so a
+ * reader detects a slot with another position.  A record is in one volume.  If it has no room there,
+ * a word of 0 marks the end of the volume.  Fillers are entries for the viewer only: in a time gap
+ * that is longer than the range of stamps, and before the first event.  Entries that are only shown
+ * are for the viewer, too: what ThreadX would have recorded beside a call (translate.h).
  *
- * The entry of a call that is shown as ThreadX would have recorded it has other information words than its data.  Those
- * stand where the slots of other events have pthread_t, pid and length; these are of the object that the entry's
- * context is, and the length is in the upper half of the flags.
+ * The entry of a native event has information words that differ from the data of the call.  The data
+ * is in the slot, where other events have pthread_t, pid and length.  Pthread_t and pid are in the
+ * object of the entry's context, and the length is in the upper half of the flags.
  *
- * Times are nanoseconds on the scale of CLOCK_REALTIME: whoever writes the log has converted them, so
- * no clock is needed to read it.
+ * Times are nanoseconds on the scale of CLOCK_REALTIME.  The writer has converted them, so a reader
+ * needs no clock.
  *
- * The order of writes, so that at every instant the image is accepted and in order, and the section is
- * whole: objects, slots, entries, names, then the commit, which is one write within one page.  In a
- * log that overwrites, first the commit that gives up the oldest events; then context 0 into the first
- * entry to be overwritten, where the viewer stops; then `current` behind the last of them; and that
- * first entry is written last.
+ * The writer keeps an order, so that at every instant the viewer accepts the image with its events in
+ * order, and the section is whole: objects, slots, entries, names, then the commit, which is one write
+ * within one page.  A log that overwrites first writes the commit that gives up the oldest events.
+ * Then it writes context 0 into the first entry to overwrite, where the viewer stops.  Then it sets
+ * `current` to the entry after the last one, and it writes that first entry last.
  *
- * All numbers are in the byte order and sizes of the machine that wrote them; another machine refuses
- * the section (MODEL-9).
+ * All numbers have the byte order and sizes of the machine that wrote them.  Another kind of machine
+ * refuses the section (MODEL-9).
  */
 #ifndef PX_LOG_FORMAT_H
 #define PX_LOG_FORMAT_H
@@ -59,7 +59,7 @@
 #define PX_LOG_TICK_NS 100
 #define PX_LOG_MODULES_BYTES 65536
 
-/* Registry slots of a volume: one for what belongs to no thread, one for who is idle, those in use, event types. */
+/* Object slots of a volume: one for no thread, one for the idle thread, those in use, event types. */
 #define PX_LOG_OBJECTS 1020
 #define PX_LOG_IN_USE 896 /* threads, and the objects of calls */
 #define PX_LOG_SLOT_IDLE 1
@@ -68,14 +68,14 @@
 #define PX_LOG_VOLUMES_MAX 1024 /* of a log of bounded size: 80 GiB */
 #define PX_LOG_START_FILLERS 3
 #define PX_LOG_GAP_FILLERS 16
-#define PX_LOG_GAP_TICKS (UINT64_C(1) << 30) /* what a filler spans: a quarter of a stamp's range */
+#define PX_LOG_GAP_TICKS (UINT64_C(1) << 30) /* of a filler: a quarter of a stamp's range */
 
 _Static_assert((sizeof(struct px_txtb_header) + PX_LOG_OBJECTS * sizeof(struct px_txtb_object)) %
 			       sizeof(struct px_txtb_entry) ==
 		       0,
-	       "no entry lies across two pages");
+	       "no entry is on two pages");
 
-/* What makes the section another one on another machine, or with another library. */
+/* What can differ on another kind of machine, or in another build of the library. */
 struct px_log_machine {
 	uint16_t byte_order; /* 0x0102 */
 	uint8_t of_long;
@@ -99,7 +99,7 @@ struct px_log_header {
 	uint32_t writer_pid;
 	uint32_t tick_ns;
 	uint64_t writer_start;
-	uint64_t registry_device; /* in which its stream is, while it is written */
+	uint64_t registry_device; /* of the registry with its stream */
 	uint64_t registry_inode;
 	char boot_id[40];
 	char host[64];
@@ -108,17 +108,17 @@ struct px_log_header {
 
 /* How a log ended. */
 enum px_log_end {
-	PX_LOG_OPEN = 0,     /* not, or not yet */
+	PX_LOG_OPEN = 0,     /* it did not end, or not yet */
 	PX_LOG_COMPLETE = 1, /* by its writer */
-	PX_LOG_RECOVERED = 2 /* by somebody else, when its writer was dead */
+	PX_LOG_RECOVERED = 2 /* by another process, after its writer died */
 };
 
 struct px_log_commit {
-	uint64_t serial; /* names a checkpoint (checkpoint.h) too */
-	uint64_t first;	 /* position of the oldest record that is there, */
-	uint64_t end;	 /* and behind the newest */
+	uint64_t serial; /* also of its checkpoint (checkpoint.h) */
+	uint64_t first;	 /* position of the oldest record */
+	uint64_t end;	 /* position after the newest record */
 	uint64_t nr_events;
-	uint64_t nr_shortened; /* gaps of time that the image shows too short */
+	uint64_t nr_shortened; /* time gaps that are too short in the image */
 	uint64_t shortened_ns;
 	uint64_t overwritten; /* in the stream: as px_loss */
 	uint64_t dropped;
@@ -143,8 +143,8 @@ struct px_log_name {
 
 struct px_log_object {
 	struct px_object object; /* handle 0: the slot is free */
-	uint64_t address;	 /* of the object of a call: or its descriptor */
-	uint64_t site;		 /* from where it was first called */
+	uint64_t address;	 /* of the object of a call, or its descriptor */
+	uint64_t site;		 /* address of its first call */
 };
 
 enum px_log_kind {
@@ -152,10 +152,10 @@ enum px_log_kind {
 	PX_LOG_EVENT = 1,
 	PX_LOG_MORE = 2, /* more data of the event before: 40 bytes, and 16 in the entry */
 	PX_LOG_FILLER = 3,
-	PX_LOG_SHOWN = 4 /* of the event that stands before or behind it */
+	PX_LOG_SHOWN = 4 /* only shown: belongs to the event before or after it */
 };
 
-/* Of a slot, beside those of enum px_record_flags that it keeps. */
+/* Flags of a slot: this one, and some of enum px_record_flags. */
 #define PX_LOG_IS_NATIVE 0x100u
 #define PX_LOG_RECORD_FLAGS                                                                        \
 	((uint32_t)(PX_RECORD_TRUNCATED | PX_RECORD_CALL | PX_RECORD_BEGINS | PX_RECORD_ENDS))
@@ -165,7 +165,7 @@ struct px_log_slot {
 	uint64_t word; /* position << 8 | enum px_log_kind */
 	uint64_t time_ns;
 	uint64_t address;
-	uint64_t thread; /* pthread_t; this and the next two: or 16 bytes of data */
+	uint64_t thread; /* pthread_t; of a native event: 16 bytes of data begin here */
 	uint32_t pid;
 	uint32_t length; /* bytes of data */
 	uint32_t id;
@@ -187,7 +187,7 @@ PX_INLINE uint64_t px_log_word(uint64_t position, enum px_log_kind kind)
 	return position << 8 | kind;
 }
 
-/* Where the areas of a volume are, from its beginning. */
+/* Offsets of the areas in a volume. */
 struct px_log_layout {
 	uint64_t entries;
 	uint64_t header;
@@ -202,7 +202,7 @@ struct px_log_layout {
 
 struct px_log_layout px_log_layout(uint32_t nr_entries);
 
-/* Which volume a position is in, where that one begins in the file, and which slot of it the position is. */
+/* The volume of a position, the offset of this volume in the file, and the slot of the position in it. */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)
 {
 	uint64_t number = position / header->nr_entries;
@@ -226,30 +226,30 @@ PX_INLINE uint64_t px_log_next_volume_at(const struct px_log_header *header, uin
 	return position + header->nr_entries - px_log_slot_in_volume(header, position);
 }
 
-/* Slots of the largest record with so much user data, and of what is shown beside it; system events count too. */
+/* Slots of the largest record with this much user data, or of a system event, and of the entries beside it. */
 uint32_t px_log_event_slots(uint64_t max_data);
 
 /*
- * How large the volumes of a log are, and how many there can be: for APPEND without bound, else so that
- * all events together take at most log_size bytes, or as much as a log needs to work at all.
+ * Choose the size of the volumes of a log, and their greatest number.  For APPEND there is no bound.  Else all
+ * events in sum take at most log_size bytes, or the least that a log needs to work.
  */
 void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
 		     uint32_t *nr_volumes);
 
-/* The head of the log behind fd, wherever it is.  False: the file has no section of ours. */
+/* Find and read the header of the log of fd.  False: the file has no section of ours. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 
-/* What px_log_find() found is a log of this machine and of this version, with sizes that can be. */
+/* True if this is the header of a log of this kind of machine and this version, with possible sizes. */
 bool px_log_header_is_ours(const struct px_log_header *header);
 
-/* False: there is none, or its positions cannot be. */
+/* Read the commit.  False: there is none, or its positions are impossible. */
 bool px_log_read_commit(int fd, const struct px_log_header *header,
 			const struct px_log_layout *layout, struct px_log_commit *commit);
 
 /* This machine. */
 struct px_log_machine px_log_machine(void);
 
-/* The machine's name for this boot, or "" where it has none. */
+/* The id of this boot of the machine, or "" if the kernel provides none. */
 void px_log_boot_id(char boot_id[40]);
 
 #endif

@@ -33,12 +33,12 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	log->layout = px_log_layout(header->nr_entries);
 	log->loops = header->policy == PX_POLICY_LOOP;
 	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
-	if (log->capacity != 0) /* APPEND keeps what it was asked for, and ignores it */
+	if (log->capacity != 0) /* APPEND ignores the size, but keeps the attribute */
 		setup->attr->log_size = log->capacity * PX_SLOT_BYTES;
 	header->attr = *setup->attr;
 }
 
-/* Enough for many events at a time, but no more than a part of what a LOOP log holds. */
+/* Enough for many events at a time, but only a part of a LOOP log. */
 static uint32_t choose_stage(const struct px_log *log)
 {
 	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
@@ -69,7 +69,7 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
-	/* Another process may become another program only now. */
+	/* Another process may still become another program. */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log, state->checkpoint);
@@ -112,7 +112,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 
 void px_log_free(struct px_log *log)
 {
-	px_log_let_go(log);
+	px_log_close_descriptor(log);
 	free(log->entries);
 	free(log->slots);
 	free(log->volumes);
@@ -153,12 +153,12 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 
 int px_log_empty(struct px_log *log)
 {
-	int error = px_log_hold(log);
+	int error = px_log_ensure_descriptor(log);
 
 	return error ? error : px_log_empty_file(log);
 }
 
-/* Behind the last slot that is used. */
+/* Up to the last used slot. */
 static uint64_t file_length(const struct px_log *log)
 {
 	uint64_t last = log->nr_begun - 1;
@@ -170,8 +170,8 @@ static uint64_t file_length(const struct px_log *log)
 	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
 }
 
-/* A viewer finds nobody to show in an image without an event. */
-static void stage_something(struct px_log *log)
+/* The viewer needs an entry to show anything. */
+static void stage_if_empty(struct px_log *log)
 {
 	const struct timespec *time = &log->header.attr.create_time;
 
@@ -180,8 +180,8 @@ static void stage_something(struct px_log *log)
 				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 
-/* What a write would bring into the file, besides names and a commit. */
-static bool has_news(const struct px_log *log)
+/* True if a write has more to write than names and a commit. */
+static bool has_unwritten(const struct px_log *log)
 {
 	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
 	       log->is_cleared || log->has_hole || log->stage_position < log->spoiled;
@@ -191,8 +191,8 @@ static int write_rest(struct px_log *log, const struct px_log_state *state)
 {
 	int error;
 
-	stage_something(log);
-	if (has_news(log))
+	stage_if_empty(log);
+	if (has_unwritten(log))
 		return px_log_write(log, state);
 	error = px_log_write_names(log);
 	if (!error)
@@ -200,18 +200,18 @@ static int write_rest(struct px_log *log, const struct px_log_state *state)
 	return error;
 }
 
-/* The length first: a complete log that is shorter than it should be would be taken for one that was cut. */
+/* Set the length before the commit: a complete log that is too short counts as truncated. */
 static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
 {
 	int error;
 
 	PX_TESTPOINT("log.write.before");
-	error = px_log_hold(log);
+	error = px_log_ensure_descriptor(log);
 	if (error)
 		return error;
 	if (ftruncate(log->fd, (off_t)file_length(log)) != 0)
 		return errno;
-	/* Some may have been loaded meanwhile; a list that cannot be written is none. */
+	/* More modules may be loaded by now.  If the list cannot be written, the log has none. */
 	if (end == PX_LOG_COMPLETE)
 		px_log_write_modules(log);
 	px_log_write_wrappers(log, state->tick_ns);
@@ -221,13 +221,13 @@ static int end_file(struct px_log *log, const struct px_log_state *state, enum p
 
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
 {
-	int error = px_log_hold(log);
+	int error = px_log_ensure_descriptor(log);
 	int first_error = error;
 
 	if (!error)
 		error = first_error = write_rest(log, state);
-	/* What was laid out is lost; the rest of the file may be right all the same. */
-	if (error && end == PX_LOG_COMPLETE && px_log_hold(log) == 0)
+	/* The events laid out are lost, but the rest of the file may be fine: try once more. */
+	if (error && end == PX_LOG_COMPLETE && px_log_ensure_descriptor(log) == 0)
 		error = write_rest(log, state);
 	if (!error)
 		error = end_file(log, state, end);

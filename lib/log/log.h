@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer of a log: merged events in, a file that is right at every instant out (format.h).
+ * The writer of a log: it takes merged events, and keeps the file readable at every instant (format.h).
  *
- * Two steps, so that a slow disk holds nobody's lock:
+ * It works in two steps, so that a slow disk blocks no lock:
  *
- *	px_log_append()	lays one event out in memory: its entry, its slots, the fillers ahead of it.  Makes
+ *	px_log_append()	lays one event out in memory: its entry, its slots, the fillers before it.  Makes
  *			no system call.
  *	px_log_write()	writes what was laid out, and commits it.
  *
- * If writing fails, what was laid out is lost for the log and counted; the file stays as it was at the
- * last commit, and the next events take the place of the lost ones (LOGP-8).
+ * If a write fails, the events laid out are lost for the log, and are counted.  The file stays as it was at
+ * the last commit, and the next events replace the lost ones (LOGP-8).
  *
- * Full: a LOOP log goes round, oldest slots first; an UNTIL_FULL log refuses further events, but
- * has kept a slot for the last STOP; an APPEND log begins a volume.  A registry that has no slot for a
- * thread, or for the object of a call, gives the slot of one that no surviving entry names (LOOP), begins a volume
- * (APPEND), or shows the call as a user event, and the event as of no thread (UNTIL_FULL, LOOP); the section has the
- * exact thread in any case.
+ * A full LOOP log overwrites its oldest slots.  A full UNTIL_FULL log refuses further events, except for the last
+ * STOP, which has a reserved slot.  An APPEND log begins a new volume.
  *
- * Each commit has a checkpoint of the stream (checkpoint.h), so that somebody else can go on where a dead writer
- * was.  It is a parameter: the caller fills in where the reader is, and the log adds its own part.
+ * The object registry of a volume may have no free slot for a thread, or for the object of a call.  A LOOP log then
+ * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  If that is not
+ * possible, the call becomes a user event, or the event belongs to no thread in the image.  The section has the exact
+ * thread in any case.
  *
- * The descriptor is a private duplicate of one that may allow writing only: everything is pwrite.  One thread at
- * a time; the caller sees to it.  SIGXFSZ is the caller's to block.
+ * Each commit has a checkpoint of the stream (checkpoint.h), so that another process can continue after a dead writer.
+ * The checkpoint is a parameter: the caller fills in the position of the reader, and the log adds its own part.
+ *
+ * The descriptor is a private duplicate.  It may allow writing only, so the writer uses nothing but pwrite().  One
+ * thread at a time; the caller ensures this.  The caller also blocks SIGXFSZ.
  */
 #ifndef PX_LOG_LOG_H
 #define PX_LOG_LOG_H
@@ -39,20 +41,19 @@
 
 struct px_log;
 
-/* What a log is told at its beginning.  attr: settled; log_size is set to
- * what a log that is bounded really has. */
+/* Parameters of a new log.  attr: those in use; creation sets log_size to the real size of a bounded log. */
 struct px_log_setup {
 	int fd;
 	struct px_attr *attr;
 	struct px_process_id writer;
 	uint32_t target_pid;
-	const struct px_threads *threads; /* of the stream: who the contexts are, */
-	const struct px_typelist *types;  /* and what the event types are called */
-	const struct px_view *view;	  /* for its wrappers; or NULL */
+	const struct px_threads *threads; /* of the stream, like the next two */
+	const struct px_typelist *types;
+	const struct px_view *view;		    /* for its wrappers; or NULL */
 	struct px_checkpoint_file *checkpoint_file; /* the checkpoints of its commits; or NULL */
 };
 
-/* What a log is told that goes on.  Header, layout and commit are as the file has them, and checked. */
+/* Parameters of a log that continues.  Header, layout and commit are those of the file, and are checked. */
 struct px_log_left {
 	int fd; /* for reading and writing */
 	const struct px_log_header *header;
@@ -64,7 +65,7 @@ struct px_log_left {
 	struct px_checkpoint_file *checkpoint_file; /* base: the checkpoint of this commit */
 };
 
-/* How the stream is, for the commit.  Sticky (STATUS-8). */
+/* The state of the stream, for a commit.  Overruns are sticky (STATUS-8). */
 struct px_log_state {
 	struct px_checkpoint *checkpoint; /* the log fills in its own part; NULL: none */
 	struct px_loss loss;
@@ -75,72 +76,76 @@ struct px_log_state {
 
 enum px_log_room {
 	PX_LOG_TAKEN,
-	PX_LOG_WRITE_FIRST, /* not taken: write, then append it again */
-	PX_LOG_FULL	    /* not taken: no event will be any more, but STOP */
+	PX_LOG_WRITE_FIRST, /* not taken: write, then append the event again */
+	PX_LOG_FULL	    /* not taken: the log takes no event from now on, except STOP */
 };
 
 /*
- * EBADF: fd is not open for writing.  EINVAL: no regular file, or O_APPEND.  What the file system says
- * (ENOSPC, EFBIG, ...), EMFILE, ENOMEM.  The file is not cut: its space may have been allocated before.
+ * Check the descriptor of a new log; create a log.  Return 0, EBADF (fd is not open for writing), EINVAL (no regular
+ * file, or O_APPEND), EMFILE, ENOMEM, or an error of the file system (ENOSPC, EFBIG, ...).  The file is not truncated:
+ * the caller may have allocated its space.
  */
 int px_log_check(int fd);
 int px_log_create(const struct px_log_setup *setup, const struct px_log_state *state,
 		  struct px_log **log);
 
 /*
- * Go on with a log that its writer left, behind its last commit.  0, EINVAL (damaged), ENOMEM, EMFILE, or what
- * reading and repairing the file met.
+ * Continue the log of a dead writer after its last commit.  Return 0, EINVAL (damaged), ENOMEM, EMFILE, or an error of
+ * reading or repairing the file.
  */
 int px_log_resume(const struct px_log_left *left, struct px_log **log);
 
-/* Who names the objects of calls; it stays the caller's.  NULL: nobody. */
+/* Set the namer of the objects of calls; the caller keeps it.  NULL: none. */
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
-/* data: report->copied bytes, all that the event has. */
+/* Lay out an event.  data: report->copied bytes, which are all data of the event. */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 
-/* True if it was PX_LOG_FULL, and no event will be taken any more. */
+/* True after PX_LOG_FULL: the log takes no event from now on. */
 bool px_log_refuses(const struct px_log *log);
 
-/* The last event of a full log, of the same time as the newest before.  Once. */
+/* Append the last STOP of a full log, once.  It has the time of the newest event. */
 void px_log_append_stop(struct px_log *log);
 
-/* An event that the log will not have. */
+/* Count an event that is lost for the log. */
 void px_log_count_lost(struct px_log *log);
 
-/* 0, or the error of the first write that failed: all that was laid out is lost then. */
+/* Write and commit.  Return 0, or the error of the first write that failed: then all events laid out are lost. */
 int px_log_write(struct px_log *log, const struct px_log_state *state);
 
 /*
- * As after creation, in the same file (CLEAR-7): what is laid out and remembered, and then the file.  Where
- * emptying it fails, the next write begins with that.
+ * Reset the log as after creation, in the same file (CLEAR-7): first what is in memory, then the file.  If emptying the
+ * file fails, the next write tries it again.
  */
 void px_log_clear(struct px_log *log, const struct px_log_state *state);
 int px_log_empty(struct px_log *log);
 
-/* Write, mark how it ended, cut the file to its length, close the duplicate, free. */
+/* Write, truncate the file to its length, record how the log ended, close the duplicate, and free the log. */
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
- * Make sure that the log is behind its descriptor: where that was closed, or is another file's by now, the log is
- * opened again by its path as of the last flush.  0, or EBADF: it cannot be found, and nothing is written.
+ * Ensure that the descriptor is that of the log.  If the program has closed it, or has put another file there, open the
+ * log again by its path at the last flush.  Return 0, or EBADF: the log cannot be found, so write nothing.
  */
-int px_log_hold(struct px_log *log);
+int px_log_ensure_descriptor(struct px_log *log);
 
-/* Close the descriptor, unless it is another file's, and leave all else: for a child.  Async-signal-safe. */
-void px_log_let_go(struct px_log *log);
+/*
+ * Close the descriptor, unless it is that of another file, and change nothing else.  For a child made by fork.
+ * Async-signal-safe.
+ */
+void px_log_close_descriptor(struct px_log *log);
 
-/* The duplicate, as long as there is a log. */
+/* The duplicate. */
 int px_log_descriptor(const struct px_log *log);
 
-/* Give it up without a word in the file. */
+/* Free the log, and leave the file as it is. */
 void px_log_free(struct px_log *log);
 
-/* For the status: a LOOP log that has gone round, or an UNTIL_FULL log that has refused an event. */
+/* For the status: a LOOP log that has overwritten events, or an UNTIL_FULL log that has refused one. */
 bool px_log_is_full(const struct px_log *log);
 
-/* Events lost for the log since it was created or cleared. */
+/* Events lost for the log since its creation or the last clear. */
 uint64_t px_log_nr_lost(const struct px_log *log);
 
 #endif

@@ -9,8 +9,8 @@
  *	stage.c		lays events out in memory, and counts them
  *	descriptor.c	the file descriptor
  *
- * `staged` is how the log will be when everything laid out is written, `written` how it is in the file.  A
- * write makes the first the second, or, if it fails, the second the first.
+ * `staged` is the state of the log after the next write, `written` the state in the file.  A write that succeeds
+ * copies `staged` to `written`, and a write that fails copies `written` to `staged`.
  */
 #ifndef PX_LOG_LOG_PRIVATE_H
 #define PX_LOG_LOG_PRIVATE_H
@@ -19,87 +19,86 @@
 #include "log/format.h"
 #include "log/log.h"
 
-#define PX_LOG_TYPES_FIRST (1 + PX_LOG_IN_USE) /* registry slot */
+#define PX_LOG_TYPES_FIRST (1 + PX_LOG_IN_USE) /* object slot */
 #define PX_LOG_BUCKETS 1024
 
-/* The registry slot of a thread, or of the object of a call, in a volume. */
+/* The object slot of a thread, or of the object of a call, in a volume. */
 struct px_log_context {
 	uint32_t handle; /* 0: free */
-	bool is_dirty;	 /* the file does not have it yet, */
-	bool is_stale;	 /* but another one in its place */
+	bool is_dirty;	 /* not yet in the file */
+	bool is_stale;	 /* the file has another object in this slot */
 	uint16_t next;	 /* in its bucket: slot + 1, or 0 */
-	uint64_t last;	 /* position of the last entry that has or names it */
+	uint64_t last;	 /* position of the last entry that has this context or names it */
 	struct px_object object;
 	uint64_t address, site;
 };
 
-/* How stamps stand in a volume: they go on where the last entry was, gaps shortened where need be. */
+/* The stamps of a volume.  They continue from the last entry; long gaps may be shortened. */
 struct px_log_stamps {
 	bool begun;
 	uint64_t base_ns;
-	uint64_t ticks; /* of the image, not cut to 32 bits */
+	uint64_t ticks; /* of the image, as 64 bits */
 	uint64_t real;	/* ticks since base_ns */
 };
 
 struct px_log_volume {
 	struct px_log_stamps stamps;
 	uint32_t nr_types;
-	struct px_eventset listed;	 /* event types in the registry */
+	struct px_eventset listed;	 /* event types in the object registry */
 	uint16_t bucket[PX_LOG_BUCKETS]; /* by handle: slot + 1, or 0 */
-	uint32_t hand;			 /* where the search for a free slot goes on, */
-	uint64_t none_before;		 /* which finds none up to this position */
+	uint32_t hand;			 /* where the search for a free slot continues */
+	uint64_t none_before;		 /* the search finds none up to this position */
 	struct px_log_context context[1 + PX_LOG_IN_USE];
-	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* by registry slot */
+	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* by object slot */
 	uint32_t types_written;
 };
 
-/* What appending changes, and a failed write takes back. */
+/* The state that appending changes, and that a failed write restores. */
 struct px_log_cursor {
 	uint64_t first, end; /* positions */
 	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten;
 	uint64_t last_ns;	     /* time of the newest event */
-	bool has_stop;		     /* the last one of a full log */
-	struct px_log_stamps stamps; /* of the volume that is written to */
+	bool has_stop;		     /* the last STOP of a full log is laid out */
+	struct px_log_stamps stamps; /* of the current volume */
 };
 
 struct px_log {
 	int fd;
-	int access; /* as open() has it */
+	int access; /* O_RDWR or O_WRONLY */
 	dev_t device;
 	ino_t inode;
-	uint32_t remote_pid;	     /* of the target; 0: it is this process */
-	struct px_log_header header; /* of the next volume that is begun */
+	uint32_t remote_pid;	     /* of the target; 0: this process */
+	struct px_log_header header; /* of the next volume */
 	struct px_log_layout layout;
-	struct px_log_commit commit; /* as it is in the file */
-	const struct px_view *view;  /* what calls there can be; or NULL */
+	struct px_log_commit commit; /* the one in the file */
+	const struct px_view *view;  /* for its wrappers; or NULL */
 	const struct px_threads *threads;
 	const struct px_typelist *types;
 	struct px_translator *translator; /* from the first call on */
 	const struct px_namer *namer;
-	uint32_t serial;      /* of the object before its first */
-	bool has_translation; /* of the record in hand, which is appended again */
+	uint32_t serial;      /* of the last object before the translator was made */
+	bool has_translation; /* of the event in hand, which will be appended again */
 	struct px_translation translation;
-	uint32_t
-		open; /* 1 + the entry staged whose last word is the context of the next; 0: none */
-	bool is_idle; /* in the image, that is: the last one is written, and said so */
-	struct px_eventset named;   /* types that the file names */
-	uint32_t types_done;	    /* all ahead of this one in the list are */
+	uint32_t open; /* 1 + the staged entry with the next context in its last word; 0: none */
+	bool is_idle; /* the last written entry has no next context: the CPU is idle in the image */
+	struct px_eventset named; /* types with their names in the file */
+	uint32_t types_done;	  /* all types before this index of the list are named */
 	struct px_checkpoint_file *checkpoint_file; /* or NULL */
-	uint64_t capacity;	    /* positions that can be there at one time; 0: no bound */
+	uint64_t capacity;			    /* slots of all volumes; 0: no bound */
 	bool loops;
 	bool is_full;
-	uint64_t hole;	   /* position at which a volume ended early, */
-	bool has_hole;	   /* if that is not in the file yet */
-	uint64_t spoiled;  /* entries may stand up to here that a failed write has left */
-	bool is_cleared;   /* and the file is not yet */
-	uint64_t to_clear; /* entries of the first volume */
-	bool wants_stop;   /* as the last event */
+	uint64_t hole;	   /* position at which a volume ended early */
+	bool has_hole;	   /* the hole is not in the file yet */
+	uint64_t spoiled;  /* a failed write may have left entries up to here */
+	bool is_cleared;   /* but the file is not yet */
+	uint64_t to_clear; /* entries of the first volume, when the file is cleared */
+	bool wants_stop;   /* a last STOP, since the log is full */
 	uint64_t nr_lost;
 	int first_error;   /* of writing, since create or clear */
 	uint64_t nr_begun; /* volumes */
 
 	struct px_log_cursor written, staged;
-	struct px_log_volume *volumes; /* LOOP: all of them; else one, that is written to */
+	struct px_log_volume *volumes; /* LOOP: all of them; else the current one */
 
 	uint64_t stage_position; /* of the first slot staged */
 	uint32_t nr_staged, stage_size;
@@ -107,7 +106,7 @@ struct px_log {
 	struct px_log_slot *slots;
 	uint64_t *heads; /* LOOP: bit i: a record begins at slot i of the log */
 
-	uint64_t nr_heads; /* of a log that was resumed: that it had */
+	uint64_t nr_heads; /* of a resumed log: those found in the file */
 };
 
 PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint64_t position)
@@ -122,42 +121,42 @@ int px_log_take_descriptor(struct px_log *log, int fd);
 
 /* stage.c */
 
-/* A volume that nothing stands in. */
+/* Make the volume empty. */
 void px_log_reset_volume(struct px_log_volume *volume);
 
-/* The volume ends here: what follows goes to the beginning of the next one. */
+/* End the volume here: the next event goes to the beginning of the next volume. */
 void px_log_next_volume(struct px_log *log);
 
-/* The registry slot of this handle, or NULL. */
+/* Return the object slot of this handle, or NULL. */
 struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle);
 
-/* The slot gets another handle, and is found by it. */
+/* Give the slot another handle. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
-/* Memory for what calls need, and what the log has of it already.  False: there is none. */
+/* Make the translator of calls, with the objects that are in the log already.  False: no memory. */
 bool px_log_make_translator(struct px_log *log);
 
-/* The fillers ahead of the first event of a volume, of which this is the time. */
+/* Lay out the fillers before the first event of a volume, which has this time. */
 void px_log_begin_stamps(struct px_log *log, uint64_t time_ns);
 
-/* Lay out the STOP that a full log owes, if it does. */
+/* Lay out the last STOP of a full log, if it is missing. */
 void px_log_stage_stop(struct px_log *log);
 
-/* Forget where records begin between these positions; returns how many did. */
+/* Clear the heads between these positions.  Return their number. */
 uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to);
 
 /* write.c */
 
-/* Make a volume in the file, where the volume of this position is. */
+/* Make the volume of this position in the file. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
-/* The event types that were opened since the last time, for the next commit. */
+/* Write the event types that were opened since the last call, for the next commit. */
 int px_log_write_names(struct px_log *log);
 
-/* What is loaded now, likewise. */
+/* Write the list of modules loaded now, for the next commit. */
 int px_log_write_modules(struct px_log *log);
 
-/* What could be seen of calls, and how often it was, likewise. */
+/* Write the wrapper statistics, for the next commit. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns);
 
 /* Fill in the next commit.  Then write it to the file, with this checkpoint; NULL: that of the commit before. */
@@ -167,10 +166,10 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 /* This checkpoint becomes that of the log as it is in memory. */
 void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint);
 
-/* Let the viewer begin with the first entry of the log again: a clear was broken off. */
+/* Undo an unfinished clear: make the entries visible to the viewer again. */
 int px_log_show_first(struct px_log *log);
 
-/* Bring the file of a log that was cleared to where it began; what fails is done by the next write. */
+/* Reset the file of a cleared log.  If this fails, the next write tries it again. */
 int px_log_empty_file(struct px_log *log);
 
 /* log.c */

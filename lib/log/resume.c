@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log goes on where a dead writer left it.  The checkpoint has how the writer stood; what it knew of the volumes
- * stands in the file: threads and event types in the objects, and, in a log that loops, where records begin, which
- * entries are of which thread, and how the stamps of each volume end.
+ * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file has the rest: the objects
+ * hold threads and event types.  The slots of a LOOP log show where records begin, which entry belongs to which thread,
+ * and the last stamp of each volume.
  *
- * What is in the file is input.  A position counts only if its slot names it.
+ * The file is untrusted input.  A position counts only if its slot holds it.
  */
 #include "log/log_private.h"
 
@@ -23,7 +23,7 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 
 /* Objects. */
 
-/* An object whose two descriptions differ was being written: no entry that is committed needs it. */
+/* If the two descriptions of an object differ, its write was not finished: no committed entry needs it. */
 static void load_context(struct px_log_volume *volume, uint32_t i,
 			 const struct px_log_object *exact, const struct px_txtb_object *shown)
 {
@@ -44,7 +44,7 @@ static void load_context(struct px_log_volume *volume, uint32_t i,
 	context->site = exact->site;
 }
 
-/* They stand in their order, so what follows one that is not whole is written again. */
+/* Types are in order, so those after an unfinished one will be written again. */
 static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_object *exact,
 		      const struct px_txtb_object *shown)
 {
@@ -79,7 +79,7 @@ static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint6
 	return is_read;
 }
 
-/* Slots of a log that loops. */
+/* Slots of a LOOP log. */
 
 struct window {
 	struct px_log_slot slots[WINDOW_SLOTS];
@@ -90,12 +90,12 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 {
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
-	/* 0: hidden.  None: damaged, or given up. */
+	/* 0: a hidden entry.  No context: damaged, or overwritten. */
 	if (handle != 0 && context)
 		context->last = position;
 }
 
-/* Words of calls may be handles.  One that only looks like it keeps its slot for longer, and no more. */
+/* Words of calls may be handles.  If another value looks like a handle, its slot is only kept for longer. */
 static void note_words(struct px_log_volume *volume, const struct px_log_slot *slot,
 		       const struct px_txtb_entry *entry, uint64_t position)
 {
@@ -126,7 +126,7 @@ static void note_slot(struct px_log *log, uint64_t position, const struct px_log
 	log->nr_heads++;
 }
 
-/* A volume's slots from this position on, as many as are in one go; 0: they cannot be read. */
+/* Read slots of a volume from this position on.  Return their number; 0: they cannot be read. */
 static uint32_t load_slots(const struct px_log *log, uint64_t position, struct window *window)
 {
 	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
@@ -146,7 +146,7 @@ static uint32_t load_slots(const struct px_log *log, uint64_t position, struct w
 	return (uint32_t)count;
 }
 
-/* Everything that the volumes still hold, oldest first; also what is given up, for the sake of stamps. */
+/* Read all slots of the volumes, oldest first.  Events that are lost count for the stamps. */
 static int scan_slots(struct px_log *log)
 {
 	uint64_t end = log->commit.end;
@@ -162,7 +162,7 @@ static int scan_slots(struct px_log *log)
 			if (window->slots[i].word >> 8 == position + i)
 				note_slot(log, position + i, &window->slots[i],
 					  &window->entries[i]);
-		/* What the file does not have is the rest of a volume that ended early. */
+		/* The file lacks the rest of a volume that ended early. */
 		position = count > 0 ? position + count :
 				       px_log_next_volume_at(&log->header, position);
 	}
@@ -172,7 +172,7 @@ static int scan_slots(struct px_log *log)
 	return 0;
 }
 
-/* How the log stood. */
+/* The state of the log. */
 
 static void load_cursor(struct px_log *log)
 {
@@ -202,7 +202,7 @@ static void load_cursor(struct px_log *log)
 	}
 }
 
-/* The checkpoint may be wrong where the file is not: whatever it says must be a place in this log. */
+/* The checkpoint may be damaged: its positions must be possible in this log. */
 static bool cursor_is_sound(const struct px_log *log)
 {
 	const struct px_log_header *header = &log->header;
@@ -216,7 +216,7 @@ static bool cursor_is_sound(const struct px_log *log)
 			px_log_next_volume_at(header, log->commit.end) + header->nr_entries);
 }
 
-/* The stamps of the volume that is written to are exact, those of others follow from what is there. */
+/* The checkpoint has the exact stamps of the current volume.  Those of the others are from their slots. */
 static void load_stamps(struct px_log *log)
 {
 	const struct px_checkpoint_log *left = &log->checkpoint_file->base->log;
@@ -238,7 +238,7 @@ static int load_volumes(struct px_log *log)
 	uint64_t here = px_log_volume_number(&log->header, log->commit.end);
 
 	if (log->is_cleared)
-		return 0; /* nothing is in it */
+		return 0; /* the log is empty */
 	if (!log->loops) {
 		if (here < log->nr_begun &&
 		    px_log_slot_in_volume(&log->header, log->commit.end) > 0 &&
@@ -252,7 +252,7 @@ static int load_volumes(struct px_log *log)
 	return scan_slots(log);
 }
 
-/* Which names the file has: for px_log_write_names(). */
+/* Find out which names the file has, for px_log_write_names(). */
 static int load_names(struct px_log *log)
 {
 	struct px_log_name name;
@@ -266,7 +266,7 @@ static int load_names(struct px_log *log)
 	return 0;
 }
 
-/* A clear that had not come to its commit is undone. */
+/* Undo a clear that was not committed. */
 static int undo_clear(struct px_log *log)
 {
 	int error;
@@ -295,7 +295,7 @@ static int load(struct px_log *log)
 		return error;
 	load_stamps(log);
 	log->written = log->staged;
-	/* The last write was in the next volume already: what it left is there. */
+	/* The last write has failed in the next volume, and has left entries there: continue in that volume. */
 	if (log->spoiled > px_log_next_volume_at(&log->header, log->commit.end))
 		px_log_next_volume(log);
 	return undo_clear(log);

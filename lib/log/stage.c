@@ -6,7 +6,7 @@
 
 #include "calls/rules.h"
 
-/* The first slot is for what belongs to no thread. */
+/* The first slot is for events of no thread. */
 void px_log_reset_volume(struct px_log_volume *volume)
 {
 	memset(volume, 0, sizeof(*volume));
@@ -52,7 +52,7 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 	*from = (uint16_t)(slot + 1);
 }
 
-/* What the registry says of a handle, as far as it is known by now. */
+/* Fill in the object of a handle, as far as it is known by now. */
 static void describe(const struct px_log *log, struct px_log_context *context)
 {
 	struct px_object *object = &context->object;
@@ -92,7 +92,10 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 	describe(log, context);
 }
 
-/* A slot that no entry at or behind this position needs; 0: there is none, and there will be none before `none_before`. */
+/*
+ * Find an object slot that no entry from position `keep` on needs.  0: there is none; the next search makes sense when
+ * keep reaches `none_before`.
+ */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume, uint64_t keep)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -113,7 +116,7 @@ static uint32_t free_context(const struct px_log *log, struct px_log_volume *vol
 	return 0;
 }
 
-/* The registry slot of a handle; NULL where there is none for it.  What is laid out now may need it. */
+/* Find or make the object slot of a handle, for the entries laid out now.  NULL: no slot is free. */
 static struct px_log_context *find_context(struct px_log *log, struct px_log_volume *volume,
 					   uint32_t handle, uint64_t keep)
 {
@@ -171,8 +174,8 @@ void px_log_count_lost(struct px_log *log)
 /* Ticks that an event at this time adds, in fillers and in its own stamp. */
 struct step {
 	uint32_t nr_fillers;
-	uint64_t ticks; /* from the last filler, or entry */
-	uint64_t real;	/* as stamps.real afterwards */
+	uint64_t ticks; /* since the last filler or entry */
+	uint64_t real;	/* stamps.real after the event */
 	uint64_t shortened;
 };
 
@@ -209,7 +212,7 @@ static struct px_txtb_entry *stage(struct px_log *log, enum px_log_kind kind, ui
 	return entry;
 }
 
-/* Who goes on when a thread has gone to sleep: whoever the next entry is of. */
+/* If the entry before it shows that a thread sleeps, this context is the thread that runs next. */
 static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_t handle,
 			uint32_t priority)
 {
@@ -308,13 +311,13 @@ uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to)
 	return count;
 }
 
-/* Slots that are used anew; what began there is overwritten. */
+/* These slots are reused: the records that began there are overwritten. */
 static void clear_heads(struct px_log *log, uint64_t from, uint64_t to)
 {
 	log->staged.nr_overwritten += px_log_take_heads(log, from, to);
 }
 
-/* Where a record begins, so that a log that goes round knows where its oldest one does. */
+/* Mark where a record begins, so that a LOOP log can find its oldest record. */
 static void mark_head(struct px_log *log, uint64_t from, uint64_t head)
 {
 	clear_heads(log, from, log->staged.end);
@@ -342,7 +345,7 @@ void px_log_next_volume(struct px_log *log)
 	log->staged.stamps = volume->stamps;
 }
 
-/* The viewer finds out from the first entries that time rises. */
+/* The viewer needs the first entries to see that time rises. */
 void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 {
 	struct px_log_stamps *stamps = &log->staged.stamps;
@@ -355,8 +358,8 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 }
 
 /*
- * The viewer stops at the first entry to be overwritten; so while a round begins, it may see no more than its
- * first entries, and has to find out from them too that time rises.
+ * The viewer stops at the first entry to be overwritten.  So at the beginning of a round, it may see only the first
+ * entries of that round.  They, too, must show that time rises.
  */
 static void begin_round(struct px_log *log)
 {
@@ -371,7 +374,7 @@ static bool has_next_volume(const struct px_log *log)
 	       px_log_volume_number(&log->header, log->staged.end) + 1 < log->header.nr_volumes;
 }
 
-/* What is shown of an event. */
+/* The entries of an event. */
 
 bool px_log_make_translator(struct px_log *log)
 {
@@ -395,7 +398,7 @@ bool px_log_make_translator(struct px_log *log)
 	return true;
 }
 
-/* A record that waits for a write keeps what it was translated to: the translator has moved on. */
+/* Translate a record once, even if it is appended again after a write: translation changes the translator. */
 static void translate(struct px_log *log, const struct px_report *report, const void *data)
 {
 	const struct px_record *record = &report->record;
@@ -414,9 +417,9 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 		px_translate_own_plainly(record, data, report->copied, to);
 }
 
-/* All that an entry names is in the registry. */
-static bool name_all(struct px_log *log, struct px_log_volume *volume,
-		     const struct px_entries *shown, uint64_t keep)
+/* Make object slots for all handles of an entry.  False: no slot is free. */
+static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
+			   const struct px_entries *shown, uint64_t keep)
 {
 	bool is_named = find_context(log, volume, shown->context, keep) != NULL;
 
@@ -427,17 +430,17 @@ static bool name_all(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * What stands beside it.  Who woke a thread is left out where the registry has no room for it; and a thread that is
- * not in the registry is not shown to wake.
+ * The same for an entry beside the own entry.  If the waker has no object slot, leave it out.  If the thread that wakes
+ * up has none, do not show that it wakes up.
  */
-static bool name_beside(struct px_log *log, struct px_log_volume *volume, struct px_entries *shown,
-			uint64_t keep)
+static bool ensure_beside(struct px_log *log, struct px_log_volume *volume,
+			  struct px_entries *shown, uint64_t keep)
 {
 	const struct px_entries idle = {.context = PX_IDLE_THREAD,
 					.priority = px_txtb_priority_word(1023),
 					.id = PX_TXTB_RUNNING};
 
-	if (name_all(log, volume, shown, keep))
+	if (ensure_objects(log, volume, shown, keep))
 		return true;
 	if (log->capacity == 0)
 		return false;
@@ -447,12 +450,12 @@ static bool name_beside(struct px_log *log, struct px_log_volume *volume, struct
 	} else {
 		*shown = idle;
 	}
-	return name_all(log, volume, shown, keep);
+	return ensure_objects(log, volume, shown, keep);
 }
 
 /*
- * The data of a call stand where its process and thread would.  So those of its context have to be the same, which may
- * not have been known when that got its slot.
+ * The data of a native event replaces its pid and thread in the slot.  So its context must have the same pid and
+ * thread.  They may have been unknown when the context got its object slot: then ask again.
  */
 static bool is_of_context(struct px_log *log, struct px_log_context *context,
 			  const struct px_record *record)
@@ -462,14 +465,14 @@ static bool is_of_context(struct px_log *log, struct px_log_context *context,
 	return context->object.pid == record->pid && context->object.thread == record->thread;
 }
 
-/* The own entry as it is, or as a user event.  False: its thread is not in the registry. */
-static bool name_own(struct px_log *log, struct px_log_volume *volume,
-		     const struct px_report *report, const void *data, uint64_t keep)
+/* The same for the own entry.  If that fails, make it a user event.  False: its thread has no object slot. */
+static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
+		       const struct px_report *report, const void *data, uint64_t keep)
 {
 	struct px_translation *translation = &log->translation;
 	const struct px_entries *own = &translation->shown[translation->own];
 	struct px_log_context *context = find_context(log, volume, own->context, keep);
-	bool is_named = context && name_all(log, volume, own, keep);
+	bool is_named = context && ensure_objects(log, volume, own, keep);
 
 	if (!context || (!is_named && log->capacity == 0))
 		return false;
@@ -479,19 +482,19 @@ static bool name_own(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * Everything that is shown gets its registry slots.  Where there are none, the event is shown as a user event, and in
- * the worst case as of no thread.  False: in the next volume there are some.
+ * Make object slots for all entries of an event.  If no slot is free, the event becomes a user event, and in the worst
+ * case an event of no thread.  False: the next volume has free slots.
  */
 static bool find_contexts(struct px_log *log, const struct px_report *report, const void *data,
 			  uint64_t keep)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
 	struct px_translation *translation = &log->translation;
-	bool is_named = name_own(log, volume, report, data, keep);
+	bool is_named = ensure_own(log, volume, report, data, keep);
 
 	for (uint32_t i = 0; is_named && i < translation->nr_shown; i++)
 		if (i != translation->own)
-			is_named = name_beside(log, volume, &translation->shown[i], keep);
+			is_named = ensure_beside(log, volume, &translation->shown[i], keep);
 	if (is_named || log->capacity == 0)
 		return is_named;
 	px_translate_plainly(&report->record, data, report->copied, translation);
@@ -499,17 +502,17 @@ static bool find_contexts(struct px_log *log, const struct px_report *report, co
 	return true;
 }
 
-/* What one event takes. */
+/* What one event needs. */
 struct need {
 	bool begins_round; /* of a volume that was filled before */
 	bool ends_idleness;
 	struct step step;
-	uint32_t slots; /* with its fillers, and all that is shown */
+	uint32_t slots; /* with its fillers and all its entries */
 };
 
 /*
- * Whether the event can go where the log stands, and what it takes there.  What it names gets registry slots; the event
- * comes to stand there, at once or after a write.
+ * True if the event fits into the current volume, at once or after a write.  Compute what it needs there, and make its
+ * object slots.
  */
 static bool find_room(struct px_log *log, const struct px_report *report, const void *data,
 		      struct need *need)
@@ -517,7 +520,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
 	uint32_t reserved = log->capacity != 0 && !has_next_volume(log); /* for the last STOP */
 	struct px_log_stamps stamps = log->staged.stamps;
-	uint64_t behind;
+	uint64_t after;
 
 	need->begins_round = log->loops && log->staged.stamps.begun && slot == 0;
 	need->step = (struct step){0};
@@ -533,12 +536,11 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 		need->slots += PX_LOG_START_FILLERS;
 	if (slot + need->slots + reserved > log->header.nr_entries)
 		return false;
-	/* Not before it is written: the registry slot that it takes may be that of an entry still there. */
+	/* Make object slots only after the write: they may be in use by an entry that is staged now. */
 	if (log->nr_staged > 0 && log->nr_staged + need->slots > log->stage_size)
 		return true;
-	behind = log->staged.end + need->slots;
-	return find_contexts(log, report, data,
-			     behind > log->capacity ? behind - log->capacity : 0);
+	after = log->staged.end + need->slots;
+	return find_contexts(log, report, data, after > log->capacity ? after - log->capacity : 0);
 }
 
 /* What is laid out from here on needs these slots of the registry for as long as it is there. */
@@ -626,7 +628,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 	log->staged.nr_events++;
 	log->staged.nr_shortened += need->step.shortened != 0;
 	log->staged.shortened_ns += need->step.shortened * PX_LOG_TICK_NS;
-	/* OVERFLOW is older than what stands before it. */
+	/* OVERFLOW is older than the events before it. */
 	if (report->time_ns > log->staged.last_ns)
 		log->staged.last_ns = report->time_ns;
 }
@@ -657,7 +659,7 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 	return PX_LOG_TAKEN;
 }
 
-/* Its slot was kept, in the volume and in the stage.  If it is lost in a failed write, it comes with the next. */
+/* Volume and stage have a reserved slot for STOP.  If a write fails, the next one repeats it. */
 void px_log_stage_stop(struct px_log *log)
 {
 	static const int automatic = 1;

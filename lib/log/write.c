@@ -17,7 +17,7 @@
 
 /* Files. */
 
-/* The program may put a file of its own in the log's place at any time: it is looked for ahead of each step. */
+/* The program may close the descriptor and reuse its number at any time: check it before each step. */
 static int write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
 {
 	const char *from = data;
@@ -27,7 +27,7 @@ static int write_all(struct px_log *log, const void *data, size_t size, uint64_t
 		int error;
 
 		PX_TESTPOINT("log.write.before");
-		error = px_log_hold(log);
+		error = px_log_ensure_descriptor(log);
 		if (error)
 			return error;
 		written = pwrite(log->fd, from, size, (off_t)offset);
@@ -45,14 +45,14 @@ static int write_all(struct px_log *log, const void *data, size_t size, uint64_t
 	return 0;
 }
 
-/* Make a part of the file zeros that may have held something else; its space stays allocated. */
+/* Fill a part of the file with zeros; its space stays allocated. */
 static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 {
 	static const char zeros[ZERO_CHUNK];
 	int error;
 
 	PX_TESTPOINT("log.write.before");
-	error = px_log_hold(log);
+	error = px_log_ensure_descriptor(log);
 	if (error || size == 0 ||
 	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 		      (off_t)size) == 0)
@@ -67,13 +67,13 @@ static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 	return error;
 }
 
-/* The slots behind are written before they are committed, so what they hold does not matter. */
+/* Clean a volume up to its slots.  These are written before a commit, so their contents do not matter. */
 static int clean_volume(struct px_log *log, uint64_t offset)
 {
 	uint64_t end = offset + log->layout.slots;
 	uint64_t size;
 	struct stat status;
-	int error = px_log_hold(log);
+	int error = px_log_ensure_descriptor(log);
 
 	if (error)
 		return error;
@@ -86,13 +86,13 @@ static int clean_volume(struct px_log *log, uint64_t offset)
 			return error;
 	}
 	PX_TESTPOINT("log.write.before");
-	error = px_log_hold(log);
+	error = px_log_ensure_descriptor(log);
 	if (error)
 		return error;
 	return size >= end || ftruncate(log->fd, (off_t)end) == 0 ? 0 : errno;
 }
 
-/* Registry slots. */
+/* Object slots. */
 
 static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
 			const struct px_log_object *exact)
@@ -114,7 +114,7 @@ static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	static const struct px_txtb_object unused;
 	int error = 0;
 
-	/* A thread may have left one slot for another: it must not stand in both. */
+	/* A thread may have moved to another slot: it must not be in both. */
 	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
 		if (!volume->context[i].is_stale)
 			continue;
@@ -156,8 +156,8 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 }
 
 /*
- * The event types that were opened since the last time.  One that is not ready may become so, with others behind
- * it; all ahead of it are written.
+ * types_done moves up to the first type that is not ready.  Types after it are written, too, and a later call
+ * checks them again.
  */
 int px_log_write_names(struct px_log *log)
 {
@@ -190,8 +190,8 @@ static size_t list_modules(const struct px_log *log, char *text)
 }
 
 /*
- * A list that is in the file only in part is worse than none; and of a process that is gone, the one that was seen
- * last is better.
+ * If the write fails, the log has no list: a part of a list is worse than none.  If the target is gone, the last list
+ * stays.
  */
 int px_log_write_modules(struct px_log *log)
 {
@@ -212,7 +212,7 @@ int px_log_write_modules(struct px_log *log)
 	return error;
 }
 
-/* Rows that do not change, and sums that do: what a reader finds is of one instant, but for a writer that dies here. */
+/* Rows never change, but counts do.  If the writer dies here, the counts in the file are of two moments. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns)
 {
 	struct px_wrapper_sum wrapper;
@@ -240,7 +240,7 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 	return write_all(log, &header, sizeof(header), offset);
 }
 
-/* The image's header last: with it the volume is there. */
+/* Write the header of the image last: with it the volume exists. */
 int px_log_begin_volume(struct px_log *log, uint64_t position)
 {
 	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
@@ -259,7 +259,7 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
-/* What the log's writer itself puts into a checkpoint: how it will stand when all that is staged is written. */
+/* Fill in the log's part of a checkpoint: the state after all staged events are written. */
 static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
 	const struct px_log_cursor *staged = &log->staged;
@@ -289,7 +289,7 @@ void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint
 	px_checkpoint_file_keep(log->checkpoint_file, checkpoint);
 }
 
-/* What can fail stands ahead of it.  The serial counts commits that are in the file: each has its checkpoint. */
+/* Everything else that can fail comes before this.  Each commit in the file has a serial, and a checkpoint with it. */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 {
 	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
@@ -310,7 +310,7 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 	return error;
 }
 
-/* The oldest record that is left when all up to end is written. */
+/* The oldest record that remains after writing up to end. */
 static uint64_t first_left(const struct px_log *log, uint64_t end)
 {
 	uint64_t first = log->staged.first;
@@ -328,7 +328,7 @@ static uint64_t first_left(const struct px_log *log, uint64_t end)
 	return first;
 }
 
-/* The oldest events are given up in the section, before anything of theirs is overwritten. */
+/* Commit that the oldest events are lost, before their slots are overwritten. */
 static int give_up_oldest(struct px_log *log)
 {
 	uint64_t end = log->staged.end > log->spoiled ? log->staged.end : log->spoiled;
@@ -348,7 +348,7 @@ static int give_up_oldest(struct px_log *log)
 	return error;
 }
 
-/* For who comes after us: what the file may hold besides what is committed. */
+/* For recovery: what the file may hold that is not committed. */
 
 static void note_spoiled(struct px_log *log, uint64_t end)
 {
@@ -368,7 +368,7 @@ static uint64_t entry_offset(const struct px_log *log, uint64_t position)
 	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
 }
 
-/* The viewer stops there. */
+/* The viewer stops at this position. */
 static int hide_entries(struct px_log *log, uint64_t position)
 {
 	static const uint32_t no_context = 0;
@@ -377,8 +377,8 @@ static int hide_entries(struct px_log *log, uint64_t position)
 }
 
 /*
- * A volume ends early: for our reader, and for the viewer, where older entries would follow, also when the
- * next round has passed the place.
+ * End a volume early, for our reader and for the viewer.  The viewer must not find older entries after the hole, even
+ * after the next round has passed it.
  */
 static int write_hole(struct px_log *log)
 {
@@ -400,8 +400,8 @@ static int write_hole(struct px_log *log)
 }
 
 /*
- * After clear: the viewer finds nothing, then the section, then all is made clean.  Further volumes are when
- * they are begun again.
+ * After clear: hide all entries from the viewer, then commit, then clean the first volume.  Further volumes are cleaned
+ * when they begin again.
  */
 int px_log_empty_file(struct px_log *log)
 {
@@ -433,7 +433,7 @@ int px_log_empty_file(struct px_log *log)
 	return 0;
 }
 
-/* It is a filler of the beginning, in any round; and the oldest entry may be another one. */
+/* The first entry is a filler, in any round.  In a later round, the oldest entry is another one. */
 int px_log_show_first(struct px_log *log)
 {
 	const uint32_t no_thread = PX_NO_THREAD;
@@ -447,8 +447,8 @@ int px_log_show_first(struct px_log *log)
 }
 
 /*
- * What is staged stands in one volume.  What the viewer sees there now, of the round before or of a write that
- * failed, is hidden until all is written.
+ * All staged entries are in one volume.  The slots may hold entries of the round before, or of a failed write: hide
+ * them from the viewer until all is written.
  */
 static int write_entries(struct px_log *log)
 {
@@ -457,13 +457,13 @@ static int write_entries(struct px_log *log)
 	uint64_t first = entry_offset(log, log->stage_position);
 	bool overwrites = log->loops && log->stage_position >= log->capacity;
 	bool hides = overwrites || log->stage_position < log->spoiled;
-	uint32_t behind = (slot + log->nr_staged) % log->header.nr_entries;
+	uint32_t after = (slot + log->nr_staged) % log->header.nr_entries;
 	int error = 0;
 
 	if (hides)
 		error = hide_entries(log, log->stage_position);
 	if (!error && overwrites)
-		error = write_header(log, offset, behind);
+		error = write_header(log, offset, after);
 	if (!error && log->staged.end < log->spoiled)
 		error = hide_entries(log, log->staged.end);
 	if (!error)
@@ -487,7 +487,7 @@ static bool begins_volume(const struct px_log *log)
 	return px_log_volume_number(&log->header, log->stage_position) >= log->nr_begun;
 }
 
-/* Another process may end unseen: it is looked at while it runs, with the 1st, 2nd, 4th, 8th ... write. */
+/* Another process may end at any time: list its modules while it runs, at the 1st, 2nd, 4th, 8th ... write. */
 static void write_remote_modules(struct px_log *log)
 {
 	uint64_t serial = log->commit.serial;
@@ -510,7 +510,7 @@ static int write_staged(struct px_log *log)
 	if (error)
 		return error;
 	if (log->nr_staged == 0) {
-		/* What could not be written need not be there, so this may fail too. */
+		/* No event depends on this, so it may fail. */
 		if (log->stage_position < log->spoiled && !begins_volume(log))
 			hide_entries(log, log->stage_position);
 		return 0;
@@ -542,8 +542,8 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
 	commit->flush_error = log->first_error;
 }
 
-/* Behind what was staged, in the volume where that stands, or at the beginning of the next. */
-static void move_on(struct px_log *log)
+/* The write succeeded: continue after the staged entries, in this volume or in the next. */
+static void keep_staged(struct px_log *log)
 {
 	px_log_volume_of(log, log->stage_position)->stamps = log->staged.stamps;
 	log->written = log->staged;
@@ -555,16 +555,16 @@ static void move_on(struct px_log *log)
 		log->spoiled = 0;
 }
 
-/* What was staged is lost.  A volume that was left stays left: its registry is not known any more. */
-static void move_back(struct px_log *log)
+/* The write failed: the staged events are lost.  Never return to an earlier volume: its objects are forgotten. */
+static void drop_staged(struct px_log *log)
 {
 	log->nr_lost += log->staged.nr_events - log->written.nr_events;
 	if (log->staged.has_stop && !log->written.has_stop)
-		log->nr_lost--; /* it comes with the next */
-	/* Contexts may have changed hands, even if no entry was written. */
+		log->nr_lost--; /* the next write repeats STOP */
+	/* Object slots may have other objects now, even if no entry was written. */
 	if (log->staged.end > log->spoiled)
 		log->spoiled = log->staged.end;
-	if (log->loops) /* these are counted already */
+	if (log->loops) /* these are counted as lost already */
 		px_log_take_heads(log, log->stage_position, log->staged.end);
 	log->written.first = log->commit.first;
 	log->written.nr_overwritten = log->staged.nr_overwritten;
@@ -577,7 +577,7 @@ static void move_back(struct px_log *log)
 static int write_and_commit(struct px_log *log, const struct px_log_state *state)
 {
 	int error = write_staged(log);
-	/* Not before: what give_up_oldest() has committed is in the file. */
+	/* Copy it only now: give_up_oldest() may have committed. */
 	struct px_log_commit in_file = log->commit;
 	uint32_t nr_names, nr_wrappers;
 
@@ -590,7 +590,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
-		nr_names = log->commit.nr_names; /* those are in the file, and come with the next */
+		nr_names = log->commit.nr_names; /* in the file: the next commit has them */
 		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
 		log->commit.nr_names = nr_names;
@@ -606,15 +606,15 @@ int px_log_write(struct px_log *log, const struct px_log_state *state)
 	PX_TESTPOINT("log.write.begin");
 	px_log_stage_stop(log);
 	note_spoiled(log, log->staged.end > log->spoiled ? log->staged.end : log->spoiled);
-	error = px_log_hold(log);
+	error = px_log_ensure_descriptor(log);
 	if (!error)
 		error = write_and_commit(log, state);
 	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
 	log->open = 0;
 	if (error)
-		move_back(log);
+		drop_staged(log);
 	else
-		move_on(log);
+		keep_staged(log);
 	note_spoiled(log, log->spoiled);
 	if (error && !log->first_error)
 		log->first_error = error;

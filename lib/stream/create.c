@@ -441,5 +441,5 @@ void px_stream_drop(struct px_stream *stream)
 {
 	px_shm_retire(&stream->view.mapping);
 	if (stream->logging.log)
-		px_log_let_go(stream->logging.log);
+		px_log_close_descriptor(stream->logging.log);
 }

@@ -207,7 +207,7 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 	if (!wait_for_log(id, stream))
 		return EINVAL;
 	logging->is_flushing = true;
-	if (px_log_hold(logging->log) == 0)
+	if (px_log_ensure_descriptor(logging->log) == 0)
 		px_checkpoint_file_note_path(logging->checkpoint_file,
 					     px_log_descriptor(logging->log));
 	heads = px_view_heads(&stream->view);
