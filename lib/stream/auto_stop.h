@@ -17,8 +17,8 @@
  *	REPORTED	`reported` is the run			the next run: NONE
  *
  * Clear leads to NONE, except from REPORTED.  A STOP that is DUE may be MARKED as well.  It is not QUEUED if it
- * is REPORTED when the reader takes the record.  The filter at the stop is the current filter; if that has changed
- * since the stop, run.is_filtered holds the answer.
+ * is REPORTED when the reader takes the record.  Until the filter changes, the filter at the stop is the current one.
+ * After a change, run.is_filtered records whether it had STOP.
  *
  * The stream leaves AUTO_FULL, too: to RUNNING when it has room again and is armed, to STOPPED when it is empty and
  * not armed.

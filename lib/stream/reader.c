@@ -365,11 +365,9 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 		if ((int64_t)(lost - first) < 0)
 			first = lost;
 		oldest = jump(reader, i, margin);
-		cursor->last_counter =
-			lost; /* a lower bound, if the survivor is overwritten, too */
+		cursor->last_counter = lost; /* a lower bound for the next record */
 		if ((int64_t)(oldest - reader->cut) > 0)
-			reader->cut =
-				oldest; /* only forward, even if a later lap is of other rings */
+			reader->cut = oldest; /* only forward, also for other rings */
 	}
 	if (!lapped)
 		return false;

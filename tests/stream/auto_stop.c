@@ -256,8 +256,12 @@ START_TEST(auto_stop_in_a_checkpoint_is_reported_once)
 
 	become_full();
 	read_all();
+	restart();
+	become_full();
+	read_all();
 	px_auto_stop_save(&stop, in_hand, &checkpoint);
 	px_auto_stop_load(&next, &checkpoint);
+	ck_assert(!px_auto_stop_report(&next, in_hand ? FIRST_RUN : FIRST_RUN + 1));
 	ck_assert_int_eq(px_auto_stop_report(&next, px_auto_stop_due(&view, state_word())),
 			 in_hand);
 }
