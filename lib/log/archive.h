@@ -7,9 +7,10 @@
  * kind has a structure of its own, with struct px_archive as its first member.
  *
  * Everything in a file is hostile input.  Reading uses large preads on a private duplicate of the
- * descriptor.  So truncating the file causes an end and no signal, and files of any size need the same
- * memory.  Only a text is first converted in memory.  Opening reads the object registry and no events,
- * except for a text.  The time scale of a foreign trace file is found when its first event is read.
+ * descriptor.  So a file that is truncated while it is read simply ends, and causes no signal.  Files of
+ * any size need the same memory, except for a text, which is first converted in memory.  Opening reads
+ * the object registry and no events, except for a text.  The time scale of a foreign trace file is found
+ * when its first event is read.
  *
  * The caller locks (handle.h).
  */
@@ -24,7 +25,7 @@
 #include "ring/report.h"
 #include "ring/wrapper_stats.h"
 
-/* An object of the object registry in the file. */
+/* An object in the object registry of the file. */
 struct px_archive_object {
 	uint32_t handle;
 	uint32_t type;

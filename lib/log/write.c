@@ -67,7 +67,7 @@ static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 	return error;
 }
 
-/* Clean a volume up to its slots.  These are written before a commit, so their contents do not matter. */
+/* Clean a volume, except for its slots: they are always written before they are committed. */
 static int clean_volume(struct px_log *log, uint64_t offset)
 {
 	uint64_t end = offset + log->layout.slots;

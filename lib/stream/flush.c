@@ -12,7 +12,7 @@
 #include "stream/handle.h"
 
 #define AGE_NS 1000000000     /* the longest that an event waits for a flush */
-#define ROUND_NS (AGE_NS / 4) /* of the thread's sleep: for the age; all else wakes it up */
+#define ROUND_NS (AGE_NS / 4) /* the thread sleeps no longer, to check the age */
 #define PENDING_NS 50000
 #define PAUSES_MAX 40000      /* some seconds */
 #define STACK_BYTES (1 << 20) /* for a namer, which may read debugging information */
@@ -23,7 +23,7 @@
 struct flush {
 	unsigned long id;
 	struct px_stream *stream;
-	bool is_last;	/* the identifier is closed, or there was none: use no lock */
+	bool is_last;	/* the stream ends: no lock is needed */
 	bool gives_up;	/* at the first error */
 	bool has_bound;
 	uint64_t bound; /* a counter: stop after it */
@@ -280,7 +280,7 @@ static int complete(struct flush *flush, enum px_log_end end)
 
 	px_stream_log_state(stream, false, &state);
 	px_sigxfsz_hold(&signals);
-	/* First of all: a child made by fork closes the log that it finds here. */
+	/* Reset it first: a child made by fork closes the log that it finds here. */
 	px_write_once(&stream->logging.log, NULL);
 	error = px_log_complete(log, &state, end);
 	px_sigxfsz_release(&signals);

@@ -338,7 +338,7 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 
 /*
  * No event is older than the stream.  A hostile writer may store an older counter, and its time could be below 0:
- * then all later events of a log would be at the end of time.
+ * as an unsigned number it would be later than all other events of a log.
  */
 static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
 {
