@@ -9,7 +9,7 @@
 
 #if PX_HAS_CPURINGS
 
-/* Of the size that every kernel takes.  Who is watched already is told so by an error. */
+/* Every kernel accepts the size 32.  The call fails, without harm, if the area is already registered. */
 struct rseq *px_cpu_area_ensure(void)
 {
 	struct rseq *area = px_cpu_area();
@@ -21,53 +21,53 @@ struct rseq *px_cpu_area_ensure(void)
 	return area;
 }
 
-/* What a sequence is to do, and has done. */
-struct order {
-	uint64_t nr_claims; /* slots from head on that get this word but for the position, */
-	uint64_t low;
-	uint64_t advance;   /* and that are reserved */
-	uint64_t saved;	    /* this tail is no bound any more, */
+/* Input of a sequence; the sequence changes it if a slot is held. */
+struct request {
+	uint64_t nr_claims; /* slots to write, from head on */
+	uint64_t low;	    /* their new word, without the position */
+	uint64_t advance;   /* slots to reserve */
+	uint64_t saved;	    /* tail with saved first_lost: it does not stop the sequence, */
 	uint64_t has_saved; /* if this is 1 */
 };
 
-_Static_assert(offsetof(struct order, low) == 8 && offsetof(struct order, advance) == 16 &&
-		       offsetof(struct order, saved) == 24 &&
-		       offsetof(struct order, has_saved) == 32 && PX_SLOT_VOID == 4,
+_Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, advance) == 16 &&
+		       offsetof(struct request, saved) == 24 &&
+		       offsetof(struct request, has_saved) == 32 && PX_SLOT_VOID == 4,
 	       "the sequence below");
 
 /*
- * Any number of slots.  Where one is held, the order becomes: reserve up to it, and make those ahead of it void.
- * That is in the same sequence: until another one came to it the slot could be free, and a claim be left over there,
- * of somebody who knows nothing of it; reserved without another look, it would be his for as long as he lives.
+ * Take any number of slots.  If a slot is held, the request becomes: reserve up to and including it, and make the slots
+ * before it void.  The same sequence does that.  In a second sequence the slot could meanwhile be free, with a leftover
+ * claim: without the recheck, that claim would hold the slot until its owner exits.
  */
-static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct order *given,
+static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at)
 {
-	struct order order = *given;
+	struct request request = *given;
 	uint64_t high, slot, scratch;
 	uint32_t outcome;
 
 	/* clang-format off */
 	__asm__ __volatile__(
 		PX_SEQUENCE_BEGIN
-		/* Is there room, or is this the tail that is no bound any more? */
+		/* Is there room, or was first_lost saved for this tail? */
 		PX_STEP "movq %c[tail_at](%[control]), %[slot]\n\t"
 		PX_STEP "movq %[head], %[scratch]\n\t"
 		"subq %[slot], %[scratch]\n\t"
 		"subq %[least], %[scratch]\n\t"
 		"cmpq %[width], %[scratch]\n\t"
 		"jae 69f\n\t"
-		"subq 24+%[order], %[slot]\n\t"
-		"cmpq 32+%[order], %[slot]\n\t"
+		"subq 24+%[request], %[slot]\n\t"
+		"cmpq 32+%[request], %[slot]\n\t"
 		"jae 6f\n"
 		"69:\n\t"
-		/* The counter into one register, so that there is another to work with. */
+		/* Put the counter into one register, which frees the other. */
 		PX_STEP "shlq $32, %%rdx\n\t"
 		"orq %%rdx, %%rax\n\t"
 		/* Are the slots free? */
 		"xorl %k[slot], %k[slot]\n"
 		"70:\n\t"
-		"cmpq %[order], %[slot]\n\t"
+		"cmpq %[request], %[slot]\n\t"
 		"jae 73f\n\t"
 		"leaq (%[head],%[slot]), %[scratch]\n\t"
 		"movq %[scratch], %%rdx\n\t"
@@ -85,22 +85,22 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 		"71:\n\t"
 		PX_STEP "incq %[slot]\n\t"
 		"jmp 70b\n"
-		/* This one is not. */
+		/* This slot is held. */
 		"72:\n\t"
-		PX_STEP "movq %[slot], %[order]\n\t"
-		"movq $4, 8+%[order]\n\t"
+		PX_STEP "movq %[slot], %[request]\n\t"
+		"movq $4, 8+%[request]\n\t"
 		"leaq 1(%[slot]), %[scratch]\n\t"
-		"movq %[scratch], 16+%[order]\n"
-		/* Their words. */
+		"movq %[scratch], 16+%[request]\n"
+		/* Write the slot words. */
 		"73:\n\t"
 		"xorl %k[slot], %k[slot]\n"
 		"74:\n\t"
-		"cmpq %[order], %[slot]\n\t"
+		"cmpq %[request], %[slot]\n\t"
 		"jae 75f\n\t"
 		"leaq (%[head],%[slot]), %[scratch]\n\t"
 		"movq %[scratch], %%rdx\n\t"
 		"shlq $25, %[scratch]\n\t"
-		"orq 8+%[order], %[scratch]\n\t"
+		"orq 8+%[request], %[scratch]\n\t"
 		"andq %[mask], %%rdx\n\t"
 		"leaq (%%rdx,%%rdx,2), %%rdx\n\t"
 		"shlq $4, %%rdx\n\t"
@@ -110,42 +110,43 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 		"75:\n\t"
 		"movq %c[extra_at](%[control]), %[extra]\n\t"
 		"movq %[head], %[scratch]\n\t"
-		"addq 16+%[order], %[scratch]\n\t"
+		"addq 16+%[request], %[scratch]\n\t"
 		PX_SEQUENCE_END("%[scratch]")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [slot] "=&r"(slot), [scratch] "=&r"(scratch),
-		  [outcome] "=&r"(outcome), [order] "+m"(order)
+		  [outcome] "=&r"(outcome), [request] "+m"(request)
 		: PX_SEQUENCE_INPUTS
 		: "memory", "cc");
 	/* clang-format on */
-	*given = order;
+	*given = request;
 	return (enum px_outcome)outcome;
 }
 
 /*
- * Where the record at tail is the next to go, its counter is saved, and the sequence goes on while the tail is the
- * same: else another one may have come to be the next (C4).
+ * If the record at tail is about to be overwritten, save its counter and repeat the sequence.  The sequence goes on
+ * only if tail is still the same, because the saved counter belongs to that record (C4).
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation)
 {
 	struct px_bound bound = px_bound_of(ring, n, limit);
-	struct order order = {.nr_claims = n, .low = px_word(0, tid, PX_SLOT_CLAIMED), .advance = n};
-	enum px_outcome outcome = run(ring, cpu, &order, bound, reservation);
+	struct request request = {
+		.nr_claims = n, .low = px_word(0, tid, PX_SLOT_CLAIMED), .advance = n};
+	enum px_outcome outcome = run(ring, cpu, &request, bound, reservation);
 
 	while (outcome == PX_NO_ROOM && limit == 0) {
-		order.saved = px_load_acquire(&ring->control->tail);
-		order.has_saved = 1;
-		px_ring_save_first_lost(ring, order.saved);
-		outcome = run(ring, cpu, &order, bound, reservation);
+		request.saved = px_load_acquire(&ring->control->tail);
+		request.has_saved = 1;
+		px_ring_save_first_lost(ring, request.saved);
+		outcome = run(ring, cpu, &request, bound, reservation);
 	}
 	if (outcome != PX_TAKEN)
 		return outcome;
 	PX_TESTPOINT("ring.reserve.done");
-	if (order.advance > 1)
-		px_fetch_add(&ring->control->extra, order.advance - 1);
-	if (order.nr_claims < n) {
-		px_ring_skip(ring, reservation->position + order.nr_claims);
+	if (request.advance > 1)
+		px_fetch_add(&ring->control->extra, request.advance - 1);
+	if (request.nr_claims < n) {
+		px_ring_skip(ring, reservation->position + request.nr_claims);
 		return PX_HELD;
 	}
 	PX_TESTPOINT("ring.claim.done");
@@ -164,7 +165,7 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation)
 {
 	(void)ring, (void)cpu, (void)n, (void)limit, (void)tid, (void)reservation;
-	return PX_DISTURBED; /* nobody has an area */
+	return PX_DISTURBED; /* no thread has an area */
 }
 
 #endif

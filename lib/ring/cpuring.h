@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring that belongs to one CPU: its writers are the threads of any process that run on that CPU, so no two of them
- * are at it at the same time, and what would take locked instructions in ring.h takes none here.  Behind config.h.
+ * A ring that belongs to one CPU.  Its writers are the threads of any process that run on that CPU, so no two of them
+ * write head at the same time.  Reserve and claim need no locked instructions here.  Include config.h first.
  *
- * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions whose last one, the store of head,
- * makes them count.  A thread that is interrupted among them by another thread or by a handler, or is moved to
- * another CPU, finds itself behind them, and begins anew.  Everything else is as in ring.h, for writers and readers:
- * the record is written and committed outside of the sequence, by the owner of the claim, wherever it runs then.
+ * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions that take effect with the last one,
+ * the store of head.  If the kernel preempts the thread in the sequence, moves it to another CPU, or runs a signal
+ * handler, the thread leaves the sequence and begins again.  Everything else is as in ring.h, for writers and readers.
+ * The owner of the claim writes and commits the record outside of the sequence, on any CPU.
  *
- * What is different:
+ * The differences to ring.h:
  *
- *	C1  Only sequences on its CPU move head and claim slots.  Nobody exchanges these words: who has no such
- *	    area, or runs on a CPU without a ring, writes elsewhere (segment.h).
- *	C2  A sequence that was not finished leaves claims behind, or void slots, at head and beyond.  Nobody has
- *	    reserved there, so they hold nothing, and the next sequence takes the slots: their position tells.
- *	C3  Such a slot may stand where the oldest record of a ring that loops was.  So a reader can find that one
- *	    lapped though head is not beyond it yet: it is lost as if head were.
- *	C4  first_lost is kept ahead of the sequence that overwrites (R5).
- *	C5  The store of head is no barrier for loads behind it.  So a writer that finds the stream running may have
- *	    a reservation that nobody sees yet; who stops a stream, or changes its filter, has all CPUs pass a barrier
- *	    (membarrier.h), and then it is seen.
+ *	C1  Only sequences on this CPU move head and claim slots.  No thread exchanges these words.  A thread without
+ *	    an rseq area, or on a CPU without a ring, writes to a shared ring (take.h).
+ *	C2  An unfinished sequence leaves claims or void slots behind, at head and beyond.  These positions are not
+ *	    reserved, so such slots hold nothing, and the next sequence takes them: it knows them by their position.
+ *	C3  Such a slot may have replaced the oldest record of a ring that loops.  A reader can then find that record
+ *	    lapped although head is not beyond it yet.  The record is lost, as in a lap.
+ *	C4  first_lost is saved before the sequence that overwrites (R5).
+ *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
+ *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
+ *	    all CPUs pass a barrier (membarrier.h).  After that it sees the reservation.
  *
- * A child of vfork() has the memory of its parent, and that thread's area, but the kernel does not watch it there
- * until it is told to: px_cpu_area_ensure().
+ * A child of vfork() has the memory of its parent and that thread's area, but the kernel does not watch the area for
+ * the child until the child registers it: px_cpu_area_ensure().
  */
 #ifndef PX_RING_CPURING_H
 #define PX_RING_CPURING_H
@@ -42,7 +42,7 @@
 struct rseq;
 #endif
 
-/* The area of the calling thread, as its C library has registered it; NULL: there is none. */
+/* The rseq area that the C library has registered for the calling thread; NULL: none. */
 PX_INLINE struct rseq *px_cpu_area(void)
 {
 #if PX_HAS_CPURINGS
@@ -58,12 +58,12 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * The same, and the kernel watches it: also in a child of vfork(), and in what that makes by fork().
- * Async-signal-safe; errno is kept.  A system call.
+ * The same, and make sure that the kernel watches it, also in a child of vfork() and in the children of that child.
+ * Async-signal-safe; keeps errno.  Makes a system call.
  */
 struct rseq *px_cpu_area_ensure(void);
 
-/* Where a thread runs.  With an area, a sequence checks the number; without one, it may be wrong the next moment. */
+/* The CPU of a thread.  With an area, the sequence checks the number; without one, it may be out of date. */
 struct px_cpu {
 	uint32_t number;
 	struct rseq *area;
@@ -84,26 +84,26 @@ PX_INLINE struct px_cpu px_cpu_of(struct rseq *area)
 }
 
 enum px_outcome {
-	PX_TAKEN,    /* reserved, and claimed */
-	PX_NO_ROOM,  /* the ring is bounded */
-	PX_HELD,     /* reserved, but a sleeper has one of the slots: none is claimed */
-	PX_DISTURBED /* nothing was done: look again where the thread runs */
+	PX_TAKEN,    /* reserved and claimed */
+	PX_NO_ROOM,  /* the ring is bounded and full */
+	PX_HELD,     /* reserved, but another thread holds a slot: none is claimed */
+	PX_DISTURBED /* nothing was done: read the CPU again and retry */
 };
 
 /*
- * Reserve n slots of the ring of this CPU, and claim them for tid.  limit as of px_ring_reserve().  The counter is
- * that of the hardware.
+ * Reserve n slots of the ring of this CPU, and claim them for tid.  limit as for px_ring_reserve().  The clock is
+ * always PX_CLOCK_HARDWARE.
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation);
 
-/* One slot, where nothing is in the way.  False: nothing was done. */
+/* Take one slot in the usual case.  False: the case is another one, and nothing was done. */
 PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu, uint64_t limit,
 				   uint32_t tid, struct px_reservation *reservation);
 
 /*
- * When head - tail is so much that it is not simply taken: from `least` on, for `width` values, unsigned.  A bounded
- * ring has no room there; in one that loops the record at tail is the next to go, and C4 comes first.
+ * The values of head - tail for which the sequence stops: `width` values from `least` on, unsigned.  A bounded ring has
+ * no room then.  In a ring that loops, the record at tail is about to be overwritten, and C4 must be done first.
  */
 struct px_bound {
 	uint64_t least, width;
@@ -118,7 +118,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 
 #if PX_HAS_CPURINGS
 
-/* Test builds list the instructions ahead of which a thread may be disturbed: check_cpuring.c puts traps there. */
+/* Test builds list the instructions before which a thread may be disturbed, for tests/support/traps.c. */
 #ifdef PX_TESTPOINTS
 #define PX_STEP "77:\n\t.pushsection px_steps, \"aw\"\n\t.quad 77b\n\t.popsection\n\t"
 #else
@@ -126,11 +126,11 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 #endif
 
 /*
- * A sequence is what stands from 1 to 2, and 4 is where the kernel lets go on who was disturbed in it.  The counter
- * comes first: until the end nobody can reserve ahead of us, so along the ring counters do not fall (R2), and what
- * follows need not wait for it.  It is fenced against what was loaded before, as in clock.h.
+ * The sequence is between labels 1 and 2.  At label 4 the kernel resumes a thread that was disturbed in it.  The
+ * counter is read first: no other thread can reserve before the sequence ends, so along the ring counters do not fall
+ * (R2), and the instructions after it need not wait for it.  A fence orders it after earlier loads, as in clock.h.
  *
- * Registers: rdx:rax has the counter from the begin on, unless the user of these pieces puts it elsewhere.
+ * rdx:rax holds the counter from the begin on, unless the code between these macros moves it.
  */
 /* clang-format off */
 #define PX_SEQUENCE_BEGIN                                                                          \
@@ -150,13 +150,13 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	"jne 5f\n\t"                                                                               \
 	PX_STEP "movq %c[head_at](%[control]), %[head]\n\t"
 
-/* head is what the ring's becomes: only now it counts.  Behind it, the ways out that lead here without that. */
+/* Store head, which completes the sequence.  After that come the exits of a sequence that was not completed. */
 #define PX_SEQUENCE_END(head)                                                                      \
 	PX_STEP "movq " head ", %c[head_at](%[control])\n"                                         \
 	"2:\n\t"                                                                                   \
 	"movl %[done], %[outcome]\n\t"                                                             \
 	"jmp 9f\n\t"                                                                               \
-	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1: with this in front, who jumps here is the kernel */   \
+	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, and the signature that the kernel requires before 4 */ \
 	".long %c[signature]\n"                                                                    \
 	"4:\n"                                                                                     \
 	"5:\n\t"                                                                                   \
@@ -168,7 +168,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	"7:\n\t"                                                                                   \
 	"movl %[held], %[outcome]\n"                                                               \
 	"9:\n\t"                                                                                   \
-	"movq $0, %c[sequence_at](%[area])\n\t" /* its memory may go */
+	"movq $0, %c[sequence_at](%[area])\n\t" /* the descriptor may be unmapped */
 
 #define PX_SEQUENCE_INPUTS                                                                         \
 	[control] "r"(ring->control), [slots] "r"(ring->slots), [area] "r"(cpu.area),              \
@@ -182,11 +182,11 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	[extra_at] "i"(offsetof(struct px_ring_control, extra)),                                   \
 	[tail_at] "i"(offsetof(struct px_ring_control, tail))
 
-_Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4, "sequences know that");
+_Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4, "the sequences depend on it");
 
 /*
- * One slot.  `low` is its word but for the position.  A claim of another position is somebody's; one of this position
- * is left over (C2).  With PX_HELD nothing was done, not even reserved: px_cpuring_take() is for that.
+ * Take one slot.  `low` is the slot word without the position.  A claim with another position has an owner; a claim
+ * with this position is a leftover (C2).  With PX_HELD nothing was done, not even reserved: call px_cpuring_take().
  */
 PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_cpu cpu,
 					  uint64_t low, struct px_bound bound,
@@ -250,7 +250,7 @@ PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu
 	return true;
 #else
 	(void)ring, (void)cpu, (void)limit, (void)tid, (void)reservation;
-	return false; /* nobody has an area */
+	return false; /* no thread has an area */
 #endif
 }
 

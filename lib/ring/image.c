@@ -9,7 +9,7 @@
 #define NR_FILLERS 3
 #define LONGEST_GAP (UINT64_C(1) << 30) /* ticks: well below half the range of a stamp */
 
-/* What is taken out of a ring, before it becomes an image. */
+/* What was read from a ring, before it becomes an image. */
 struct harvest {
 	struct px_txtb_entry *entry;
 	uint64_t *counter;
@@ -29,7 +29,7 @@ static void copy_entry(const struct px_ring *ring, uint64_t position, struct px_
 		to[i] = px_read_once(from + i);
 }
 
-/* Copy the record at position.  False if it was overwritten meanwhile, or is none: it would end behind head. */
+/* Copy the record at position.  False if it was overwritten during the copy, or would end after head: no record. */
 static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t head, uint64_t word,
 			struct harvest *harvest, uint32_t *nr_slots)
 {
@@ -50,8 +50,8 @@ static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t 
 }
 
 /*
- * Oldest first.  Where a writer overtakes, what was taken before is older than what it overwrote,
- * so it goes too: the copy has no gap.
+ * Copy all records, oldest first.  If a writer overtakes, discard the records copied so far: they are older than the
+ * overwritten ones, and the copy must have no gap.
  */
 static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 {
@@ -92,7 +92,7 @@ static void find_contexts(struct harvest *harvest)
 	harvest->nr_contexts = n;
 }
 
-/* The threads of the events; one that left the table again goes without its name. */
+/* The threads of the events.  A thread that has left the thread table has no name. */
 static void take_threads(const struct px_threads *objects, struct harvest *harvest)
 {
 	for (uint32_t i = 0; i < harvest->nr_contexts; i++) {
@@ -104,7 +104,7 @@ static void take_threads(const struct px_threads *objects, struct harvest *harve
 		*object = (struct px_object){.handle = harvest->context[i], .type = PX_TXTB_THREAD};
 		snprintf(object->name, sizeof(object->name), "unknown thread %x", object->handle);
 	}
-	if (harvest->nr_objects == 0) /* the fillers need somebody */
+	if (harvest->nr_objects == 0) /* the fillers need a thread */
 		harvest->object[harvest->nr_objects++] = (struct px_object){
 			.handle = PX_NO_THREAD, .type = PX_TXTB_THREAD, .name = "no event"};
 }
@@ -126,7 +126,7 @@ static void take_types(const struct px_typelist *list, struct harvest *harvest)
 	}
 }
 
-/* The shortest tick from the stream's own up on which no pause is longer than LONGEST_GAP. */
+/* The shortest tick, not below the stream's own, on which no pause is longer than LONGEST_GAP. */
 static unsigned int choose_shift(const struct harvest *harvest, unsigned int shift)
 {
 	uint64_t longest = 0;

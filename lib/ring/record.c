@@ -39,7 +39,7 @@ void px_record_write_more(const struct px_ring *ring, const struct px_reservatio
 	PX_TESTPOINT("record.write.more");
 }
 
-/* True if all further slots belong to the record under this word. */
+/* True if all further slots belong to the record with this word. */
 static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
@@ -86,7 +86,7 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	uint32_t n = px_record_slots(length);
 
 	record->id = body3 & 0xFFFF;
-	/* Sets of ids, here and in logs, have no place for others. */
+	/* Sets of ids, here and in logs, have no room for other ids. */
 	if (px_unlikely(record->id >= PX_EVENT_IDS))
 		return false;
 	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !more_words_fit(ring, position, word, n)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event <-> slots of a ring.
+ * Convert between one event and slots of a ring.
  *
- * The first 16 bytes of the data are the info words of the entry, so that the viewer shows them;
- * each further slot holds 56 bytes: 16 in its entry and 40 in its slot.  What POSIX wants and TXTB
- * has no room for (the whole counter, address, pthread_t, pid, lengths) stands in the slot.
+ * The first 16 bytes of the data are the info words of the entry, so that the viewer shows them.  Each
+ * further slot holds 56 bytes: 16 in its entry and 40 in its slot.  What POSIX requires and TXTB has no
+ * room for (the whole counter, address, pthread_t, pid, lengths) is in the slot.
  */
 #ifndef PX_RING_RECORD_H
 #define PX_RING_RECORD_H
@@ -23,22 +23,22 @@
 #define PX_SLOT_BYTES (sizeof(struct px_slot) + sizeof(struct px_txtb_entry))
 
 enum px_record_flags {
-	PX_RECORD_TRUNCATED = 1, /* the data was cut when it was recorded */
+	PX_RECORD_TRUNCATED = 1, /* the data was truncated when it was recorded */
 	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
-	PX_RECORD_SILENT = 4,	 /* only its marks are reported */
-	PX_RECORD_CALL = 8,	 /* of a wrapper: the id is that of a call, the data are laid out as calls.h says */
-	PX_RECORD_BEGINS = 16,	 /* the call begins to wait, */
-	PX_RECORD_ENDS = 32	 /* and has done so */
+	PX_RECORD_SILENT = 4,	 /* readers report only its marks */
+	PX_RECORD_CALL = 8,	 /* by a wrapper: id of a call, data as in calls.h */
+	PX_RECORD_BEGINS = 16,	 /* the call begins to wait */
+	PX_RECORD_ENDS = 32	 /* the wait has ended */
 };
 
-/* What a reader reports ahead of the START that ends an automatic stop, or of a FLUSH_START during one. */
+/* What a reader reports before the START that ends an automatic stop, or before a FLUSH_START during one. */
 struct px_marks {
-	uint64_t first_dropped; /* counter of the first event lost meanwhile; 0: none was */
-	uint32_t stopped;	/* the run whose automatic STOP is to be reported; 0: of none */
+	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
+	uint32_t stopped;	/* report the automatic STOP of this run; 0: none */
 	uint32_t gap;		/* 1: report OVERFLOW and RESUME (when first_dropped is not 0) */
 };
 
-/* An event on its way into a ring. */
+/* An event to be recorded. */
 struct px_event {
 	uint32_t id;
 	uint32_t flags; /* enum px_record_flags */
@@ -52,7 +52,7 @@ struct px_event {
 	uint32_t priority; /* TXTB priority word */
 };
 
-/* An event out of a ring. */
+/* An event that was read from a ring. */
 struct px_record {
 	uint64_t counter;
 	uint64_t address;
@@ -63,12 +63,12 @@ struct px_record {
 	uint32_t length; /* bytes of data recorded, marks included */
 	uint32_t extra;	 /* low 32 bits of the control's extra before this record */
 	uint32_t nr_slots;
-	uint32_t context;  /* TXTB: handle of the thread; 0: the reader made the event */
+	uint32_t context;  /* TXTB: handle of the thread; 0: synthesized by the reader */
 	uint32_t priority; /* TXTB priority word */
 	uint32_t cpu;
 };
 
-/* Slots for a record with so much data. */
+/* Slots of a record with this length of data. */
 PX_INLINE uint32_t px_record_slots(size_t length)
 {
 	if (px_likely(length <= PX_RECORD_FIRST_BYTES))
@@ -77,7 +77,7 @@ PX_INLINE uint32_t px_record_slots(size_t length)
 			      PX_RECORD_MORE_BYTES);
 }
 
-/* Bytes that such a record takes in a ring. */
+/* Bytes of such a record in a ring. */
 PX_INLINE uint64_t px_record_size(uint64_t length)
 {
 	return (uint64_t)px_record_slots((size_t)length) * PX_SLOT_BYTES;
@@ -87,41 +87,40 @@ PX_INLINE uint64_t px_record_size(uint64_t length)
 #define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
 
 /*
- * Write the event into n claimed slots.  cpu goes into the entry.  n is
- * px_record_slots(event->length).
+ * Write the event into n claimed slots.  n is px_record_slots(event->length).  The entry gets cpu.
  */
 PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
 			       uint32_t n, const struct px_event *event, uint32_t shift,
 			       uint32_t cpu);
 
-/* The part beyond the first 16 bytes. */
+/* Write the data after the first 16 bytes. */
 void px_record_write_more(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
 			  const struct px_event *event, uint32_t stamp, uint32_t cpu);
 
 /*
- * Copy the record that a look found at position under this word, and at most capacity bytes of its
- * data. False if it was overwritten meanwhile, or is not a record at all (the memory is hostile
+ * Copy the record that px_ring_look() found at position with this word, and at most capacity bytes of its
+ * data.  False if it was overwritten during the copy, or is no record at all (the memory is hostile
  * input).
  */
 bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
 		    struct px_record *record, void *data, size_t capacity);
 
-/* True if all of its slots still hold the record that was found at position under this word. */
+/* True if all n slots still hold the record that was found at position with this word. */
 bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
 
-/* The counter alone; to be checked with px_ring_unchanged(). */
+/* Only the counter; check it with px_ring_unchanged(). */
 PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].counter);
 }
 
-/* Likewise its flags (enum px_record_flags) alone. */
+/* Only the flags (enum px_record_flags); check them in the same way. */
 PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].body[3]) >> 16 & 0xFFFF;
 }
 
-/* Entries are written in pairs of words. */
+/* Entries are written as pairs of words. */
 typedef uint64_t px_pair __attribute__((may_alias));
 
 PX_INLINE px_pair px_pair_of(uint32_t first, uint32_t second)
@@ -159,7 +158,7 @@ PX_INLINE uint64_t px_bytes_8(const unsigned char *p)
 	return value;
 }
 
-/* The first 16 bytes of the data, zeros behind a shorter one; without a call of memcpy. */
+/* The first 16 bytes of the data, padded with zeros; without a call of memcpy(). */
 PX_INLINE void px_first_bytes(const void *data, size_t length, uint64_t bytes[2])
 {
 	const unsigned char *p = data;

@@ -10,24 +10,24 @@
 
 /* Events lost since the stream was created or cleared. */
 struct px_loss {
-	uint64_t overwritten; /* by newer ones */
-	uint64_t dropped;     /* there was no room */
-	uint64_t abandoned;   /* their writers did not finish them */
+	uint64_t overwritten; /* by newer events */
+	uint64_t dropped;     /* no room in the stream */
+	uint64_t abandoned;   /* not finished by their writers */
 };
 
-/* What is reported: a record, or an event that the reader makes. */
+/* What a reader returns: a record, or a synthesized event. */
 struct px_report {
 	struct px_record record;
 	uint64_t time_ns; /* CLOCK_REALTIME scale; px_stream_next() and archives fill it in */
 	size_t length;	  /* bytes of data recorded for the application */
 	size_t copied;	  /* bytes of it in the caller's buffer */
-	uint64_t place;	  /* in an archive: 1 + where it stands; else not told */
+	uint64_t place;	  /* in an archive: 1 + its position; otherwise not set */
 };
 
 enum px_next {
 	PX_NEXT_EVENT,
 	PX_NEXT_NONE,
-	PX_NEXT_PENDING /* an event is on its way: ask again soon */
+	PX_NEXT_PENDING /* a writer has not committed its event: try again soon */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring/ring.h"
 
-#define ASKED_MAX 1024 /* threads; only in hostile memory there are more with claims in a ring */
+#define ASKED_MAX 1024 /* threads with claims in a ring; there are more only in hostile memory */
 
 #ifdef PX_TESTPOINTS
 void (*px_testpoint_hook)(const char *name);
@@ -13,9 +13,8 @@ void px_ring_init(const struct px_ring *ring)
 }
 
 /*
- * The slot at tail may be void; then the first record behind it is the first that is lost.  Only
- * what can be overwritten soon is looked at: later records have their own moment, and a counter
- * that is too late by a few voids is still the counter of the first record lost.
+ * If the slot at tail is void, the first record after it is the first lost one.  Search only 64 slots, which can be
+ * overwritten soon: each later record gets its own call.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 {
@@ -25,7 +24,7 @@ void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 
 		if (px_word_ahead_of(word, p) != 0 || px_word_state(word) == PX_SLOT_FREE ||
 		    px_word_state(word) == PX_SLOT_CLAIMED)
-			return; /* overwritten, and kept by who did it; or not written yet */
+			return; /* overwritten, and saved by that writer; or not written yet */
 		if (px_word_state(word) != PX_SLOT_HEAD)
 			continue;
 		px_raise_to(&ring->control->first_lost, px_read_once(&slot->counter));
@@ -34,7 +33,7 @@ void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 	}
 }
 
-/* What could be claimed must not stay claimed: later laps would stumble over it. */
+/* On failure no slot may stay claimed: writers of later laps could not claim it. */
 bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
 {
 	uint32_t i;
@@ -55,8 +54,8 @@ bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t 
 }
 
 /*
- * The slot is not ours to write, so the note is kept apart.  Two sleepers whose slots share a place
- * there can hide each other's notes; then the reader waits until it loses patience.
+ * Another thread owns the slot, so this is recorded in the control page.  Two slots may share an entry there, and the
+ * second overwrites the first.  Then the reader waits until its give-up timeout.
  */
 void px_ring_skip(const struct px_ring *ring, uint64_t position)
 {
@@ -64,7 +63,7 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 	PX_TESTPOINT("ring.skip.done");
 }
 
-/* R7, and then the slots, so that who sees these void sees that. */
+/* `extra` (R7) before the slots: a reader that sees a void slot also sees the new `extra`. */
 void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
 	px_fetch_add(&ring->control->extra, UINT64_C(1));
@@ -153,17 +152,17 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 		uint64_t head = px_load_acquire(&ring->control->head);
 		uint64_t seen = px_read_once(word);
 
-		/* What is not below head may be claimed again for this position, even by this tid (C2 in cpuring.h). */
+		/* At or above head the same thread may claim the position again (C2 in cpuring.h). */
 		if (px_word_state(seen) != PX_SLOT_CLAIMED || px_word_ahead_of(seen, head) >= 0)
 			continue;
 		asked += asked == 0 || px_word_tid(seen) != tid;
-		/* "dead" is no answer for the next slot: the tid may have come again meanwhile (R6) */
+		/* Do not keep the answer "dead" for the next slot: a new thread may have this tid now (R6). */
 		if (!is_alive || px_word_tid(seen) != tid)
 			is_alive = alive(px_word_tid(seen));
 		tid = px_word_tid(seen);
 		if (is_alive)
 			continue;
-		/* The claim's own position, void: no reader takes that for a record. */
+		/* Void, with the position of the claim: no reader takes it for a record. */
 		if (px_compare_exchange(word, seen, (seen & ~(uint64_t)7) | PX_SLOT_VOID))
 			nr_freed++;
 	}

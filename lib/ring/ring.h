@@ -7,27 +7,27 @@
  *
  *	control		px_ring_control, one page
  *	image		TXTB header, object registry, one 32-byte entry a slot (txtb.h)
- *	slots		px_slot, 48 bytes a slot: who has it, and what TXTB has no room for
+ *	slots		px_slot, 48 bytes a slot: its owner, and what TXTB has no room for
  *
- * A *position* is a free-running 64-bit count of slots; slot index = position mod nr_slots, and
- * nr_slots is a power of two.  [tail, head) are the positions reserved and not yet consumed; in a
- * looping ring head may be more than nr_slots beyond tail, and then the ring is *lapped*.
+ * A *position* is a free-running 64-bit count of slots.  The slot index is position mod nr_slots, and
+ * nr_slots is a power of two.  The positions in [tail, head) are reserved and not yet consumed.  In a
+ * ring that loops, head may be more than nr_slots beyond tail: the ring is *lapped*.
  * Positions and counters are compared by difference only.
  *
- * The way of a record of n slots:
+ * A writer records n slots in four steps:
  *
  *	reserve		head: h -> h + n by compare-exchange, with a counter read between the load of
  *			head and the exchange.  So counters never fall along the ring.
  *	claim		each slot word -> {position, CLAIMED, tid}, from any state but CLAIMED, and never
- *			from a newer position.  If one cannot be had the others become VOID, that one is
- *			noted in `skipped`, and the writer tries elsewhere.
+ *			from a newer position.  If a slot cannot be claimed, the writer makes the others
+ *			VOID, notes that slot in `skipped`, and reserves other slots.
  *	write		entries and slots, plain stores
  *	commit		slot words -> {position, MORE}, the first one last -> {position, HEAD}
  *
- * This is how rings are written that any CPU may write.  Where a ring belongs to one CPU, reserve and claim are another
- * way to the same: cpuring.h, which tells what is different.
+ * Shared rings, which any CPU may write, work in this way.  In a ring that belongs to one CPU, reserve and claim are
+ * different, with the same result: see cpuring.h.
  *
- * Who may do what at the same time:
+ * What may run at the same time:
  *
  *			reserve..commit	 look/copy  consume  step over	reclaim
  *	reserve..commit	    yes		   yes	      yes      yes	  yes
@@ -36,34 +36,36 @@
  *
  * Progress: reserve is lock-free (an exchange fails only because another one succeeded); claim,
  * write, commit, void and look are wait-free in the number of slots.  Nothing here makes a system
- * call.  A writer that dies or sleeps anywhere keeps at most its own slots; it stops nobody.
+ * call.  A writer that is killed or preempted at any point keeps at most its own slots.  It stops no
+ * other thread.
  *
- * Who writes what (each group has its own cache lines):
+ * The writers of each member (each group has its own cache lines):
  *
  *	head, extra, given_up,
  *	dropped			writers
  *	tail			the reader
- *	first_lost		the writer that overwrites the record at tail, and the reader in its
- *				place (it is only ever raised)
+ *	first_lost		the writer that overwrites the record at tail, or the reader for it
+ *				(the value only rises)
  *	skipped			writers
- *	slot, entry		the thread whose tid is in the CLAIMED word; word: claim, reclaim
+ *	slot, entry		the thread with the tid in the CLAIMED word; word: claim, reclaim
  *
  * Invariants:
  *
  *	R1  Only the owner of a claim writes the slot, until it commits or voids.  (claim exchange)
  *	R2  Along a ring counters do not fall.  (head is loaded before the counter is read, and
  *	    exchanged after it)
- *	R3  A copy whose word was {p, HEAD} before and is the same after is whole.  (commit, claim)
+ *	R3  A copy is whole if the slot word was {p, HEAD} before it and is the same after it.
+ *	    (commit, claim)
  *	R4  A bounded ring never overwrites [tail, head).  (edge free)
- *	R5  When position tail is overwritten, first_lost already is its counter or later.
+ *	R5  When position tail is overwritten, first_lost is already its counter or later.
  *	R6  A claim of a living thread is never taken away.
- *	R7  head - extra is the number of records, less what is in flight: a reservation adds its
- *	    further slots to extra after the exchange, and the first one if it is given up.
+ *	R7  head - extra is the number of records, apart from those in flight: a writer adds its
+ *	    further slots to extra after the exchange, and the first slot if it gives up.
  *
  * Edges (release end -> acquire end; the tags stand at both ends in the code):
  *
  *	commit	writer's store of HEAD		-> reader's first load of the word
- *	claim	writer's fence after the claim	-> reader's fence before its second look at the word
+ *	claim	writer's fence after the claim	-> reader's fence before its second load of the word
  *	free	reader's store of tail		-> writer's load of tail before it reserves
  *	lost	writer's store of first_lost	-> reader's load of it after it saw the lap
  *	window	controller's store of the state	-> writer's load of the state (segment.h)
@@ -72,12 +74,12 @@
  *	attach	registry's generation store	-> trace point's load of it (registry.h)
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
  *	name	name entry's READY store	-> load of the entry's word (names.h)
- *	object	store of the place's word	-> load of it (threads.h)
+ *	object	store of the entry's word	-> load of it (threads.h)
  *	type	list entry's READY store	-> load of the entry's word (typelist.h)
  *
- * Fork does nothing to a ring: it is shared memory, and the parent's half-done records are finished
- * by the parent.  Signal handlers may reserve inside a record of the thread they interrupt; if a
- * small ring laps onto that record, the handler's event is tried elsewhere and then given up.
+ * fork() changes nothing in a ring: it is shared memory, and the parent finishes its own records.
+ * A signal handler may reserve slots while the thread that it interrupts writes a record.  If a small
+ * ring laps onto that record, the handler tries other slots, and then gives its event up.
  */
 #ifndef PX_RING_RING_H
 #define PX_RING_RING_H
@@ -101,7 +103,7 @@ enum px_slot_state {
 	PX_SLOT_CLAIMED = 1,
 	PX_SLOT_HEAD = 2, /* committed: first slot of a record */
 	PX_SLOT_MORE = 3, /* committed: a further slot */
-	PX_SLOT_VOID = 4  /* reserved, and given up without a record */
+	PX_SLOT_VOID = 4  /* reserved, then given up: no record */
 };
 
 /* A slot word: state in bits 0-2, tid of the owner in 3-24, low 39 bits of the position above. */
@@ -124,7 +126,7 @@ PX_INLINE uint32_t px_word_tid(uint64_t word)
 	return word >> PX_WORD_TID_SHIFT & PX_WORD_TID_MASK;
 }
 
-/* How far the word is beyond the position, in slots, as far as 39 bits tell; negative: behind. */
+/* Slots from the position to the position in the word, by the low 39 bits; negative: the word is older. */
 PX_INLINE int64_t px_word_ahead_of(uint64_t word, uint64_t position)
 {
 	uint64_t tag = position << PX_WORD_POSITION_SHIFT;
@@ -133,7 +135,7 @@ PX_INLINE int64_t px_word_ahead_of(uint64_t word, uint64_t position)
 	       PX_WORD_POSITION_SHIFT;
 }
 
-/* What a slot holds beside its word.  In further slots of a record, counter and body are data. */
+/* In the further slots of a record, counter and body hold data. */
 struct px_slot {
 	uint64_t word;
 	uint64_t counter;
@@ -145,22 +147,22 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t extra;	   /* slots that begin no record: head - extra counts records */
-	uint64_t given_up; /* events that found no slot to claim, however often they tried */
-	uint64_t dropped;  /* events that found no room in the stream */
+	uint64_t given_up; /* events lost because all attempts to claim slots failed */
+	uint64_t dropped;  /* events lost because the stream had no room */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
-	/* by position: 1 + a position whose writer went elsewhere */
+	/* by position mod PX_RING_SKIPS: 1 + a position that its writer could not claim */
 	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * By wrapper (wrapper_stats.h): calls made here, also those that were lost or not wanted.  Exact but for what a
-	 * migration in between takes.
+	 * By wrapper (wrapper_stats.h): calls made on this CPU, also those that were lost or filtered out.  A count
+	 * may be lost if a thread migrates while it counts.
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 };
 
 _Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
 
-/* Where the parts of one ring are in this process. */
+/* The parts of one ring, at their addresses in this process. */
 struct px_ring {
 	struct px_ring_control *control;
 	struct px_txtb_entry *entries;
@@ -183,8 +185,8 @@ PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
 }
 
 /*
- * The ring at this address.  nr_slots, a power of two, must be the caller's own, checked copy: the
- * memory is not asked.
+ * The ring at this address.  nr_slots is a power of two.  Pass a checked copy, never a value from the
+ * shared memory.
  */
 PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
 {
@@ -204,7 +206,7 @@ PX_INLINE void *px_ring_image(const struct px_ring *ring)
 	return (char *)ring->control + PX_RING_IMAGE_OFFSET;
 }
 
-/* Make a ring of zeroed memory: a valid, empty image. */
+/* Turn zeroed memory into a ring with a valid, empty image. */
 void px_ring_init(const struct px_ring *ring);
 
 /* Writers. */
@@ -212,21 +214,21 @@ void px_ring_init(const struct px_ring *ring);
 struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
-	uint64_t extra; /* the control's extra just before */
+	uint64_t extra; /* value of the control's extra before this reservation */
 };
 
 /*
- * Reserve n slots.  limit != 0 bounds the ring: at most limit slots may be reserved and not
- * consumed, and false says that there is no room.  limit == 0 loops.
+ * Reserve n slots.  If limit is not 0, at most limit slots may be reserved and not consumed; return
+ * false if there is no room.  If limit is 0, the ring loops.
  */
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation);
 
-/* Claim all slots for tid.  False: one of them was not to be had, and those that were are VOID. */
+/* Claim all slots for tid.  False: a slot could not be claimed, and the others are VOID. */
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
 
-/* A reservation leads to no record: its claimed slots, all or none, become void. */
+/* Give up a reservation: nr_claimed is the number of its slots, or 0; these become void. */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /* Make claimed slots void. */
@@ -241,57 +243,57 @@ PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uin
 enum px_look {
 	PX_LOOK_EMPTY,	   /* at head */
 	PX_LOOK_RECORD,	   /* a committed record begins here */
-	PX_LOOK_NOTHING,   /* no record begins here, and none will: pass */
-	PX_LOOK_CLAIMED,   /* its writer is at work: the tid is in the word */
-	PX_LOOK_UNCLAIMED, /* reserved; its writer has yet to claim it */
+	PX_LOOK_NOTHING,   /* no record begins here, and none will: skip the slot */
+	PX_LOOK_CLAIMED,   /* a writer works on it: its tid is in the word */
+	PX_LOOK_UNCLAIMED, /* reserved, but not yet claimed */
 	PX_LOOK_LAPPED	   /* overwritten */
 };
 
-/* What is at the position, below this head; *word is the word that says so. */
+/* What is at the position, which is not above head.  *word is the slot word that was read. */
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word);
 
-/* True if the word is still the same, so that what was copied since the look is whole (R3). */
+/* True if the word has not changed since px_ring_look(): then a copy made in between is whole (R3). */
 PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, uint64_t word)
 {
-	/* EDGE claim acquire: a byte of the next owner is seen only with its claim */
+	/* EDGE claim acquire: if the copy has a byte of the next owner, the load below sees its claim */
 	px_read_fence();
 	return px_read_once(&ring->slots[position & ring->mask].word) == word;
 }
 
-/* All below position is consumed: its slots are free. */
+/* Free all slots below position. */
 PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 {
 	px_store_release(&ring->control->tail, position); /* EDGE free release */
 }
 
 /*
- * The oldest position that can still be there, behind a lap: the first record at or after head -
- * nr_slots + margin, or head if there is none.  Passes over slots in flight.
+ * The position where a reader goes on after a lap: the first record at or after head - nr_slots + margin, or head if
+ * there is none.  Skips slots in flight.
  */
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 
 /*
- * Free the slots in [position, head) that a dead thread claimed for one record, from the given one
- * on. Returns the position behind it.
+ * Free the slots that a dead thread claimed for one record, from position on.  Return the position
+ * after them.
  */
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 
-/* Free all slots whose owners are dead, wherever they are.  Returns how many there were. */
+/* Free all slots with dead owners, in the whole ring.  Return their number. */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
 /* Cold parts of the writers' side. */
 
 /*
- * The record at tail is about to be overwritten: keep its counter (R5).  For the writer that does
- * it, and for a reader that cannot know whether that writer has come so far.
+ * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that
+ * overwrites it calls this.  So does a reader that cannot know whether the writer has done it.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail);
 
 /* Claim more than one slot. */
 bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
 
-/* Tell the reader that nobody will claim this position any more. */
+/* Record for the reader that no thread will claim this position any more. */
 void px_ring_skip(const struct px_ring *ring, uint64_t position);
 
 void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
@@ -338,7 +340,7 @@ PX_INLINE bool px_ring_claim_one(const struct px_ring *ring, uint64_t position, 
 			return false;
 		if (px_unlikely(px_word_ahead_of(seen, position) > 0 &&
 				px_word_state(seen) != PX_SLOT_FREE))
-			return false; /* we slept, and were lapped */
+			return false; /* lapped while this thread was preempted */
 		PX_TESTPOINT("ring.claim.loaded");
 	} while (!px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_CLAIMED)));
 	PX_TESTPOINT("ring.claim.done");

@@ -175,7 +175,7 @@ bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 	return true;
 }
 
-/* The filter may change meanwhile; the window that was filled is the same then. */
+/* If only the filter changes, the window is the same, so the loop tries again. */
 void px_view_auto_stop(const struct px_view *view, uint64_t state)
 {
 	uint64_t now = state;
@@ -189,7 +189,7 @@ void px_view_auto_stop(const struct px_view *view, uint64_t state)
 	}
 }
 
-/* A reader of the bytes passes a slot over as long as its type, in the first word, is 0. */
+/* The type, in the first word, is stored last: readers of the image skip an object with type 0. */
 static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_object *object)
 {
 	uint32_t words[sizeof(*object) / sizeof(uint32_t)];
@@ -201,7 +201,7 @@ static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_ob
 	px_store_release(to, words[0]);
 }
 
-/* In the image's registry of each ring; threads in the first half of it, types in the second. */
+/* Write the object into the image of each ring: threads in the first half of the registry, types in the second. */
 static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_object_type type,
 		    uint32_t handle, uint32_t priority, const char *name)
 {
@@ -225,7 +225,7 @@ void px_view_add_thread(const struct px_view *view, const struct px_object *obje
 		object->handle, object->priority, object->name);
 }
 
-/* A type has a slot of its own, so all who make it known write the same there. */
+/* Each type has its own slot, so all threads that register it write the same bytes there. */
 void px_view_add_type(const struct px_view *view, unsigned int id, const char *name)
 {
 	struct px_typelist *types = &view->segment->types;

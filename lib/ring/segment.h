@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared memory of one stream: what is fixed when it is created, its state word and filters,
- * what was dropped, its objects, its rings.
+ * The shared memory of one stream: what is fixed at its creation, its state word and filters, its
+ * counts of lost events, its threads and event types, and its rings.
  *
  * The state word decides whether an event is recorded.  It changes as a whole, by compare-exchange
- * or exchange.  It holds two versions: that of the filter is raised by each change of the filter,
- * that of the window by each state that a controller sets (not by taking the armed bit away, which
- * no writer looks at).  So a writer that finds the word unchanged knows that nothing happened in
- * between:
+ * or exchange.  It holds two versions.  Each change of the filter raises the version of the filter.
+ * Each state that a controller sets raises the version of the window; to clear the armed bit does
+ * not, because no writer reads that bit.  So if a writer finds the word unchanged, nothing happened
+ * in between:
  *
  *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
- *			if only the filter is another, test that one; else give the slots up
+ *			if only the filter has changed, test the new one; otherwise give the slots up
  *			and begin anew
- *	stop		exchange the word for STOPPED, see to writers of CPUs' own rings (C5 in cpuring.h),
- *			then take the counter of STOP
+ *	stop		exchange the word for STOPPED, make writers of CPUs' own rings pass a barrier
+ *			(C5 in cpuring.h), then take the counter of STOP
  *	start		record START, then store RUNNING
- *	filter		write the next of four sets, exchange the word, see to the same, then record FILTER
+ *	filter		write the next of four sets, exchange the word, do the same barrier, then record
+ *			FILTER
  *
- * A writer that saw RUNNING the second time took its counter before stop took its own; one that saw
- * RUNNING the first time takes its counter after START has its own.  So START is first and STOP is
- * last, and an event recorded after FILTER was tested against the new set.
+ * A writer that loaded RUNNING the second time took its counter before stop took its own.  A writer
+ * that loaded RUNNING the first time takes its counter after START has its own.  So START is first,
+ * STOP is last, and an event recorded after FILTER was tested against the new set.
  *
- * A segment of zeros (a retired mapping, retire in shm.h) reads as ended.
+ * A segment of zeros (a retired mapping, see retire in shm.h) reads as ended.
  */
 #ifndef PX_RING_SEGMENT_H
 #define PX_RING_SEGMENT_H
@@ -38,12 +39,12 @@
 #include "ring/record.h"
 #include "ring/wrapper_stats.h"
 
-/* All rings of a stream, where they are in this process. */
+/* All rings of a stream, at their addresses in this process. */
 struct px_rings {
 	char *base;
 	size_t stride;
 	uint32_t nr_rings;
-	uint32_t nr_shared; /* the first ones; each other belongs to one CPU (cpuring.h) */
+	uint32_t nr_shared; /* these come first; each other ring belongs to one CPU (cpuring.h) */
 	uint32_t nr_slots;
 	uint32_t source; /* enum px_clock_source */
 	uint32_t shift;	 /* stamp = counter >> shift */
@@ -54,7 +55,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	return px_ring_at(rings->base + i * rings->stride, rings->nr_slots);
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x37747845636173) /* bumped with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x37747845636173) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -62,10 +63,10 @@ enum px_state {
 	PX_STATE_ENDED = 0,
 	PX_STATE_STOPPED = 1, /* created, or stopped by a call */
 	PX_STATE_RUNNING = 2,
-	PX_STATE_AUTO_FULL = 3 /* stopped by itself: no room for events */
+	PX_STATE_AUTO_FULL = 3 /* stopped automatically: no room for events */
 };
 
-/* Bits 0-3 state, 4 restart armed, 8-9 filter, 16-39 version of the filter, 40-63 of the window. */
+/* Bits 0-3 state, 4 restart armed, 8-9 filter, 16-39 version of the filter, 40-63 version of the window. */
 #define PX_STATE_ARMED UINT64_C(0x10)
 #define PX_STATE_FILTERS UINT64_C(0xFFFFFF0300)
 
@@ -79,20 +80,20 @@ PX_INLINE unsigned int px_state_filter(uint64_t word)
 	return word >> 8 & (PX_SEGMENT_FILTERS - 1);
 }
 
-/* True if nothing but the filter has changed in between. */
+/* True if the words differ in the filter only, or not at all. */
 PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 {
 	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
 }
 
-/* The next word, in a new window. */
+/* The word that opens a new window with this state. */
 PX_INLINE uint64_t px_state_next(uint64_t word, enum px_state state, bool armed)
 {
 	return ((word & ~UINT64_C(0xFF)) | (armed ? PX_STATE_ARMED : 0) | (uint64_t)state) +
 	       (UINT64_C(1) << 40);
 }
 
-/* The next word, with the next filter, in the same window. */
+/* The word with the next filter, in the same window. */
 PX_INLINE uint64_t px_state_next_filter(uint64_t word)
 {
 	uint64_t version = (word & PX_STATE_FILTERS & ~UINT64_C(0x300)) + (UINT64_C(1) << 16);
@@ -106,38 +107,38 @@ struct px_geometry {
 	uint32_t nr_rings;
 	uint32_t nr_shared; /* rings that any CPU writes; the others belong to CPU 0, 1, ... */
 	uint32_t nr_slots;
-	uint32_t event_slots; /* of the largest user event */
-	uint32_t user_limit;  /* reserved and not consumed by user events, at most */
+	uint32_t event_slots; /* slots of the largest user event */
+	uint32_t user_limit;  /* slots that user events may reserve before they are consumed */
 };
 
 /*
- * The runs of a stream, from a START to the next stop, and how the last one ended.  The controller's own; here,
- * because whoever completes the log of a dead one needs it (UFULL-2).
+ * The runs of a stream: a run is from a START to the next stop.  Only the controller uses this.  It is in the segment
+ * because another process needs it to complete the log of a dead controller (UFULL-2).
  */
 struct px_run {
-	uint32_t serial;      /* of the last run; 0: there was none */
-	uint32_t settled;     /* the run that needs no automatic STOP, whatever the state says */
-	uint32_t judged;      /* the run during whose automatic stop the filter was changed, */
-	uint32_t is_filtered; /* and whether the filter before had STOP in it */
+	uint32_t serial;      /* of the last run; 0: none */
+	uint32_t settled;     /* run that needs no automatic STOP, in any state */
+	uint32_t judged;      /* run with a change of the filter during its automatic stop, */
+	uint32_t is_filtered; /* and whether the filter before that change had STOP in it */
 };
 
 struct px_segment {
-	/* Written once, before the segment can be found. */
+	/* Written once, before other processes can find the segment. */
 	uint64_t magic;
 	uint64_t size;
 	struct px_geometry geometry;
-	uint32_t bounded; /* 0: loops */
+	uint32_t bounded; /* 0: the rings loop */
 	uint32_t source;  /* enum px_clock_source */
 	uint32_t shift;
 	uint32_t policy;   /* enum px_full_policy; this and the name are for stream_list.h */
 	uint64_t max_data; /* bytes */
 	char name[PX_TRACE_NAME_MAX + 1];
 
-	/* Controllers write it, and the writer that fills a bounded ring; all writers read it. */
+	/* Written by controllers, and by the writer that fills a bounded ring; all writers read it. */
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* enum px_waiting (wakeup.h) */
 
-	/* Counter of the first event since the last start that found no room.  How many did, the rings count. */
+	/* Counter of the first event since the last start that found no room.  The rings count such events. */
 	uint64_t first_dropped __attribute__((aligned(PX_CACHE_LINE)));
 
 	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));
@@ -147,11 +148,11 @@ struct px_segment {
 	struct px_typelist types;
 	struct px_wrapper_stats wrapper_stats;
 
-	/* Processes that came to be traced by being born (inherit.h): their words; 0: free. */
+	/* Words of the processes that inherited the stream (inherit.h); 0: free entry. */
 	uint64_t member[PX_SEGMENT_MEMBERS];
 };
 
-/* The rings begin on the page behind. */
+/* The rings begin on the next page. */
 #define PX_SEGMENT_RINGS_OFFSET                                                                    \
 	((sizeof(struct px_segment) + PX_RING_PAGE - 1) & ~(size_t)(PX_RING_PAGE - 1))
 
@@ -162,69 +163,69 @@ PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
 }
 
 /*
- * A segment as one process sees it: checked copies of what it needs, never read from the segment
- * again.  Never changed and never freed once it is published, since a signal can interrupt a writer
- * that uses it.
+ * A segment as one process sees it: checked copies of the fixed members, which are never read from the
+ * segment again.  A published view is never changed and never freed, since a signal handler may
+ * interrupt a writer that uses it.
  */
 struct px_view {
 	struct px_segment *segment;
 	struct px_rings rings;
 	struct px_geometry geometry;
-	uint64_t limit; /* of px_ring_reserve() for user events; 0: loops */
+	uint64_t limit; /* for px_ring_reserve() of user events; 0: loops */
 	uint64_t max_data;
-	uint32_t nr_own; /* rings of CPUs that this process may write to: all of them, or none */
+	uint32_t nr_own; /* rings of CPUs that this process may write to: all, or 0 */
 	struct px_mapping mapping;
 	uint32_t generation; /* of the registry slot */
 };
 
-/* START with its marks, and two largest user events: less would make a stream that fills itself. */
+/* START with its marks, and two largest user events: with less, START could fill the stream. */
 #define PX_GEOMETRY_LEAST_SLOTS(event_slots)                                                       \
 	(px_record_slots(sizeof(struct px_eventset) + sizeof(struct px_marks)) + 2 * (event_slots))
 
 /*
- * Slots that one of so many shared rings needs so that it holds min_bytes of records of any mix of sizes, and a
- * further largest user event, before it is full (ATTR-4, UFULL-9), and the control events beyond
- * that (UFULL-10). False if that is more than a ring can have.
+ * Compute the geometry of a stream with nr_rings shared rings.  Before a ring is full, it holds min_bytes of records of
+ * any mix of sizes and one more largest user event (ATTR-4, UFULL-9).  Control events have room beyond that (UFULL-10).
+ * False if a ring cannot have that many slots.
  */
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings);
 
-/* The bytes that it guarantees: given back as min_bytes they make the same geometry again. */
+/* The bytes that a ring guarantees: as min_bytes they lead to the same geometry again. */
 uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
 
-/* Make a stream of zeroed memory: stopped, empty, no filter.  Fills the view too. */
+/* Turn zeroed memory into a stream: stopped, empty, no filter.  Also fill the view. */
 void px_segment_init(const struct px_mapping *mapping, const struct px_geometry *geometry,
 		     bool bounded, uint64_t max_data, uint32_t source, uint32_t shift,
 		     struct px_view *view);
 
-/* Check a segment that somebody else made, fill the view.  False: not one of ours, or damaged. */
+/* Check a segment of another process, and fill the view.  False: not a segment, or damaged. */
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
-/* True if a ring has no room for a largest user event; if it loops: none without overwriting. */
+/* True if a ring has no room for a largest user event; if it loops: no room without overwriting. */
 bool px_view_is_full(const struct px_view *view);
 
-/* True if half of what user events may take of this ring is in use; of any ring: NULL. */
+/* True if more than half of the room for user events is in use, in this ring, or, with NULL, in any ring. */
 bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
 
-/* Slots reserved in all rings since the stream was made: changes with each event. */
+/* Slots reserved in all rings since the stream was created: changes with each event. */
 uint64_t px_view_heads(const struct px_view *view);
 
-/* Events that found no room since the stream was made. */
+/* Events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
 
-/* What was counted of wrapper i, in all rings, with the length of a tick; false behind the last. */
+/* Statistics of wrapper i, summed over all rings.  tick_ns: length of a tick.  False if there is no wrapper i. */
 bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 		     struct px_wrapper_sum *sum);
 
 /*
- * Let a bounded stream that runs in this state stop by itself, restart armed.  Whoever is first
- * does it.
+ * Stop a bounded stream automatically, with restart armed, if it still runs in the window of this state.  If several
+ * threads call this, the first one stops it.
  */
 void px_view_auto_stop(const struct px_view *view, uint64_t state);
 
 /*
- * Make a thread, or a named event type, known: in the table of its kind, and in the images of the rings
- * while they have room: half of it for each kind.
+ * Register a thread, or a named event type: in its table, and in the images of the rings while these have room.
+ * Half of that room is for threads, half for types.
  */
 void px_view_add_thread(const struct px_view *view, const struct px_object *object);
 void px_view_add_type(const struct px_view *view, unsigned int id, const char *name);

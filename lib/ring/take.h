@@ -43,8 +43,8 @@ PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 					      uint64_t limit, uint32_t tid,
 					      struct px_reservation *at)
 {
-	if (px_unlikely(!px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source,
-					 at)))
+	if (px_unlikely(
+		    !px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source, at)))
 		return PX_NO_ROOM;
 	return px_ring_claim(ring, at->position, n, tid) ? PX_TAKEN : PX_HELD;
 }

@@ -13,23 +13,23 @@
 
 #define ROUND_NS 50000000
 
-/* The barrier has failed once: a writer may overlook the flag. */
+/* The barrier has failed once, so a writer may miss the flag: sleep in rounds. */
 static uint32_t in_rounds;
 
 void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
 {
 	(void)px_exchange(flag, (uint32_t)what);
-	/* The constructor has registered the process; once more costs little, and is sure. */
+	/* The constructor has registered the process; to register again costs little. */
 	if (!px_membarrier_register() || !px_membarrier_all()) {
 		px_write_once(&in_rounds, 1);
 		px_full_fence();
 	}
-	/* EDGE wake release: the barrier above stands for the one the writers do without */
+	/* EDGE wake release: the barrier above replaces the barrier that writers do not have */
 }
 
 /*
- * futex_waitv is the one wait with a time limit that the kernel restarts after a handler with
- * SA_RESTART: its limit is absolute, so the same call can simply be made again.
+ * futex_waitv is the only wait with a time limit that the kernel restarts after a handler with
+ * SA_RESTART, because its limit is absolute.
  */
 static long wait_on(uint32_t *flag, const struct timespec *until)
 {
@@ -37,7 +37,7 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
 	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
-	/* Old kernels do not know the call, and filters of system calls refuse it as they like. */
+	/* Old kernels do not have the call, and system call filters may refuse it with any error. */
 	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
 		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
 				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);
@@ -45,8 +45,8 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 }
 
 /*
- * A cancellation in here takes effect at once: nothing is held, and no event is taken while we
- * wait.  One that was pending before is acted on first.
+ * A cancellation takes effect at once: while this thread waits, it holds nothing and takes no event.
+ * A cancellation that was already pending takes effect first.
  */
 static int cancellable(long (*call)(uint32_t *, const struct timespec *), uint32_t *flag,
 		       const struct timespec *until)
@@ -109,7 +109,7 @@ void px_wakeup_wake(uint32_t *flag)
 {
 	int saved_errno = errno;
 
-	/* The operation, flag = 0, and the wake are one: wakeup.h. */
+	/* One system call clears the flag and wakes the sleepers (wakeup.h). */
 	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
 		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {
 		px_exchange(flag, 0);

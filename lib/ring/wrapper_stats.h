@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a stream can see of the calls of its processes: the wrappers of a preloaded object, whether each found the
- * function that it stands for, and what it costs.  How often each was called is counted in the rings (ring.h).
+ * Statistics of the wrappers of a preloaded object: which wrappers there are, whether each found the function that it
+ * replaces, and what it costs.  The rings count the calls of each wrapper (ring.h).
  *
- * It stands in the stream's segment.  Rows are written by whoever records the first call, all at once; all processes
- * that have the same object write the same, so nobody waits for anybody.  The cost is measured where the calls are
- * made: of each 251st of a thread's calls, how long it took beyond the function itself.
+ * The statistics are in the stream's segment.  The first process that records a call writes all rows.  All processes
+ * with the same object write the same rows, so no process waits.  For every 251st call of a thread, the wrapper
+ * measures how much time it adds to the function.
  *
- * Async-signal-safe.  Hostile input for another user's process.
+ * Async-signal-safe.  The rows of another user's process are hostile input.
  */
 #ifndef PX_RING_WRAPPER_STATS_H
 #define PX_RING_WRAPPER_STATS_H
@@ -22,15 +22,14 @@ enum px_wrapper_state {
 	PX_WRAPPER_UNUSED = 0,	/* no row */
 	PX_WRAPPER_MISSING = 1, /* the C library has no such function */
 	PX_WRAPPER_INSTALLED = 2,
-	PX_WRAPPER_FOREIGN =
-		3 /* installed, and in front of another object that wraps the function too */
+	PX_WRAPPER_FOREIGN = 3 /* installed, before another object that wraps the function too */
 };
 
 struct px_wrapper_row {
 	uint32_t state;	  /* enum px_wrapper_state */
 	uint32_t call;	  /* enum px_call */
-	char symbol[40];  /* ends in a null, */
-	char version[24]; /* too: of the symbol behind it, or "" where it has none */
+	char symbol[40];  /* ends in a null */
+	char version[24]; /* of the wrapped symbol, or ""; ends in a null */
 };
 
 struct px_wrapper_cost {
@@ -38,7 +37,7 @@ struct px_wrapper_cost {
 	uint64_t ticks; /* of the stream's counter, all samples together */
 };
 
-/* A row with all that was counted of it, as a log has it. */
+/* A row with its counts, as logs store it. */
 struct px_wrapper_sum {
 	char symbol[40];
 	char version[24];
@@ -49,17 +48,17 @@ struct px_wrapper_sum {
 };
 
 struct px_wrapper_stats {
-	uint32_t nr_rows; /* written last; 0: not yet */
+	uint32_t nr_rows; /* stored last; 0: not yet written */
 	uint32_t reserved;
 	struct px_wrapper_row row[PX_WRAPPERS_MAX];
 	struct px_wrapper_cost cost[PX_WRAPPERS_MAX];
 };
 
-/* Put rows in, unless there are some. */
+/* Write the rows, unless the stream has some. */
 void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
 			    const struct px_wrapper_row *rows, uint32_t nr_rows);
 
-/* Row i, copied; false behind the last one, or where there is nothing of ours. */
+/* Copy row i.  False if there is no row i, or the memory is damaged. */
 bool px_wrapper_stats_read(const struct px_wrapper_stats *wrapper_stats, uint32_t i,
 			   struct px_wrapper_row *row, struct px_wrapper_cost *cost);
 

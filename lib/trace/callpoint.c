@@ -9,8 +9,8 @@
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
 
-/* The first call by a wrapper on this CPU: the stream learns its name, and what other wrappers there are. */
-static PX_COLD void introduce(const struct px_view *view, uint32_t id)
+/* The first call of a wrapper on this CPU: write the name of the call and the rows of all wrappers to the stream. */
+static PX_COLD void register_call(const struct px_view *view, uint32_t id)
 {
 	const struct px_wrapper_row *rows;
 	int saved_errno = errno;
@@ -26,8 +26,8 @@ static PX_COLD void introduce(const struct px_view *view, uint32_t id)
 }
 
 /*
- * Threads of one CPU at a time come here, so no lock prefix: one instruction cannot be torn by a switch.  So where
- * CPUs have rings of their own the page of that ring is taken, also by who may not write events there.
+ * Only threads of one CPU use this counter, and a context switch cannot split one instruction, so it needs no lock
+ * prefix.  So a call is counted in the CPU's own ring, even if this process may not write events there.
  */
 PX_INLINE uint64_t count(uint64_t *counter)
 {
@@ -41,9 +41,9 @@ PX_INLINE uint64_t count(uint64_t *counter)
 	return before;
 }
 
-/* A call that ends was counted, and introduced, when it began. */
-PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct px_event *event,
-		     struct px_cpu cpu)
+/* Count the call.  The end of a wait is not counted: its begin was. */
+PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
+			  const struct px_event *event, struct px_cpu cpu)
 {
 	const struct px_rings *rings = &view->rings;
 	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
@@ -51,7 +51,7 @@ PX_INLINE void enter(const struct px_view *view, uint32_t wrapper, const struct 
 
 	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
 	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))
-		introduce(view, event->id);
+		register_call(view, event->id);
 }
 
 static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
@@ -68,14 +68,14 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	px_emit_fill_identity(&event, address);
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
-		enter(view, wrapper, &event, cpu);
+		count_call(view, wrapper, &event, cpu);
 		px_emit(view, &event, cpu);
 	}
 }
 
 /*
- * As record(), for one stream and 16 bytes that are not cut: what nearly every call is.  Here the compiler knows that
- * it is one slot, and keeps the event in registers.
+ * Like record(), for one stream and 16 bytes that are not truncated: nearly every call.  The compiler knows here that
+ * the record has one slot, and keeps the event in registers.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)
@@ -91,7 +91,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	attached = px_load_acquire(&self->attached);
 	if (px_unlikely(!attached))
 		return;
-	/* Of a constant address, as a rule, the view is loaded while `attached` still is. */
+	/* The usual view has a constant address, so the CPU can load it before it has `attached`. */
 	if (px_likely(attached == 1))
 		view = px_load_acquire(&self->view[0]);
 	else
@@ -99,9 +99,9 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
 	if (px_unlikely(!view || view->max_data < sizeof(data))) {
-		const uint64_t kept[2] = {first, second}; /* so that `data` itself stays in registers */
+		const uint64_t copy[2] = {first, second}; /* keeps `data` in registers */
 
-		record(wrapper, call_at, kept, sizeof(kept), address);
+		record(wrapper, call_at, copy, sizeof(copy), address);
 		return;
 	}
 	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
@@ -110,7 +110,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	event.length = sizeof(data);
 	px_emit_fill_identity(&event, address);
 	cpu = px_emit_current_cpu();
-	enter(view, wrapper, &event, cpu);
+	count_call(view, wrapper, &event, cpu);
 	px_emit(view, &event, cpu);
 }
 
@@ -121,7 +121,7 @@ void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, siz
 	record(wrapper, call_at, data, length, address);
 }
 
-/* Streams of one machine use the same counter, as long as the kernel trusts it. */
+/* All streams of one machine use the same counter while the kernel trusts it, so any stream will do. */
 uint64_t px_callpoint_clock(void)
 {
 	struct px_self *self = &px_gate.self;

@@ -25,7 +25,7 @@ _Static_assert(offsetof(struct px_gate, self.quiet) ==
 		       offsetof(struct px_gate, shared.generation) + sizeof(uint32_t),
 	       "the words of the gate are neighbours");
 
-/* Several threads may come here at once; they all write the same; so does a child of vfork. */
+/* Several threads may run this at once, and a child of vfork: they all write the same. */
 static void identify(struct px_self *self)
 {
 	uint32_t pid = px_read_once(&self->forked_pid);
@@ -60,8 +60,8 @@ uint64_t px_process_find_incarnation(void)
 }
 
 /*
- * Views are never freed, so they come from chunks that only grow.  A handler may interrupt this
- * function and call it.
+ * Views are never freed, so chunks only fill up.  A signal handler may interrupt this function and call
+ * it.
  */
 struct view_chunk {
 	uint32_t used;
@@ -90,13 +90,13 @@ static struct px_view *allocate_view(void)
 	}
 }
 
-/* What a child finds here is its parent's (inherit.h). */
+/* A child finds the views of its parent here (inherit.h). */
 static struct px_inheritance inheritance;
 
-/* Put a view into its place.  False: another thread, or a handler, was quicker. */
+/* Insert a view.  False: another thread, or a handler, was first. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
-	/* A writer of a ring of a CPU does without the barrier that who stops the stream asks for (C5). */
+	/* To write rings of CPUs, this process must be reachable by the barrier of a stop (C5). */
 	if (view->rings.nr_rings > view->rings.nr_shared && px_membarrier_register())
 		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
@@ -108,7 +108,7 @@ static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 	return true;
 }
 
-/* Our place in our table, by which others know that it is ours (shared_names.h). */
+/* Enter this process in its table, so that others know that it uses the table (shared_names.h). */
 static void enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
@@ -116,7 +116,7 @@ static void enter_shared_names(void)
 	px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
 }
 
-/* This table is ours, unless there is one. */
+/* Use this table, unless this process has one. */
 static void use_shared_names(struct px_shared_names_ref *ref)
 {
 	px_shared_names_keep(ref); /* first: fork may come at once */
@@ -134,12 +134,13 @@ static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
 }
 
 /*
- * What we record has to mean in the stream what it means here: so its table of names is ours, or
- * becomes ours.
+ * An event id must mean the same in the stream and in this process.  So the stream's shared name table is the table of
+ * this process, or becomes it.
  *
- * That is done without the registry's lock, so whoever makes a further stream for us at the same time has to come to
- * the same table: he looks at the streams that there are, and then at what we have attached.  We attach, and then look
- * whether the stream is still there: if not, he may have seen neither, and chosen another one.
+ * This happens without the registry's lock.  A controller that creates another stream for this process at the same
+ * time must choose the same table: it checks the existing streams, and then the table that this process has attached.
+ * This process attaches, and then checks that the stream still exists.  If not, the controller may have seen neither,
+ * and may have chosen another table.
  */
 static int share_names(uint32_t index, const struct px_registry_slot *slot)
 {
@@ -162,7 +163,7 @@ static int share_names(uint32_t index, const struct px_registry_slot *slot)
 	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
 }
 
-/* 0, also if somebody else was quicker: then look again.  Else why the stream cannot be had. */
+/* Return 0, also if another thread was first: then check again.  Otherwise return the error. */
 static int attach(struct px_self *self, uint32_t index, const struct px_registry_slot *slot)
 {
 	const struct px_process_id us = px_process_id();
@@ -188,7 +189,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	PX_TESTPOINT("process.attach.mapped");
 	if (!put_view(self, index, view))
 		goto unmap;
-	/* Whoever opened a type meanwhile looked at the table of views before we were there. */
+	/* A thread that opened a type in between did not find this view. */
 	px_types_add_from(view, nr_named);
 	return 0;
 
@@ -200,13 +201,13 @@ unmap:
 static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	if (!px_compare_exchange(&self->view[index], view, NULL))
-		return; /* whoever was quicker does the rest */
+		return; /* the thread that was first does the rest */
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
 	px_shm_retire(&view->mapping);
 }
 
-/* True if the stream in the slot traces us. */
+/* True if the stream in the slot traces this process. */
 static bool traces_us(const struct px_self *self, uint32_t index, struct px_registry_slot *slot,
 		      const struct px_process_id *us)
 {
@@ -216,8 +217,8 @@ static bool traces_us(const struct px_self *self, uint32_t index, struct px_regi
 }
 
 /*
- * Make one view agree with its slot.  True if anything changed.  Each turn but the last is there
- * because the slot or the view has just changed: lock-free.
+ * Make one view agree with its slot.  True if anything changed.  Lock-free: the loop repeats only if the slot or the
+ * view has just changed.
  */
 static bool follow_slot(struct px_self *self, uint32_t index)
 {
@@ -248,7 +249,7 @@ static bool has_views(const struct px_self *self)
 	return false;
 }
 
-/* With the registry as of this generation: the gate is open while there is a view (P4). */
+/* Set the gate for this generation of the registry: it is open while there is a view (P4). */
 static void set_gate(struct px_self *self, uint32_t generation)
 {
 	bool open = has_views(self);
@@ -259,7 +260,7 @@ static void set_gate(struct px_self *self, uint32_t generation)
 		px_exchange(&self->quiet, 0);
 }
 
-/* Make what is attached agree with the registry.  True if anything changed. */
+/* Make all views agree with the registry.  True if anything changed. */
 static bool follow_registry(struct px_self *self)
 {
 	bool changed = false;
@@ -269,7 +270,7 @@ static bool follow_registry(struct px_self *self)
 	return changed;
 }
 
-/* A view of the parent's as one of ours. */
+/* Make a view of this process from a view of the parent. */
 static void take_over(struct px_self *self, uint32_t index, const struct px_view *parents)
 {
 	const struct px_process_id us = px_process_id();
@@ -277,7 +278,7 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 	struct px_view *view;
 
 	if (px_shm_duplicate(&parents->mapping, &mapping) != 0)
-		return; /* then it is attached by its name */
+		return; /* then follow_slot() attaches it by name */
 	view = allocate_view();
 	if (!view || !px_segment_view(&mapping, view)) {
 		px_shm_unmap(&mapping);
@@ -290,8 +291,9 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 }
 
 /*
- * A child by fork.  False: the parent was not attached, or to a former stream of this slot, since no handler has run
- * and it had not looked.  What stands in the lineage may already be a view of our own, of a thread that was quicker.
+ * Inherit the stream in this slot, in a child made by fork.  False: the parent was not attached to it, or only to a
+ * former stream of the slot, because no fork handler ran and it had not read the registry.  The view in `inheritance`
+ * may already be one of this process, if another thread was first.
  */
 static bool inherit(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
 		    bool is_inherited)
@@ -312,15 +314,15 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 }
 
 /*
- * Find out which streams this process was born into.  Several threads, and handlers, may be at it; they come to
- * the same result.
+ * Find out which streams this process has inherited.  Several threads, and handlers, may do this at once, with the same
+ * result.
  */
-static void be_born(struct px_self *self)
+static void find_inherited(struct px_self *self)
 {
 	const struct px_process_id us = px_process_id();
 	const struct px_process_id former = inheritance.id;
 	bool is_child = former.pid != 0;
-	/* Without /proc, as in a chroot, a child is taken to be where its parent is. */
+	/* Without /proc, as in a chroot, assume that a child is in the pid namespace of its parent. */
 	bool is_lost = is_child && us.pid_namespace == 0;
 
 	for (uint32_t i = 0; i < PX_STREAMS_MAX && !px_process_id_is(&former, &us); i++) {
@@ -335,17 +337,17 @@ static void be_born(struct px_self *self)
 			px_write_once(&self->inherited[i], slot.generation);
 	}
 	PX_TESTPOINT("process.born.known");
-	if (is_child) /* perhaps by _Fork(), where no handler has run */
+	if (is_child) /* perhaps made by _Fork(), without fork handlers */
 		enter_shared_names();
 	px_write_once(&inheritance.id.pid_namespace, us.pid_namespace);
 	px_write_once(&inheritance.id.start, us.start);
 	px_write_once(&inheritance.id.pid, us.pid);
-	px_store_release(&self->is_born, 1);
+	px_store_release(&self->knows_inherited, 1);
 }
 
 /*
- * When it was born without a free descriptor a process does not know when it was: so as soon as it can, or nobody else
- * would find it.  Where there is no /proc it can never; then it has no name space either.
+ * A process without a free descriptor at its start cannot read its start time from /proc.  Read it as soon as possible,
+ * or other processes do not find this one.  Without /proc there is neither a start time nor a pid namespace.
  */
 static void identify_late(struct px_self *self)
 {
@@ -377,24 +379,24 @@ void px_process_refresh(void)
 
 	if (!registry)
 		return;
-	/* EDGE attach acquire: slots are as they were when the generation was raised, or newer */
+	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
 	generation = px_load_acquire(&px_gate.shared.generation);
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);
-	if (px_load_acquire(&self->is_born) == 0)
-		be_born(self);
+	if (px_load_acquire(&self->knows_inherited) == 0)
+		find_inherited(self);
 	if (generation != px_load_acquire(&self->generation) || px_read_once(&self->epoch) == 0) {
 		identify_late(self);
 		if (follow_registry(self) || px_read_once(&self->epoch) == 0)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
-		/* In this order: a sleeper's late 0 in quiet goes with an old generation. */
+		/* In this order: a preempted thread's late 0 in quiet belongs to an old generation. */
 		set_gate(self, generation);
 		px_store_release(&self->generation, generation); /* P2 */
 	}
 	if (px_load_acquire(&self->attached) && px_thread.epoch != px_read_once(&self->epoch))
-		px_thread_introduce(self, registry);
+		px_thread_register(self, registry);
 	errno = saved_errno;
 }
 
@@ -402,7 +404,7 @@ int px_process_join(uint32_t index, uint32_t generation)
 {
 	struct px_self *self = &px_gate.self;
 
-	/* Another thread may have looked first, and failed where we do not: so once more. */
+	/* Another thread may have tried first, and failed: so try twice. */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		const struct px_view *view;
 
@@ -415,12 +417,12 @@ int px_process_join(uint32_t index, uint32_t generation)
 	return ENOMEM;
 }
 
-/* Put the registry's first page and a page of our own in the place of px_gate. */
+/* Map the registry's first page and a private page over px_gate. */
 static int map_gate(int fd)
 {
 	void *own = &px_gate.self;
 
-	/* Without MADV_WIPEONFORK (Linux before 4.14) a child could not be told from its parent. */
+	/* Without MADV_WIPEONFORK (Linux before 4.14) a child would look like its parent. */
 	if (mmap(own, PX_GATE_BLOCK, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
 	    madvise(own, PX_GATE_BLOCK, MADV_WIPEONFORK) != 0)
@@ -444,14 +446,14 @@ void px_process_take_granted(void)
 			if (view)
 				px_types_add(view, id);
 		}
-		px_types_accept(id); /* last: a handler that uses it would not make it known */
+		px_types_accept(id); /* last: a handler that used it before would not register it */
 	}
 }
 
-/* Protects initialisation.  The registry's is taken under it. */
+/* Protects initialisation.  The registry's lock may be taken under it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* What is inherited is decided at this moment: streams, and types (FORK-7). */
+/* The child inherits the streams and types of this moment (FORK-7). */
 static void before_fork(void)
 {
 	if (!px_registry_get())
@@ -461,14 +463,14 @@ static void before_fork(void)
 	px_process_take_granted();
 }
 
-/* At once, also if nothing is recorded before exec: then there is no memory of the parent any more. */
+/* At once, because exec would remove the memory of the parent. */
 static void after_fork(void)
 {
 	bool was_traced = false;
 	uint32_t number;
 
 	pthread_mutex_init(&mutex, NULL);
-	if (px_registry_get()) /* else this is no page of our own */
+	if (px_registry_get()) /* otherwise px_gate is not mapped */
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 		was_traced |= inheritance.view[i] != NULL;
@@ -504,13 +506,13 @@ int px_process_init(void)
 	pthread_mutex_lock(&mutex);
 	PX_TESTPOINT("process.init.locked");
 	error = init_locked();
-	if (!error && px_load_acquire(&px_gate.self.is_born))
-		identify_late(&px_gate.self); /* its streams are to have its whole name */
+	if (!error && px_load_acquire(&px_gate.self.knows_inherited))
+		identify_late(&px_gate.self); /* its streams need its start time */
 	pthread_mutex_unlock(&mutex);
 	return error;
 }
 
-/* The image before an exec may have been a controller; its streams end with it (EXEC-4). */
+/* The program before an exec may have been a controller: its streams end with it (EXEC-4). */
 static void forget_former_image(void)
 {
 	struct px_process_id self = px_process_id();
@@ -527,12 +529,12 @@ static void forget_former_image(void)
 	}
 }
 
-/* Errors are silent here: a program that is not traced must not notice us. */
+/* Errors are ignored here: a program that is not traced must not notice the library. */
 __attribute__((constructor(101))) static void begin(void)
 {
 	int saved_errno = errno;
 
-	pthread_atfork(before_fork, NULL, after_fork); /* also if all the rest fails */
+	pthread_atfork(before_fork, NULL, after_fork); /* also if the rest fails */
 	px_sysv_init();
 	px_membarrier_register();
 	if (px_process_init() == 0) {
@@ -545,7 +547,7 @@ __attribute__((constructor(101))) static void begin(void)
 	errno = saved_errno;
 }
 
-/* A stream of which we are, or are about to be, a part has a table that is to be ours. */
+/* If a stream traces this process, attached or not, this process must use the table of that stream. */
 static bool find_shared_names(uint32_t *number)
 {
 	const struct px_process_id us = px_process_id();
@@ -566,7 +568,7 @@ int px_process_choose_shared_names(uint32_t *number)
 	struct px_shared_names_ref ref;
 	int error;
 
-	px_process_refresh(); /* which may attach, and so have the table */
+	px_process_refresh(); /* it may attach to a stream, and so find the table */
 	if (px_types_shared_names(number))
 		return 0;
 	if (!px_registry_get() || !find_shared_names(number) ||
@@ -582,7 +584,7 @@ int px_process_choose_shared_names(uint32_t *number)
 	return 0;
 }
 
-/* Also where there is no registry, or no lock to be had: then nobody else looks for the table. */
+/* Without a registry or its lock, go on: then no other process searches for the table. */
 static int need_shared_names(void)
 {
 	int error, fd, locked, state;
@@ -599,7 +601,7 @@ static int need_shared_names(void)
 	return error;
 }
 
-/* A stream that traces us may be as new as this. */
+/* A controller may create a stream at the same time. */
 int px_process_open_type(const char *name, unsigned int *id)
 {
 	int saved_errno = errno;
@@ -613,7 +615,7 @@ int px_process_open_type(const char *name, unsigned int *id)
 	px_process_ensure();
 	us = px_process_id();
 	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
-	/* A controller that has just made a stream lists types after that: so look after opening. */
+	/* A controller lists the types after it has created a stream, so check for streams after opening. */
 	px_process_ensure();
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
 		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);

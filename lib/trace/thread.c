@@ -16,7 +16,7 @@
 #include "ring/cpuring.h"
 #include "trace/process.h"
 
-__thread struct px_thread px_thread PX_TLS; /* once more: the model of a declaration is lost here */
+__thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
 
 /* The kernel's own scale: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
 static uint32_t priority_of_thread(void)
@@ -27,7 +27,7 @@ static uint32_t priority_of_thread(void)
 	if ((policy == SCHED_FIFO || policy == SCHED_RR) &&
 	    syscall(SYS_sched_getparam, 0, &parameter) == 0)
 		return (uint32_t)(99 - parameter.sched_priority);
-	/* The system call gives 20 - nice, so that it is never negative. */
+	/* The system call returns 20 - nice, which is never negative. */
 	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
 }
 
@@ -42,7 +42,7 @@ static void name_thread(struct px_object *object)
 	*px_decimal_put(end, object->tid) = '\0';
 }
 
-/* The child of vfork has the storage of a thread that waits for it, and goes on with it. */
+/* The child of vfork uses the thread-local storage of the thread that waits for it. */
 static bool in_vfork_child(const struct px_self *self)
 {
 	return (uint32_t)syscall(SYS_getpid) != px_read_once(&self->pid);
@@ -54,10 +54,10 @@ static bool is_of_process(const struct px_self *self, uint32_t tid)
 }
 
 /*
- * The thread that waits has had no name, and its child has given it its own.  That must not stay: who has the name of
- * the dead does not keep its slots.
+ * The child of vfork has written its own tid into the storage of its parent's thread, which was not registered.  The
+ * parent must not keep that tid: after the child's exit, its claims would count as those of a dead thread.
  */
-static bool is_named_for_now(const struct px_self *self)
+static bool has_tid_of_vfork_child(const struct px_self *self)
 {
 	return in_vfork_child(self) && px_thread.tid == (uint32_t)syscall(SYS_gettid);
 }
@@ -76,7 +76,7 @@ uint32_t px_thread_reserve_handle(void)
 	return registry ? next_handle(registry) : 0;
 }
 
-/* A thread of a child has its parent's storage: the tid tells. */
+/* A thread of a child has a copy of its parent's storage: compare the tid. */
 static void identify_thread(const struct px_self *self, struct px_registry *registry)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -84,12 +84,12 @@ static void identify_thread(const struct px_self *self, struct px_registry *regi
 	if (px_thread.tid == tid || (in_vfork_child(self) && is_of_process(self, px_thread.tid)))
 		return;
 	px_thread.handle = px_thread.given ? px_thread.given : next_handle(registry);
-	px_thread.given = 0; /* a child's thread has another one */
+	px_thread.given = 0; /* the thread of a child gets another handle */
 	px_thread.id = (uint64_t)(uintptr_t)pthread_self();
 	px_thread.tid = tid;
 }
 
-static void introduce_thread(struct px_self *self, struct px_registry *registry)
+static void register_thread(struct px_self *self, struct px_registry *registry)
 {
 	uint64_t epoch = px_load_acquire(&self->epoch);
 	struct px_object object = {.type = PX_TXTB_THREAD, .pid = self->pid};
@@ -108,19 +108,19 @@ static void introduce_thread(struct px_self *self, struct px_registry *registry)
 			px_view_add_thread(view, &object);
 	}
 	px_thread.priority = px_txtb_priority_word(object.priority);
-	px_thread_doubt_area(); /* we may be a child */
-	px_thread.epoch = is_named_for_now(self) ? 0 : epoch;
+	px_thread_doubt_area(); /* this may be a child */
+	px_thread.epoch = has_tid_of_vfork_child(self) ? 0 : epoch;
 }
 
-/* A handler in between would introduce the thread too, and it would be listed twice. */
-void px_thread_introduce(struct px_self *self, struct px_registry *registry)
+/* Block signals: a handler would register the thread too, and streams would list it twice. */
+void px_thread_register(struct px_self *self, struct px_registry *registry)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (px_thread.epoch != px_load_acquire(&self->epoch))
-		introduce_thread(self, registry);
+		register_thread(self, registry);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

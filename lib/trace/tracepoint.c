@@ -6,7 +6,7 @@
 #include "trace/emit.h"
 #include "trace/types.h"
 
-/* EVENT-13, TRIDOPEN-1: a controller may have opened it for us; nobody opens system events. */
+/* EVENT-13, TRIDOPEN-1: a controller may have opened the type for this process; system events cannot be opened. */
 static PX_COLD bool is_granted(uint32_t id)
 {
 	if (id < PX_EVENT_USER_FIRST)
@@ -50,8 +50,8 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 	struct px_reservation at;
 
 	for (int attempts = 0; attempts < PX_EMIT_ATTEMPTS; attempts++) {
-		enum px_outcome outcome =
-			px_ring_take_shared(view, &ring, n, limit, event->tid, &at);
+		enum px_outcome outcome = px_ring_take_shared(view, &ring, n, limit, event->tid,
+							      &at);
 
 		if (outcome == PX_NO_ROOM)
 			break;

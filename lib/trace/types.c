@@ -17,11 +17,11 @@ static uint16_t opened_order[PX_TYPES_MAX];
 static uint32_t nr_opened;
 static struct px_eventset listed;
 
-/* NULL until there is one.  The number is written before. */
+/* NULL until there is a table.  The number is written first. */
 static struct px_shared_names *own_shared_names;
 static uint32_t own_number;
 
-/* Protects what was opened against others that open.  No lock is taken under it. */
+/* Serialises threads that open types.  No lock is taken under it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 struct px_shared_names *px_types_shared_names(uint32_t *number)
@@ -32,7 +32,7 @@ struct px_shared_names *px_types_shared_names(uint32_t *number)
 	return shared_names;
 }
 
-/* Numbers of families that are in use together are of one kind: either there is such memory or not. */
+/* The numbers of tables in use at one time are of one kind: of shared memory, or of private tables. */
 bool px_types_use(const struct px_shared_names_ref *ref)
 {
 	uint32_t none = 0;
@@ -50,8 +50,8 @@ static void add_to(struct px_eventset *set, unsigned int id)
 	px_fetch_or(&set->bits[id / 64], UINT64_C(1) << id % 64);
 }
 
-/* In this order: fork may come between, and then the child finishes it. */
-static void note_opened(unsigned int id)
+/* In this order: if fork comes in between, after_fork() completes it in the child. */
+static void add_opened(unsigned int id)
 {
 	opened_order[nr_opened] = (uint16_t)id;
 	px_store_release(&nr_opened, nr_opened + 1);
@@ -122,7 +122,7 @@ void px_types_accept(unsigned int id)
 	add_to(&px_types_opened, id);
 }
 
-/* What a controller has opened for us. */
+/* Add the types that a controller has opened for this process. */
 static void list_granted(const struct px_shared_names_member *member)
 {
 	for (unsigned int word = 0; word < PX_EVENTSET_WORDS; word++) {
@@ -132,7 +132,7 @@ static void list_granted(const struct px_shared_names_member *member)
 			unsigned int id = word * 64 + (unsigned int)__builtin_ctzll(granted);
 
 			if (id >= PX_EVENT_USER_FIRST)
-				note_opened(id);
+				add_opened(id);
 		}
 	}
 }
@@ -154,7 +154,7 @@ static void open_locked(struct px_shared_names *shared_names, struct px_shared_n
 		*id = PX_EVENT_UNNAMED; /* EVOPEN-4: success */
 		return;
 	}
-	note_opened(*id);
+	add_opened(*id);
 	if (member)
 		add_to(&member->opened, *id);
 }
@@ -167,10 +167,10 @@ int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *f
 	int state;
 
 	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
-		return ENAMETOOLONG; /* also where there is no room for a further type */
+		return ENAMETOOLONG; /* also if there is no room for another type */
 	if (!shared_names)
 		return ENOMEM;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the table may have to wait */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* opening may wait */
 	pthread_mutex_lock(&mutex);
 	*first = nr_opened;
 	open_locked(shared_names, px_shared_names_enter(shared_names, word), name, &found);
@@ -181,7 +181,7 @@ int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *f
 	return 0;
 }
 
-/* With the unnamed one. */
+/* The number of types in the set, and the unnamed type. */
 static int count(const struct px_eventset *set)
 {
 	int sum = 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event types of this process: which ones it has opened, and what they are called.
+ * The event types of this process: which types it has opened, and their names.
  *
- * The names stand in the table of the process's family (shared_names.h), so that an id means the same in all
- * of it; which of them this process opened is its own (FORK-7 copies it, exec ends it).  It is kept
- * here, where a trace point reads it, and in the family's table, where a controller may add to it
- * (TRIDOPEN-1); what was added there counts as opened as soon as somebody looks.
+ * The names are in the shared name table (shared_names.h), so that an id means the same in all processes that share
+ * it.  The set of opened types belongs to the process (FORK-7 copies it, exec ends it).  It is kept here, where a trace
+ * point reads it, and in the table, where a controller may add to it (TRIDOPEN-1).  An added type counts as opened when
+ * the process next checks.
  *
- * Types are opened under a mutex, so that the limit is exact; trace points read the set without it.
- * A process is named by its word (procfs.h).
+ * Types are opened under a mutex, so that the limit is exact.  Trace points read the set without it.  A process is
+ * identified by its word (procfs.h).
  */
 #ifndef PX_TRACE_TYPES_H
 #define PX_TRACE_TYPES_H
@@ -22,60 +22,60 @@
 /* TRACE_USER_EVENT_MAX: named user event types and the unnamed one. */
 #define PX_TYPES_MAX 1024
 
-/* Types that this process opened, and the unnamed one: what a trace point accepts (EVENT-13). */
+/* The types that a trace point accepts (EVENT-13): opened by this process, and the unnamed type. */
 extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
- * The table of this process; NULL: it has none.  Once it has one it keeps it.  Async-signal-safe, like
- * all here but opening.
+ * The shared name table of this process, or NULL.  A process never changes its table.  Only px_types_open() and
+ * px_types_open_for() are not async-signal-safe.
  */
 struct px_shared_names *px_types_shared_names(uint32_t *number);
 
-/* Use this table, unless there is one: false then, and it is still the caller's. */
+/* Use this table.  False: the process already has one, and the caller keeps this one. */
 bool px_types_use(const struct px_shared_names_ref *ref);
 
 /*
- * A place in the table, as this incarnation of the process, with all that is opened: for a child, which
- * opened what its parent had.
+ * Enter this incarnation of the process in the table, with all opened types: a child has opened the types of its
+ * parent.
  */
 void px_types_enter(uint64_t word, uint64_t incarnation);
 
-/* What the former program of this process had opened is not ours (EXEC-2). */
+/* Forget the types that the program before exec had opened (EXEC-2). */
 void px_types_forget(uint64_t word);
 
-/* A type that a controller has opened for us, and that is not opened yet, or PX_EVENT_NONE. */
+/* A type that a controller has opened for this process and that is not yet accepted, or PX_EVENT_NONE. */
 unsigned int px_types_find_granted(uint64_t word);
 
-/* Now it is.  It comes into the order of types when the next one is opened. */
+/* Accept the type.  It enters the order of types when the next type is opened. */
 void px_types_accept(unsigned int id);
 
 /*
- * Open a type: its id, new or known; the unnamed user event when there are PX_TYPES_MAX and the
- * name is new (EVOPEN-4).  0, ENOMEM without a table, or ENAMETOOLONG beyond PX_NAME_MAX bytes
- * (EVOPEN-7).  *first: what is opened from this number on is new.  Not a cancellation point.
+ * Open a type.  *id becomes its id, new or known, or the unnamed user event if there are PX_TYPES_MAX types
+ * and the name is new (EVOPEN-4).  *first becomes the number of the first new type in the order of types.  Return 0,
+ * ENOMEM without a table, or ENAMETOOLONG beyond PX_NAME_MAX bytes (EVOPEN-7).  Not a cancellation point.
  */
 int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first);
 
 /*
- * The same for the process of a place in a table, by its controller (TRIDOPEN-1, TRIDOPEN-4).  The
- * type is to be added to the list of the stream.
+ * The same, called by a controller for the process of an entry in a table (TRIDOPEN-1, TRIDOPEN-4).  The
+ * caller adds the type to the list of the stream.
  */
 int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_names_member *member,
 		      const char *name, unsigned int *id);
 
-/* The process of this place may use the type without opening it. */
+/* Let the process of this entry use the type without opening it. */
 void px_types_grant(struct px_shared_names_member *member, unsigned int id);
 
-/* Make known to a stream what somebody in the family has opened. */
+/* Register in a stream the types in `opened`. */
 void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view);
 
-/* Make one type known to a stream. */
+/* Register one type in a stream. */
 void px_types_add(const struct px_view *view, unsigned int id);
 
 /*
- * Make known to a stream what was opened from number first on, counted from 0.  Returns how many there
- * are.
+ * Register in a stream the types from number first on, counted from 0, in the order of types.  Return the number of
+ * types.
  */
 uint32_t px_types_add_from(const struct px_view *view, uint32_t first);
 
