@@ -10,11 +10,9 @@
  *
  *	PX_WRAP int sem_post(sem_t *sem)
  *	{
- *		struct px_site site = PX_SITE(sem_post, sem_post);
- *
  *		if (PX_NOT_TRACED(sem))
  *			return px_real.sem_post(sem);
- *		return traced_post(site, sem);
+ *		return traced_post(PX_SITE(sem_post, sem_post), sem);
  *	}
  *
  * While nothing is traced this costs two loads, a branch and a jump.  If a constructor of the program runs before
@@ -179,8 +177,9 @@ struct px_site {
 };
 
 /*
- * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use it in the wrapper itself:
- * it takes the return address.
+ * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use it in the wrapper itself,
+ * because it takes the return address, and after PX_NOT_TRACED(): before it, the compiler would save registers even
+ * while nothing is traced.
  */
 #define PX_SITE(symbol, recorded)                                                                  \
 	((struct px_site){PX_WRAPPER_##symbol, PX_CALL_##recorded, PX_CALLER})

@@ -60,13 +60,14 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
  */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-	struct px_site site = PX_SITE(pthread_barrier_wait, pthread_barrier_wait);
+	struct px_site site;
 	struct px_hook_sample sample;
 	bool is_last;
 	int result;
 
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_wait(barrier);
+	site = PX_SITE(pthread_barrier_wait, pthread_barrier_wait);
 	sample = px_hook_begin();
 	is_last = is_last_arrival(barrier);
 	px_hook_record(site, is_last ? PX_RECORD_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
@@ -82,11 +83,12 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 PX_WRAP int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
 				 unsigned int threads)
 {
-	struct px_site site = PX_SITE(pthread_barrier_init, pthread_barrier_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_init(barrier, attr, threads);
+	site = PX_SITE(pthread_barrier_init, pthread_barrier_init);
 	result = px_real.pthread_barrier_init(barrier, attr, threads);
 	px_hook_record(site, PX_RECORD_WHOLE, barrier, threads, 0, result);
 	return result;
@@ -94,10 +96,11 @@ PX_WRAP int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barri
 
 PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-	struct px_site site = PX_SITE(pthread_barrier_destroy, pthread_barrier_destroy);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(barrier))
 		return px_real.pthread_barrier_destroy(barrier);
+	site = PX_SITE(pthread_barrier_destroy, pthread_barrier_destroy);
 	px_hook_record(site, PX_RECORD_WHOLE, barrier, 0, 0, 0);
 	return px_real.pthread_barrier_destroy(barrier);
 }

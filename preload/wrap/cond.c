@@ -187,11 +187,12 @@ PX_WRAP int cnd_broadcast(cnd_t *cond)
 
 PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 {
-	struct px_site site = PX_SITE(pthread_cond_init, pthread_cond_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_init(cond, attr);
+	site = PX_SITE(pthread_cond_init, pthread_cond_init);
 	result = px_real.pthread_cond_init(cond, attr);
 	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, result);
 	return result;
@@ -199,21 +200,23 @@ PX_WRAP int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *at
 
 PX_WRAP int pthread_cond_destroy(pthread_cond_t *cond)
 {
-	struct px_site site = PX_SITE(pthread_cond_destroy, pthread_cond_destroy);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(cond))
 		return px_real.pthread_cond_destroy(cond);
+	site = PX_SITE(pthread_cond_destroy, pthread_cond_destroy);
 	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, 0);
 	return px_real.pthread_cond_destroy(cond);
 }
 
 PX_WRAP int cnd_init(cnd_t *cond)
 {
-	struct px_site site = PX_SITE(cnd_init, cnd_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(cond))
 		return px_real.cnd_init(cond);
+	site = PX_SITE(cnd_init, cnd_init);
 	result = px_real.cnd_init(cond);
 	px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, px_c11_error(result));
 	return result;

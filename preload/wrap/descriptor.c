@@ -187,7 +187,7 @@ FCNTL(fcntl64)
 
 PX_WRAP int ioctl(int fd, unsigned long request, ...)
 {
-	struct px_site site = PX_SITE(ioctl, ioctl);
+	struct px_site site;
 	va_list arguments;
 	void *argument;
 
@@ -198,18 +198,20 @@ PX_WRAP int ioctl(int fd, unsigned long request, ...)
 		forget_mode(fd);
 	if (PX_NOT_TRACED(file))
 		return px_real.ioctl(fd, request, argument);
+	site = PX_SITE(ioctl, ioctl);
 	return PX_FD_CALL(site, fd, result, px_real.ioctl(fd, request, argument), request,
 			  px_outcome(result));
 }
 
 PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
-	struct px_site site = PX_SITE(setsockopt, setsockopt);
+	struct px_site site;
 
 	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
 		px_write_once(&has_low_water_marks, 1U);
 	if (PX_NOT_TRACED(socket))
 		return px_real.setsockopt(fd, level, option, value, length);
+	site = PX_SITE(setsockopt, setsockopt);
 	return PX_CALL_AND_RECORD(site, result,
 				  px_real.setsockopt(fd, level, option, value, length),
 				  px_fd_record_more(site, PX_RECORD_WHOLE, fd, (uint32_t)option,

@@ -23,12 +23,13 @@ static void record_open(struct px_site site, int fd, int flags, const char *path
 #define OPEN(symbol)                                                                               \
 	PX_WRAP int symbol(const char *path, int flags, ...)                                       \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, open);                                       \
+		struct px_site site;                                                               \
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags, mode);                                  \
+		site = PX_SITE(symbol, open);                                                      \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags, mode),         \
 					  record_open(site, result, flags, path));                 \
 	}
@@ -38,12 +39,13 @@ OPEN(open64)
 #define OPENAT(symbol)                                                                             \
 	PX_WRAP int symbol(int directory, const char *path, int flags, ...)                        \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, open);                                       \
+		struct px_site site;                                                               \
 		mode_t mode = 0;                                                                   \
                                                                                                    \
 		TAKE_MODE(flags, mode);                                                            \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags, mode);                       \
+		site = PX_SITE(symbol, open);                                                      \
 		return PX_CALL_AND_RECORD(site, result,                                            \
 					  px_real.symbol(directory, path, flags, mode),            \
 					  record_open(site, result, flags, path));                 \
@@ -54,10 +56,11 @@ OPENAT(openat64)
 #define OPEN_2(symbol)                                                                             \
 	PX_WRAP int symbol(const char *path, int flags)                                            \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, open);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags);                                        \
+		site = PX_SITE(symbol, open);                                                      \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags),               \
 					  record_open(site, result, flags, path));                 \
 	}
@@ -67,10 +70,11 @@ OPEN_2(__open64_2)
 #define OPENAT_2(symbol)                                                                           \
 	PX_WRAP int symbol(int directory, const char *path, int flags)                             \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, open);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags);                             \
+		site = PX_SITE(symbol, open);                                                      \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(directory, path, flags),    \
 					  record_open(site, result, flags, path));                 \
 	}
@@ -80,10 +84,11 @@ OPENAT_2(__openat64_2)
 #define CREAT(symbol)                                                                              \
 	PX_WRAP int symbol(const char *path, mode_t mode)                                          \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, open);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, mode);                                         \
+		site = PX_SITE(symbol, open);                                                      \
 		return PX_CALL_AND_RECORD(                                                         \
 			site, result, px_real.symbol(path, mode),                                  \
 			record_open(site, result, O_CREAT | O_WRONLY | O_TRUNC, path));            \
@@ -114,20 +119,22 @@ PX_WRAP int close(int fd)
 
 PX_WRAP ssize_t read(int fd, void *buffer, size_t size)
 {
-	struct px_site site = PX_SITE(read, read);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.read(fd, buffer, size);
+	site = PX_SITE(read, read);
 	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, result,
 				px_real.read(fd, buffer, size), size, px_outcome(result));
 }
 
 PX_WRAP ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
-	struct px_site site = PX_SITE(__read_chk, read);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.__read_chk(fd, buffer, size, room);
+	site = PX_SITE(__read_chk, read);
 	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLIN), size, result,
 				px_real.__read_chk(fd, buffer, size, room), size,
 				px_outcome(result));
@@ -135,10 +142,11 @@ PX_WRAP ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 
 PX_WRAP ssize_t readv(int fd, const struct iovec *vector, int count)
 {
-	struct px_site site = PX_SITE(readv, readv);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.readv(fd, vector, count);
+	site = PX_SITE(readv, readv);
 	return PX_FD_CALL_WAITS(site, fd, count > 0 && px_fd_would_wait(fd, POLLIN), 0, result,
 				px_real.readv(fd, vector, count),
 				px_vector_size(vector, count, result), px_outcome(result));
@@ -146,20 +154,22 @@ PX_WRAP ssize_t readv(int fd, const struct iovec *vector, int count)
 
 PX_WRAP ssize_t write(int fd, const void *buffer, size_t size)
 {
-	struct px_site site = PX_SITE(write, write);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.write(fd, buffer, size);
+	site = PX_SITE(write, write);
 	return PX_FD_CALL_WAITS(site, fd, size > 0 && px_fd_would_wait(fd, POLLOUT), size, result,
 				px_real.write(fd, buffer, size), size, px_outcome(result));
 }
 
 PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 {
-	struct px_site site = PX_SITE(writev, writev);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.writev(fd, vector, count);
+	site = PX_SITE(writev, writev);
 	return PX_FD_CALL_WAITS(site, fd, count > 0 && px_fd_would_wait(fd, POLLOUT), 0, result,
 				px_real.writev(fd, vector, count),
 				px_vector_size(vector, count, result), px_outcome(result));
@@ -177,10 +187,11 @@ static void record_at(struct px_site site, int fd, uint32_t value, int64_t resul
 #define PREAD(symbol, call, buffer_type, offset_type)                                              \
 	PX_WRAP ssize_t symbol(int fd, buffer_type *buffer, size_t size, offset_type offset)       \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, call);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset);                           \
+		site = PX_SITE(symbol, call);                                                      \
 		return PX_CALL_AND_RECORD(                                                         \
 			site, result, px_real.symbol(fd, buffer, size, offset),                    \
 			record_at(site, fd, (uint32_t)size, px_outcome(result), offset));          \
@@ -193,10 +204,11 @@ PREAD(pwrite64, pwrite, const void, off64_t)
 #define PREAD_CHK(symbol, offset_type)                                                             \
 	PX_WRAP ssize_t symbol(int fd, void *buffer, size_t size, offset_type offset, size_t room) \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, pread);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, buffer, size, offset, room);                     \
+		site = PX_SITE(symbol, pread);                                                     \
 		return PX_CALL_AND_RECORD(                                                         \
 			site, result, px_real.symbol(fd, buffer, size, offset, room),              \
 			record_at(site, fd, (uint32_t)size, px_outcome(result), offset));          \
@@ -207,10 +219,11 @@ PREAD_CHK(__pread64_chk, off64_t)
 #define PREADV(symbol, call, offset_type)                                                          \
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset)  \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, call);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset);                          \
+		site = PX_SITE(symbol, call);                                                      \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(fd, vector, count, offset), \
 					  record_at(site, fd,                                      \
 						    px_vector_size(vector, count, result),         \
@@ -225,10 +238,11 @@ PREADV(pwritev64, pwrite, off64_t)
 	PX_WRAP ssize_t symbol(int fd, const struct iovec *vector, int count, offset_type offset,  \
 			       int flags)                                                          \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, call);                                       \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, vector, count, offset, flags);                   \
+		site = PX_SITE(symbol, call);                                                      \
 		return PX_CALL_AND_RECORD(                                                         \
 			site, result, px_real.symbol(fd, vector, count, offset, flags),            \
 			record_at(site, fd, px_vector_size(vector, count, result),                 \
@@ -242,10 +256,11 @@ PREADV2(pwritev64v2, pwrite, off64_t)
 #define LSEEK(symbol, offset_type)                                                                 \
 	PX_WRAP offset_type symbol(int fd, offset_type offset, int whence)                         \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, lseek);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, offset, whence);                                 \
+		site = PX_SITE(symbol, lseek);                                                     \
 		return PX_CALL_AND_RECORD(                                                         \
 			site, result, px_real.symbol(fd, offset, whence),                          \
 			record_at(site, fd, (uint32_t)whence, px_outcome(result), offset));        \
@@ -255,29 +270,32 @@ LSEEK(lseek64, off64_t)
 
 PX_WRAP int fsync(int fd)
 {
-	struct px_site site = PX_SITE(fsync, fsync);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.fsync(fd);
+	site = PX_SITE(fsync, fsync);
 	return PX_FD_CALL(site, fd, result, px_real.fsync(fd), 0, px_outcome(result));
 }
 
 PX_WRAP int fdatasync(int fd)
 {
-	struct px_site site = PX_SITE(fdatasync, fsync);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.fdatasync(fd);
+	site = PX_SITE(fdatasync, fsync);
 	return PX_FD_CALL(site, fd, result, px_real.fdatasync(fd), 0, px_outcome(result));
 }
 
 #define FTRUNCATE(symbol, offset_type)                                                             \
 	PX_WRAP int symbol(int fd, offset_type size)                                               \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, ftruncate);                                  \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(file))                                                           \
 			return px_real.symbol(fd, size);                                           \
+		site = PX_SITE(symbol, ftruncate);                                                 \
 		return PX_FD_CALL(site, fd, result, px_real.symbol(fd, size), size,                \
 				  px_outcome(result));                                             \
 	}
@@ -286,50 +304,55 @@ FTRUNCATE(ftruncate64, off64_t)
 
 PX_WRAP int unlink(const char *path)
 {
-	struct px_site site = PX_SITE(unlink, unlink);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.unlink(path);
+	site = PX_SITE(unlink, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.unlink(path),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int unlinkat(int directory, const char *path, int flags)
 {
-	struct px_site site = PX_SITE(unlinkat, unlink);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.unlinkat(directory, path, flags);
+	site = PX_SITE(unlinkat, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.unlinkat(directory, path, flags),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int remove(const char *path)
 {
-	struct px_site site = PX_SITE(remove, unlink);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.remove(path);
+	site = PX_SITE(remove, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.remove(path),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int rename(const char *from, const char *to)
 {
-	struct px_site site = PX_SITE(rename, rename);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.rename(from, to);
+	site = PX_SITE(rename, rename);
 	return PX_CALL_AND_RECORD(site, result, px_real.rename(from, to),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
 }
 
 PX_WRAP int renameat(int from_directory, const char *from, int to_directory, const char *to)
 {
-	struct px_site site = PX_SITE(renameat, rename);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat(from_directory, from, to_directory, to);
+	site = PX_SITE(renameat, rename);
 	return PX_CALL_AND_RECORD(site, result,
 				  px_real.renameat(from_directory, from, to_directory, to),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
@@ -338,10 +361,11 @@ PX_WRAP int renameat(int from_directory, const char *from, int to_directory, con
 PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, const char *to,
 		      unsigned int flags)
 {
-	struct px_site site = PX_SITE(renameat2, rename);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat2(from_directory, from, to_directory, to, flags);
+	site = PX_SITE(renameat2, rename);
 	return PX_CALL_AND_RECORD(site, result,
 				  px_real.renameat2(from_directory, from, to_directory, to, flags),
 				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
@@ -349,10 +373,11 @@ PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, co
 
 PX_WRAP int mkdir(const char *path, mode_t mode)
 {
-	struct px_site site = PX_SITE(mkdir, mkdir);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.mkdir(path, mode);
+	site = PX_SITE(mkdir, mkdir);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.mkdir(path, mode),
 		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
@@ -360,10 +385,11 @@ PX_WRAP int mkdir(const char *path, mode_t mode)
 
 PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
 {
-	struct px_site site = PX_SITE(mkdirat, mkdir);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(file))
 		return px_real.mkdirat(directory, path, mode);
+	site = PX_SITE(mkdirat, mkdir);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.mkdirat(directory, path, mode),
 		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
@@ -371,31 +397,34 @@ PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
 
 PX_WRAP int dup(int fd)
 {
-	struct px_site site = PX_SITE(dup, dup);
+	struct px_site site;
 
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup(fd);
+	site = PX_SITE(dup, dup);
 	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup(fd)), 0, px_outcome(result));
 }
 
 PX_WRAP int dup2(int fd, int wanted)
 {
-	struct px_site site = PX_SITE(dup2, dup);
+	struct px_site site;
 
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup2(fd, wanted);
+	site = PX_SITE(dup2, dup);
 	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup2(fd, wanted)), 0,
 			  px_outcome(result));
 }
 
 PX_WRAP int dup3(int fd, int wanted, int flags)
 {
-	struct px_site site = PX_SITE(dup3, dup);
+	struct px_site site;
 
 	px_fd_set_kind(wanted, PX_FD_UNKNOWN);
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup3(fd, wanted, flags);
+	site = PX_SITE(dup3, dup);
 	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup3(fd, wanted, flags)), 0,
 			  px_outcome(result));
 }
@@ -413,20 +442,22 @@ static void record_pipe(struct px_site site, const int ends[2], int result)
 
 PX_WRAP int pipe(int ends[2])
 {
-	struct px_site site = PX_SITE(pipe, pipe);
+	struct px_site site;
 
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe(ends);
+	site = PX_SITE(pipe, pipe);
 	return PX_CALL_AND_RECORD(site, result, px_real.pipe(ends),
 				  record_pipe(site, ends, result));
 }
 
 PX_WRAP int pipe2(int ends[2], int flags)
 {
-	struct px_site site = PX_SITE(pipe2, pipe);
+	struct px_site site;
 
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.pipe2(ends, flags);
+	site = PX_SITE(pipe2, pipe);
 	return PX_CALL_AND_RECORD(site, result, px_real.pipe2(ends, flags),
 				  record_pipe(site, ends, result));
 }

@@ -84,24 +84,26 @@ static void record_more(struct px_site site, const void *memory, size_t size, ui
 
 PX_WRAP void *malloc(size_t size)
 {
-	struct px_site site = PX_SITE(malloc, malloc);
+	struct px_site site;
 
 	if (px_unlikely(px_hook_is_preparing))
 		return arena_get(ARENA_UNIT, size);
 	if (PX_NOT_TRACED(heap))
 		return px_real.malloc(size);
+	site = PX_SITE(malloc, malloc);
 	return PX_CALL_AND_RECORD(site, memory, px_real.malloc(size), record(site, memory, size));
 }
 
 PX_WRAP void *calloc(size_t count, size_t size)
 {
-	struct px_site site = PX_SITE(calloc, calloc);
+	struct px_site site;
 	size_t bytes;
 
 	if (px_unlikely(px_hook_is_preparing))
 		return overflows(count, size, &bytes) ? NULL : arena_get(ARENA_UNIT, bytes);
 	if (PX_NOT_TRACED(heap))
 		return px_real.calloc(count, size);
+	site = PX_SITE(calloc, calloc);
 	return PX_CALL_AND_RECORD(site, memory, px_real.calloc(count, size),
 				  record(site, memory, count * size));
 }
@@ -156,12 +158,13 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \
 	PX_WRAP void *symbol parameters                                                            \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, memalign);                                   \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (px_unlikely(px_hook_is_preparing))                                             \
 			return arena_get(alignment, size);                                         \
 		if (PX_NOT_TRACED(heap))                                                           \
 			return px_real.symbol arguments;                                           \
+		site = PX_SITE(symbol, memalign);                                                  \
 		return PX_CALL_AND_RECORD(site, memory, px_real.symbol arguments,                  \
 					  record_more(site, memory, size, alignment));             \
 	}
@@ -172,7 +175,7 @@ ALIGNED(pvalloc, (size_t size), (size), PAGE)
 
 PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-	struct px_site site = PX_SITE(posix_memalign, memalign);
+	struct px_site site;
 
 	if (px_unlikely(px_hook_is_preparing)) {
 		*memory = arena_get(alignment, size);
@@ -180,6 +183,7 @@ PX_WRAP int posix_memalign(void **memory, size_t alignment, size_t size)
 	}
 	if (PX_NOT_TRACED(heap))
 		return px_real.posix_memalign(memory, alignment, size);
+	site = PX_SITE(posix_memalign, memalign);
 	return PX_CALL_AND_RECORD(site, result, px_real.posix_memalign(memory, alignment, size),
 				  record_more(site, result == 0 ? *memory : NULL, size, alignment));
 }

@@ -144,11 +144,12 @@ PX_WRAP mqd_t mq_open(const char *name, int flags, ...)
 
 PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 {
-	struct px_site site = PX_SITE(__mq_open_2, mq_open);
+	struct px_site site;
 	mqd_t queue;
 
 	if (PX_NOT_TRACED(mq))
 		return px_real.__mq_open_2(name, flags);
+	site = PX_SITE(__mq_open_2, mq_open);
 	queue = px_real.__mq_open_2(name, flags);
 	record_open(site, name, NULL, queue);
 	return queue;
@@ -160,11 +161,12 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
  */
 PX_WRAP int mq_close(mqd_t queue)
 {
-	struct px_site site = PX_SITE(mq_close, mq_close);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(mq))
 		return px_real.mq_close(queue);
+	site = PX_SITE(mq_close, mq_close);
 	px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, 0);
 	result = px_real.mq_close(queue);
 	if (result != 0)
@@ -174,11 +176,12 @@ PX_WRAP int mq_close(mqd_t queue)
 
 PX_WRAP int mq_notify(mqd_t queue, const struct sigevent *event)
 {
-	struct px_site site = PX_SITE(mq_notify, mq_notify);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(mq))
 		return px_real.mq_notify(queue, event);
+	site = PX_SITE(mq_notify, mq_notify);
 	result = px_real.mq_notify(queue, event);
 	px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, result < 0 ? -errno : result);
 	return result;

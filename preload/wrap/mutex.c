@@ -229,11 +229,12 @@ PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespe
 PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 				    const struct timespec *time)
 {
-	struct px_site site = PX_SITE(pthread_mutex_clocklock, pthread_mutex_clocklock);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_clocklock(mutex, clock, time);
+	site = PX_SITE(pthread_mutex_clocklock, pthread_mutex_clocklock);
 	if (px_deadline_is_clock(clock))
 		return lock_or_measure(site, mutex, (struct px_deadline){clock, time});
 	result = px_real.pthread_mutex_clocklock(mutex, clock, time);
@@ -329,12 +330,13 @@ PX_WRAP int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 {
-	struct px_site site = PX_SITE(pthread_mutex_init, pthread_mutex_init);
+	struct px_site site;
 	int protocol = PTHREAD_PRIO_NONE, type = PTHREAD_MUTEX_DEFAULT;
 	int result = 0;
 
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_init(mutex, attr);
+	site = PX_SITE(pthread_mutex_init, pthread_mutex_init);
 	result = px_real.pthread_mutex_init(mutex, attr);
 	if (result == 0 && attr) {
 		pthread_mutexattr_getprotocol(attr, &protocol);
@@ -348,11 +350,12 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 /* The C library refuses this while the mutex has an owner, unless it is robust. */
 PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
-	struct px_site site = PX_SITE(pthread_mutex_destroy, pthread_mutex_destroy);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(mutex))
 		return px_real.pthread_mutex_destroy(mutex);
+	site = PX_SITE(pthread_mutex_destroy, pthread_mutex_destroy);
 	if (NR_USERS(mutex) == 0 || (KIND(mutex) & KIND_ROBUST)) {
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, 0);
 		return px_real.pthread_mutex_destroy(mutex);
@@ -409,11 +412,12 @@ PX_WRAP int mtx_unlock(mtx_t *mutex)
 
 PX_WRAP int mtx_init(mtx_t *mutex, int type)
 {
-	struct px_site site = PX_SITE(mtx_init, mtx_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(mutex))
 		return px_real.mtx_init(mutex, type);
+	site = PX_SITE(mtx_init, mtx_init);
 	result = px_real.mtx_init(mutex, type);
 	px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, (uint32_t)type, px_c11_error(result));
 	return result;

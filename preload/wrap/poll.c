@@ -197,10 +197,11 @@ PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 
 PX_WRAP int epoll_create(int size)
 {
-	struct px_site site = PX_SITE(epoll_create, epoll_create);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create(size);
+	site = PX_SITE(epoll_create, epoll_create);
 	return PX_CALL_AND_RECORD(
 		site, result, px_fd_opened(px_real.epoll_create(size)),
 		px_hook_record_fd(site, PX_RECORD_WHOLE, result, 0, px_outcome(result)));
@@ -208,10 +209,11 @@ PX_WRAP int epoll_create(int size)
 
 PX_WRAP int epoll_create1(int flags)
 {
-	struct px_site site = PX_SITE(epoll_create1, epoll_create);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_create1(flags);
+	site = PX_SITE(epoll_create1, epoll_create);
 	return PX_CALL_AND_RECORD(site, result, px_fd_opened(px_real.epoll_create1(flags)),
 				  px_hook_record_fd(site, PX_RECORD_WHOLE, result, (uint32_t)flags,
 						    px_outcome(result)));
@@ -232,10 +234,11 @@ static void record_epoll_ctl(struct px_site site, int epoll, int operation, int 
 
 PX_WRAP int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
-	struct px_site site = PX_SITE(epoll_ctl, epoll_ctl);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(poll))
 		return px_real.epoll_ctl(epoll, operation, fd, event);
+	site = PX_SITE(epoll_ctl, epoll_ctl);
 	return PX_CALL_AND_RECORD(site, result, px_real.epoll_ctl(epoll, operation, fd, event),
 				  record_epoll_ctl(site, epoll, operation, fd, event, result));
 }

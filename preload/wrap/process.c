@@ -211,12 +211,13 @@ PX_WRAP int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_ac
 
 PX_WRAP int system(const char *command)
 {
-	struct px_site site = PX_SITE(system, system);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(process) || !command)
 		return px_real.system(command);
+	site = PX_SITE(system, system);
 	sample = px_hook_begin();
 	record(site, PX_RECORD_BEGINS, 0, command, 0);
 	result = PX_REAL(&sample, px_real.system(command));
@@ -227,13 +228,14 @@ PX_WRAP int system(const char *command)
 
 PX_WRAP FILE *popen(const char *command, const char *mode)
 {
-	struct px_site site = PX_SITE(popen, popen);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int saved_errno;
 	FILE *stream;
 
 	if (PX_NOT_TRACED(process))
 		return px_real.popen(command, mode);
+	site = PX_SITE(popen, popen);
 	sample = px_hook_begin();
 	stream = PX_REAL(&sample, px_real.popen(command, mode));
 	saved_errno = errno;
@@ -492,12 +494,13 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 /* The process is not known, so this always counts as a wait. */
 PX_WRAP int pclose(FILE *stream)
 {
-	struct px_site site = PX_SITE(pclose, waitpid);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(process))
 		return px_real.pclose(stream);
+	site = PX_SITE(pclose, waitpid);
 	sample = px_hook_begin();
 	px_hook_record_fd(site, PX_RECORD_BEGINS, -1, 0, 0);
 	result = PX_REAL(&sample, px_real.pclose(stream));

@@ -183,12 +183,13 @@ PX_WRAP int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 
 PX_WRAP int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_rwlock_unlock, pthread_rwlock_unlock);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_unlock(lock);
+	site = PX_SITE(pthread_rwlock_unlock, pthread_rwlock_unlock);
 	sample = px_hook_begin();
 	record(site, PX_RECORD_WHOLE, lock, holders_of(lock), 0);
 	result = PX_REAL(&sample, px_real.pthread_rwlock_unlock(lock));
@@ -198,11 +199,12 @@ PX_WRAP int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 PX_WRAP int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr)
 {
-	struct px_site site = PX_SITE(pthread_rwlock_init, pthread_rwlock_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_init(lock, attr);
+	site = PX_SITE(pthread_rwlock_init, pthread_rwlock_init);
 	result = px_real.pthread_rwlock_init(lock, attr);
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, result);
 	return result;
@@ -210,10 +212,11 @@ PX_WRAP int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr
 
 PX_WRAP int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_rwlock_destroy, pthread_rwlock_destroy);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(rwlock))
 		return px_real.pthread_rwlock_destroy(lock);
+	site = PX_SITE(pthread_rwlock_destroy, pthread_rwlock_destroy);
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_rwlock_destroy(lock);
 }

@@ -93,13 +93,14 @@ PX_WRAP int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *ti
 
 PX_WRAP int sem_trywait(sem_t *sem)
 {
-	struct px_site site = PX_SITE(sem_trywait, sem_trywait);
+	struct px_site site;
 	struct px_hook_sample sample;
 	uint32_t value;
 	int result;
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_trywait(sem);
+	site = PX_SITE(sem_trywait, sem_trywait);
 	sample = px_hook_begin();
 	value = value_of(sem);
 	result = PX_REAL(&sample, px_real.sem_trywait(sem));
@@ -110,13 +111,14 @@ PX_WRAP int sem_trywait(sem_t *sem)
 
 PX_WRAP int sem_post(sem_t *sem)
 {
-	struct px_site site = PX_SITE(sem_post, sem_post);
+	struct px_site site;
 	struct px_hook_sample sample;
 	uint32_t value;
 	int result;
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_post(sem);
+	site = PX_SITE(sem_post, sem_post);
 	sample = px_hook_begin();
 	value = value_of(sem);
 	if (px_likely(value != SEM_VALUE_MAX))
@@ -130,11 +132,12 @@ PX_WRAP int sem_post(sem_t *sem)
 
 PX_WRAP int sem_init(sem_t *sem, int shared, unsigned int value)
 {
-	struct px_site site = PX_SITE(sem_init, sem_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_init(sem, shared, value);
+	site = PX_SITE(sem_init, sem_init);
 	result = px_real.sem_init(sem, shared, value);
 	px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, result ? errno : 0);
 	return result;
@@ -142,10 +145,11 @@ PX_WRAP int sem_init(sem_t *sem, int shared, unsigned int value)
 
 PX_WRAP int sem_destroy(sem_t *sem)
 {
-	struct px_site site = PX_SITE(sem_destroy, sem_destroy);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_destroy(sem);
+	site = PX_SITE(sem_destroy, sem_destroy);
 	px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, 0);
 	return px_real.sem_destroy(sem);
 }
@@ -188,11 +192,12 @@ PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
  */
 PX_WRAP int sem_close(sem_t *sem)
 {
-	struct px_site site = PX_SITE(sem_close, sem_close);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_close(sem);
+	site = PX_SITE(sem_close, sem_close);
 	px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, 0);
 	result = px_real.sem_close(sem);
 	if (result != 0)

@@ -40,13 +40,14 @@ PX_INLINE bool is_duration(const struct timespec *time)
 
 PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 {
-	struct px_site site = PX_SITE(nanosleep, nanosleep);
+	struct px_site site;
 	bool is_valid;
 	uint64_t ns;
 	int result;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.nanosleep(time, left);
+	site = PX_SITE(nanosleep, nanosleep);
 	is_valid = is_duration(time);
 	ns = is_valid ? ns_of(time) : 0;
 	if (is_valid)
@@ -71,13 +72,14 @@ static uint64_t ns_until(clockid_t clock, const struct timespec *time)
 PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
 			    struct timespec *left)
 {
-	struct px_site site = PX_SITE(clock_nanosleep, clock_nanosleep);
+	struct px_site site;
 	bool is_valid;
 	uint64_t ns = 0;
 	int result;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.clock_nanosleep(clock, flags, time, left);
+	site = PX_SITE(clock_nanosleep, clock_nanosleep);
 	is_valid = is_duration(time) && clock != CLOCK_THREAD_CPUTIME_ID; /* always refused */
 	if (is_valid) {
 		ns = (flags & TIMER_ABSTIME) ? ns_until(clock, time) : ns_of(time);
@@ -90,12 +92,13 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 
 PX_WRAP int usleep(useconds_t us)
 {
-	struct px_site site = PX_SITE(usleep, usleep);
+	struct px_site site;
 	uint64_t ns = (uint64_t)us * 1000;
 	int result;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.usleep(us);
+	site = PX_SITE(usleep, usleep);
 	record(site, PX_RECORD_BEGINS, ns, 0);
 	result = px_real.usleep(us);
 	record(site, PX_RECORD_ENDS, ns, result ? errno : 0);
@@ -104,12 +107,13 @@ PX_WRAP int usleep(useconds_t us)
 
 PX_WRAP unsigned int sleep(unsigned int seconds)
 {
-	struct px_site site = PX_SITE(sleep, sleep);
+	struct px_site site;
 	uint64_t ns = seconds * NS_PER_S;
 	unsigned int left;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.sleep(seconds);
+	site = PX_SITE(sleep, sleep);
 	record(site, PX_RECORD_BEGINS, ns, 0);
 	left = px_real.sleep(seconds);
 	record(site, PX_RECORD_ENDS, ns, left > INT16_MAX ? INT16_MAX : (int)left);
@@ -122,13 +126,14 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
  */
 PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 {
-	struct px_site site = PX_SITE(thrd_sleep, thrd_sleep);
+	struct px_site site;
 	bool is_valid;
 	uint64_t ns;
 	int result;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.thrd_sleep(time, left);
+	site = PX_SITE(thrd_sleep, thrd_sleep);
 	is_valid = is_duration(time);
 	ns = is_valid ? ns_of(time) : 0;
 	if (is_valid)
@@ -143,11 +148,12 @@ PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 
 PX_WRAP int pause(void)
 {
-	struct px_site site = PX_SITE(pause, pause);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(sleep))
 		return px_real.pause();
+	site = PX_SITE(pause, pause);
 	record(site, PX_RECORD_BEGINS, 0, 0);
 	result = px_real.pause();
 	record(site, PX_RECORD_ENDS, 0, errno);
@@ -157,10 +163,11 @@ PX_WRAP int pause(void)
 /* Recorded before the call, because other threads run during it.  It never fails. */
 PX_WRAP int sched_yield(void)
 {
-	struct px_site site = PX_SITE(sched_yield, sched_yield);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.sched_yield();
+	site = PX_SITE(sched_yield, sched_yield);
 	px_hook_record(site, PX_RECORD_WHOLE, NULL, 0, 0, 0);
 	return px_real.sched_yield();
 }

@@ -75,11 +75,12 @@ static void record_address(struct px_site site, uint32_t flags, int fd, int64_t 
 
 PX_WRAP int socket(int domain, int type, int protocol)
 {
-	struct px_site site = PX_SITE(socket, socket);
+	struct px_site site;
 	uint32_t more[2] = {(uint32_t)domain, (uint32_t)protocol};
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.socket(domain, type, protocol);
+	site = PX_SITE(socket, socket);
 	return PX_CALL_AND_RECORD(site, result,
 				  px_fd_opened(px_real.socket(domain, type, protocol)),
 				  px_fd_record_more(site, PX_RECORD_WHOLE, result, (uint32_t)type,
@@ -102,10 +103,11 @@ static void record_socketpair(struct px_site site, int type, const int ends[2], 
 
 PX_WRAP int socketpair(int domain, int type, int protocol, int ends[2])
 {
-	struct px_site site = PX_SITE(socketpair, socketpair);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.socketpair(domain, type, protocol, ends);
+	site = PX_SITE(socketpair, socketpair);
 	return PX_CALL_AND_RECORD(site, result, px_real.socketpair(domain, type, protocol, ends),
 				  record_socketpair(site, type, ends, result));
 }
@@ -121,20 +123,22 @@ static void record_bind(struct px_site site, int fd, const struct sockaddr *addr
 
 PX_WRAP int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-	struct px_site site = PX_SITE(bind, bind);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.bind(fd, address, length);
+	site = PX_SITE(bind, bind);
 	return PX_CALL_AND_RECORD(site, result, px_real.bind(fd, address, length),
 				  record_bind(site, fd, input_address(address), length, result));
 }
 
 PX_WRAP int listen(int fd, int backlog)
 {
-	struct px_site site = PX_SITE(listen, listen);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.listen(fd, backlog);
+	site = PX_SITE(listen, listen);
 	return PX_FD_CALL(site, fd, result, px_real.listen(fd, backlog), backlog,
 			  px_outcome(result));
 }
@@ -249,10 +253,11 @@ PX_WRAP int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
 
 PX_WRAP int shutdown(int fd, int how)
 {
-	struct px_site site = PX_SITE(shutdown, shutdown);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.shutdown(fd, how);
+	site = PX_SITE(shutdown, shutdown);
 	return PX_FD_CALL(site, fd, result, px_real.shutdown(fd, how), how, px_outcome(result));
 }
 
@@ -263,10 +268,11 @@ static bool send_waits(int fd, int flags)
 
 PX_WRAP ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
-	struct px_site site = PX_SITE(send, send);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.send(fd, buffer, size, flags);
+	site = PX_SITE(send, send);
 	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), size, result,
 				px_real.send(fd, buffer, size, flags), size, px_outcome(result));
 }
@@ -305,10 +311,11 @@ static uint32_t message_size(const struct msghdr *message, int64_t result)
 
 PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	struct px_site site = PX_SITE(sendmsg, sendmsg);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmsg(fd, message, flags);
+	site = PX_SITE(sendmsg, sendmsg);
 	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), 0, result,
 				px_real.sendmsg(fd, message, flags), message_size(message, result),
 				px_outcome(result));
@@ -316,10 +323,11 @@ PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags)
 {
-	struct px_site site = PX_SITE(sendmmsg, sendmmsg);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.sendmmsg(fd, messages, count, flags);
+	site = PX_SITE(sendmmsg, sendmmsg);
 	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), count, result,
 				px_real.sendmmsg(fd, messages, count, flags), count,
 				px_outcome(result));
@@ -367,20 +375,22 @@ static bool must_wait(int fd, int64_t result)
 
 PX_WRAP ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-	struct px_site site = PX_SITE(recv, recv);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recv(fd, buffer, size, flags);
+	site = PX_SITE(recv, recv);
 	return RECEIVE(site, fd, flags, size, result, px_real.recv(fd, buffer, size, flags), size,
 		       NULL, NULL);
 }
 
 PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
-	struct px_site site = PX_SITE(__recv_chk, recv);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recv_chk(fd, buffer, size, room, flags);
+	site = PX_SITE(__recv_chk, recv);
 	return RECEIVE(site, fd, flags, size, result,
 		       px_real.__recv_chk(fd, buffer, size, room, flags), size, NULL, NULL);
 }
@@ -388,10 +398,11 @@ PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int f
 PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address,
 			 socklen_t *length)
 {
-	struct px_site site = PX_SITE(recvfrom, recvfrom);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvfrom(fd, buffer, size, flags, address, length);
+	site = PX_SITE(recvfrom, recvfrom);
 	return RECEIVE(site, fd, flags, size, result,
 		       px_real.recvfrom(fd, buffer, size, flags, address, length), size,
 		       output_address(address), length);
@@ -400,10 +411,11 @@ PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADD
 PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 			       __SOCKADDR_ARG address, socklen_t *length)
 {
-	struct px_site site = PX_SITE(__recvfrom_chk, recvfrom);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length);
+	site = PX_SITE(__recvfrom_chk, recvfrom);
 	return RECEIVE(site, fd, flags, size, result,
 		       px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length), size,
 		       output_address(address), length);
@@ -411,10 +423,11 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 
 PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	struct px_site site = PX_SITE(recvmsg, recvmsg);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvmsg(fd, message, flags);
+	site = PX_SITE(recvmsg, recvmsg);
 	return RECEIVE(site, fd, flags, 0, result, px_real.recvmsg(fd, message, flags),
 		       message_size(message, result), NULL, NULL);
 }
@@ -423,10 +436,11 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {
-	struct px_site site = PX_SITE(recvmmsg, recvmmsg);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(socket))
 		return px_real.recvmmsg(fd, messages, count, flags, timeout);
+	site = PX_SITE(recvmmsg, recvmmsg);
 	return PX_FD_CALL_WAITS(
 		site, fd, !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count, result,
 		px_real.recvmmsg(fd, messages, count, flags, timeout), count, px_outcome(result));

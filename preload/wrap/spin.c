@@ -15,7 +15,7 @@ static uint32_t waited_ns(uint64_t since_ns)
 
 PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_spin_lock, pthread_spin_lock);
+	struct px_site site;
 	struct px_hook_sample sample;
 	uint32_t waited = 0;
 	uint64_t since;
@@ -23,6 +23,7 @@ PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_lock(lock);
+	site = PX_SITE(pthread_spin_lock, pthread_spin_lock);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
 	if (px_unlikely(result != 0)) {
@@ -37,12 +38,13 @@ PX_WRAP int pthread_spin_lock(pthread_spinlock_t *lock)
 
 PX_WRAP int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_spin_trylock, pthread_spin_trylock);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_trylock(lock);
+	site = PX_SITE(pthread_spin_trylock, pthread_spin_trylock);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.pthread_spin_trylock(lock));
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, result);
@@ -52,12 +54,13 @@ PX_WRAP int pthread_spin_trylock(pthread_spinlock_t *lock)
 
 PX_WRAP int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_spin_unlock, pthread_spin_unlock);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_unlock(lock);
+	site = PX_SITE(pthread_spin_unlock, pthread_spin_unlock);
 	sample = px_hook_begin();
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_spin_unlock(lock));
@@ -67,11 +70,12 @@ PX_WRAP int pthread_spin_unlock(pthread_spinlock_t *lock)
 
 PX_WRAP int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
-	struct px_site site = PX_SITE(pthread_spin_init, pthread_spin_init);
+	struct px_site site;
 	int result;
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_init(lock, shared);
+	site = PX_SITE(pthread_spin_init, pthread_spin_init);
 	result = px_real.pthread_spin_init(lock, shared);
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, result);
 	return result;
@@ -79,10 +83,11 @@ PX_WRAP int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 
 PX_WRAP int pthread_spin_destroy(pthread_spinlock_t *lock)
 {
-	struct px_site site = PX_SITE(pthread_spin_destroy, pthread_spin_destroy);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(spin))
 		return px_real.pthread_spin_destroy(lock);
+	site = PX_SITE(pthread_spin_destroy, pthread_spin_destroy);
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_spin_destroy(lock);
 }

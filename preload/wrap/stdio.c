@@ -57,10 +57,11 @@ static void record_open(struct px_site site, FILE *stream, const char *path)
 #define FOPEN(symbol)                                                                              \
 	PX_WRAP FILE *symbol(const char *path, const char *mode)                                   \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fopen);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode);                                         \
+		site = PX_SITE(symbol, fopen);                                                     \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode),                \
 					  record_open(site, result, path));                        \
 	}
@@ -70,10 +71,11 @@ FOPEN(fopen64)
 #define FREOPEN(symbol)                                                                            \
 	PX_WRAP FILE *symbol(const char *path, const char *mode, FILE *stream)                     \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fopen);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode, stream);                                 \
+		site = PX_SITE(symbol, fopen);                                                     \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode, stream),        \
 					  record_open(site, result, path));                        \
 	}
@@ -82,10 +84,11 @@ FREOPEN(freopen64)
 
 PX_WRAP FILE *fdopen(int fd, const char *mode)
 {
-	struct px_site site = PX_SITE(fdopen, fdopen);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(stdio))
 		return px_real.fdopen(fd, mode);
+	site = PX_SITE(fdopen, fdopen);
 	return PX_FD_CALL(site, fd, result, px_real.fdopen(fd, mode), 0,
 			  result ? fd : -(int64_t)errno);
 }
@@ -121,10 +124,11 @@ static int64_t items(size_t count, size_t size, FILE *stream)
 #define FREAD(symbol)                                                                              \
 	PX_WRAP size_t symbol(void *buffer, size_t size, size_t count, FILE *stream)               \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fread);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
+		site = PX_SITE(symbol, fread);                                                     \
 		return STREAM_READS(site, stream, result,                                          \
 				    px_real.symbol(buffer, size, count, stream), size * count,     \
 				    items(result, size, stream));                                  \
@@ -135,10 +139,11 @@ FREAD(fread_unlocked)
 #define FREAD_CHK(symbol)                                                                          \
 	PX_WRAP size_t symbol(void *buffer, size_t room, size_t size, size_t count, FILE *stream)  \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fread);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, room, size, count, stream);                  \
+		site = PX_SITE(symbol, fread);                                                     \
 		return STREAM_READS(site, stream, result,                                          \
 				    px_real.symbol(buffer, room, size, count, stream),             \
 				    size * count, items(result, size, stream));                    \
@@ -149,10 +154,11 @@ FREAD_CHK(__fread_unlocked_chk)
 #define FWRITE(symbol)                                                                             \
 	PX_WRAP size_t symbol(const void *buffer, size_t size, size_t count, FILE *stream)         \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fwrite);                                     \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(buffer, size, count, stream);                        \
+		site = PX_SITE(symbol, fwrite);                                                    \
 		return PX_FD_CALL(site, fd_of(stream), result,                                     \
 				  px_real.symbol(buffer, size, count, stream), size * count,       \
 				  items(result, size, stream));                                    \
@@ -170,10 +176,11 @@ static int64_t line_of(const char *text, FILE *stream)
 #define FGETS(symbol)                                                                              \
 	PX_WRAP char *symbol(char *text, int size, FILE *stream)                                   \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fgets);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, size, stream);                                 \
+		site = PX_SITE(symbol, fgets);                                                     \
 		return STREAM_READS(site, stream, result, px_real.symbol(text, size, stream),      \
 				    size, line_of(result, stream));                                \
 	}
@@ -183,10 +190,11 @@ FGETS(fgets_unlocked)
 #define FGETS_CHK(symbol)                                                                          \
 	PX_WRAP char *symbol(char *text, size_t room, int size, FILE *stream)                      \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fgets);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, room, size, stream);                           \
+		site = PX_SITE(symbol, fgets);                                                     \
 		return STREAM_READS(site, stream, result,                                          \
 				    px_real.symbol(text, room, size, stream), size,                \
 				    line_of(result, stream));                                      \
@@ -202,10 +210,11 @@ static int64_t line_length(ssize_t length, FILE *stream)
 
 PX_WRAP ssize_t getline(char **line, size_t *size, FILE *stream)
 {
-	struct px_site site = PX_SITE(getline, getline);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(stdio))
 		return px_real.getline(line, size, stream);
+	site = PX_SITE(getline, getline);
 	return STREAM_READS(site, stream, result, px_real.getline(line, size, stream), 0,
 			    line_length(result, stream));
 }
@@ -213,10 +222,11 @@ PX_WRAP ssize_t getline(char **line, size_t *size, FILE *stream)
 #define GETDELIM(symbol)                                                                           \
 	PX_WRAP ssize_t symbol(char **line, size_t *size, int delimiter, FILE *stream)             \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, getline);                                    \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(line, size, delimiter, stream);                      \
+		site = PX_SITE(symbol, getline);                                                   \
 		return STREAM_READS(site, stream, result,                                          \
 				    px_real.symbol(line, size, delimiter, stream), 0,              \
 				    line_length(result, stream));                                  \
@@ -227,10 +237,11 @@ GETDELIM(__getdelim)
 #define FPUTS(symbol)                                                                              \
 	PX_WRAP int symbol(const char *text, FILE *stream)                                         \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fputs);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(text, stream);                                       \
+		site = PX_SITE(symbol, fputs);                                                     \
 		return PX_FD_CALL(site, fd_of(stream), result, px_real.symbol(text, stream),       \
 				  strlen(text),                                                    \
 				  result < 0 ? -(int64_t)errno : (int64_t)strlen(text));           \
@@ -240,10 +251,11 @@ FPUTS(fputs_unlocked)
 
 PX_WRAP int puts(const char *text)
 {
-	struct px_site site = PX_SITE(puts, fputs);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(stdio))
 		return px_real.puts(text);
+	site = PX_SITE(puts, fputs);
 	return PX_FD_CALL(site, fd_of(stdout), result, px_real.puts(text), strlen(text) + 1,
 			  result < 0 ? -(int64_t)errno : (int64_t)strlen(text) + 1);
 }
@@ -382,10 +394,11 @@ SCAN_FAMILY(__isoc23_)
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fflush);                                     \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream);                                             \
+		site = PX_SITE(symbol, fflush);                                                    \
 		return PX_FD_CALL(site, stream ? fd_of(stream) : -1, result,                       \
 				  px_real.symbol(stream), 0, px_outcome(result));                  \
 	}
@@ -403,10 +416,11 @@ static void record_seek(struct px_site site, FILE *stream, int64_t offset, int w
 #define FSEEK(symbol, offset_type)                                                                 \
 	PX_WRAP int symbol(FILE *stream, offset_type offset, int whence)                           \
 	{                                                                                          \
-		struct px_site site = PX_SITE(symbol, fseek);                                      \
+		struct px_site site;                                                               \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(stream, offset, whence);                             \
+		site = PX_SITE(symbol, fseek);                                                     \
 		return PX_CALL_AND_RECORD(site, result, px_real.symbol(stream, offset, whence),    \
 					  record_seek(site, stream, offset, whence, result));      \
 	}

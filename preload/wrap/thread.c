@@ -372,10 +372,11 @@ PX_WRAP int thrd_join(thrd_t thread, int *value)
 
 PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 {
-	struct px_site site = PX_SITE(pthread_tryjoin_np, pthread_tryjoin_np);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_tryjoin_np(thread, value);
+	site = PX_SITE(pthread_tryjoin_np, pthread_tryjoin_np);
 	return PX_CALL_AND_RECORD(site, result, px_real.pthread_tryjoin_np(thread, value),
 				  record_join(site, PX_RECORD_WHOLE, thread, 0, result));
 }
@@ -463,10 +464,11 @@ PX_WRAP int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock
 
 PX_WRAP int pthread_detach(pthread_t thread)
 {
-	struct px_site site = PX_SITE(pthread_detach, pthread_detach);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_detach(thread);
+	site = PX_SITE(pthread_detach, pthread_detach);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.pthread_detach(thread),
 		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result));
@@ -474,10 +476,11 @@ PX_WRAP int pthread_detach(pthread_t thread)
 
 PX_WRAP int thrd_detach(thrd_t thread)
 {
-	struct px_site site = PX_SITE(thrd_detach, thrd_detach);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.thrd_detach(thread);
+	site = PX_SITE(thrd_detach, thrd_detach);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.thrd_detach(thread),
 		px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, px_c11_error(result)));
@@ -490,12 +493,13 @@ PX_WRAP int thrd_detach(thrd_t thread)
 
 PX_WRAP int pthread_cancel(pthread_t thread)
 {
-	struct px_site site = PX_SITE(pthread_cancel, pthread_cancel);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_cancel(thread);
+	site = PX_SITE(pthread_cancel, pthread_cancel);
 	sample = px_hook_begin();
 	px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, 0);
 	result = PX_REAL(&sample, px_real.pthread_cancel(thread));
@@ -537,10 +541,11 @@ static void record_name(struct px_site site, pthread_t thread, const char *name,
 
 PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 {
-	struct px_site site = PX_SITE(pthread_setname_np, pthread_setname_np);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setname_np(thread, name);
+	site = PX_SITE(pthread_setname_np, pthread_setname_np);
 	return PX_CALL_AND_RECORD(site, result, px_real.pthread_setname_np(thread, name),
 				  record_name(site, thread, name, result));
 }
@@ -571,13 +576,14 @@ static void record_priority(struct px_site site, pthread_t thread, const uint32_
 
 PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
-	struct px_site site = PX_SITE(pthread_setschedparam, pthread_setschedparam);
+	struct px_site site;
 	struct px_hook_sample sample;
 	uint32_t priority[2];
 	int result, old;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setschedparam(thread, policy, param);
+	site = PX_SITE(pthread_setschedparam, pthread_setschedparam);
 	sample = px_hook_begin();
 	priority[0] = priority_of(thread, &old);
 	result = PX_REAL(&sample, px_real.pthread_setschedparam(thread, policy, param));
@@ -590,13 +596,14 @@ PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sch
 
 PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
 {
-	struct px_site site = PX_SITE(pthread_setschedprio, pthread_setschedprio);
+	struct px_site site;
 	struct px_hook_sample sample;
 	uint32_t priority[2];
 	int result, policy;
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.pthread_setschedprio(thread, value);
+	site = PX_SITE(pthread_setschedprio, pthread_setschedprio);
 	sample = px_hook_begin();
 	priority[0] = priority_of(thread, &policy);
 	result = PX_REAL(&sample, px_real.pthread_setschedprio(thread, value));
@@ -631,13 +638,14 @@ static void record_scheduler(struct px_site site, pid_t pid, const uint32_t prio
 
 PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
-	struct px_site site = PX_SITE(sched_setscheduler, sched_setscheduler);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result, old, saved_errno = errno;
 	uint32_t priority[2];
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.sched_setscheduler(pid, policy, param);
+	site = PX_SITE(sched_setscheduler, sched_setscheduler);
 	sample = px_hook_begin();
 	priority[0] = priority_of_pid(pid, &old);
 	errno = saved_errno;
@@ -652,13 +660,14 @@ PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *
 
 PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
 {
-	struct px_site site = PX_SITE(sched_setparam, sched_setscheduler);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result, policy, saved_errno = errno;
 	uint32_t priority[2];
 
 	if (PX_NOT_TRACED(thread))
 		return px_real.sched_setparam(pid, param);
+	site = PX_SITE(sched_setparam, sched_setscheduler);
 	sample = px_hook_begin();
 	priority[0] = priority_of_pid(pid, &policy);
 	errno = saved_errno;

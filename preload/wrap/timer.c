@@ -12,10 +12,11 @@ static void *address_of(timer_t timer)
 
 PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
-	struct px_site site = PX_SITE(timer_create, timer_create);
+	struct px_site site;
 
 	if (PX_NOT_TRACED(timer))
 		return px_real.timer_create(clock, event, timer);
+	site = PX_SITE(timer_create, timer_create);
 	return PX_CALL_AND_RECORD(site, result, px_real.timer_create(clock, event, timer),
 				  px_hook_record(site, PX_RECORD_WHOLE,
 						 result == 0 ? address_of(*timer) : NULL,
@@ -53,12 +54,13 @@ static void record_settime(struct px_site site, timer_t timer, int flags,
 PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *value,
 			  struct itimerspec *old)
 {
-	struct px_site site = PX_SITE(timer_settime, timer_settime);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
 	if (PX_NOT_TRACED(timer))
 		return px_real.timer_settime(timer, flags, value, old);
+	site = PX_SITE(timer_settime, timer_settime);
 	sample = px_hook_begin();
 	result = PX_REAL(&sample, px_real.timer_settime(timer, flags, value, old));
 	saved_errno = errno;
@@ -70,12 +72,13 @@ PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *val
 
 PX_WRAP int timer_delete(timer_t timer)
 {
-	struct px_site site = PX_SITE(timer_delete, timer_delete);
+	struct px_site site;
 	struct px_hook_sample sample;
 	int result, saved_errno;
 
 	if (PX_NOT_TRACED(timer))
 		return px_real.timer_delete(timer);
+	site = PX_SITE(timer_delete, timer_delete);
 	sample = px_hook_begin();
 	px_hook_record(site, PX_RECORD_WHOLE, address_of(timer), 0, 0, 0);
 	result = PX_REAL(&sample, px_real.timer_delete(timer));
