@@ -714,7 +714,7 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 	const struct px_test_stream small = {.size = 4096, .nr_rings = (unsigned int)_i};
 	uint32_t self[NR_WRITERS], next[NR_WRITERS] = {0}, missing = 0;
 	struct txtrace_loss loss;
-	bool gap[NR_WRITERS] = {false}, is_over;
+	bool gap[NR_WRITERS] = {false}, is_stopped = false;
 	pthread_t writers[NR_WRITERS];
 	trace_event_id_t got;
 	uint64_t last_ns = 0;
@@ -727,8 +727,11 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 		pthread_create(&writers[i], NULL, write_checked, &self[i]);
 	}
 	do {
-		/* Asked first: then nothing comes behind an empty stream. */
-		is_over = px_load_acquire(&nr_finished) == NR_WRITERS;
+		/* STOP is the end: the stream may look empty for a moment, while the reader waits for a reserved slot. */
+		if (!is_stopped && px_load_acquire(&nr_finished) == NR_WRITERS) {
+			ok(posix_trace_stop(stream));
+			is_stopped = true;
+		}
 		got = px_test_take(stream, &seen);
 		if (got == 0)
 			sched_yield();
@@ -742,7 +745,7 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 		if (_i == 1)
 			ck_assert_uint_ge(px_test_ns(seen.info.posix_timestamp), last_ns);
 		last_ns = px_test_ns(seen.info.posix_timestamp);
-	} while (got != 0 || !is_over);
+	} while (got != POSIX_TRACE_STOP);
 	for (int i = 0; i < NR_WRITERS; i++) {
 		pthread_join(writers[i], NULL);
 		missing += gap[i] ? 0 : NR_EACH - next[i]; /* the last ones may be among the lost */
