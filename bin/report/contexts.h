@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who acts in a trace: its threads, and what a CPU does beside them; with what reports count of each.
+ * The contexts of a trace, and what the reports count for each. A context is a thread, interrupts, the initialization
+ * of ThreadX, or idle.
  *
- * An actor is known by the context of its events, which is the handle of a thread, CONTEXT_INTERRUPT or
- * CONTEXT_INITIALIZE.  CONTEXT_IDLE has no events in a ThreadX buffer; in a log it is that of events which no
- * thread caused.
+ * The context of an event is the handle of a thread, CONTEXT_INTERRUPT or CONTEXT_INITIALIZE. CONTEXT_IDLE has no
+ * events in a ThreadX buffer; in a log it is the context of events that no thread caused.
  */
 #ifndef TXTRACE_REPORT_CONTEXTS_H
 #define TXTRACE_REPORT_CONTEXTS_H
@@ -20,21 +20,21 @@
 struct context {
 	unsigned int context;
 	bool is_thread;
-	char *name;			     /* no other actor has it */
-	const struct txtrace_object *object; /* NULL: it is not registered */
-	pid_t pid;			     /* 0: not told */
+	char *name;			     /* unique */
+	const struct txtrace_object *object; /* NULL: not registered */
+	pid_t pid;			     /* 0: unknown */
 	struct context *next;		     /* with the same hash */
 
 	/* Reports. */
 	int64_t time;
 	uint64_t nr_events, nr_switches, nr_suspensions, nr_resumptions, nr_migrations;
-	uint32_t stack_left; /* the least that an event told of */
+	uint32_t stack_left; /* the smallest value in an event */
 	uint64_t stack_event;
-	bool has_stack; /* an event told of it */
+	bool has_stack; /* an event had a stack pointer */
 
 	/*
-	 * Priorities, -1: not known.  inversions.c: of its last event, and of its first.  profile.c: what the last event
-	 * that names one said, and the first.
+	 * Priorities, -1: unknown. priority and first_priority (inversions.c): in the last and in the first event of
+	 * the context. named_ (profile.c): in the last and in the first event that has a priority.
 	 */
 	int priority, first_priority, named_priority, first_named_priority;
 	bool has_first;
@@ -42,27 +42,27 @@ struct context {
 	/* profile.c: its next and its last event in the window, or NEVER. */
 	uint64_t ahead_first, ahead_last;
 
-	/* cpus.c: where it runs, or -1, and where its last event was. */
+	/* cpus.c: the CPU on which it runs, or -1, and the CPU of its last event. */
 	int cpu, last_cpu;
 };
 
 struct contexts {
 	struct source *source;
-	struct context **ctx; /* threads of the registry, then as they occur */
+	struct context **ctx; /* registered threads, then others in the order of their events */
 	size_t nr_contexts, room;
 	struct context **hash;
 	size_t nr_hash;
 	struct context *last;
 };
 
-/* All threads of the registry are there. */
+/* Make the contexts of all registered threads. */
 void contexts_init(struct contexts *contexts, struct source *source);
 void contexts_free(struct contexts *contexts);
 
-/* NULL: there is none. */
+/* Return NULL if there is none. */
 struct context *contexts_find(const struct contexts *contexts, unsigned int context);
 
-/* The one with this context; made, if there is none. */
+/* Return the entry of a context; make it if there is none. */
 struct context *contexts_add(struct contexts *contexts, unsigned int context);
 static inline struct context *contexts_get(struct contexts *contexts, unsigned int context)
 {
@@ -71,7 +71,7 @@ static inline struct context *contexts_get(struct contexts *contexts, unsigned i
 	return contexts->last;
 }
 
-/* Make names differ, by a handle where they do not. */
+/* Make names unique: add the handle where several contexts have the same name. */
 void contexts_disambiguate(struct contexts *contexts);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What TraceX calls FileX Statistics and NetX Statistics: sums over events of these packages. */
+/* FileX Statistics and NetX Statistics of TraceX: sums over the events of these packages. */
 #ifndef TXTRACE_REPORT_COUNTERS_H
 #define TXTRACE_REPORT_COUNTERS_H
 
@@ -11,7 +11,7 @@ struct counter {
 	enum counters_of of;
 	const char *section, *name;
 	unsigned int native;
-	int word; /* whose values are added up; -1: events are counted */
+	int word; /* the sum of this word; -1: the number of events */
 	bool (*takes)(const struct step *step); /* NULL: all events */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts for each actor and each number that it comes together with: an event type, or a CPU. */
+/* Counts for each pair of a context and a number. The number is an event type or a CPU. */
 #ifndef TXTRACE_REPORT_COUNTS_H
 #define TXTRACE_REPORT_COUNTS_H
 
@@ -13,7 +13,7 @@ struct pair {
 };
 
 struct count_map {
-	struct pair **pair; /* as they came, until they are sorted */
+	struct pair **pair; /* in the order in which they were made, until they are sorted */
 	size_t nr_pairs, room;
 	struct pair **hash;
 	size_t nr_hash;
@@ -22,10 +22,10 @@ struct count_map {
 void counts_init(struct count_map *counts);
 void counts_free(struct count_map *counts);
 
-/* Made, if there is none. */
+/* Return the pair; make it if there is none. */
 struct pair *counts_get(struct count_map *counts, struct context *ctx, unsigned int number);
 
-/* All counts of a number together: a list that the caller frees. */
+/* Sum the counts of each number over all contexts.  The caller frees the list. */
 struct pair *counts_sum(const struct count_map *counts, size_t *nr);
 
 #endif

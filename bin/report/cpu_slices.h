@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who runs when in a ThreadX buffer, as stretches of time: from one switch to the next, so they do not overlap.
- * What of them lies in the range of the selection is told; the filter does not matter, as who runs follows from all
- * events.  The file is read once more for it.
+ * Which thread runs when in a ThreadX buffer: a slice from one context switch to the next, so slices do not overlap.
+ * Slices are cut to the range of the selection.  All events of the file are used, also those that are filtered out.
+ * The file is read once more.
  */
 #ifndef TXTRACE_REPORT_CPU_SLICES_H
 #define TXTRACE_REPORT_CPU_SLICES_H
@@ -12,7 +12,7 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-/* Idle time is not told.  Times are on the scale of events. */
+/* Call runs() for each slice, but not for idle time.  Times are those of events, in ns. */
 void cpu_slices_report(struct source *source, const struct selection *selection,
 		       void (*runs)(void *arg, unsigned int context, int64_t from_ns,
 				    int64_t until_ns),

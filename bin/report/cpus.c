@@ -6,7 +6,7 @@ void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *c
 	*cpus = (struct cpus){.steps = steps, .counts = counts};
 }
 
-/* Whoever ran here has done so until then. */
+/* The thread that ran here ran until this time. */
 static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 {
 	struct cpu *cpu = &cpus->cpu[i];
@@ -60,11 +60,11 @@ static void change(struct cpus *cpus, unsigned int i, const struct step *step)
 	begin_stretch(cpus, i, step);
 }
 
-/* What an event that was lost would have changed is not known. */
+/* A lost event may have changed anything, so no CPU has a known thread. */
 static void end_all(struct cpus *cpus, int64_t at)
 {
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
-		/* OVERFLOW may be older than what stands before it. */
+		/* OVERFLOW may be older than the event before it */
 		int64_t last_at = cpus->cpu[i].last_at;
 
 		end_stretch(cpus, i, at > last_at ? at : last_at);
@@ -75,7 +75,7 @@ void cpus_step(struct cpus *cpus, const struct step *step)
 {
 	unsigned int i = step->cpu % CPUS_MAX;
 
-	/* The reader makes some events; they say nothing of a CPU. */
+	/* the reader makes some events, which have no CPU */
 	if (step->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += step->counts;
 		if (cpus->cpu[i].running != step->ctx || cpus->cpu[i].passes != step->passes)

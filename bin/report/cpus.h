@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread runs on which CPU, as far as the events of a log tell: from an event of a thread until the next event on
- * that CPU, or until the thread has an event on another one; a thread runs on one CPU at a time.  Nobody is known to run
- * on a CPU before its first event, behind its last one, while the stream is stopped, after its thread has left or begun
- * to wait in a call, and where events were lost.
+ * Which thread runs on which CPU, as far as the events of a log show it. A thread runs from its event until the next
+ * event on that CPU, or until the thread has an event on another CPU. It is unknown which thread runs on a CPU before
+ * its first event, after its last event, while the stream is stopped, after the thread has left the CPU or begun to
+ * wait in a call, and where events were lost.
  *
- * So what a thread gets is too much rather than too little where it slept, or others without events ran.
+ * So the time of a thread is too long if the thread slept, or if threads without events ran.
  */
 #ifndef TXTRACE_REPORT_CPUS_H
 #define TXTRACE_REPORT_CPUS_H
@@ -13,12 +13,12 @@
 #include "report/counts.h"
 #include "report/events.h"
 
-#define CPUS_MAX 256 /* as many as a trace buffer can tell apart */
+#define CPUS_MAX 256 /* largest number in a trace buffer */
 
 struct cpu {
-	struct context *running; /* NULL: not known */
+	struct context *running; /* NULL: unknown */
 	struct context *last;
-	int64_t since, last_at; /* the stretch began; the last event */
+	int64_t since, last_at; /* since: begin of the run; last_at: time of the last event */
 	bool passes;
 	uint64_t nr_events, nr_switches;
 	int64_t time;
@@ -26,7 +26,7 @@ struct cpu {
 
 struct cpus {
 	const struct steps *steps;
-	struct count_map *counts; /* of actors and CPUs */
+	struct count_map *counts; /* of contexts and CPUs */
 	uint64_t nr_switches, nr_migrations;
 	struct cpu cpu[CPUS_MAX];
 };
@@ -34,13 +34,13 @@ struct cpus {
 void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *counts);
 void cpus_step(struct cpus *cpus, const struct step *step);
 
-/* The thread of this step begins to wait: it runs nowhere until its next event. */
+/* The thread of this step begins to wait: it runs on no CPU until its next event. */
 void cpus_leave(struct cpus *cpus, const struct step *step);
 
-/* Stretches that lasted until the last event of their CPU. */
+/* Add the runs that last until the last event of their CPU. */
 void cpus_end(struct cpus *cpus);
 
-/* How many had events. */
+/* Return the number of CPUs with events. */
 unsigned int cpus_count(const struct cpus *cpus);
 
 #endif

@@ -35,7 +35,7 @@ void report_events_free(struct steps *steps)
 		waits_free(&steps->waits);
 }
 
-/* After the model has the event. */
+/* Push the event to the model, and then ask the model. */
 static void find_owner(struct steps *steps, const struct event *event, struct step *step)
 {
 	const struct hold *hold;
@@ -61,8 +61,8 @@ static int64_t rounded(double number)
 }
 
 /*
- * The interface has nanoseconds, of which a tick has a whole number or not; rounded, they give the tick back if it has
- * two or more.
+ * The library returns nanoseconds.  A tick need not be a whole number of them.  Rounding gives the exact tick if a tick
+ * has 2 ns or more.
  */
 static int64_t at_of(const struct source *source, int64_t ns)
 {
@@ -78,7 +78,7 @@ int64_t report_events_ns(const struct steps *steps, int64_t at)
 	return rounded((double)at * steps->source->file.tick_ns);
 }
 
-/* Times on the command line count from the first event, so this waits for it. */
+/* Times on the command line count from the first event, so this needs the first event. */
 static void find_range(struct steps *steps)
 {
 	const struct source *source = steps->source;

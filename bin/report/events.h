@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a file as the reports look at them: what the rules need of an event, and whether it counts.
+ * The events of a file as the rules of the reports need them.
  *
- * All events of the file are read, as who runs when follows from all of them.  What is counted are those that the
- * filter takes and that lie in the range of time.
+ * All events of the file are read, because all of them are needed to find out which thread runs when. An event counts
+ * if the filter and the range take it.
  */
 #ifndef TXTRACE_REPORT_EVENTS_H
 #define TXTRACE_REPORT_EVENTS_H
@@ -18,11 +18,11 @@ struct step {
 	uint64_t number; /* of the event in the file */
 	struct context *ctx;
 	unsigned int context;
-	unsigned int next;	  /* context of who runs afterwards; profile.c */
+	unsigned int next;	  /* context that runs after the event; profile.c */
 	unsigned int interrupted; /* in an interrupt: the thread, or 0 */
 	unsigned int native;	  /* ThreadX's id, or 0 */
 	trace_event_id_t type;
-	int priority; /* -1: not told */
+	int priority; /* -1: unknown */
 	unsigned int cpu;
 	pid_t pid;
 	uint32_t word[4];
@@ -30,9 +30,9 @@ struct step {
 	unsigned int owner; /* context of another thread that holds the mutex asked for, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter */
-	bool counts;  /* passes, and lies in the range */
+	bool counts;  /* passes, and is in the range */
 	bool is_made; /* no event of the file: profile.c, calls.h */
-	bool is_over; /* of a call that waited: it was counted where it began to */
+	bool is_over; /* end of a call that waited; the event where it began counts */
 };
 
 struct steps {
@@ -40,7 +40,7 @@ struct steps {
 	const struct selection *selection;
 	struct contexts *contexts;
 	int64_t from, to;	  /* as times of events */
-	int64_t begin, end, last; /* as at: of the range, and of the last event read */
+	int64_t begin, end, last; /* like at: the range, and the last event that was read */
 	uint64_t nr_read;
 
 	/* report_events_track_mutexes(): source is NULL otherwise. */
@@ -57,16 +57,16 @@ void report_events_free(struct steps *steps);
 /* From now on, find out who holds the mutexes.  Call it again when the source was rewound. */
 void report_events_track_mutexes(struct steps *steps);
 
-/* The next event.  False behind the last. */
+/* Read the next event.  Return false after the last. */
 bool report_events_next(struct steps *steps, struct step *step);
 
-/* How much of a stretch of time lies in the range. */
+/* Return how much of a period is in the range. */
 int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to);
 
-/* How long the range is, as far as there are events. */
+/* Return the length of the range, as far as there are events. */
 int64_t report_events_duration(const struct steps *steps);
 
-/* In nanoseconds. */
+/* Convert to nanoseconds. */
 int64_t report_events_ns(const struct steps *steps, int64_t at);
 
 #endif

@@ -28,14 +28,14 @@ static bool is_open(const struct inversions *inversions, unsigned int mutex)
 	return false;
 }
 
-/* Of a thread that has had no event, that of its first one. */
+/* Before the first event of a thread, its priority is that of the first event. */
 static int priority_of(const struct context *ctx)
 {
 	return ctx->priority >= 0 ? ctx->priority : ctx->first_priority;
 }
 
-/* The list has them in the order in which they begin, so each has its place from then on. */
-static void wait_history(struct inversions *inversions, struct inversion *inversion)
+/* The list is in the order in which inversions begin. */
+static void keep(struct inversions *inversions, struct inversion *inversion)
 {
 	if (!inversion->counts || inversions->nr_kept == INVERSIONS_KEPT)
 		return;
@@ -82,12 +82,12 @@ static bool begin(struct inversions *inversions, const struct step *step)
 		.length = -1,
 		.counts = step->counts,
 	};
-	wait_history(inversions, inversion);
+	keep(inversions, inversion);
 	inversions->nr_open++;
 	return true;
 }
 
-static bool is_given_back(struct inversions *inversions, const struct step *step)
+static bool note_give_back(struct inversions *inversions, const struct step *step)
 {
 	if (step->given == 0)
 		return false;
@@ -102,7 +102,7 @@ static bool is_given_back(struct inversions *inversions, const struct step *step
 	return false;
 }
 
-static void look_for_culprit(struct inversions *inversions, const struct step *step)
+static void find_culprit(struct inversions *inversions, const struct step *step)
 {
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
@@ -117,7 +117,7 @@ static void look_for_culprit(struct inversions *inversions, const struct step *s
 	}
 }
 
-/* Those whose thread has an event again are done with. */
+/* An inversion ends when the waiting thread has an event again. */
 static void end(struct inversions *inversions, const struct step *step)
 {
 	size_t nr_left = 0;
@@ -140,8 +140,8 @@ void inversions_step(struct inversions *inversions, const struct step *step)
 	if (step->context >= CONTEXT_INITIALIZE || step->context == CONTEXT_IDLE)
 		return;
 	step->ctx->priority = step->priority;
-	if (!begin(inversions, step) && !is_given_back(inversions, step) && inversions->nr_open > 0)
-		look_for_culprit(inversions, step);
+	if (!begin(inversions, step) && !note_give_back(inversions, step) && inversions->nr_open > 0)
+		find_culprit(inversions, step);
 	if (inversions->nr_ending > 0)
 		end(inversions, step);
 }

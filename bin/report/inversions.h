@@ -20,7 +20,7 @@ struct inversion {
 	struct context *blocked, *owner, *culprit; /* culprit: the third thread, or NULL */
 	unsigned int mutex;
 	int blocked_priority, owner_priority;
-	uint64_t number; /* of the event that asked for the mutex */
+	uint64_t number; /* of the event that asks for the mutex */
 	int64_t begin;
 	int64_t length; /* -1: the trace ends first */
 	bool counts;
@@ -30,10 +30,10 @@ struct inversion {
 
 struct inversions {
 	struct contexts *contexts;
-	uint64_t nr_deterministic, nr_other;	/* those still open at the end are deterministic */
+	uint64_t nr_deterministic, nr_other;	/* deterministic: also if open at the end */
 	struct inversion open[INVERSIONS_OPEN]; /* not yet ended */
 	size_t nr_open, nr_ending;
-	uint64_t nr_not_followed; /* there was no room */
+	uint64_t nr_not_followed; /* no room in open[] */
 	struct inversion *kept;	  /* the first ones, for the list */
 	size_t nr_kept;
 };

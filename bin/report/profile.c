@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window of events: [head, tail) are numbers of events that were read and have no next context yet.  In it the events
- * of an actor are linked, so that "which of these two runs first" costs the same however far away that is.
+ * The rules need later events, so the profile reads ahead. [head, tail) are the numbers of the events in the window:
+ * they were read, but have no next context yet. The events of a context are linked in the window. So it takes
+ * constant time to find out which of two threads has the next event.
  */
 #include "report/profile.h"
 
@@ -13,13 +14,13 @@
 
 struct seen {
 	struct step step;
-	uint64_t same; /* the next event of this actor in the window, or NEVER */
+	uint64_t same; /* the next event of this context in the window, or NEVER */
 };
 
 struct profile {
 	struct steps *steps;
 	uint64_t head, tail;
-	bool is_ended;	      /* there is nothing behind tail */
+	bool is_ended;	      /* the file has no event from tail on */
 	unsigned int current; /* the thread that interrupts return to */
 	unsigned int nesting; /* of interrupts */
 	bool wants_priorities, is_scan;
@@ -40,7 +41,7 @@ static struct seen *seen_at(struct profile *profile, uint64_t i)
 
 /* The window. */
 
-/* False: it is full, or the file is at its end. */
+/* Return false if the window is full, or at the end of the file. */
 static bool read_one(struct profile *profile)
 {
 	uint64_t i = profile->tail;
@@ -64,8 +65,8 @@ static bool read_one(struct profile *profile)
 	return true;
 }
 
-/* The event with this number, if the window reaches so far. */
-static struct step *look(struct profile *profile, uint64_t i)
+/* Return the event with this number, or NULL if the window ends before it. */
+static struct step *peek(struct profile *profile, uint64_t i)
 {
 	while (profile->tail <= i)
 		if (!read_one(profile))
@@ -73,7 +74,7 @@ static struct step *look(struct profile *profile, uint64_t i)
 	return &seen_at(profile, i)->step;
 }
 
-/* The number of the actor's next event, as far as it was read. */
+/* Return the number of the next event of the context in the window, or NEVER. */
 static uint64_t next_of(const struct profile *profile, unsigned int context)
 {
 	const struct context *ctx = contexts_find(profile->steps->contexts, context);
@@ -81,7 +82,7 @@ static uint64_t next_of(const struct profile *profile, unsigned int context)
 	return ctx && is_thread(context) ? ctx->ahead_first : NEVER;
 }
 
-/* True if b has an event before a has one. */
+/* Return true if the next event of b is before that of a. */
 static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
 {
 	uint64_t of_a, of_b;
@@ -93,22 +94,22 @@ static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
 	return of_b < of_a;
 }
 
-/* The next event of a thread: *i is its number. */
-static const struct step *look_for_thread(struct profile *profile, uint64_t *i)
+/* Return the next event of any thread; *i is its number. */
+static const struct step *find_thread_event(struct profile *profile, uint64_t *i)
 {
 	const struct step *step;
 
-	for (*i = profile->head; (step = look(profile, *i)); (*i)++)
+	for (*i = profile->head; (step = peek(profile, *i)); (*i)++)
 		if (is_thread(step->context))
 			return step;
 	return NULL;
 }
 
-/* The rules.  The event itself has left the window: head is the one behind it. */
+/* The rules.  The event itself has left the window: head is the event after it. */
 
 static unsigned int next_after_suspend(struct profile *profile, const struct step *step)
 {
-	const struct step *next = look(profile, profile->head);
+	const struct step *next = peek(profile, profile->head);
 
 	/* Priority inheritance suspends the running thread for a moment. */
 	if (next && step->context == step->word[0] && next->context == step->word[0])
@@ -123,7 +124,7 @@ static unsigned int next_after_resume(struct profile *profile, const struct step
 
 	if (step->word[3] != 0)
 		return step->word[3];
-	next = look_for_thread(profile, &i);
+	next = find_thread_event(profile, &i);
 	return next && next->context == step->word[0] ? step->word[0] : step->context;
 }
 
@@ -134,12 +135,12 @@ static unsigned int next_after_relinquish(struct profile *profile, const struct 
 
 	if (step->word[1] != 0)
 		return step->word[1];
-	next = look_for_thread(profile, &end);
+	next = find_thread_event(profile, &end);
 	if (!next || next->context == step->context)
 		return step->context;
-	/* A thread that an interrupt resumed or suspended meanwhile does not run because of this. */
+	/* A thread that an interrupt resumed or suspended in between does not run because of this event. */
 	for (uint64_t i = profile->head; i < end; i++) {
-		const struct step *between = look(profile, i);
+		const struct step *between = peek(profile, i);
 
 		if ((between->native == NATIVE_THREAD_RESUME ||
 		     between->native == NATIVE_THREAD_SUSPEND) &&
@@ -162,12 +163,12 @@ static unsigned int next_after_thread(struct profile *profile, const struct step
 	case NATIVE_THREAD_RELINQUISH:
 		return next_after_relinquish(profile, step);
 	default:
-		next = look(profile, profile->head);
+		next = peek(profile, profile->head);
 		return next && is_thread(next->context) ? next->context : step->context;
 	}
 }
 
-/* What an interrupt says of the thread that runs when it ends. */
+/* Find the thread that runs after the interrupt. */
 static void note_interrupt(struct profile *profile, const struct step *step)
 {
 	switch (step->native) {
@@ -201,7 +202,7 @@ static unsigned int next_after_interrupt(struct profile *profile, const struct s
 	note_interrupt(profile, step);
 	if (profile->nesting > 0)
 		return step->context;
-	next = look(profile, profile->head);
+	next = peek(profile, profile->head);
 	if (!next)
 		return profile->current;
 	if (next->context != CONTEXT_INTERRUPT || next->native == NATIVE_THREAD_RESUME)
@@ -218,8 +219,8 @@ static unsigned int next_after(struct profile *profile, const struct step *step)
 		context = profile->current = next_after_thread(profile, step);
 	else
 		context = next_after_interrupt(profile, step);
-	/* ThreadX knows whom it interrupted; but TraceX does not ask behind the first event. */
-	next = look(profile, profile->head);
+	/* ThreadX records the interrupted thread.  TraceX does not use it after the first event. */
+	next = peek(profile, profile->head);
 	if (next && profile->head > 1 && step->context != CONTEXT_INTERRUPT &&
 	    next->interrupted != 0 && next->interrupted != CONTEXT_INTERRUPT)
 		context = profile->current = next->interrupted;
@@ -246,7 +247,7 @@ static void note_priority(struct profile *profile, const struct step *step)
 			      (int)(step->word[1] & INT32_MAX));
 }
 
-/* Of a Running event: the last one known; else the next, which the survey knows. */
+/* The priority of a Running event: the last known one, else the first one that the scan found. */
 static int priority_of(const struct profile *profile, const struct context *ctx)
 {
 	if (!ctx->is_thread)
@@ -256,7 +257,7 @@ static int priority_of(const struct profile *profile, const struct context *ctx)
 	return ctx->first_named_priority >= 0 ? ctx->first_named_priority : 0;
 }
 
-/* A pass ahead of the others: what is known of a thread before it has an event. */
+/* A first pass finds the first priority of each thread. */
 static void scan_priorities(struct profile *profile)
 {
 	struct contexts *contexts = profile->steps->contexts;
@@ -344,13 +345,13 @@ bool profile_next(struct profile *profile, struct step *step)
 		profile->has_made = false;
 		return true;
 	}
-	if (!look(profile, profile->head))
+	if (!peek(profile, profile->head))
 		return false;
 	*step = seen_at(profile, profile->head)->step;
 	step->ctx->ahead_first = seen_at(profile, profile->head)->same;
 	profile->head++;
 	step->next = next_after(profile, step);
-	next = look(profile, profile->head);
+	next = peek(profile, profile->head);
 	if (next) {
 		charge(profile, step, next);
 		if (step->context != step->next && step->next != next->context)

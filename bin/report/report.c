@@ -8,7 +8,7 @@
 #include "report/profile.h"
 #include "trace/calls.h"
 
-/* TraceX names these by an older meaning than NetX Duo has for them. */
+/* TraceX has older names for these events than NetX Duo. */
 #define RENAMED_FIRST 441
 #define RENAMED_LAST 450
 
@@ -35,7 +35,7 @@ static void count_service(struct report *report, const struct step *step)
 
 static void gather_buffer(struct report *report)
 {
-	/* Priorities matter to inversions only, and these begin with this. */
+	/* Only inversions need priorities, and each begins with this event. */
 	struct profile *profile = profile_new(
 		&report->steps, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
 	struct step step;
@@ -106,15 +106,15 @@ void report_free(struct report *report)
 	contexts_free(&report->contexts);
 }
 
-/* What was lost, and what there is: ahead of all reports. */
+/* The losses and the size of the trace, before all reports. */
 
-static void tell_losses(const struct report *report, struct table *table)
+static void print_loss_notes(const struct report *report, struct table *table)
 {
 	const struct source *source = report->source;
 	const struct txtrace_loss *loss = &source->loss;
 
 	if (source->file.foreign)
-		table_note(table, "lost: not told; a ThreadX buffer keeps the newest events");
+		table_note(table, "lost: unknown; a ThreadX buffer keeps the newest events");
 	else if (loss->overwritten + loss->dropped + loss->abandoned + report->nr_gaps == 0)
 		table_note(table, "lost: nothing");
 	else
@@ -135,7 +135,7 @@ static void print_losses(const struct report *report, struct table *table)
 						{"Complete", "complete", false},
 						{0}};
 	const struct source *source = report->source;
-	bool is_told = !source->file.foreign;
+	bool is_known = !source->file.foreign;
 
 	table_begin(table, "Losses", "losses", columns, 1);
 	table_string(table, source->path);
@@ -143,25 +143,25 @@ static void print_losses(const struct report *report, struct table *table)
 		const unsigned long long counts[] = {source->loss.overwritten, source->loss.dropped,
 						     source->loss.abandoned, report->nr_gaps};
 
-		if (is_told)
+		if (is_known)
 			table_number(table, counts[i]);
 		else
 			table_unknown(table);
 	}
-	if (is_told)
+	if (is_known)
 		table_string(table, source->file.complete ? "yes" : "no");
 	else
 		table_unknown(table);
 	table_end(table);
 }
 
-/* Of events in a range of time. */
+/* Events per second. */
 static double rate_of(uint64_t nr_events, int64_t ns)
 {
 	return ns > 0 ? (double)nr_events * (double)NS_PER_S / (double)ns : 0;
 }
 
-static void tell_trace(const struct report *report, struct table *table)
+static void print_trace_notes(const struct report *report, struct table *table)
 {
 	int64_t duration = report_events_duration(&report->steps);
 	int64_t ns = report_events_ns(&report->steps, duration);
@@ -251,7 +251,7 @@ static void print_services(const struct report *report, struct table *table)
 	free(sum);
 }
 
-/* Actors in the order of their names, then by counts. */
+/* Contexts in the order of their names, then by counts. */
 static int compare_services(const void *a, const void *b)
 {
 	const struct pair *const *left = a, *const *right = b;
@@ -305,7 +305,7 @@ static void print_counters(const struct report *report, struct table *table, enu
 	table_end(table);
 }
 
-/* Which reports have something to say. */
+/* The reports that are not empty. */
 static unsigned int kinds_of(const struct report *report)
 {
 	unsigned int kinds = REPORT_PROFILE | REPORT_PERFORMANCE | REPORT_SERVICES;
@@ -330,8 +330,8 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 	if (kinds == 0)
 		kinds = kinds_of(report);
 	if (table->format == FORMAT_TEXT) {
-		tell_losses(report, table);
-		tell_trace(report, table);
+		print_loss_notes(report, table);
+		print_trace_notes(report, table);
 	} else {
 		print_losses(report, table);
 		print_trace(report, table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reports on a file: one pass gathers what all of them need, then they are printed.  What each number means, and by
- * which rule it is found, is told by doc/reports.md.
+ * The reports on a file. One pass gathers what all reports need, then they are printed. doc/reports.md has the rules
+ * and the meaning of each number.
  */
 #ifndef TXTRACE_REPORT_REPORT_H
 #define TXTRACE_REPORT_REPORT_H
@@ -31,22 +31,22 @@ struct report {
 	struct contexts contexts;
 	struct steps steps;
 	struct statistics statistics;
-	struct inversions *inversions; /* NULL: a log */
+	struct inversions *inversions; /* NULL: not gathered yet */
 	struct counts counts;
-	struct count_map services; /* of actors and event types */
-	struct count_map on_cpus;  /* of actors and CPUs */
+	struct count_map services; /* of contexts and event types */
+	struct count_map on_cpus;  /* of contexts and CPUs */
 	struct cpus cpus;
-	uint64_t nr_gaps; /* events that tell of a loss */
+	uint64_t nr_gaps; /* events OVERFLOW */
 };
 
 /* Read the file.  Free with report_free(). */
 void report_gather(struct report *report, struct source *source, const struct selection *selection);
 void report_free(struct report *report);
 
-/* kinds: those wanted, by bits; 0: all that have something to say. */
+/* kinds: the reports to print, as bits; 0: all reports that are not empty. */
 void report_print(struct report *report, struct table *table, unsigned int kinds);
 
-/* report_threads.c: those about threads. */
+/* report_threads.c: the reports about threads. */
 void report_print_profile(const struct report *report, struct table *table);
 void report_print_performance(const struct report *report, struct table *table);
 void report_print_stacks(const struct report *report, struct table *table);
@@ -54,7 +54,7 @@ void report_print_inversions(const struct report *report, struct table *table);
 void report_print_cpus(const struct report *report, struct table *table);
 void report_print_processes(const struct report *report, struct table *table);
 
-/* In each, which threads it has. */
+/* Whether the reports about stacks and processes are of use. */
 bool report_has_stacks(const struct report *report);
 size_t report_count_processes(const struct report *report);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reports about threads, and about where they run. */
+/* The reports about threads, CPUs and processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* Execution Profile. */
 
-/* Threads, the most time first; then what is beside them. */
+/* Threads by their time, the longest first; then the other contexts. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct context *left = *(struct context *const *)a;
@@ -22,7 +22,7 @@ static int compare_times(const void *a, const void *b)
 	return left->context > right->context ? -1 : left->context < right->context;
 }
 
-/* A ThreadX buffer's threads are all listed, as TraceX does; a log has the threads of all its events. */
+/* Of a ThreadX buffer, list all threads, as TraceX does; of a log, the threads with events. */
 static bool is_listed(const struct report *report, const struct context *ctx)
 {
 	bool is_foreign = report->source->file.foreign;
@@ -327,7 +327,7 @@ static int compare_pids(const void *a, const void *b)
 	return left->pid < right->pid ? -1 : left->pid > right->pid;
 }
 
-/* Those that have events, by their pids: a list to be freed. */
+/* Return the processes with events, sorted by pid.  The caller frees the list. */
 static struct process *find_processes(const struct report *report, size_t *nr)
 {
 	struct process *list = must(calloc(report->contexts.nr_contexts + 1, sizeof(*list)));

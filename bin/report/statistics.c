@@ -13,7 +13,7 @@ static bool is_thread(unsigned int context)
 	return context != CONTEXT_IDLE && !is_beside_threads(context);
 }
 
-/* From a thread to another one or to idle; from idle back to the thread that was there before is none. */
+/* A switch is from a thread to another thread or to idle, but not from idle back to the same thread. */
 static void count_switch(struct statistics *statistics, const struct step *step)
 {
 	if (statistics->running == 0 && !is_beside_threads(step->context))
@@ -26,8 +26,8 @@ static void count_switch(struct statistics *statistics, const struct step *step)
 }
 
 /*
- * A resumption led to a preemption if the thread that runs next, behind this event, is not the one that ran last.
- * Resumptions that come before that thread runs wait for it together; the first finds that it is another one.
+ * A resumption led to a preemption if the next thread that runs is not the last one that ran.  Several resumptions can
+ * precede that thread: then only the first of them counts as a preemption.
  */
 static void count_preemption(struct statistics *statistics, const struct step *step)
 {
@@ -49,7 +49,7 @@ static void count_preemption(struct statistics *statistics, const struct step *s
 	}
 	if (!is_resume && is_thread(step->next))
 		statistics->before = step->next;
-	/* Of itself a resumption does not say who runs next. */
+	/* A resumption alone does not show which thread runs next. */
 	statistics->last_next = is_resume ? CONTEXT_IDLE : step->next;
 }
 
@@ -96,14 +96,14 @@ void statistics_step(struct statistics *statistics, const struct step *step)
 	statistics_count(statistics, step);
 }
 
-/* As TraceX does: what still waits at the end is compared with whatever ran last. */
+/* As in TraceX: resumptions that are not decided at the end are compared with the last context. */
 void statistics_end(struct statistics *statistics)
 {
 	if (statistics->last_next != statistics->before)
 		statistics->nr_preemptions += statistics->nr_resumed;
 }
 
-/* Which word of an event is the stack pointer; -1: none. */
+/* Return the number of the word with the stack pointer, or -1. */
 static int stack_word(unsigned int native)
 {
 	static signed char known[1024]; /* 2 + the word; 0: not looked up yet */
@@ -133,7 +133,7 @@ void stack_step(const struct step *step)
 		return;
 	base = ctx->object->parameter[0];
 	left = step->word[i] < base ? 0 : step->word[i] - base;
-	/* One outside of the stack on the other side tells nothing, nor does TraceX count it. */
+	/* A stack pointer above the stack shows nothing, and TraceX does not count it. */
 	if (left >= (ctx->has_stack ? ctx->stack_left : ctx->object->parameter[1]))
 		return;
 	ctx->has_stack = true;

@@ -701,7 +701,7 @@ START_TEST(objects_table_hostile_is_searched_within_it)
 		table->next = round % 2 ? next_random(&random) : UINT64_MAX - (uint64_t)round;
 		for (int k = 0; k < 10; k++) {
 			uint64_t serial = next_random(&random);
-			struct px_threads_entry *place = &table->place[serial % PX_THREADS_MAX];
+			struct px_threads_entry *place = &table->entry[serial % PX_THREADS_MAX];
 
 			if (k % 2)
 				place->word = 2 * (serial + 1);
