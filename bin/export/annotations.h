@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event says beside its name, as pairs of a label and a value, for viewers that show such: the information
- * words of ThreadX's events by their names, those that are handles as names of objects; other data as text, or in hex
- * digits and, if they have the size of one, as a number.
+ * The data of an event as pairs of a label and a value.  Information words of ThreadX have their names as labels, and
+ * handles are shown as names of objects.  Other data are text, or hex digits and, if the size fits, also a number.
  */
 #ifndef TXTRACE_EXPORT_ANNOTATIONS_H
 #define TXTRACE_EXPORT_ANNOTATIONS_H
@@ -15,7 +14,7 @@
 enum note_kind {
 	NOTE_NUMBER,
 	NOTE_SIGNED,
-	NOTE_ADDRESS, /* a number that is one */
+	NOTE_ADDRESS, /* a number to be shown in hex */
 	NOTE_NAME,    /* text, the same for many events, valid as long as the source */
 	NOTE_TEXT,    /* text_size bytes, printable ASCII or blanks */
 	NOTE_HEX,     /* text_size bytes, to be shown in hex digits */
@@ -34,7 +33,7 @@ struct note {
 
 #define ANNOTATIONS_MAX 8
 
-/* How many there are. */
+/* Return the number of annotations. */
 int annotations_of(struct source *source, const struct event *event,
 		   struct note annotations[ANNOTATIONS_MAX]);
 

@@ -2,8 +2,8 @@
 /*
  * Formats that a trace is exported to: a row in export.c for each, a file out_NAME.c for its callbacks.
  *
- * begin() may read the source, if it rewinds it; then event() is called for each event that was selected, in the order
- * of the file, and end() last, also when the work was broken off.  One that takes the events itself has run() instead.
+ * begin() may read the source if it rewinds it. Then event() is called for each selected event in the order of the
+ * file, and last end(), also after an error. An exporter that reads the events itself has run() instead.
  */
 #ifndef TXTRACE_EXPORT_EXPORT_H
 #define TXTRACE_EXPORT_EXPORT_H
@@ -14,7 +14,7 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define EXPORT_LIMIT 2000000 /* events, if nothing else is asked for */
+#define EXPORT_LIMIT 2000000 /* default of --limit */
 
 struct export
 {
@@ -23,32 +23,32 @@ struct export
 	const struct selection *selection;
 	const char *output; /* its name; "-": standard output */
 	bool overwrites;
-	const char *columns;   /* NULL: as is usual */
+	const char *columns;   /* NULL: the default columns */
 	bool splits, per_core; /* into several files */
 	uint64_t limit;    /* events at most */
 	void *state;	       /* the exporter's own */
 };
 
 struct exporter {
-	const char *name;    /* behind --to */
+	const char *name;    /* argument of --to */
 	const char *suffix;  /* of files, with its point */
 	const char *summary; /* without a full stop */
-	bool is_binary;	     /* nothing for a terminal */
+	bool is_binary;	     /* not written to a terminal */
 	bool makes_output;   /* a directory, or several files: text is not opened for it */
 	bool takes_stdout; /* makes_output, but can be asked for one file, also on standard output */
-	bool tells_output; /* says itself what it wrote */
-	bool shows_waits;  /* so those of a log are put in: calls_expand() */
+	bool tells_output; /* prints the name of what it wrote */
+	bool shows_waits;  /* needs the waits of a log: calls_expand() */
 	const int
 		*options; /* codes of options that not every exporter has, ended by 0; NULL: none */
 	bool (*begin)(
 		struct export
-			*export); /* false: it fails, and that was said; end() is not called */
+			*export); /* false: failed after a message; end() is not called */
 	void (*event)(struct export *export, const struct event *event);
 	bool (*end)(struct export *export, bool is_complete); /* false: as with begin() */
 	bool (*run)(struct export *export);
 };
 
-/* All of them.  The first is what is made if nothing else is asked for. */
+/* All exporters.  The first is the default. */
 #if HAVE_PERFETTO
 #define EXPORTERS_PERFETTO(X) X(perfetto)
 #else

@@ -2,8 +2,8 @@
 /*
  * export --to chrome: the JSON that chrome://tracing, Perfetto and others read.
  *
- * Times are microseconds with three digits, made without floating point, and count from the first event: who reads
- * them has a double, which holds no nanoseconds since 1970.  otherData tells when that was.
+ * Times are microseconds with three decimals.  They count from the first event, because readers use a double, which
+ * cannot hold nanoseconds since 1970.  otherData has the time of the first event.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "export/timeline.h"
 
 #define LARGE_BYTES 200000000 /* from here on, viewers give up */
-#define OWN_TIDS 1000000000   /* tracks that are no threads get a tid that none has */
+#define OWN_TIDS 1000000000   /* tids from here on are of tracks that are no threads */
 
 struct chrome {
 	struct export *export;
@@ -62,7 +62,7 @@ static void put_track(void *arg, const struct track *track)
 	struct text *text = &chrome->export->text;
 
 	if (track->kind == TRACK_COUNTER)
-		return; /* each value has its name */
+		return; /* each value has the name of the counter */
 	begin_record(chrome, track, 'M');
 	put_member(text, "name", track->kind == TRACK_PROCESS ? "process_name" : "thread_name");
 	text_string(text, ",\"args\":{\"name\":");
@@ -70,7 +70,7 @@ static void put_track(void *arg, const struct track *track)
 	text_string(text, "}}");
 }
 
-/* Printable, so that only quotes and backslashes need care. */
+/* The text is printable, so only quotes and backslashes need an escape. */
 static void put_text(struct text *text, const struct note *note)
 {
 	text_char(text, '"');
@@ -139,7 +139,7 @@ static void put_notes(struct chrome *chrome, const struct mark *mark)
 	text_char(text, '}');
 }
 
-/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter has the mutex. */
+/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter has the lock. */
 static void put_flow(struct chrome *chrome, const struct mark *mark)
 {
 	struct text *text = &chrome->export->text;

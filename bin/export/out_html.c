@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to html: one page that shows a trace as a timeline, and needs nothing but itself.
+ * export --to html: a self-contained page that shows a trace as a timeline.
  *
- * The page is bin/export/html/page.html, with page.css and page.js put into it; between them stand the events, as blocks of
- * records (pack.h).  The head of page.js tells what is in a record.  All that is known at the end only, such as names,
- * stands behind the blocks as JSON; so the memory used depends on the number of threads, of objects and of event
- * types, not on that of events.
+ * The page is bin/export/html/page.html with page.css and the scripts. Between them are the events, as blocks of
+ * records (pack.h). The head of trace.js describes a record. What is known only at the end, such as names, follows
+ * the blocks as JSON. So memory use depends on the number of threads, objects and event types, not on the number of
+ * events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "trace/columns.h"
 
 #define KEPT_BYTES 64 /* of an event's data */
-#define DEPTH 16      /* of slices in slices */
+#define DEPTH 16      /* of nested slices */
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
 
@@ -33,7 +33,7 @@ struct who {
 
 struct where {
 	uint64_t type, address,
-		native; /* native: of a call of a log, whose words are kept as its data */
+		native; /* native: of a call of a log; its words are kept as data */
 };
 
 struct slice {
@@ -64,7 +64,7 @@ struct html {
 
 /* Events. */
 
-/* What differs from the event before of this type and place, in groups of eight bytes: which ones, and they. */
+/* For each group of eight bytes: which bytes differ from the last event of this site, and these bytes. */
 static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t all)
 {
 	size_t size = all < KEPT_BYTES ? all : KEPT_BYTES;
@@ -167,7 +167,7 @@ static enum span_kind kind_of(const struct mark *mark)
 	}
 }
 
-/* Names of locks' slices are those of threads; instants are the page's own business. */
+/* The slice of a lock has the name of the holder.  The page makes the instants from the events. */
 static void take_mark(void *arg, const struct mark *mark)
 {
 	struct html *html = arg;
@@ -176,7 +176,7 @@ static void take_mark(void *arg, const struct mark *mark)
 
 	const char *name = mark->track->kind == TRACK_CPU ?
 				   NULL :
-				   mark->name; /* that of the one who runs */
+				   mark->name; /* the page knows the running thread */
 
 	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
 		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
@@ -217,7 +217,7 @@ static void put_names(struct html *html)
 	text_string(text, "],\n");
 }
 
-/* The labels of a type's words; an object's is told by a 1 behind it. */
+/* The labels of the words of a type, each with 1 if the word is an object, else 0. */
 static void put_labels(struct text *text, const struct where *where)
 {
 	struct event event = {.type = (trace_event_id_t)where->type};
@@ -238,7 +238,7 @@ static void put_labels(struct text *text, const struct where *where)
 	text_char(text, ']');
 }
 
-/* Each site, and behind the first one of a type its name. */
+/* Each site; the first site of a type also has the name of the type. */
 static void put_sites(struct html *html)
 {
 	struct text *text = &html->export->text;
@@ -323,7 +323,7 @@ static void put_facts(struct html *html)
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
 }
 
-/* The page from where it was left off up to this mark, which is left out; NULL: what there is. */
+/* Write the next part of the page, up to this mark.  NULL: up to the end. */
 static void put_page(struct html *html, const char *mark)
 {
 	const unsigned char *from = page_html + html->page_used;

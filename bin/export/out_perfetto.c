@@ -2,9 +2,9 @@
 /*
  * export --to perfetto: a trace that ui.perfetto.dev and its trace processor open.
  *
- * All packets are one sequence.  What there are few of (tracks, texts, the clock) is packed by protobuf-c from the
- * messages of perfetto.proto.  Events are most of a file, and are encoded here: as protobuf-c would, fields in the
- * order of their numbers and no number longer than needed, but without building a message of each.
+ * All packets are one sequence. protobuf-c packs what is rare: tracks, texts, the clock. Events are most of a file,
+ * so they are encoded here, without a message for each. The bytes are those of protobuf-c: fields in the order of
+ * their numbers, and no number longer than needed.
  *
  * Times of a log are CLOCK_REALTIME, which a clock snapshot makes the clock of the trace; those of a ThreadX buffer
  * begin at 0.
@@ -26,7 +26,7 @@ enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags */
 
 #define VARINT_BYTES 10
 
-/* An event under way. */
+/* The event that is being encoded. */
 struct wire {
 	unsigned char *bytes;
 	size_t used, room;
@@ -68,7 +68,7 @@ static size_t put_length(unsigned char *at, unsigned int field, size_t length)
 	return size + put_varint(at + size, length);
 }
 
-/* Room for so many more bytes. */
+/* Make room for this many more bytes. */
 static unsigned char *wire_room(struct wire *wire, size_t size)
 {
 	if (size > wire->room - wire->used) {
@@ -93,7 +93,7 @@ static void wire_fixed(struct wire *wire, unsigned int field, uint64_t number)
 	wire->used += size;
 }
 
-/* What there are few of. */
+/* Rare packets. */
 
 static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 {
@@ -114,7 +114,7 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 	text_put(&perfetto->export->text, perfetto->packed, size);
 }
 
-/* A reader that is told of a loss forgets all texts and defaults, so they are told anew. */
+/* After a loss, readers forget all texts and defaults, so write these again. */
 static void begin_state(struct perfetto *perfetto, bool after_loss)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;

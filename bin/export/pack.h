@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes for the page of export --to html: records of numbers, in blocks of base64, each an element of the page.
+ * The data of the page of export --to html: records of numbers in blocks of base64.  Each block is an element.
  *
  * A number is LEB128: seven bits a byte, the lowest first, the top bit set in all but the last.  One with a sign is
  * 2n, or -2n - 1 if it is below 0.
@@ -10,8 +10,8 @@
 
 #include "base/output.h"
 
-#define PACK_BYTES 393216     /* a block has no more: base64 wants a multiple of 3 */
-#define PACK_RECORD_BYTES 256 /* a record has no more */
+#define PACK_BYTES 393216     /* largest block; a multiple of 3 for base64 */
+#define PACK_RECORD_BYTES 256 /* largest record */
 
 struct pack {
 	struct text *text;
@@ -24,10 +24,10 @@ void pack_number(struct pack *pack, uint64_t number);
 void pack_signed(struct pack *pack, int64_t number);
 void pack_byte(struct pack *pack, unsigned char byte);
 
-/* A record is ended: begins a new block if there might be no room for another. */
+/* End a record.  Begin a new block if the next record may not fit. */
 void pack_record(struct pack *pack);
 
-/* Write what there is. */
+/* Write the last block. */
 void pack_flush(struct pack *pack);
 
 #endif

@@ -11,7 +11,7 @@
 #include "trace/states.h"
 #include "waits/waits.h"
 
-/* Words that tell how much an object holds. */
+/* Labels of words with the fill level of an object. */
 static const char *const measures[] = {"enqueued", "current_count", "remaining_blocks",
 				       "available_bytes", "available_packets"};
 
@@ -19,7 +19,7 @@ static const char *const measures[] = {"enqueued", "current_count", "remaining_b
 #define NR_MEASURES (sizeof(measures) / sizeof(measures[0]))
 
 struct fact {
-	unsigned char word, measure; /* how much the object holds; word 0: it does not tell */
+	unsigned char word, measure; /* the fill level of the object; word 0: none */
 };
 
 struct timeline {
@@ -35,7 +35,7 @@ struct timeline {
 	bool is_ending;
 
 	uint64_t nr_flows;
-	struct track *recent; /* of the last event, with these */
+	struct track *recent; /* track of the last event */
 	unsigned int recent_context;
 	pid_t recent_pid;
 	uint64_t nr_events;
@@ -271,7 +271,7 @@ static void learn_word(struct fact *fact, const char *label, unsigned char word)
 	}
 }
 
-/* Found out once: comparing labels for each event takes too long. */
+/* To compare labels for each event takes too long. */
 static void learn_facts(struct timeline *timeline)
 {
 	for (unsigned int native = 1; native < NR_NATIVES; native++) {
@@ -312,7 +312,7 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 	return timeline;
 }
 
-/* The track of the one who recorded it; mostly that of the event before. */
+/* The track of the thread that recorded the event; mostly that of the last event. */
 static struct track *track_of(struct timeline *timeline, const struct event *event)
 {
 	if (!timeline->recent || timeline->recent_context != event->context ||
@@ -384,7 +384,7 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 		count(timeline, event, native);
 }
 
-/* What was lost and is marked nowhere: behind the last event, or in a ThreadX buffer. */
+/* All losses, also those after the last event, which no event marks. */
 static void mark_total(struct timeline *timeline)
 {
 	const struct txtrace_loss *loss = &timeline->source->loss;

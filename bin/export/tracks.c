@@ -8,9 +8,9 @@
 #include "base/files.h"
 #include "base/memory.h"
 
-#define FOREIGN_PID 1 /* ThreadX has no processes, and a viewer wants one */
+#define FOREIGN_PID 1 /* ThreadX has no processes, but viewers need one */
 
-/* A handle belongs to the trace, a pid to the machine; handle 0 is whoever has none. */
+/* what: a handle, or the pid of a process. */
 static uint64_t key_of(enum track_kind kind, uint64_t what)
 {
 	return (uint64_t)kind << 60 ^ what;
@@ -49,7 +49,7 @@ static struct track *find_track(const struct tracks *tracks, uint64_t key)
 	return track;
 }
 
-/* One that is not yet told. */
+/* Make a track, without calling tell(). */
 static struct track *make_track(struct tracks *tracks, enum track_kind kind, uint64_t key)
 {
 	struct track *track = must(calloc(1, sizeof(*track)));
@@ -72,7 +72,7 @@ static struct track *make_track(struct tracks *tracks, enum track_kind kind, uin
 	return track;
 }
 
-/* A process is called as its first thread is. */
+/* A process has the name of its first thread. */
 static struct track *track_of_process(struct tracks *tracks, int pid)
 {
 	uint64_t key = key_of(TRACK_PROCESS, (uint32_t)pid);
@@ -99,7 +99,6 @@ static int pid_of(const struct tracks *tracks, int pid)
 	return tracks->source->file.foreign || pid <= 0 ? FOREIGN_PID : pid;
 }
 
-/* The thread of a context; event_pid: of the event that names it. */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid)
 {
 	uint64_t key = key_of(TRACK_THREAD, handle);
@@ -184,7 +183,7 @@ struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsig
 	return track;
 }
 
-/* Of which there is one. */
+/* The only track of its kind. */
 static struct track *only_track(struct tracks *tracks, enum track_kind kind, const char *name,
 				int event_pid)
 {

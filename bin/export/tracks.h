@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of a timeline: one for each process, thread, lock and counter, made when it is asked for. */
+/* The tracks of a timeline, for each process, thread, lock and counter.  A track is made when it is first needed. */
 #ifndef TXTRACE_EXPORT_TRACKS_H
 #define TXTRACE_EXPORT_TRACKS_H
 
@@ -17,18 +17,18 @@ struct hold;
 struct track {
 	uint64_t id; /* from 1 on */
 	enum track_kind kind;
-	const struct track *process; /* NULL: it is one */
+	const struct track *process; /* NULL: the track of a process */
 	int pid, tid;		     /* tid: of threads only */
 	char name[TRACK_NAME_BYTES];
 
 	uint64_t key;
 	struct track *next;   /* with the same hash */
-	struct track *behind; /* made after this one */
+	struct track *behind; /* the track made next */
 
 	/* For timeline.c. */
 	int64_t last_ns;
-	unsigned int depth;   /* slices that are open */
-	unsigned int handle;	  /* of a CPU: of the one who runs */
+	unsigned int depth;   /* number of open slices */
+	unsigned int handle;	  /* of a thread or a lock; of a CPU: of the running thread */
 	const struct hold *hold; /* of a lock: the one shown by the open slice; NULL: no slice is open */
 	uint64_t flow;		  /* of a wait */
 	bool has_value;
@@ -38,7 +38,7 @@ struct track {
 struct tracks {
 	struct source *source;
 	void (*tell)(void *arg,
-		     const struct track *track); /* of each that is made, its process first */
+		     const struct track *track); /* for each new track, after that of its process */
 	void *arg;
 	struct track **hash;
 	size_t nr_hash, nr_tracks;
@@ -50,8 +50,8 @@ void tracks_init(struct tracks *tracks, struct source *source,
 void tracks_free(struct tracks *tracks);
 
 /*
- * By handles; event_pid is the process of the event that they stand in.  Handle 0 is no thread: then it is the track of
- * the process.
+ * Return the track with a handle. event_pid: the process of the event that names it. Handle 0 is no thread: return
+ * the track of the process.
  */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
 
@@ -64,13 +64,13 @@ struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned
 /* The same, or NULL if it was not made yet. */
 struct track *tracks_find_lock(const struct tracks *tracks, unsigned int handle, unsigned int lane);
 
-/* measure: which of the object's counters, and its name. */
+/* measure: the number of the counter of the object; name: that of the counter. */
 struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsigned char measure,
 			       const char *name, int event_pid);
 struct track *track_of_loss(struct tracks *tracks, int event_pid);
 struct track *track_of_cpu(struct tracks *tracks);
 
-/* Valid until the next is asked for. */
+/* The name is valid until the next call. */
 const char *tracks_object_name(const struct tracks *tracks, unsigned int handle);
 
 #endif
