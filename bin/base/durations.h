@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lengths of time, for their percentiles: exact as long as they are few, and from then on a histogram.  So many objects
- * with a few waits each take little memory, and one with many takes no more.
+ * Durations and their percentiles.  The first DURATIONS_EXACT values are stored exactly; after that, a histogram stores
+ * them all.  So an object with few waits takes little memory, and the memory of an object with many is limited.
  */
 #ifndef TXTRACE_BASE_DURATIONS_H
 #define TXTRACE_BASE_DURATIONS_H
@@ -16,16 +16,16 @@
 struct durations {
 	uint64_t n, largest;
 	int64_t sum;
-	uint64_t *value; /* NULL once there is a histogram */
+	uint64_t *value; /* NULL if there is a histogram */
 	bool is_sorted;
 	struct histogram *histogram;
 };
 
-/* All zero is empty. */
+/* A zeroed struct is empty. */
 void durations_add(struct durations *durations, int64_t ns);
 void durations_free(struct durations *durations);
 
-/* The least length that so many percent of all do not exceed; 0 if there are none. */
+/* The smallest duration that is not exceeded by this percentage of the durations; 0 if there are none. */
 uint64_t durations_percentile(struct durations *durations, unsigned int percent);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files, and writing to them. */
+/* Paths and their parts, and writing to a descriptor. */
 #ifndef TXTRACE_BASE_FILES_H
 #define TXTRACE_BASE_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where this file stands, or would; to be freed.  NULL: there is no memory. */
+/* The directory of a file, which need not exist.  The caller frees it.  NULL: no memory. */
 char *directory_of(const char *path);
 
-/* How much of the path stands before the suffix of its name: all, if it has none. */
+/* The length of a path without the suffix of its file name. */
 size_t length_without_suffix(const char *path);
 
-/* The name behind the directories. */
+/* The file name of a path, without the directories. */
 const char *name_of(const char *path);
 
-/* Whether both exist and are the same. */
+/* True if both paths exist and are the same file. */
 bool is_same_file(const char *path, const char *other);
 
-/* All of it, unless it fails: 0, or an error number. */
+/* Write all bytes.  Return 0 or an error number. */
 int write_all(int fd, const void *bytes, size_t size);
 
 #endif

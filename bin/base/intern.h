@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that get a number, so that each is written once. */
+/* Numbers for strings, so that an output has each string once. */
 #ifndef TXTRACE_BASE_INTERN_H
 #define TXTRACE_BASE_INTERN_H
 
@@ -26,15 +26,15 @@ void intern_init(struct intern *intern);
 void intern_free(struct intern *intern);
 
 /*
- * The number of a text, from 1 on; always the same one.  *is_new: it is asked for the first time, or the first time
- * since intern_forget().
+ * The number of a string, counted from 1.  It never changes.  *is_new: this is the first call with this string, or the
+ * first since intern_forget().
  */
 uint64_t intern_number(struct intern *intern, const char *text, size_t size, bool *is_new);
 
-/* The same for a text that stays where it is until intern_free(): quicker. */
+/* The same, and faster, for a string that keeps its address and contents until intern_free(). */
 uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t size, bool *is_new);
 
-/* All are new again, with their old numbers. */
+/* Make all strings new again; they keep their numbers. */
 void intern_forget(struct intern *intern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of numbers by numbers that only grows. */
+/* A hash table from numbers to numbers.  Entries are never removed. */
 #ifndef TXTRACE_BASE_MAP_H
 #define TXTRACE_BASE_MAP_H
 
@@ -15,15 +15,15 @@ struct map {
 	size_t nr_places, nr_taken;
 };
 
-/* The value of this key; one that is new has 0.  Valid until the next call. */
+/* The value of this key; 0 if the key is new, which adds it.  The pointer is valid until the next map_get(). */
 uint64_t *map_get(struct map *map, uint64_t key);
 
-/* The value of this key; 0: it has none. */
+/* The value of this key; 0 if the map does not have it. */
 uint64_t map_find(const struct map *map, uint64_t key);
 
 void map_free(struct map *map);
 
-/* For keys that are texts: 64 bits are enough not to meet by chance. */
+/* A key for a string.  With 64 bits, two strings do not share a key by chance. */
 uint64_t map_hash(const char *text);
 
 #endif

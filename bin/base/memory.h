@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory without which a command cannot go on. */
+/* Allocations that a command needs to continue. */
 #ifndef TXTRACE_BASE_MEMORY_H
 #define TXTRACE_BASE_MEMORY_H
 
@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 
-/* What an allocation returned; the tool exits if that is NULL. */
+/* Return the result of an allocation, or exit if it is NULL. */
 static inline void *must(void *memory)
 {
 	if (!memory) {

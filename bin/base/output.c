@@ -143,19 +143,18 @@ static int give_first_name(struct text *text)
 	return text->part ? linkat(AT_FDCWD, own, AT_FDCWD, text->part, AT_SYMLINK_FOLLOW) : -1;
 }
 
-bool text_close(struct text *text, bool wait_history)
+bool text_close(struct text *text, bool keep)
 {
 	text_flush(text);
-	if (text->is_unnamed && wait_history && !text->error && give_first_name(text) != 0)
+	if (text->is_unnamed && keep && !text->error && give_first_name(text) != 0)
 		text->error = errno;
 	if (text->path && close(text->fd) != 0 && !text->error)
 		text->error = errno;
-	if (text->part && wait_history && !text->error && give_name(text) != 0)
+	if (text->part && keep && !text->error && give_name(text) != 0)
 		text->error = errno;
-	if (text->part && (!wait_history || text->error))
+	if (text->part && (!keep || text->error))
 		unlink(text->part);
-	if (wait_history && text->error &&
-	    text->error != EPIPE) /* whoever read it has seen enough */
+	if (keep && text->error && text->error != EPIPE) /* the reader closed the pipe: no error */
 		message_error(text->error, "%s", text->path ? text->path : "standard output");
 	free(text->path);
 	free(text->part);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output: bytes to standard output or into a file, without stdio's cost for each event.
+ * Output to standard output or to a file, without the cost of stdio for each event.
  *
- * A file gets its name when it is complete, and a failure leaves nothing, nor does a signal: until then it has no name,
- * or another one beside it where the file system has no files without.
- * An error is kept: text_close() tells it, and what is put after it goes nowhere.
+ * A file gets its name when it is complete.  Until then it has no name, or a temporary name in the same directory if the
+ * file system has no unnamed files.  So neither a failure nor a signal leaves an incomplete file under the name.
+ * After an error, all further output is ignored, and text_close() reports the error.
  */
 #ifndef TXTRACE_BASE_OUTPUT_H
 #define TXTRACE_BASE_OUTPUT_H
@@ -22,7 +22,7 @@ struct text {
 	int fd;
 	int error;
 	char *path; /* NULL: standard output */
-	char *part; /* its name until it is complete; NULL: it has none */
+	char *part; /* temporary name; NULL: none */
 	bool is_unnamed;
 	bool overwrites;
 	uint64_t written;
@@ -30,15 +30,18 @@ struct text {
 	char bytes[OUTPUT_BYTES];
 };
 
-/* path NULL or "-": standard output.  False: that was said.  Refuses a file that exists, unless told to. */
+/*
+ * Open a file; path NULL or "-": standard output.  If the file exists, this fails unless overwrites is set.  False: this
+ * printed a message.
+ */
 bool text_open(struct text *text, const char *path, bool overwrites);
 
-/* keep false: the work was not done, so no file is left.  False: it could not be written, and that was said. */
-bool text_close(struct text *text, bool wait_history);
+/* keep false: the output is incomplete, so remove the file.  False: a write failed, and this printed a message. */
+bool text_close(struct text *text, bool keep);
 
 void text_flush(struct text *text);
 
-/* Write over what was written, at an offset of a file; nothing happens to a pipe. */
+/* Replace bytes that were written, at an offset of a file.  A pipe stays as it is. */
 void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t size);
 
 /* Bytes put so far. */
@@ -71,7 +74,7 @@ static inline void text_string(struct text *text, const char *string)
 	text_put(text, string, strlen(string));
 }
 
-/* Numbers; width: at least so many characters, filled with the given one on the left. */
+/* Numbers, padded on the left with fill to at least width characters. */
 void text_unsigned(struct text *text, uint64_t number, int width, char fill);
 void text_signed(struct text *text, int64_t number);
 void text_hex(struct text *text, uint64_t number, int width);
@@ -79,17 +82,17 @@ void text_hex(struct text *text, uint64_t number, int width);
 /* Two hex digits for each byte. */
 void text_bytes(struct text *text, const void *bytes, size_t size);
 
-/* Seconds with nine digits behind the point. */
+/* Seconds with nine decimals. */
 void text_seconds(struct text *text, int64_t ns, int width);
 
-/* What a terminal may see: other bytes become '?'.  width: filled up with blanks; 0: as it is. */
+/* A string that is safe for a terminal: other bytes become '?'.  It is padded with blanks to width. */
 void text_plain(struct text *text, const char *string, size_t width);
 
-/* In quotes, as JSON and CSV (RFC 4180) want them.  What is no UTF-8 becomes U+FFFD in JSON. */
+/* A string quoted for JSON or CSV (RFC 4180).  Bytes that are not UTF-8 become U+FFFD in JSON. */
 void text_json(struct text *text, const char *string);
 void text_csv(struct text *text, const char *string);
 
-/* A copy in which all is UTF-8: other bytes are '?'.  Cut to fit. */
+/* A copy with '?' for bytes that are not UTF-8, cut to size. */
 void text_utf8(char *copy, size_t size, const char *string);
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

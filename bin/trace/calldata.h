@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of a program that does not use posixtrace: the data of their events, as fields with names. */
+/* The data of calls, which the preloaded object recorded, as named fields. */
 #ifndef TXTRACE_TRACE_CALLDATA_H
 #define TXTRACE_TRACE_CALLDATA_H
 
@@ -10,27 +10,27 @@
 #include "base/output.h"
 #include "trace/source.h"
 
-#define CALL_FIELD_BYTES 512 /* of its text */
+#define CALL_FIELD_BYTES 512 /* of the text of a field */
 
 struct call_field {
 	char name[24];
-	char kind;		     /* as lib/event/calls.h has them: p, n, q, d, u, x, t, h, e, s, a */
-	int64_t value;		     /* as it was recorded; 0 of a text */
-	char text[CALL_FIELD_BYTES]; /* as it is shown, without quotes */
-	bool is_number;		     /* that is a decimal number */
-	const char *object;	     /* the name of what the value stands for, or NULL */
+	char kind;		     /* see lib/event/calls.h: p, n, q, d, u, x, t, h, e, s, a */
+	int64_t value;		     /* as recorded; 0 if the field is a text */
+	char text[CALL_FIELD_BYTES]; /* as printed, without quotes */
+	bool is_number;		     /* text is a decimal number */
+	const char *object;	     /* the name of the object that the value means, or NULL */
 };
 
-/* True if the event is one of a call, and has its data. */
+/* True if the event is a call and has the data of a call. */
 bool calldata_is(struct source *source, const struct event *event);
 
-/* The i-th field that the call uses, or the one of this name.  False: it has none. */
+/* Get the i-th field that the call uses, or the field with this name.  False: the call has no such field. */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field);
 bool calldata_get(struct source *source, const struct event *event, const char *name,
 		  struct call_field *field);
 
-/* All of them: mutex=queue_lock owner=12 ..., or as an object of JSON. */
+/* Print all fields: mutex=queue_lock owner=12 ..., or as a JSON object. */
 void calldata_print(struct text *text, struct source *source, const struct event *event);
 void calldata_json(struct text *text, struct source *source, const struct event *event);
 

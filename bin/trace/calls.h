@@ -22,13 +22,13 @@ void calls_expand(struct source *source);
 /* source_next(), with the added events after calls_expand(). */
 bool calls_next(struct source *source, struct event *event);
 
-/* ThreadX's id of the call itself, also where it ends; 0: it has none. */
+/* ThreadX's id of the call, also for the event where the call returns; 0: none. */
 unsigned int call_service(const struct event *event);
 
-/* How the call ended: 0 or an error number.  Nothing, of one that only begins to wait. */
+/* The result of the call: 0 or an error number.  0 if the call only begins to wait. */
 int call_result(const struct event *event);
 
-/* That error number in words, or the result of C11 that it stands for alone. */
+/* A text for that error number, or the name of the C11 result that it means. */
 const char *call_error_words(int error);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is printed of an event: columns, for all commands that list events, and in all formats.
- */
+/* Columns of events, for all commands that list events, in all formats. */
 #ifndef TXTRACE_TRACE_COLUMNS_H
 #define TXTRACE_TRACE_COLUMNS_H
 
@@ -27,18 +25,18 @@ struct listing {
 	struct symbols *symbols; /* NULL: no column needs them */
 };
 
-/* Names of columns with commas between them, or "all"; NULL: what is usual.  False: one is unknown, and that was said. */
+/* Choose columns: names separated by commas, "all", or NULL for the default.  False: this printed which name is unknown. */
 bool listing_choose(struct listing *listing, const char *names);
 
-/* Head, events, foot. */
+/* Print the head, an event, the foot. */
 void listing_begin(struct listing *listing);
 void listing_event(struct listing *listing, const struct event *event);
 void listing_end(struct listing *listing);
 
-/* Whether they can be read as text. */
+/* True if the data are printable text. */
 bool data_is_text(const struct event *event);
 
-/* The data of an event in words: names of objects and of information words where they are known. */
+/* Print the data of an event, with the names of objects and information words if they are known. */
 void print_data(struct text *text, struct source *source, const struct event *event);
 
 #endif

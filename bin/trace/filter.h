@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filter language: which events a command looks at.  One for all commands; txtrace-filter(7) tells it to users.
+ * The filter language, which selects events.  All commands use it; txtrace-filter(7) describes it for users.
  *
  *	or	= and { "or" and }
  *	and	= not { ["and"] not }
@@ -27,24 +27,24 @@
 
 struct filter;
 
-/* NULL: it is wrong, and that was said, with the place. */
+/* NULL: the expression is wrong, and this printed where. */
 struct filter *filter_parse(const char *expression);
 void filter_free(struct filter *filter);
 
 /* filter NULL: all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
 
-/* What commands that read events have in common: -f, --from, --until, --tick. */
+/* The options of all commands that read events: -f, --from, --until, --tick. */
 struct selection {
 	struct filter *filter;
 	struct time_arg from, until;
 	double tick_ns;
 };
 
-/* Takes the option if it is one of these: 1; 0: it is none; -1: it is wrong, and that was said. */
+/* Return 1 if this took the option, 0 if it is another option, -1 if it is wrong, after a message. */
 int selection_option(struct selection *selection, int code, const char *argument);
 
-/* The next event that was selected. */
+/* The next selected event.  False: there are no more. */
 bool selection_next(const struct selection *selection, struct source *source, struct event *event);
 
 void selection_free(struct selection *selection);

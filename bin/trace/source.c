@@ -87,7 +87,7 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 }
 
 /* What EINVAL means, in words. */
-static void say_why(const char *path, int error, const struct stat *status, double tick_ns)
+static void print_open_error(const char *path, int error, const struct stat *status, double tick_ns)
 {
 	if (S_ISDIR(status->st_mode))
 		message("%s is a directory", path);
@@ -123,7 +123,7 @@ struct source *source_open(const char *path, double tick_ns)
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
 	close(fd);
 	if (error) {
-		say_why(path, error, &status, tick_ns);
+		print_open_error(path, error, &status, tick_ns);
 		free(source->objects);
 		free(source);
 		return NULL;
@@ -379,7 +379,7 @@ struct source *source_attach(trace_id_t trace)
 }
 
 /* A thread is in the stream before its first event is. */
-static void meet_thread(struct source *source, unsigned int handle)
+static void add_thread(struct source *source, unsigned int handle)
 {
 	struct source_object **place = &source->hash[handle * 2654435761u % source->nr_hash];
 	struct source_object *object;
@@ -408,7 +408,7 @@ bool source_wait(struct source *source, struct event *event, int wait_ms)
 					   &size, &unavailable, &until) != 0 ||
 	    unavailable)
 		return false;
-	meet_thread(source, txtrace_event_context(&info));
+	add_thread(source, txtrace_event_context(&info));
 	describe_event(source, event, &info, size);
 	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace file as the commands read it: through <trace.h> and <trace_ext.h>, with the names of event types and of
- * objects at hand.
+ * A trace file or an active stream, read with <trace.h> and <trace_ext.h>, with the names of its event types and objects.
  */
 #ifndef TXTRACE_TRACE_SOURCE_H
 #define TXTRACE_TRACE_SOURCE_H
@@ -15,7 +14,7 @@
 #include "base/output.h"
 #include "trace/calltable.h"
 
-#define FOREIGN_TYPES 65536 /* event ids of ThreadX's trace buffers are from here on */
+#define FOREIGN_TYPES 65536 /* the first event id of ThreadX trace buffers */
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
 #define CONTEXT_INITIALIZE 0xF0F0F0F0u
 
@@ -38,12 +37,12 @@ struct source_object {
 
 struct event {
 	uint64_t number; /* counted from 0, over all events of the file */
-	int64_t time_ns; /* CLOCK_REALTIME scale; of a ThreadX buffer: from its first event on */
+	int64_t time_ns; /* CLOCK_REALTIME; in a ThreadX buffer: since its first event */
 	trace_event_id_t type;
 	const char *name;
 	unsigned int context;
-	const char *thread; /* the name of what the context is */
-	int priority;	    /* -1: not told */
+	const char *thread; /* the name of the context */
+	int priority;	    /* -1: not known */
 	unsigned int
 		interrupted; /* in an interrupt: the context of the thread that it interrupted; 0: none */
 	unsigned int cpu;
@@ -54,10 +53,10 @@ struct event {
 	size_t size; /* bytes of data */
 	const unsigned char *data;
 
-	/* Of a log: a call of a program that does not know of it (calls.h). */
+	/* In a log: a call that the preloaded object recorded (calls.h). */
 	bool is_call;
 	bool is_made;		/* added by calls_next() to an event of the file */
-	bool is_over;		/* likewise: the call as such was shown where it began to wait */
+	bool is_over;		/* the end of a call with a wait; its service was at the begin */
 	const struct event *of; /* is_made: that event */
 	struct txtrace_call call;
 	const char *waker;	    /* name of the thread that ended the wait */
@@ -73,8 +72,8 @@ struct source {
 	struct txtrace_loss loss;
 	struct posix_trace_status_info status;
 	trace_attr_t attr;
-	int64_t first_ns; /* time of the first event; valid once it was read */
-	int64_t base_ns; /* taken off all times: a ThreadX buffer does not say when it was recorded */
+	int64_t first_ns; /* time of the first event; valid after the first event was read */
+	int64_t base_ns;  /* subtracted from all times: a ThreadX buffer has no date */
 	uint64_t nr_read;
 	bool is_live; /* an active stream: source_attach() */
 	const char *task; /* "reading", ...: shown with the progress; NULL: no progress is shown */
@@ -86,33 +85,33 @@ struct source {
 
 	struct source_object **hash;
 	size_t nr_hash, nr_objects;
-	struct source_object *objects; /* in the order of the file; live: NULL */
+	struct source_object *objects; /* in the order of the file; NULL if is_live */
 	struct source_type {
 		char *name; /* NULL: not yet known */
 		const struct call_row *row;
 	} * type;
 	struct map by_address,
-		by_tid; /* objects of calls, threads: 1 + their place; made when needed */
+		by_tid; /* 1 + index of objects of calls and of threads; filled at the first use */
 	unsigned char *data;
 	size_t data_size;
 };
 
-/* Open a file.  tick_ns 0: as it says, or 1000.  NULL: that was said.  Close with source_close(). */
+/* Open a file.  tick_ns 0: the tick in the file, or 1000.  NULL: this printed why.  Close with source_close(). */
 struct source *source_open(const char *path, double tick_ns);
-/* The same where the tick is for those files only that need one. */
+/* The same, but tick_ns applies only to ThreadX trace buffers. */
 struct source *source_open_mixed(const char *path, double tick_ns);
-/* Whether the output is the trace itself, which was said then. */
+/* True if the output is the trace itself; then this printed a message. */
 bool source_would_be_lost(const char *path, const char *output);
 
 void source_close(struct source *source);
 
 /*
- * The same of an active stream of this process, which is the source's from now on: closing shuts it down.  Objects
- * become known with their events, file, loss and status stay empty, and source_wait() is for reading.
+ * A source for an active stream that this process controls.  source_close() shuts the stream down.  Read it with
+ * source_wait().  A thread becomes known with its first event; file, loss and status stay empty.
  */
 struct source *source_attach(trace_id_t trace);
 
-/* The next event, if there is one within this time. */
+/* The next event of an active stream.  False: there was none within this time. */
 bool source_wait(struct source *source, struct event *event, int wait_ms);
 
 /*
@@ -122,13 +121,13 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 
-/* Say what was lost: ahead of everything else, so that nobody takes a trace with holes for a whole one. */
+/* Report lost events.  Call this before any output, so that users know that the trace is incomplete. */
 void source_report_losses(const struct source *source);
 
 /* The object with this handle, or NULL. */
 const struct source_object *source_object(const struct source *source, unsigned int handle);
 
-/* An object of calls by its address or descriptor in a process, a thread by its number; or NULL. */
+/* An object of calls by its address or descriptor in a process; a thread by its tid.  NULL: not known. */
 const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
 const struct source_object *source_thread(struct source *source, pid_t tid);
 
@@ -138,19 +137,19 @@ const char *source_type_name(struct source *source, trace_event_id_t type);
 /* The name of the event type of an event that calls_next() adds; NULL: it adds none of this type. */
 const char *source_synthesized_name(trace_event_id_t type);
 
-/* The name of what a context is: a thread, "interrupt", ...; valid until three others were asked for. */
+/* The name of a context: a thread, "interrupt", ...; valid for three more calls. */
 const char *source_context_name(const struct source *source, unsigned int context);
 
-/* The id that ThreadX has for it, or has for a call of a log; 0: a user event. */
+/* ThreadX's id of the event, or of the call in a log; 0: a user event. */
 unsigned int event_native(const struct event *event);
 
-/* Information word i of 4: the first 16 bytes of the data; of a call, as ThreadX would have them. */
+/* Information word i of 4, from the first 16 bytes of the data.  A call has the words that ThreadX would record. */
 uint32_t event_word(const struct event *event, int i);
 
-/* What ThreadX calls this word, such as queue_ptr, or NULL. */
+/* ThreadX's name of this word, such as queue_ptr, or NULL. */
 const char *native_label(unsigned int native, int i);
 
-/* What TraceX calls this event, or what ThreadX does, without its prefix; NULL. */
+/* TraceX's name of this event, or ThreadX's without its prefix; NULL: there is none. */
 const char *native_title(unsigned int native);
 
 /* True if a word with this label is the handle of an object. */
@@ -159,7 +158,7 @@ bool label_is_object(const char *label);
 /* "mutex", ... */
 const char *object_type_name(int type);
 
-/* "loop", ...: of a stream or of a log, as record takes them. */
+/* "loop", ...: the name of a full policy, as an option of record. */
 const char *policy_name(int policy);
 
 #endif

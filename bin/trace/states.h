@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states in which ThreadX suspends a thread, as SUSPEND tells them, and what the thread waits for then. */
+/* The states of a thread that ThreadX records with SUSPEND, and the object that the thread waits for. */
 #ifndef TXTRACE_TRACE_STATES_H
 #define TXTRACE_TRACE_STATES_H
 
@@ -14,14 +14,14 @@ enum {
 };
 
 struct state {
-	const char *text;  /* if there is no object; NULL: it is no wait */
+	const char *text;  /* for a wait without an object; NULL: not a wait */
 	const char *kind;  /* of the object */
-	const char *label; /* of the object in the call that led to it */
+	const char *label; /* of the object, in the call that began the wait */
 };
 
 extern const struct state states[STATES];
 
-/* NULL: it is none, or no wait. */
+/* NULL: the state is unknown, or is not a wait. */
 const struct state *state_of(unsigned int state);
 
 #endif

@@ -17,20 +17,20 @@ struct module {
 	uint64_t base, begin, end;
 	char build_id[72];
 	char *path;
-	bool is_asked; /* for its symbols */
+	bool is_asked; /* its symbols were looked up */
 	struct debuginfo_module *info;
 };
 
 struct symbols {
 	struct module *module;
 	size_t nr, room;
-	struct map code, data; /* from addresses to places among the names; 1: there is none */
+	struct map code, data; /* from addresses to 2 + the index of a name; 1: no name */
 	char **name;
 	size_t nr_names, room_of_names;
 	struct debuginfo *info;
 };
 
-/* What is loaded. */
+/* Modules. */
 
 static struct module *add_module(struct symbols *symbols, const struct module *module,
 				 const char *path)
@@ -72,8 +72,8 @@ struct symbols *symbols_of_log(trace_id_t trace)
 	return symbols;
 }
 
-/* Programs that are not relocated are where they say. */
-static void look_at_file(struct module *module)
+/* The base of a program that is not relocated is 0. */
+static void read_file(struct module *module)
 {
 	struct elffile elf;
 
@@ -86,7 +86,7 @@ static void look_at_file(struct module *module)
 	elffile_close(&elf);
 }
 
-/* A file is mapped in several parts, and what of its data is zero follows without a name. */
+/* A file has several mappings; the mapping of its zeroed data follows them and has no name. */
 static void read_mapping(struct symbols *symbols, const char *line)
 {
 	struct module *last = symbols->nr > 0 ? &symbols->module[symbols->nr - 1] : NULL;
@@ -101,7 +101,7 @@ static void read_mapping(struct symbols *symbols, const char *line)
 		     (!path && !strchr(line, '[') && module.begin == last->end)))
 		last->end = module.end;
 	else if (path && offset == 0)
-		look_at_file(add_module(symbols, &module, path));
+		read_file(add_module(symbols, &module, path));
 }
 
 struct symbols *symbols_of_process(pid_t pid)
@@ -152,7 +152,7 @@ static struct module *find_module(struct symbols *symbols, uint64_t address)
 
 /* Names. */
 
-/* Files are read when they are needed: most never are. */
+/* Read the symbols of a file at the first use: most files are never used. */
 static struct debuginfo_module *info_of(struct symbols *symbols, struct module *module)
 {
 	if (module->is_asked)
@@ -175,7 +175,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	uint64_t offset;
 	int line, length;
 
-	/* A call that is the last of its function returns to the next one: what is asked for is the call. */
+	/* A call at the end of a function returns to the next function, so look up the call itself. */
 	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
 		return false;
 	offset += is_code;
@@ -187,7 +187,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	return true;
 }
 
-static uint64_t wait_history(struct symbols *symbols, const char *name)
+static uint64_t add_name(struct symbols *symbols, const char *name)
 {
 	if (symbols->nr_names == symbols->room_of_names) {
 		symbols->room_of_names = symbols->room_of_names ? 2 * symbols->room_of_names : 64;
@@ -198,7 +198,7 @@ static uint64_t wait_history(struct symbols *symbols, const char *name)
 	return symbols->nr_names + 1;
 }
 
-static uint64_t look_up(struct symbols *symbols, uint64_t address, bool is_code)
+static uint64_t make_name(struct symbols *symbols, uint64_t address, bool is_code)
 {
 	struct module *module = find_module(symbols, address);
 	char text[512];
@@ -211,17 +211,17 @@ static uint64_t look_up(struct symbols *symbols, uint64_t address, bool is_code)
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64, name_of(module->path),
 			 address - module->base);
 	}
-	return wait_history(symbols, text);
+	return add_name(symbols, text);
 }
 
 static const char *name_at(struct symbols *symbols, struct map *known, uint64_t address,
 			   bool is_code)
 {
-	uint64_t *place = map_get(known, address);
+	uint64_t *number = map_get(known, address);
 
-	if (*place == 0)
-		*place = look_up(symbols, address, is_code);
-	return *place > 1 ? symbols->name[*place - 2] : NULL;
+	if (*number == 0)
+		*number = make_name(symbols, address, is_code);
+	return *number > 1 ? symbols->name[*number - 2] : NULL;
 }
 
 const char *symbols_code(struct symbols *symbols, uint64_t address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses of a traced program as names: from the list of what it had loaded, in a log or in /proc, and from the
- * symbols and line numbers of those files, where the tool was built with libdw.  A file that is not the one that was
- * loaded, by its build-id, is not asked.
+ * Names for addresses of a traced program.  The list of its modules comes from a log or from /proc.  If the tool has
+ * libdw, symbols and line numbers come from the files of the modules.  A file with another build id than the loaded
+ * module is not used.
  */
 #ifndef TXTRACE_TRACE_SYMBOLS_H
 #define TXTRACE_TRACE_SYMBOLS_H
@@ -15,20 +15,20 @@
 
 struct symbols;
 
-/* What this log says that was loaded.  Never NULL. */
+/* The modules that a log lists.  Never NULL. */
 struct symbols *symbols_of_log(trace_id_t trace);
 
-/* What a process has loaded just now; NULL: it is gone, or may not be looked at. */
+/* The modules of a running process; NULL: the process is gone, or its mappings may not be read. */
 struct symbols *symbols_of_process(pid_t pid);
 void symbols_free(struct symbols *symbols);
 
 /*
- * Where a call returns to: "worker+0x1c (pool.c:12)", or as much of it as is known, at least the file, "pool+0x11c9".
- * NULL: the address is in none.  Valid for as long as the symbols are.
+ * A return address: "worker+0x1c (pool.c:12)" or, without symbols, the file and an offset: "pool+0x11c9".  NULL: no module
+ * has this address.  Valid until symbols_free().
  */
 const char *symbols_code(struct symbols *symbols, uint64_t address);
 
-/* What stands there: "queue_lock", or "pool+0x40" inside a larger one.  NULL: nothing that has a name. */
+/* The variable at an address: "queue_lock", or "pool+0x40" inside a larger variable.  NULL: no name is known. */
 const char *symbols_data(struct symbols *symbols, uint64_t address);
 
 #endif

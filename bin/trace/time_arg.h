@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A moment of a trace, as users write it.
+ * A time in a trace, as users write it.
  *
- * TIME: a number with ns, us, ms, s, m or h, from the first event on; or HH:MM[:SS[.digits]], YYYY-MM-DD with THH:MM...
- * behind it, in local time.
+ * TIME: a number with ns, us, ms, s, m or h, counted from the first event; or a local time, HH:MM[:SS[.digits]] or
+ * YYYY-MM-DD[THH:MM[:SS[.digits]]].
  */
 #ifndef TXTRACE_TRACE_TIME_ARG_H
 #define TXTRACE_TRACE_TIME_ARG_H
@@ -13,20 +13,20 @@
 
 #include "trace/source.h"
 
-/* How long "ns", "us", "ms", "s", "m" or "h" is; 0: it is no unit of time. */
+/* The length of "ns", "us", "ms", "s", "m" or "h"; 0: unknown unit. */
 double unit_ns(const char *unit);
 
-/* Relative ones count from the first event. */
+/* A relative time counts from the first event. */
 struct time_arg {
 	bool is_set, is_relative;
 	int64_t ns;
-	int64_t seconds_of_day; /* absolute without a date: -1 if it has one */
+	int64_t seconds_of_day; /* of an absolute time without a date; -1: it has a date */
 };
 
-/* False: it is no TIME, and that was said. */
+/* False: the text is not a TIME, and this printed a message. */
 bool time_arg_parse(const char *text, struct time_arg *time_arg);
 
-/* On the scale of the events of this source; needs the first event to have been read. */
+/* The time on the scale of the events of this source.  The first event must have been read. */
 int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source);
 
 #endif

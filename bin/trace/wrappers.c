@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "trace/elffile.h"
 
-/* The table of the object, and of each call its group. */
+/* The table of the preloaded object, with the group of each call. */
 
 enum {
 #define PX_CALL(name, ...) CALL_##name,
@@ -58,7 +58,7 @@ struct wrapper wrapper_get(size_t i)
 
 /* Files. */
 
-/* What is called in these is called by the C library, or by ourselves. */
+/* Calls in these libraries are not calls of the program. */
 static bool is_passed_over(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -82,8 +82,7 @@ static size_t find_wrapper(const char *symbol)
 	return i;
 }
 
-static void look_at_symbol(struct imports *imports, size_t file,
-			   const struct elffile_symbol *symbol)
+static void add_symbol(struct imports *imports, size_t file, const struct elffile_symbol *symbol)
 {
 	size_t wrapper = find_wrapper(symbol->name);
 
@@ -99,7 +98,7 @@ static void look_at_symbol(struct imports *imports, size_t file,
 		imports->opens_libraries = true;
 }
 
-/* Compilers leave their names. */
+/* Compilers leave their names in sections. */
 static const char *language_of(const struct elffile *elf)
 {
 	size_t size;
@@ -136,7 +135,7 @@ void imports_add(struct imports *imports, const char *path)
 	imports->file[file] = must(strdup(name_of(path)));
 	memset(imports->takes + file * nr_wrappers, 0, nr_wrappers);
 	while (elffile_next_symbol(&elf, &i, &symbol))
-		look_at_symbol(imports, file, &symbol);
+		add_symbol(imports, file, &symbol);
 	if (file == 0)
 		imports->language = language_of(&elf);
 	elffile_close(&elf);

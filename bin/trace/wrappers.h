@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which calls of a program the object to preload would see: those functions of its table that the program and its
- * libraries take from others.  What a library calls of itself is not seen, and the C library's own calls are not.
+ * Which calls of a program the preloaded object would record: the functions of its table that the program and its
+ * libraries import.  It records neither calls within a library nor the calls of the C library itself.
  */
 #ifndef TXTRACE_TRACE_WRAPPERS_H
 #define TXTRACE_TRACE_WRAPPERS_H
@@ -10,27 +10,26 @@
 #include <stddef.h>
 
 struct imports {
-	char **file; /* looked at, by their names without directories */
+	char **file; /* names without directories */
 	size_t nr_files, room;
-	bool *takes;	    /* for each file, for each wrapper */
-	bool *defines;	    /* for each wrapper: the program has a function of this name itself */
-	char *calls_system; /* a file that takes syscall(), as for locks of its own; NULL: none does */
-	const char *language; /* of the program, if its locks are its own: "Go", "Rust"; or NULL */
-	bool opens_libraries; /* while it runs */
+	bool *takes;	    /* for each file and wrapper: the file imports the function */
+	bool *defines;	    /* for each wrapper: the program defines a function with this name */
+	char *calls_system; /* a file that imports syscall(), perhaps for its own locks; NULL: none */
+	const char *language; /* of a program with its own locks: "Go", "Rust"; else NULL */
+	bool opens_libraries; /* with dlopen() */
 };
 
-/* What a wrapper is. */
 struct wrapper {
 	const char *symbol, *call, *group;
-	bool is_usual; /* its group is on unless it is turned off */
-	bool is_lock;  /* a lock of pthreads or of C11, or a wait for a condition */
+	bool is_usual; /* its group is recorded by default */
+	bool is_lock;  /* locks or waits for a condition, in pthreads or C11 */
 };
 
 extern const size_t nr_wrappers;
 struct wrapper wrapper_get(size_t i);
 bool wrapper_is_lock(const char *symbol);
 
-/* The first file is the program.  Those of the C library, and of posixtrace, are passed over. */
+/* Add the imports of a file.  The first file is the program.  Files of the C library and of posixtrace are ignored. */
 void imports_add(struct imports *imports, const char *path);
 bool imports_has(const struct imports *imports, size_t file, size_t wrapper);
 bool imports_has_any(const struct imports *imports, size_t wrapper);
