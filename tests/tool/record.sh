@@ -367,7 +367,11 @@ if own_preload; then
 	ends 0 "$tool" record --force -o "$log" -p "$pid"
 	has 20 "$log" pthread_mutex_lock
 	wait "$pid"
-	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\0\0\0\0\0\0\0\0' >"$scratch/narrow"
+	# A whole header of 52 bytes, and nothing else.
+	{
+		printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0'
+		head -c 28 /dev/zero
+	} >"$scratch/narrow"
 	chmod +x "$scratch/narrow"
 	refused 'is 32-bit x86' "$scratch/narrow"
 	${CC:-cc} -pthread "$scratch/plain.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 -o "$scratch/musl"
