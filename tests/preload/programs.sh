@@ -137,7 +137,7 @@ fi
 # A build of this project's own: each process has a log of its own, and the objects are what they always are.
 build()
 {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -f "$scratch/makefile" -j2 VPATH="$top/lib" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL CCACHE_DISABLE=1 make -s -f "$scratch/makefile" -j2 VPATH="$top/lib/txtb:$top/lib/ring:$top/lib/event" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
 		complain "make, $1: $(tail -3 "$scratch/make.out")"
 	cksum ./*.o libfew.a >"$scratch/make.$1"
 }
