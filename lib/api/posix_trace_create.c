@@ -112,8 +112,9 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /*
- * Complete the log, unless another thread stays in a flush.  That may even be the thread that
- * exits, if a signal handler calls exit().  Then leave the log as a killed process leaves it.
+ * Complete the log.  If a thread stays in a flush, leave the log incomplete, as if the process had
+ * been killed.  That thread may be the exiting thread itself: its signal handler may have called
+ * exit().
  */
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {
@@ -126,8 +127,8 @@ static void end_at_exit(unsigned long id, struct px_stream *stream)
 }
 
 /*
- * SHUT-11, EXIT-8: after the exit handlers and destructors of everything that was loaded after this
- * library.
+ * SHUT-11, EXIT-8: this runs after the exit handlers and destructors of all objects that were
+ * loaded after this library.
  */
 __attribute__((destructor(101))) static void end(void)
 {

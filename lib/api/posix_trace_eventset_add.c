@@ -45,8 +45,8 @@ PX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 	switch (what) {
 	case POSIX_TRACE_WOPID_EVENTS:
 		/*
-		 * AMB-12: process-independent and implementation-defined event types; there are
-		 * none.
+		 * AMB-12: this set is empty, because the implementation adds no process-independent
+		 * event types.
 		 */
 		memset(filled, 0, sizeof(*filled));
 		return 0;

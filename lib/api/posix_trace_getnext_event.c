@@ -150,8 +150,8 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 }
 
 /*
- * GETNEXT-14: if the stream has a log, the log would miss the events that a reader takes.  Then
- * unlock it and return false.
+ * GETNEXT-14: a stream with log cannot be read, because the log would miss the events that a reader
+ * takes.  Unlock such a stream and return false.
  */
 static bool is_readable(trace_id_t trid, const struct px_stream *stream)
 {
