@@ -208,9 +208,9 @@ static void append(struct px_timeline *timeline, struct px_line line)
 }
 
 /*
- * The slope from one anchor to the next.  If the anchors are too close for a slope, or time would
- * run backwards, use the long-run slope.  Bend it by at most half, so that the line meets the clock
- * within CATCH_UP_NS.
+ * Return the slope from one anchor to the next.  If the anchors are too close for a slope, or time
+ * would run backwards, use the long-run slope.  Change that slope by at most 50 %, so that the line
+ * meets the clock after CATCH_UP_NS.
  */
 static uint64_t next_scale(const struct px_timeline *timeline, struct px_anchor from,
 			   struct px_anchor to)
@@ -246,7 +246,7 @@ void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
 	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
 }
 
-/* The last line may be bent to meet the clock again, so measure from the origin. */
+/* The last line may have a changed slope, in order to meet the clock again.  So measure from the origin. */
 uint64_t px_timeline_scale(const struct px_timeline *timeline)
 {
 	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A full barrier on all CPUs at once with membarrier(2).  A thread that reads rarely pays for it,
- * so that many writers need no barrier of their own.  Processes register to take part.
+ * A full barrier on all CPUs at once with membarrier(2).  The caller pays for it, and calls are
+ * rare.  So the many writers need no barrier of their own.  Processes register to take part.
  * Async-signal-safe; keeps errno.
  */
 #ifndef PX_BASE_MEMBARRIER_H

@@ -197,7 +197,10 @@ int px_shm_read(const char *name, size_t offset, void *to, size_t size)
 	return error;
 }
 
-/* Something other than a regular file gives one of several errors. */
+/*
+ * open() returns one of these errors if the name is a link, a directory or another special file:
+ * translate them to EACCES.
+ */
 static int error_of_open(int error)
 {
 	return error == ELOOP || error == EISDIR || error == ENXIO ? EACCES : error;
@@ -263,7 +266,7 @@ int px_shm_lock(int fd, int command, uint64_t wait_ns)
 	const struct timespec nap = {0, LOCK_NAP_NS};
 	uint64_t end_ns = px_clock_monotonic_ns() + wait_ns;
 
-	/* Wait until a time, because signals shorten the sleeps. */
+	/* Compare with the clock and do not count the sleeps, because a signal can end a sleep early. */
 	do {
 		if (fcntl(fd, command, &whole) == 0)
 			return 0;

@@ -37,7 +37,7 @@ static bool is_made_for(const struct shmid_ds *status, uid_t owner)
 	       (status->shm_perm.mode & 077) == 0;
 }
 
-/* Before 5.14 the kernel cannot do it in one call: write to each page. */
+/* Kernels before 5.14 cannot allocate all pages in one call.  Then write to each page. */
 static int populate(const struct px_mapping *mapping)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -84,7 +84,7 @@ int px_sysv_give(uint32_t number, uid_t owner)
 	return shmctl(id_of(number), IPC_SET, &status) == 0 ? 0 : EPERM;
 }
 
-/* In place of an owner: we must be the creator. */
+/* As the owner argument of attach(): accept any owner, but check that we are the creator. */
 #define OURS ((uid_t)-1)
 
 /* Attach first and check then: while the segment is attached, its number cannot be reused. */

@@ -56,7 +56,10 @@ int px_sysv_attach_own(uint32_t number, struct px_mapping *mapping);
 /* Return true if the creating process or the segment is gone. */
 bool px_sysv_is_orphan(uint32_t number);
 
-/* Remove the segment when its last mapping goes.  No effect unless root made it for this user. */
+/*
+ * Mark the segment for removal: the kernel removes it with its last mapping.  No effect unless root
+ * made it for this user.
+ */
 void px_sysv_remove(uint32_t number, uid_t owner);
 
 /* Remove a segment that we created, with any owner.  No effect on segments of other creators. */
