@@ -24,7 +24,7 @@
 
 #define PX_CALL_OBJECTS_MAX 16384
 
-/* Spaces of keys: types of objects, and the following. */
+/* The space of a key is a type of objects or one of these. */
 enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD };
 
 struct px_key {
@@ -114,9 +114,9 @@ struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
 					   enum px_txtb_object_type type, uint32_t handle);
 
 /*
- * Name an object.  The first function uses this text, of a long path its end.  The second asks the
- * namer, or makes a name from the address.  A name that is already in use gets a suffix.  Names of
- * threads always end in the tid.
+ * Name an object.  The first function uses this text, or the end of it if it is a long path.  The
+ * second asks the namer, or makes a name from the address.  A name that is already in use gets a
+ * suffix.  Names of threads always end in the tid.
  */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length);

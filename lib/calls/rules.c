@@ -52,13 +52,13 @@ void px_rules_convert(struct px_call_read *call)
 		}
 }
 
-/* Event flags, mutex, queue, semaphore, timer. */
+/* The creations of event flags, mutex, queue, semaphore, timer. */
 bool px_rules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
-/* The same in that order, then file, TCP socket, UDP socket. */
+/* The ends of these objects in the same order, then of file, TCP socket, UDP socket. */
 bool px_rules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||

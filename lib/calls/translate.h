@@ -60,7 +60,7 @@ void px_translate_own_plainly(const struct px_record *record, const void *data, 
 /* Return true if the record is of a call and complete enough to be shown as a call. */
 bool px_translate_is_call(const struct px_record *record, size_t length);
 
-/* Return NULL if the object is not, or no longer, known. */
+/* Return NULL if the object is unknown or was forgotten. */
 const struct px_call_object *px_translator_find(const struct px_translator *translator,
 						uint32_t handle);
 

@@ -28,8 +28,8 @@ struct px_wakers {
 void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
 
 /*
- * The same for the thread of this call, unless the call is the end of its wait.  Call it before anything else
- * is shown.
+ * Do the same for the thread of this call, unless the call ends the wait of the thread.  Call it before
+ * anything else is shown.
  */
 void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call);
 
