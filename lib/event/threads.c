@@ -10,8 +10,8 @@
 _Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
 
 /*
- * Entries are copied as words: after a race the word of the entry has changed, and the behaviour
- * stays defined.
+ * Copy entries word by word, so that a race with a writer is defined behaviour.  After a race, the
+ * word of the entry has changed.
  */
 union object_words {
 	struct px_object object;

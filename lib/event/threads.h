@@ -69,7 +69,7 @@ struct px_threads {
  */
 uint64_t px_threads_add(struct px_threads *threads, const struct px_object *object);
 
-/* Copy the thread with this serial.  Return false if it is not, or no longer, in the table. */
+/* Copy the thread with this serial.  Return false if the table does not hold it, or no longer holds it. */
 bool px_threads_get(const struct px_threads *threads, uint64_t serial, struct px_object *object);
 
 /* Copy the thread with this handle, the newest if there are several. */
