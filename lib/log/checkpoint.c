@@ -87,7 +87,7 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	return ENOMEM;
 }
 
-/* Changes path: removes the file name. */
+/* Store the directory of path.  This removes the file name from path. */
 static void note_directory(struct px_checkpoint_content *file,
 			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
@@ -219,7 +219,7 @@ bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_
 
 /* Recovery. */
 
-/* The name must be that of the slot in the file: the file may be a copy. */
+/* The name must fit the slot that is stored in the file, because the file may be a copy under another name. */
 static bool is_valid(const struct px_checkpoint_content *file, const char *name, size_t size)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -338,8 +338,8 @@ static bool is_unsigned(const char *name)
 }
 
 /*
- * A controller publishes its slot, or creates its segment, before it makes the file, and signs the file while it has
- * them.
+ * A controller publishes its slot, or creates its segment, before it makes the file.  It signs the file before it
+ * gives them up.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {

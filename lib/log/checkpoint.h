@@ -92,10 +92,13 @@ struct px_checkpoint_content {
 	uint8_t uuid[16]; /* in its header */
 	char boot_id[40];
 	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* at the last flush; "": unknown */
-	/* Identifies its directory: in another name space, the path may lead to another one.  0: unknown. */
+	/*
+	 * Device and inode of the log's directory, because in another name space the path may lead to another
+	 * directory.  0: unknown.
+	 */
 	uint64_t directory_device, directory_inode;
 
-	/* Not part of a commit. */
+	/* These values do not belong to a commit. */
 	uint64_t spoiled;	    /* the log may have uncommitted entries up to this position */
 	uint64_t to_clear;	    /* entries that an unfinished clear has left; 0: none */
 	uint64_t last_stop_counter; /* recovery: of the STOP to add (stream/auto_stop.h) */
@@ -112,7 +115,7 @@ struct px_checkpoint_file {
 /* An empty checkpoint for this number of rings, for free(); or NULL. */
 struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
-/* The log, and its stream. */
+/* What px_checkpoint_file_create() needs to know about the log and its stream. */
 struct px_checkpoint_file_setup {
 	uid_t user;
 	uint32_t index; /* in the registry of this user */
@@ -125,7 +128,7 @@ struct px_checkpoint_file_setup {
 int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 			      struct px_checkpoint_file **checkpoint_file);
 
-/* The log exists: from now on it can be recovered. */
+/* Mark the file as valid, because the log exists now.  From now on the log can be recovered. */
 void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
 /* Store the current path of the log, which may have been renamed. */
@@ -135,7 +138,7 @@ void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, in
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial);
 
-/* The commit with this checkpoint is in the log: the checkpoint becomes `base`. */
+/* Call this when the commit with this checkpoint is in the log.  The checkpoint becomes `base`. */
 void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
 			     const struct px_checkpoint *checkpoint);
 

@@ -39,7 +39,10 @@ uint32_t px_log_event_slots(uint64_t max_data)
 									   PX_SYSTEM_EVENT_BYTES));
 }
 
-/* Four times the largest record with its gap: the writer stages a record while another is overwritten. */
+/*
+ * A volume has room for four largest records, each with the fillers of a time gap: the writer stages one record while
+ * it overwrites another.
+ */
 static uint64_t least_entries(uint64_t max_data)
 {
 	return PX_LOG_START_FILLERS + 4 * (px_log_event_slots(max_data) + PX_LOG_GAP_FILLERS + 1);
@@ -66,7 +69,7 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 	*nr_volumes = (uint32_t)volumes;
 }
 
-/* The header of the image leads to the section after it. */
+/* Find the section from the lengths in the header of the image before it. */
 static bool find_section(int fd, uint32_t *nr_entries)
 {
 	struct px_txtb_header image;

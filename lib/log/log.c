@@ -38,7 +38,7 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	header->attr = *setup->attr;
 }
 
-/* Enough for many events at a time, but only a part of a LOOP log. */
+/* The stage holds many events, but only a part of a LOOP log. */
 static uint32_t choose_stage(const struct px_log *log)
 {
 	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
@@ -52,7 +52,7 @@ static uint32_t choose_stage(const struct px_log *log)
 int px_log_allocate(struct px_log *log)
 {
 	log->stage_size = choose_stage(log);
-	/* One more for the last STOP. */
+	/* One entry and slot more, for the last STOP. */
 	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
 	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
 	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
@@ -69,7 +69,7 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
-	/* Another process may still become another program. */
+	/* List the modules now only for this process: another process may still execute another program. */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log, state->checkpoint);
@@ -147,7 +147,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	if (log->loops)
 		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
 	px_log_fill_commit(log, state);
-	/* Every commit from now on is of an empty log. */
+	/* The log in memory is empty now, so every commit from now on describes an empty log. */
 	px_log_keep_checkpoint(log, state->checkpoint);
 }
 
@@ -158,7 +158,7 @@ int px_log_empty(struct px_log *log)
 	return error ? error : px_log_empty_file(log);
 }
 
-/* Up to the last used slot. */
+/* The file is needed up to its last used slot. */
 static uint64_t file_length(const struct px_log *log)
 {
 	uint64_t last = log->nr_begun - 1;

@@ -163,7 +163,7 @@ int px_log_write_wrappers(struct px_log *log, double tick_ns);
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 
-/* This checkpoint becomes that of the log as it is in memory. */
+/* Add the state of the log in memory to this checkpoint, and make it `base` of the checkpoint file. */
 void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint);
 
 /* Undo an unfinished clear: make the entries visible to the viewer again. */

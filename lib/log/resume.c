@@ -95,7 +95,10 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 		context->last = position;
 }
 
-/* Words of calls may be handles.  If another value looks like a handle, its slot is only kept for longer. */
+/*
+ * The words of a call may be handles.  If a word only looks like a handle, the only effect is that an object slot is
+ * kept for longer.
+ */
 static void note_words(struct px_log_volume *volume, const struct px_log_slot *slot,
 		       const struct px_txtb_entry *entry, uint64_t position)
 {

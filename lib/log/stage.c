@@ -171,7 +171,7 @@ void px_log_count_lost(struct px_log *log)
 
 /* Layout of events. */
 
-/* Ticks that an event at this time adds, in fillers and in its own stamp. */
+/* The ticks from the last entry to an event: the part in fillers, and the part in the event's own stamp. */
 struct step {
 	uint32_t nr_fillers;
 	uint64_t ticks; /* since the last filler or entry */
@@ -430,8 +430,8 @@ static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * The same for an entry beside the own entry.  If the waker has no object slot, leave it out.  If the thread that wakes
- * up has none, do not show that it wakes up.
+ * Make object slots for an entry beside the own entry.  If the waker gets no object slot, leave the waker out.  If the
+ * thread that wakes up gets none, do not show its wake-up.
  */
 static bool ensure_beside(struct px_log *log, struct px_log_volume *volume,
 			  struct px_entries *shown, uint64_t keep)
@@ -465,7 +465,10 @@ static bool is_of_context(struct px_log *log, struct px_log_context *context,
 	return context->object.pid == record->pid && context->object.thread == record->thread;
 }
 
-/* The same for the own entry.  If that fails, make it a user event.  False: its thread has no object slot. */
+/*
+ * Make object slots for the own entry.  If its objects get none, make it a user event.  False: its thread gets no
+ * object slot.
+ */
 static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 		       const struct px_report *report, const void *data, uint64_t keep)
 {
@@ -543,7 +546,10 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 	return find_contexts(log, report, data, after > log->capacity ? after - log->capacity : 0);
 }
 
-/* What is laid out from here on needs these slots of the registry for as long as it is there. */
+/*
+ * Record that the entry laid out last needs these object slots: they must not be reused while that
+ * entry is in the log.
+ */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)
 {
@@ -571,7 +577,7 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 		describe(log, context);
 }
 
-/* All that is shown of an event; returns where its record begins. */
+/* Lay out all entries of an event.  Return the position at which its record begins. */
 static uint64_t stage_all(struct px_log *log, const struct px_report *report, const void *data,
 			  const struct px_translation *translation, const struct need *need)
 {
@@ -628,7 +634,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 	log->staged.nr_events++;
 	log->staged.nr_shortened += need->step.shortened != 0;
 	log->staged.shortened_ns += need->step.shortened * PX_LOG_TICK_NS;
-	/* OVERFLOW is older than the events before it. */
+	/* OVERFLOW has an older time than the events before it, so the last time must not fall. */
 	if (report->time_ns > log->staged.last_ns)
 		log->staged.last_ns = report->time_ns;
 }
@@ -659,7 +665,10 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 	return PX_LOG_TAKEN;
 }
 
-/* Volume and stage have a reserved slot for STOP.  If a write fails, the next one repeats it. */
+/*
+ * The volume and the stage have a reserved slot for STOP, so there is always room.  If a write
+ * fails, the next write repeats it.
+ */
 void px_log_stage_stop(struct px_log *log)
 {
 	static const int automatic = 1;

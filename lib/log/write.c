@@ -114,7 +114,7 @@ static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	static const struct px_txtb_object unused;
 	int error = 0;
 
-	/* A thread may have moved to another slot: it must not be in both. */
+	/* A thread may have moved to another object slot.  Clear the old slot, so that the thread is not in both. */
 	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
 		if (!volume->context[i].is_stale)
 			continue;
@@ -348,7 +348,7 @@ static int give_up_oldest(struct px_log *log)
 	return error;
 }
 
-/* For recovery: what the file may hold that is not committed. */
+/* Record for recovery which uncommitted entries the file may hold. */
 
 static void note_spoiled(struct px_log *log, uint64_t end)
 {
@@ -368,7 +368,7 @@ static uint64_t entry_offset(const struct px_log *log, uint64_t position)
 	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
 }
 
-/* The viewer stops at this position. */
+/* Write an entry without context, so that the viewer stops at this position. */
 static int hide_entries(struct px_log *log, uint64_t position)
 {
 	static const uint32_t no_context = 0;
@@ -510,7 +510,7 @@ static int write_staged(struct px_log *log)
 	if (error)
 		return error;
 	if (log->nr_staged == 0) {
-		/* No event depends on this, so it may fail. */
+		/* Ignore an error of this write, because no event depends on it. */
 		if (log->stage_position < log->spoiled && !begins_volume(log))
 			hide_entries(log, log->stage_position);
 		return 0;
@@ -577,7 +577,7 @@ static void drop_staged(struct px_log *log)
 static int write_and_commit(struct px_log *log, const struct px_log_state *state)
 {
 	int error = write_staged(log);
-	/* Copy it only now: give_up_oldest() may have committed. */
+	/* Copy the commit after write_staged(), because give_up_oldest() in it may have written a commit. */
 	struct px_log_commit in_file = log->commit;
 	uint32_t nr_names, nr_wrappers;
 
