@@ -155,7 +155,7 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 static void notify_trace_points(void)
 {
 	/*
-	 * The generation is never 0, which is the private copy of a process that has not read the
+	 * Skip the generation 0: the private word has this value in a process that has not read the
 	 * registry yet.
 	 */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */

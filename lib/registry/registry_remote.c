@@ -19,8 +19,8 @@
 #define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
 
 /*
- * A user can put nothing there that makes this function block or opens a file elsewhere.  A file
- * system that the user mounted on the directory is never asked.
+ * Whatever the user puts there, this function does not block and opens no file outside the
+ * directory.  It never accesses a file system that the user mounted on the directory.
  */
 static int open_below(int directory, const char *name, int flags)
 {
