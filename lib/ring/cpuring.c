@@ -37,8 +37,9 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 
 /*
  * Take any number of slots.  If a slot is held, the request becomes: reserve up to and including it, and make the slots
- * before it void.  The same sequence does that.  In a second sequence the slot could meanwhile be free, with a leftover
- * claim: without the recheck, that claim would hold the slot until its owner exits.
+ * before it void.  The same sequence does that.  A second sequence would need another check: the slot may have become
+ * free since, and hold only a leftover claim.  Without that check, the leftover claim would hold the slot until its
+ * owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at)
@@ -50,7 +51,7 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 	/* clang-format off */
 	__asm__ __volatile__(
 		PX_SEQUENCE_BEGIN
-		/* Is there room, or was first_lost saved for this tail? */
+		/* Continue if there is room, or if first_lost was saved for this tail. */
 		PX_STEP "movq %c[tail_at](%[control]), %[slot]\n\t"
 		PX_STEP "movq %[head], %[scratch]\n\t"
 		"subq %[slot], %[scratch]\n\t"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A START and the marks it may carry, a FILTER, and the pair that brackets a flush. */
+/* Room for START with its marks, FILTER, and FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
 
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
