@@ -59,19 +59,19 @@ struct px_auto_stop {
 /* A new run begins. */
 void px_auto_stop_begin_run(const struct px_view *view);
 
-/* The stream becomes AUTO_FULL without having run. */
+/* Call this when a stream becomes AUTO_FULL and has not run: no STOP is due. */
 void px_auto_stop_cancel(const struct px_view *view);
 
-/* The filter is changed, in this state: keep whether the filter until now, `filter`, has STOP (FILT-1). */
+/* Call this when the filter changes in this state.  It keeps whether the old filter, `filter`, has STOP (FILT-1). */
 void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 			      const struct px_eventset *filter);
 
-/* The run with a STOP that is DUE in this state, or 0.  It may be REPORTED. */
+/* Return the run with a STOP that is DUE in this state, or 0.  The STOP may already be REPORTED. */
 uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
 
 /*
- * True once for each state word of a stream that stopped automatically: writers that began before the stop may
- * not be visible yet, so the caller makes them visible and reads again.
+ * Return true once for each state word of a stream that stopped automatically.  Reservations from before the
+ * stop may not be visible yet.  So the caller makes them visible, and reads again.
  */
 bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
 
@@ -83,7 +83,7 @@ void px_auto_stop_end(const struct px_view *view, uint64_t state);
 
 /* The reader. */
 
-/* The reader takes a record with marks that hold this run; 0: none. */
+/* Call this when the reader takes a record with marks.  run is the run in the marks, or 0. */
 void px_auto_stop_queue(struct px_auto_stop *stop, uint32_t run);
 
 PX_INLINE bool px_auto_stop_is_queued(const struct px_auto_stop *stop)
@@ -94,27 +94,33 @@ PX_INLINE bool px_auto_stop_is_queued(const struct px_auto_stop *stop)
 /* True if the STOP of this run is to be reported: from now on it is REPORTED.  False also for run 0. */
 bool px_auto_stop_report(struct px_auto_stop *stop, uint32_t run);
 
-/* The STOP that is QUEUED becomes REPORTED. */
+/* Change the STOP that is QUEUED to REPORTED. */
 void px_auto_stop_report_queued(struct px_auto_stop *stop);
 
 /* The stream is cleared. */
 void px_auto_stop_clear(struct px_auto_stop *stop);
 
-/* Into a checkpoint after the last STOP; in_hand: before it.  And out of a checkpoint. */
+/*
+ * Save the state in a checkpoint, or load it from one.  in_hand: the last reported STOP is saved as
+ * not reported yet.
+ */
 void px_auto_stop_save(const struct px_auto_stop *stop, bool in_hand,
 		       struct px_checkpoint *checkpoint);
 void px_auto_stop_load(struct px_auto_stop *stop, const struct px_checkpoint *checkpoint);
 
 /* Recovery. */
 
-/* Before the stream is stopped: NONE to UNDATED, if it is RUNNING in this state. */
+/* Call this before the stream is stopped.  It changes NONE to UNDATED if the stream is RUNNING in this state. */
 void px_auto_stop_note_last(const struct px_view *view, uint64_t state,
 			    struct px_checkpoint_content *file);
 
-/* After the stream is stopped: UNDATED to DUE, or to NONE if the automatic STOP takes its place. */
+/*
+ * Call this after the stream is stopped.  It changes UNDATED to DUE, or to NONE if there is an
+ * automatic STOP instead.
+ */
 void px_auto_stop_date_last(const struct px_view *view, struct px_checkpoint_content *file);
 
-/* DUE to LOGGED: the counter of the last STOP.  0 in all other states. */
+/* Change DUE to LOGGED and return the counter of the last STOP.  Return 0 in all other states. */
 uint64_t px_auto_stop_take_last(struct px_auto_stop *stop,
 				const struct px_checkpoint_content *file);
 

@@ -43,8 +43,8 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 /*
  * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write there
  * (cpuring.h).  If no thread can, or if the caller cannot use the membarrier that this needs, all rings are shared.
- * They are shared, too, if the caller asks for a number of rings.  But the number of the default means the default,
- * so that the attributes of a stream make a stream like it.
+ * They are shared, too, if the caller asks for a number of rings.  Exception: the number that the default has
+ * selects the default.  So a stream made from the attributes of another stream has the same rings.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -258,7 +258,10 @@ static int create_locked(struct px_stream *stream, struct request *request)
 	return error;
 }
 
-/* Then no process from before this call has a start time after that of the stream: see inherit.h. */
+/*
+ * Wait for the next clock tick.  Then every process that started before this call has an earlier start time than the
+ * stream: see inherit.h.
+ */
 static void wait_for_tick(void)
 {
 	const struct timespec nap = {0, 1000000};
@@ -354,9 +357,9 @@ static int create_stream(struct px_stream *stream, struct request *request)
 }
 
 /*
- * Attach this process if it is the target: at its first event, a failure would not be reported.  Then list the types
- * that the target has (CREATE-7).  A thread that opens a type during this reads the registry afterwards, in
- * px_process_open_type().
+ * Attach this process now if it is the target.  If it attached at its first event, a failure could not be reported.
+ * Then list the types that the target has (CREATE-7).  A thread that opens a type during this reads the registry
+ * afterwards, in px_process_open_type().
  */
 static int join_target(struct px_stream *stream)
 {

@@ -149,7 +149,7 @@ static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;
 
-	/* Only a hostile writer records more data: cut it, a log has no room for it. */
+	/* Only a hostile writer records more data than this.  Truncate it, because a log has no room for it. */
 	size_t capacity = stream->view.max_data > PX_SYSTEM_EVENT_BYTES ?
 				  (size_t)stream->view.max_data :
 				  PX_SYSTEM_EVENT_BYTES;

@@ -32,7 +32,7 @@ int px_handle_open(struct px_handle handle, unsigned long *id);
 /* Lock the identifier and return its object.  False: it is no identifier of this process. */
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle);
 
-/* The same for one kind; NULL for the other. */
+/* Lock the identifier and return the object if it is of this kind; NULL: it is of the other kind, or no identifier. */
 struct px_stream *px_handle_lock(unsigned long id);
 struct px_archive *px_handle_lock_archive(unsigned long id);
 
@@ -57,7 +57,7 @@ void px_handle_close(unsigned long id);
 /* With the lock held, after closing: wait until no thread is counted. */
 void px_handle_drain(unsigned long id);
 
-/* The same, for ns nanoseconds at most.  False: threads are still counted. */
+/* Wait like this, but for ns nanoseconds at most.  False: threads are still counted. */
 bool px_handle_drain_for(unsigned long id, uint64_t ns);
 
 /*

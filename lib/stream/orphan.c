@@ -71,8 +71,9 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
 }
 
 /*
- * STOP is synthesized after all events, not recorded: if this process died, too, a second recovery would record it
- * again.  Note before the exchange that STOP is due, and after it the counter.
+ * Synthesize STOP after all events and do not record it: if this process died too, a second recovery would record
+ * it again.  Before the exchange of the state, store in the file that STOP is due.  After it, store the counter of
+ * STOP.
  */
 void px_stream_stop_dead(struct px_stream *stream)
 {

@@ -210,7 +210,7 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 
 /*
  * Move the cursor to the oldest surviving record; `extra` is that of the ring before this record.  Return
- * the number of records lost in between.  It also corrects what earlier jumps have miscounted.
+ * the number of records lost in between.  This also corrects what earlier jumps have counted wrongly.
  */
 static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
 			  uint64_t extra)
@@ -228,8 +228,9 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 }
 
 /*
- * Where a lap only begins (C3 in cpuring.h), the cursor is within the last lap, but its own slot is
- * overwritten.  So the distance to head must become smaller: else the search would find the same slot again.
+ * At the beginning of a lap (C3 in cpuring.h), the cursor is less than a lap from head, but its slot is
+ * already overwritten.  So the distance to head must become smaller: else the search would find the same
+ * slot again.
  */
 static uint32_t choose_margin(const struct px_cursor *cursor, const struct px_ring *ring,
 			      uint32_t margin)
@@ -327,7 +328,8 @@ static void read_heads(struct px_reader *reader)
 /*
  * True if the slot at the cursor is lapped, though head was less than a lap away.  Then a sequence has left
  * something over there (C3 in cpuring.h): a claim, or a void slot if a later slot was held or the owner of
- * the claim is dead.  Or a writer has taken the slot since.  It moved head before, so load head again.
+ * the claim is dead.  Or a writer has taken the slot since.  That writer has moved head before, so load
+ * head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {
@@ -459,7 +461,10 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
 		return false;
 	now = px_clock_monotonic_ns();
-	/* All slots that were reserved when the wait began have waited as long. */
+	/*
+	 * The time of the wait holds for all slots that were reserved when it began.  Begin a new
+	 * wait only at a later slot.
+	 */
 	if ((int64_t)(cursor->pending_until - cursor->position) <= 0) {
 		cursor->pending_until = cursor->head;
 		cursor->pending_since_ns = now;
@@ -573,7 +578,10 @@ static void read_marks(struct px_reader *reader)
 	held->length -= sizeof(marks);
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	px_auto_stop_queue(&reader->stop, marks.stopped);
-	/* Events were dropped before this record.  A later counter is nonsense, and would move time forward. */
+	/*
+	 * Events were dropped before this record.  If the counter of the drop is later than the record, it is wrong,
+	 * and OVERFLOW would get a time after the record.
+	 */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
 	if (marks.gap && marks.first_dropped)
@@ -634,7 +642,10 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 
 	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
 			 holding ? reader->held_capacity : capacity)) {
-		/* Its first slot is unchanged: so it is no whole record, and never will be. */
+		/*
+		 * No writer has overwritten its first slot during the copy.  So the record is not
+		 * whole, and never will be.
+		 */
 		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
 			note_gap(reader, cursor->counter);
 			pass_reservation(reader, i, false);
@@ -645,7 +656,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	PX_TESTPOINT("reader.take.copied");
 	note_taken(reader, i);
 	advance(cursor, &report->record);
-	/* The gap of a lap found from here on is after this record, not before it. */
+	/* Call hold() first: if resettle_top() finds a lap, its gap belongs after this record, not before it. */
 	if (holding)
 		hold(reader, &report->record, filter);
 	resettle_top(reader);
@@ -657,7 +668,10 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	return true;
 }
 
-/* The next record is before the cut-off.  At that time, a reservation was before it. */
+/*
+ * True if the next record is before the cut-off.  The cut-off did not drop it, because a
+ * reservation was before it at that time.
+ */
 static bool is_cut(const struct px_reader *reader)
 {
 	return (int64_t)(reader->cursor[reader->heap[0]].counter - reader->cut) < 0;
@@ -670,7 +684,7 @@ static void cut_top(struct px_reader *reader)
 
 	cut_ring(reader, i, &first);
 	note_gap(reader, first);
-	/* Pass a record that is not whole, like one that was never finished. */
+	/* If the record is still there, it is not whole: pass it like a record that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))
 		pass_reservation(reader, i, false);
 	resettle_top(reader);
@@ -740,7 +754,7 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 		uint64_t extra = px_load_acquire(&ring.control->extra);
 		int64_t late = (int64_t)(extra - cursor->extra);
 
-		/* A writer that died before it added its extra makes this negative, without a lap. */
+		/* `late` is negative if a writer died before it added its extra.  This is not a lap. */
 		if (px_read_once(&ring.control->head) != cursor->position ||
 		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
 			continue;

@@ -68,7 +68,7 @@ struct px_taken {
 	uint64_t reported_counter;
 };
 
-/* What the last report was. */
+/* The kind of the last report. */
 enum px_reported {
 	PX_REPORTED_NOTHING,
 	PX_REPORTED_RECORD,
@@ -101,11 +101,14 @@ struct px_reader {
 	unsigned char *held_data;
 	size_t held_capacity;
 
-	/* For a checkpoint before the last report. */
+	/* Needed for a checkpoint before the last report. */
 	enum px_reported reported;
 	struct px_taken taken;
 
-	/* A checkpoint was between these events and their record: they are in the log. */
+	/*
+	 * The checkpoint was after these events and before their record, so they are already in the
+	 * log: do not report them again.
+	 */
 	bool skips_overflow, skips_resume;
 
 	bool in_gap;		   /* events before the next record were lost */
@@ -135,8 +138,8 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 			 struct px_report *report);
 
 /*
- * Fill in where reading continues: before the last report if that is in hand, else after it.  checkpoint has room
- * for all rings.
+ * Fill in the position at which reading continues: before the last report if in_hand is true, otherwise after it.
+ * checkpoint has room for all rings.
  */
 void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 			  struct px_checkpoint *checkpoint);

@@ -2,7 +2,7 @@
 /* Save and load the position of a reader, for the process that completes the log (checkpoint.h). */
 #include "stream/reader.h"
 
-/* What is still to be reported.  A report in hand counts. */
+/* What is still to be reported, including a report in hand. */
 struct to_report {
 	bool overflow, resume, held, any;
 };

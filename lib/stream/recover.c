@@ -80,7 +80,7 @@ static bool is_log_of(const struct log *log, const struct px_checkpoint_content 
 
 /* Recovery. */
 
-/* Free the registry slot, unless it was freed, and perhaps used again, before. */
+/* Free the registry slot, unless it was already freed.  Then another stream may be using it. */
 static void withdraw_slot(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
@@ -237,7 +237,7 @@ static int recover_found(struct log *log, int fd_error)
 	return fd_error ? fd_error : recover(search.name, log->fd, true);
 }
 
-/* Another process may complete the log at any time. */
+/* Recover the log.  Another process may complete it at the same time, so read the log again after ENOENT. */
 static int recover_open(struct log *log, int fd_error)
 {
 	int error = recover_found(log, fd_error);
@@ -402,7 +402,7 @@ static void recover_each(const char *name, void *argument)
 		recover_by_path(name, &file, totals);
 }
 
-/* Leave the logs of this process: they are in use.  begin() has recovered those from before an exec. */
+/* Skip the logs of this process, which are in use.  Its logs from before an exec were recovered by begin(). */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
 	struct px_process_id self = px_process_id();

@@ -54,7 +54,10 @@ static bool is_blocked(const struct px_stream *stream)
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
-/* A writer that slept before it counted the drop may have stored a counter of an older window: use START then. */
+/*
+ * A writer may have slept before it counted the drop, and may have stored a counter of an older window.  Then return
+ * the counter of START.
+ */
 static uint64_t first_dropped(struct px_stream *stream)
 {
 	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));

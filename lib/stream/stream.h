@@ -113,7 +113,7 @@ void px_stream_drop(struct px_stream *stream);
 void px_stream_start(struct px_stream *stream, const struct px_caller *caller);
 void px_stream_stop(struct px_stream *stream, const struct px_caller *caller);
 
-/* px_flush_clear() empties the file of the log. */
+/* Clear the stream.  This does not empty the file of the log: px_flush_clear() does. */
 void px_stream_clear(struct px_stream *stream);
 
 /*
@@ -136,10 +136,10 @@ void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *se
 /* Fill in a consistent status.  An overrun is reported once (STATUS-1, STATUS-2). */
 void px_stream_status(struct px_stream *stream, struct px_status *status);
 
-/* Events lost since create or clear. */
+/* Return in *loss the events lost since the creation or the last clear. */
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss);
 
-/* The length of a tick of the counter, from the anchors so far. */
+/* Return the nanoseconds per tick of the counter, measured between the anchors so far. */
 double px_stream_tick_ns(const struct px_stream *stream);
 
 /*
