@@ -41,7 +41,7 @@ PX_INLINE uint64_t count(uint64_t *counter)
 	return before;
 }
 
-/* Count the call.  The end of a wait is not counted: its begin was. */
+/* Count the call.  Do not count the end of a wait, because its begin was counted. */
 PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 			  const struct px_event *event, struct px_cpu cpu)
 {

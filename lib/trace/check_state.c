@@ -33,8 +33,8 @@ void px_on_filled(const struct px_view *view, uint64_t state)
 }
 
 /*
- * A controller may be writing the set that an old state names: it is three changes of the filter old then.  So the
- * answer counts only if the state is still the same.
+ * If the state is three changes of the filter old, a controller may be writing the set that the state names.  So
+ * the answer is valid only if the state is still the same.
  */
 bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id, struct px_cpu cpu)
 {

@@ -25,7 +25,7 @@ _Static_assert(offsetof(struct px_gate, self.quiet) ==
 		       offsetof(struct px_gate, shared.generation) + sizeof(uint32_t),
 	       "the words of the gate are neighbours");
 
-/* Several threads may run this at once, and a child of vfork: they all write the same. */
+/* Several threads, and a child of vfork, may run this at the same time.  They all write the same values. */
 static void identify(struct px_self *self)
 {
 	uint32_t pid = px_read_once(&self->forked_pid);
@@ -96,7 +96,7 @@ static struct px_inheritance inheritance;
 /* Insert a view.  False: another thread, or a handler, was first. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
-	/* To write rings of CPUs, this process must be reachable by the barrier of a stop (C5). */
+	/* This process may write to the rings of CPUs only if the barrier of a stop reaches it (C5). */
 	if (view->rings.nr_rings > view->rings.nr_shared && px_membarrier_register())
 		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
@@ -584,7 +584,7 @@ int px_process_choose_shared_names(uint32_t *number)
 	return 0;
 }
 
-/* Without a registry or its lock, go on: then no other process searches for the table. */
+/* Go on even without a registry or its lock, because then no other process searches for the table. */
 static int need_shared_names(void)
 {
 	int error, fd, locked, state;
