@@ -11,7 +11,7 @@
 #define FIRST_SERIAL 0x00800000u
 #define NAME_SIZE 60
 #define LABEL_MAX 24
-#define USUAL_NAME_SIZE 32 /* as ThreadX has it, unless a name is longer than the kernel's can be */
+#define USUAL_NAME_SIZE 32 /* as in ThreadX; used unless a name is longer */
 
 static uint64_t key_of(unsigned int input, uint32_t handle)
 {
@@ -20,7 +20,7 @@ static uint64_t key_of(unsigned int input, uint32_t handle)
 
 /* Names. */
 
-/* Of bytes that are not ASCII a character is one '?'. */
+/* Copy a name for TraceX.  A character that is not ASCII becomes one '?', whatever its number of bytes. */
 static void make_name(struct trx_objects *trx_objects, const char *from,
 		      char name[TRX_OBJECTS_NAME_MAX + 1])
 {
@@ -38,25 +38,25 @@ static void make_name(struct trx_objects *trx_objects, const char *from,
 							      (char)byte;
 	}
 	if (length == 0)
-		name[length++] = '?'; /* an empty one reads as "Non-ASCII Name" */
+		name[length++] = '?'; /* TraceX shows an empty name as "Non-ASCII Name" */
 	name[length] = '\0';
 	trx_objects->nr_cut += *from != '\0';
 }
 
-/* text, cut if need be, and what tells it apart, which is whole. */
-static void join(char name[TRX_OBJECTS_NAME_MAX + 1], const char *ahead, const char *text,
-		 const char *behind)
+/* Set the name to prefix, text and suffix.  If they do not fit, only text is truncated. */
+static void join(char name[TRX_OBJECTS_NAME_MAX + 1], const char *prefix, const char *text,
+		 const char *suffix)
 {
-	size_t begin = strlen(ahead), end = strlen(behind), middle = strlen(text);
+	size_t begin = strlen(prefix), end = strlen(suffix), middle = strlen(text);
 	char joined[TRX_OBJECTS_NAME_MAX + 1];
 
 	if (begin + end > TRX_OBJECTS_NAME_MAX)
 		return;
 	if (middle > TRX_OBJECTS_NAME_MAX - begin - end)
 		middle = TRX_OBJECTS_NAME_MAX - begin - end;
-	memcpy(joined, ahead, begin);
+	memcpy(joined, prefix, begin);
 	memcpy(joined + begin, text, middle);
-	memcpy(joined + begin + middle, behind, end + 1);
+	memcpy(joined + begin + middle, suffix, end + 1);
 	strcpy(name, joined);
 }
 
@@ -95,7 +95,7 @@ static struct registered *add(struct trx_objects *trx_objects, uint32_t handle, 
 	return object;
 }
 
-/* A thread of which more than one trace tells. */
+/* A thread may be in several traces: find it by pid and tid.  Return index + 1, or 0. */
 static size_t find_thread(const struct trx_objects *trx_objects,
 			  const struct txtrace_object *object)
 {
@@ -115,7 +115,7 @@ static void add_object(struct trx_objects *trx_objects, unsigned int input,
 	struct registered *object;
 
 	if (*known)
-		return; /* the first one is meant, and further volumes have it again */
+		return; /* further volumes of the log repeat the object: keep the first */
 	*known = find_thread(trx_objects, is);
 	if (*known && trx_objects->object[*known - 1].input != input)
 		return;
@@ -133,7 +133,7 @@ static void add_object(struct trx_objects *trx_objects, unsigned int input,
 			trx_objects->nr_objects;
 }
 
-/* Names of event types are made again for those that occur. */
+/* Skip the names of event types: id_of() in trx.c adds those of the types that occur. */
 void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source)
 {
@@ -174,22 +174,22 @@ uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input
 
 	if (known && trx_objects->object[known - 1].type == OBJECT_THREAD)
 		return trx_objects->object[known - 1].handle;
-	/* Beside the object of this handle, which is none. */
+	/* An object with this handle that is no thread may exist, so these keys have the top bit set. */
 	made_up = map_get(&trx_objects->by_input, key_of(input, context) | UINT64_C(1) << 63);
 	if (*made_up)
 		return trx_objects->object[*made_up - 1].handle;
 	if (context == 0)
 		snprintf(name, sizeof(name),
-			 "nobody"); /* "no thread" is in logs, and they are known by it */
+			 "nobody"); /* "no thread" would look like a log without its section */
 	else
 		snprintf(name, sizeof(name), "unknown thread %x", context);
 	*made_up = trx_objects->nr_objects + 1;
 	return trx_objects_add(trx_objects, input, context, OBJECT_THREAD, name);
 }
 
-/* Names that are told apart. */
+/* Unique names. */
 
-static void tell_apart(struct trx_objects *trx_objects, const char *const *labels)
+static void make_unique(struct trx_objects *trx_objects, const char *const *labels)
 {
 	struct map owner = {0}, clashes = {0}, taken = {0};
 
@@ -227,7 +227,7 @@ static int compare_objects(const void *a, const void *b)
 	bool one_is_thread = one->type == OBJECT_THREAD;
 	bool other_is_thread = other->type == OBJECT_THREAD;
 
-	/* By what is told apart, since qsort() keeps no order. */
+	/* The order is total, because qsort() is not stable. */
 	if (one_is_thread != other_is_thread)
 		return other_is_thread - one_is_thread;
 	if (one->input != other->input)
@@ -245,8 +245,8 @@ void trx_objects_finish(struct trx_objects *trx_objects, const char *const *labe
 		trx_objects_context(trx_objects, 0, 0);
 	qsort(trx_objects->object, trx_objects->nr_objects, sizeof(*trx_objects->object),
 	      compare_objects);
-	tell_apart(trx_objects,
-		   labels); /* the first one of a name keeps it: a thread, if there is one */
+	/* The first object with a name keeps it, so threads come first. */
+	make_unique(trx_objects, labels);
 }
 
 uint32_t trx_objects_name_size(const struct trx_objects *trx_objects)

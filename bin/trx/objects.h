@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a trace buffer that is written, out of one or more traces: each with a handle of its own, and with a
+ * The object registry of a trace buffer that is made from one or more traces.  Each object has a unique handle, and a
  * name that TraceX can show.
  */
 #ifndef TXTRACE_TRX_OBJECTS_H
@@ -13,12 +13,12 @@
 #include "base/map.h"
 #include "trace/source.h"
 
-#define TRX_OBJECTS_NAME_MAX 59 /* with its null less than what TraceX refuses */
+#define TRX_OBJECTS_NAME_MAX 59 /* the longest name that TraceX accepts, without the null */
 
 struct registered {
 	uint32_t handle;
-	unsigned int input; /* the trace that it is of */
-	int type, priority; /* -1: not told */
+	unsigned int input; /* number of its trace */
+	int type, priority; /* priority -1: unknown */
 	bool is_released;
 	pid_t pid, tid;
 	uint32_t parameter[2];
@@ -28,32 +28,32 @@ struct registered {
 struct trx_objects {
 	struct registered *object;
 	size_t nr_objects, room;
-	struct map by_input;  /* input and its handle -> index + 1 */
+	struct map by_input;  /* input and the handle there -> index + 1 */
 	struct map by_handle; /* -> index + 1 */
 	struct map by_tid;    /* pid and tid -> index + 1 */
-	uint32_t serial;      /* of the next handle that is made up */
-	size_t nr_cut;	      /* names that were too long */
+	uint32_t serial;      /* for the next free handle */
+	size_t nr_cut;	      /* number of names that were truncated */
 };
 
-/* The objects of a trace; handles that are taken are replaced. */
+/* Add the objects of a trace.  An object with a handle that is already in use gets another one. */
 void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source);
 
-/* One that no trace has told of; handle 0: any.  Returns its handle. */
+/* Add an object that is in no trace.  handle 0: choose one.  Return the handle. */
 uint32_t trx_objects_add(struct trx_objects *trx_objects, unsigned int input, uint32_t handle,
 			 int type, const char *name);
 
-/* The handle for one of a trace; 0: there is no such object. */
+/* Return the new handle of an object of a trace; 0: there is no such object. */
 uint32_t trx_objects_find(const struct trx_objects *trx_objects, unsigned int input,
 			  uint32_t handle);
 
-/* The handle for a context of a trace: a thread of this handle, made up if there is none. */
+/* Return the new handle of the thread that is the context in a trace.  If there is no such thread, add one. */
 uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input, uint32_t context);
 
-/* At the end: names that are told apart.  labels: of the inputs.  Threads go first. */
+/* Call this last: sort threads first, and make all names unique.  labels: one for each input. */
 void trx_objects_finish(struct trx_objects *trx_objects, const char *const *labels);
 
-/* Bytes that all names fit into. */
+/* The size of a name field that holds every name, in bytes. */
 uint32_t trx_objects_name_size(const struct trx_objects *trx_objects);
 
 void trx_objects_free(struct trx_objects *trx_objects);

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/message.h"
 
-/* Not all file systems have files without a name. */
+/* Not all file systems support O_TMPFILE: there, create a file and unlink it. */
 static int open_unnamed(const char *directory)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -41,7 +41,7 @@ bool sort_open(struct sorter *sorter, const char *path)
 	if (sorter->fd < 0)
 		sorter->fd = open_unnamed(temporary && *temporary ? temporary : "/tmp");
 	if (sorter->fd < 0)
-		message_error(errno, "there is no place to keep events in until they are written");
+		message_error(errno, "cannot create a temporary file for the events");
 	return sorter->fd >= 0;
 }
 
@@ -91,7 +91,7 @@ void sort_put(struct sorter *sorter, const struct spooled *event)
 	sorter->nr_events++;
 }
 
-/* Stable, as qsort() need not be: by insertion into sorted halves. */
+/* Merge sort: it is stable, and qsort() may not be. */
 static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;
@@ -104,7 +104,7 @@ static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 		scratch[k++] = events[j].time_ns < events[i].time_ns ? events[j++] : events[i++];
 	while (i < half)
 		scratch[k++] = events[i++];
-	memcpy(events, scratch, k * sizeof(*events)); /* what is left is in its place */
+	memcpy(events, scratch, k * sizeof(*events)); /* the rest is already in place */
 }
 
 bool sort_end(struct sorter *sorter)
@@ -118,11 +118,11 @@ bool sort_end(struct sorter *sorter)
 		sort(sorter->late, scratch, sorter->nr_late);
 	free(scratch);
 	if (sorter->error)
-		message_error(sorter->error, "events could not be kept until they are written");
+		message_error(sorter->error, "cannot store the events in a temporary file");
 	return !sorter->error;
 }
 
-static const struct spooled *look_in_file(struct sorter *sorter, struct sort_cursor *cursor)
+static const struct spooled *peek_in_file(struct sorter *sorter, struct sort_cursor *cursor)
 {
 	uint64_t i = cursor->event - cursor->window_first;
 	ssize_t got;
@@ -144,7 +144,7 @@ static const struct spooled *look_in_file(struct sorter *sorter, struct sort_cur
 
 const struct spooled *sort_next(struct sorter *sorter, struct sort_cursor *cursor)
 {
-	const struct spooled *event = look_in_file(sorter, cursor);
+	const struct spooled *event = peek_in_file(sorter, cursor);
 	const struct spooled *late = cursor->late < sorter->nr_late ? &sorter->late[cursor->late] :
 								      NULL;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events on their way into a trace buffer, in the order of time: a file without a name, so that memory does not grow
- * with them.
+ * Sort events by time before they are written to a trace buffer.  They are stored in a file without a name, so memory
+ * use does not grow with their number.
  *
- * They come nearly in order.  One that is older than what came before is kept in memory until the end, and read in its
- * place; so events of one time stay in the order in which they came.
+ * Events come nearly in order.  An event that is older than an event before it is kept in memory, and merged in when
+ * the events are read.  Events with the same time keep their order.
  */
 #ifndef TXTRACE_TRX_SORT_H
 #define TXTRACE_TRX_SORT_H
@@ -16,14 +16,14 @@
 struct spooled {
 	int64_t time_ns;
 	uint32_t context, priority, id, info[4];
-	uint32_t is_more; /* it goes on with the data of the one before */
+	uint32_t is_more; /* more data of the event before */
 };
 
 #define SORT_WINDOW 1024
 
 struct sorter {
 	int fd;
-	int error; /* 0: all is well */
+	int error; /* errno; 0: none */
 	int64_t newest_ns;
 	uint64_t nr_events; /* in the file */
 	struct spooled *late;
@@ -32,25 +32,27 @@ struct sorter {
 	struct spooled out[SORT_WINDOW];
 };
 
-/* A place in the order of time; all 0 is the beginning. */
+/* A position in the sorted events; all zero: the beginning. */
 struct sort_cursor {
-	uint64_t event; /* next one in the file, */
-	size_t late;	/* and of those that came late */
+	uint64_t event; /* next event in the file */
+	size_t late;	/* next of the late events */
 	uint64_t window_first;
 	size_t window_size;
 	struct spooled window[SORT_WINDOW];
 };
 
-/* The file stands where this one will, or, if it cannot, in $TMPDIR.  False: it cannot be made, and that was said. */
+/*
+ * Create the temporary file in the directory of path, or, if that fails, in $TMPDIR.  False: failed after a message.
+ */
 bool sort_open(struct sorter *sorter, const char *path);
 void sort_close(struct sorter *sorter);
 
 void sort_put(struct sorter *sorter, const struct spooled *event);
 
-/* All is there: from now on it is read.  False: it could not be written, and that was said. */
+/* Call this after the last sort_put() and before sort_next().  False: failed after a message. */
 bool sort_end(struct sorter *sorter);
 
-/* The next event; NULL behind the last.  Valid until the next call for this cursor. */
+/* Return the next event, or NULL after the last.  It is valid until the next call with this cursor. */
 const struct spooled *sort_next(struct sorter *sorter, struct sort_cursor *cursor);
 
 #endif

@@ -12,7 +12,7 @@
 #define ID_DATA NATIVE_USER /* more data of the event before */
 #define IDS 65536
 #define WORDS_BYTES 16
-#define SYSTEM_TYPES 16 /* POSIX_TRACE_UNNAMED_USEREVENT and up are users' */
+#define SYSTEM_TYPES 16 /* user types begin with POSIX_TRACE_UNNAMED_USEREVENT */
 
 bool trx_begin(struct trx *trx, const char *output)
 {
@@ -40,7 +40,7 @@ void trx_free(struct trx *trx)
 
 /* Event types. */
 
-/* What a user event is called that nobody has given a name. */
+/* True if this is the name that TraceX shows for a user event without a name. */
 static bool is_own_name(const char *name, uint32_t id)
 {
 	char own[40];
@@ -49,7 +49,7 @@ static bool is_own_name(const char *name, uint32_t id)
 	return strcmp(name, own) == 0;
 }
 
-/* The same name is the same type; an id that is another type's is replaced. */
+/* Types with the same name get the same id.  If another type has the wanted id, choose a free one. */
 static uint32_t choose_id(struct trx *trx, uint32_t wanted, const char *name)
 {
 	uint64_t hash = map_hash(name);
@@ -74,7 +74,7 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 	if (native != 0)
 		wanted = native;
 	if (wanted <= ID_DATA)
-		return wanted; /* ThreadX's, the same everywhere */
+		return wanted; /* an id of ThreadX: the same in all traces */
 	known = map_get(&trx->type_of, (uint64_t)input << 32 | event->type);
 	if (*known)
 		return (uint32_t)*known;
@@ -92,7 +92,10 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 
 /* Events. */
 
-/* TraceX makes up what is wrong for a mutex, an owner or a next thread that nobody has registered. */
+/*
+ * The type of the object in a word with this label, if that object must be registered; else 0.  For a mutex, an owner
+ * or a next thread that is not registered, TraceX shows something wrong.
+ */
 static int type_by_label(const char *label)
 {
 	if (strcmp(label, "mutex_ptr") == 0)
@@ -136,7 +139,7 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 									event->interrupted) :
 						    0;
 	else if (event->type >= FOREIGN_TYPES &&
-		 !event->is_made) /* which does not tell the preemption-threshold */
+		 !event->is_made) /* synthesized: the preemption-threshold is unknown */
 		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
 	else
 		to->priority = 0x80000000u |
@@ -144,7 +147,10 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 						       1023 * 0x10001u);
 }
 
-/* A SUSPEND says who runs next; in a log nobody knows, so it is whoever has the next event. */
+/*
+ * A SUSPEND names the thread that runs next.  A log does not record this, so the SUSPEND waits for the next event and
+ * names its thread.
+ */
 static void put_suspend(struct trx *trx, uint32_t next)
 {
 	if (!trx->has_suspend)
@@ -155,13 +161,13 @@ static void put_suspend(struct trx *trx, uint32_t next)
 	trx->has_suspend = false;
 }
 
-/* True: it is one of those that were put in, and was seen to. */
+/* Fill in a synthesized event.  True: it is a SUSPEND, which waits for the next event. */
 static bool put_made(struct trx *trx, const struct event *event, struct spooled *to)
 {
 	if (!event->is_made)
 		return false;
 	if (event_native(event) == NATIVE_THREAD_RESUME)
-		to->info[3] = to->context; /* who woke another goes on: 0 would be a preemption */
+		to->info[3] = to->context; /* the waker keeps running: 0 would be a preemption */
 	if (event_native(event) != NATIVE_THREAD_SUSPEND)
 		return false;
 	trx->suspend = *to;
@@ -209,7 +215,7 @@ bool trx_write(struct trx *trx, const struct trx_options *order)
 		return false;
 	trx_objects_finish(&trx->trx_objects, trx->label);
 	if (trx->trx_objects.nr_cut > 0)
-		message("%zu names were too long for TraceX and are cut to %d characters",
+		message("%zu names are too long for TraceX and were truncated to %d characters",
 			trx->trx_objects.nr_cut, TRX_OBJECTS_NAME_MAX);
 	return trx_write_file(&trx->trx_objects, &trx->sorter, trx->has_cpu, &full);
 }

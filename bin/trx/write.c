@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events are read three times: a survey of all that go into one series of files, which gives the tick; then for each
- * file, since its header and its fillers stand ahead of its events; then to write them.
+ * The events are read three times.  A scan of all events of a series of files finds the tick.  A scan of the events of
+ * each file finds what its header and its fillers need, which come before the events.  Then the events are written.
  */
 #include "trx/write.h"
 
@@ -27,19 +27,19 @@
 #define EVENTS_MAX 4194303
 #define NR_FILLERS 3
 #define GAP_TICKS                                                                                  \
-	(INT64_C(1) << 29) /* an eighth of the range, so that wraps are few among the votes */
+	(INT64_C(1) << 29) /* an eighth of the range: few stamps wrap, so the vote is right */
 #define ALL_CPUS (-1)
 
 struct writer {
 	const struct trx_objects *trx_objects;
 	struct sorter *sorter;
 	const struct trx_options *order;
-	char **made; /* names of the files that are complete */
+	char **made; /* names of complete files */
 	size_t nr_made;
 	uint32_t filler_context;
 };
 
-/* Of one series of files: all events, or those of a core. */
+/* A series of files: with all events, or with those of one core. */
 struct series {
 	int cpu;
 	uint64_t nr_events;
@@ -66,7 +66,7 @@ static const struct spooled *next_of(struct sorter *sorter, struct sort_cursor *
 	return event;
 }
 
-/* Ten times as long until the longest pause is short enough. */
+/* Multiply the tick by 10 until the longest pause is short enough. */
 static double choose_tick(double tick_ns, int64_t gap_ns)
 {
 	while ((double)gap_ns / tick_ns > (double)GAP_TICKS)
@@ -96,13 +96,13 @@ static uint32_t stamp_of(const struct series *series, const struct piece *piece,
 {
 	double ticks = (double)(time_ns - piece->first_ns) / series->tick_ns;
 
-	/* Doubles are exact up to 2^53, so whole nanoseconds are taken as such. */
+	/* Doubles are exact only up to 2^53, so whole nanoseconds are computed as integers. */
 	if (series->tick_ns == 1)
 		return (uint32_t)(piece->nr_fillers + (uint64_t)(time_ns - piece->first_ns));
 	return (uint32_t)(piece->nr_fillers + (uint64_t)(ticks + 0.5));
 }
 
-/* How many events; and fillers ahead, if they alone would not show TraceX that time rises. */
+/* Count the events, at most limit.  Add fillers if TraceX would not find out that time rises. */
 static void scan_piece(const struct writer *writer, const struct series *series,
 		       struct piece *piece, uint64_t limit)
 {
@@ -208,7 +208,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	for (uint64_t i = 0; i < piece->nr_events; i++) {
 		event = next_of(writer->sorter, &piece->begin, series->cpu);
 		if (!event)
-			return; /* it cannot be read any more, and the spool tells why */
+			return; /* reading failed: the sorter has the error */
 		put_event(text, event, stamp_of(series, piece, event->time_ns));
 		if (i % 65536 == 0)
 			progress("writing", i, piece->nr_events);
@@ -216,7 +216,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	progress_end();
 }
 
-/* The last event has the time of the file: by that the library tells when the others were. */
+/* The library takes the time of the last event from the file, so set the modification time. */
 static void date_file(const struct writer *writer, const struct piece *piece, const char *name)
 {
 	int64_t last_ns = writer->order->epoch_ns + piece->last_ns;
@@ -230,8 +230,8 @@ static void date_file(const struct writer *writer, const struct piece *piece, co
 		utimensat(AT_FDCWD, name, times, 0);
 }
 
-static void tell_file(const struct writer *writer, const struct series *series,
-		      const struct piece *piece, const char *name)
+static void report_file(const struct writer *writer, const struct series *series,
+			const struct piece *piece, const char *name)
 {
 	const char *shown = strcmp(name, "-") == 0 ? "standard output" : name;
 	int64_t offset_ns = piece->first_ns - series->first_ns;
@@ -250,7 +250,7 @@ static void tell_file(const struct writer *writer, const struct series *series,
 			shown, TRX_SPLIT_EVENTS);
 }
 
-/* One of several files has another name than was asked for, and that may be the name of what is read. */
+/* With several files, names are derived from the output name.  Such a name may be that of an input file. */
 static bool is_input(const struct trx_options *order, const char *name)
 {
 	for (unsigned int i = 0; i < order->nr_inputs; i++)
@@ -285,11 +285,11 @@ static bool write_file(struct writer *writer, const struct series *series, struc
 	if (!is_fine)
 		return false;
 	date_file(writer, piece, name);
-	tell_file(writer, series, piece, name);
+	report_file(writer, series, piece, name);
 	return true;
 }
 
-/* "trace.trx" -> "trace-cpu0-1.trx"; number 0: without one.  To be freed. */
+/* "trace.trx" -> "trace-cpu0-1.trx"; number 0: no number.  The caller frees the name. */
 static char *name_file(const struct writer *writer, int cpu, unsigned int number)
 {
 	const char *output = writer->order->output;
@@ -329,7 +329,7 @@ static bool write_series(struct writer *writer, int cpu)
 
 	scan(writer, &series);
 	if (!splits && series.nr_events > EVENTS_MAX - NR_FILLERS) {
-		message("%llu events are more than a trace buffer can have; --split makes several "
+		message("%llu events are too many for one trace buffer; --split makes several "
 			"files",
 			(unsigned long long)series.nr_events);
 		free(piece);
@@ -371,7 +371,7 @@ bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter
 		is_fine = write_series(&writer, ALL_CPUS);
 	for (size_t i = 0; i < writer.nr_made; i++) {
 		if (!is_fine)
-			unlink(writer.made[i]); /* some without the others are no trace */
+			unlink(writer.made[i]); /* leave no incomplete set of files */
 		free(writer.made[i]);
 	}
 	free(writer.made);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of trx.h: what is in the spool becomes one, or one for each core, or for so many events. */
+/* Write the files of trx.h: all sorted events in one file, or one file for each core or number of events. */
 #ifndef TXTRACE_TRX_WRITE_H
 #define TXTRACE_TRX_WRITE_H
 
@@ -7,7 +7,7 @@
 
 #include "trx/trx.h"
 
-/* False: there is none, and it was said why. */
+/* False: failed after a message, and no file is left. */
 bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter,
 		    const bool *has_cpu, const struct trx_options *order);
 
