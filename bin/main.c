@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace: a command of its table. */
+/* txtrace: find the command in the table and run it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int run_help(int argc, char **argv)
 const struct command cmd_help = {
 	.name = "help",
 	.arguments = "[COMMAND]",
-	.summary = "list the commands, or print the help of one",
+	.summary = "list the commands, or print the help of a command",
 	.options = help_options,
 	.run = run_help,
 };

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Of a stream that is live only the names tell; a program may have an event type of its own that is called so. */
+/* A live stream identifies calls by their names only.  A program may have an event type with such a name. */
 bool calldata_is(struct source *source, const struct event *event)
 {
 	return (event->is_call || source->is_live) && event->size >= LAYOUT_BYTES && event->row;
@@ -30,13 +30,13 @@ static size_t bytes_of_kind(char kind)
 		return 2;
 	case 's':
 	case 'a':
-		return 0; /* all that is left */
+		return 0; /* all the rest */
 	default:
 		return 4;
 	}
 }
 
-/* The i-th word of the layout, which also a field has that is not used. */
+/* Size of the i-th word of the layout.  An unused field has its word, too. */
 static size_t bytes_in_layout(enum call_layout layout, size_t i)
 {
 	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
@@ -49,7 +49,7 @@ static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 	uint64_t value = 0;
 	unsigned int shift = (unsigned int)(64 - 8 * bytes);
 
-	/* The data are in the byte order of the machine that the library runs on. */
+	/* The data has the byte order of the machine that recorded it, which is this one. */
 	memcpy(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
 		       (unsigned char *)&value :
 		       (unsigned char *)&value + sizeof(value) - bytes,
@@ -58,7 +58,7 @@ static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 	return is_signed ? (int64_t)value >> shift : (int64_t)(value >> shift);
 }
 
-/* Results are 0 or an error number, or what the call returned or minus an error number. */
+/* A result is 0 or an error number.  For kind q it is the returned value, or minus an error number. */
 static bool is_error(const struct call_field *field)
 {
 	if (strcmp(field->name, "result") != 0)
@@ -66,7 +66,7 @@ static bool is_error(const struct call_field *field)
 	return field->kind == 'q' ? field->value < 0 && field->value > -4096 : field->value > 0;
 }
 
-/* What a function of C11 returned; an error number has the name that all know. */
+/* The name of an error number, or of the result of a C11 function. */
 static const char *error_name(const struct call_field *field)
 {
 	int error = (int)(field->value < 0 ? -field->value : field->value);
@@ -118,7 +118,7 @@ static void show_address(struct call_field *field, const unsigned char *data, si
 		snprintf(field->text, sizeof(field->text), "family %u", address.any.sa_family);
 }
 
-/* Texts end at the end of the data, or at a null. */
+/* A text ends at a null or at the end of the data. */
 static void show_text(struct call_field *field, const unsigned char *data, size_t size)
 {
 	size_t length = strnlen((const char *)data, size);
@@ -143,7 +143,7 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 		show_number(field);
 }
 
-/* The first field is the object of the call, if it has one. */
+/* The name of the object that the field holds; NULL: unknown.  The first field may be the object of the call. */
 static const char *object_of(struct source *source, const struct event *event,
 			     const struct call_field *field, bool is_first)
 {
@@ -160,14 +160,14 @@ static const char *object_of(struct source *source, const struct event *event,
 	return object ? object->is.name : NULL;
 }
 
-/* What the call returns is not known when it begins to wait. */
+/* When a call begins to wait, its result is not yet known. */
 static bool is_to_come(const struct event *event, const struct call_field *field)
 {
 	return event->is_call && event->call.phase == TXTRACE_CALL_BEGINS &&
 	       strcmp(field->name, "result") == 0;
 }
 
-/* Words that the call does not use are passed over, and what was cut from the data is not there. */
+/* Skips words that the call does not use.  False if the field is missing, for example in truncated data. */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)
 {
@@ -235,7 +235,7 @@ void calldata_print(struct text *text, struct source *source, const struct event
 		text_printf(text, " wait=%s", phase);
 }
 
-/* Numbers stay numbers, and who looks for one finds it; the name of the object is a member of its own. */
+/* Numbers stay numbers, so that a program can search for them.  The object name is a separate member. */
 void calldata_json(struct text *text, struct source *source, const struct event *event)
 {
 	const char *phase = phase_of(event), *object = NULL;

@@ -8,7 +8,7 @@
 #include "trace/calltable.h"
 #include "trace/native.h"
 
-#define RESULT_OF_OBJECT 14 /* place of the result: 16 bits */
+#define RESULT_OF_OBJECT 14 /* offset of the result: 16 bits */
 #define RESULT_OF_FD 8	    /* likewise: 64 bits */
 
 unsigned int call_service(const struct event *event)
@@ -43,7 +43,7 @@ const char *call_error_words(int error)
 	return calltable_c11_result(error) ?: "unknown error";
 }
 
-/* An event beside this one, of the same thread unless it is told otherwise. */
+/* Synthesize an event beside this one.  It has the same thread, unless the caller changes that. */
 static struct event make(const struct event *of, unsigned int native, uint32_t word0,
 			 uint32_t word1, uint32_t word2, uint32_t word3)
 {
@@ -61,7 +61,7 @@ static struct event make(const struct event *of, unsigned int native, uint32_t w
 	return made;
 }
 
-/* The waker is told by the event that ends the wait. */
+/* The event that ends the wait names the waker. */
 static struct event make_resume(const struct event *of)
 {
 	struct event made = make(of, NATIVE_THREAD_RESUME, of->context, of->call.state, 0,

@@ -10,8 +10,8 @@
 #include "cli/terminal.h"
 #include "trace/calldata.h"
 
-#define SHOWN_BYTES 32 /* of data that are no text */
-#define LIVE_THREAD 22 /* wide: its name, and its number */
+#define SHOWN_BYTES 32 /* at most, of data that is no text */
+#define LIVE_THREAD 22 /* width: name and number */
 
 /* Data. */
 
@@ -57,7 +57,7 @@ static void print_word(struct text *text, struct source *source, const char *lab
 								      NULL;
 	size_t length = strlen(label);
 
-	/* The pointer is one to what the name says. */
+	/* The name of the object replaces the pointer, so the label needs no "_ptr". */
 	if (length > 4 && strcmp(label + length - 4, "_ptr") == 0 && object)
 		length -= 4;
 	text_put(text, label, length);
@@ -298,7 +298,7 @@ static const char *data_as_string(struct listing *listing, const struct event *e
 	return scratch.bytes;
 }
 
-/* Where it was called, or "". */
+/* The place of the call, or "". */
 static const char *where(struct listing *listing, const struct event *event)
 {
 	const char *name = listing->symbols && event->address ?

@@ -79,12 +79,12 @@ bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const c
 	*offset = distance;
 	if (!*name || !**name)
 		return false;
-	/* The one before is found for what lies between two; functions in assembly have no size. */
+	/* Between two symbols, the first is found.  Functions in assembly have no size. */
 	return symbol.st_size > 0 ? distance < symbol.st_size :
 				    GELF_ST_TYPE(symbol.st_info) == STT_FUNC;
 }
 
-/* posix_trace_event() is a function of a header, compiled into the one that calls it. */
+/* posix_trace_event() is an inline function of a header, so it is compiled into its caller. */
 static bool is_trace_point(Dwarf_Die *scope)
 {
 	const char *name = dwarf_diename(scope);
@@ -100,7 +100,7 @@ static bool get_number(Dwarf_Die *scope, unsigned int name, Dwarf_Word *number)
 	return dwarf_attr(scope, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
 }
 
-/* Where the trace point is called that the address is in. */
+/* Find the call of the trace point that contains the address. */
 static bool line_of_trace_point(Dwfl_Module *module, uint64_t address, const char **file, int *line)
 {
 	Dwarf_Addr bias;

@@ -53,7 +53,7 @@ static Elf_Data *read_loaded(Elf *elf, GElf_Addr address, size_t size)
 	return NULL;
 }
 
-/* The loader reads segments only, so this works for a file without sections, too. */
+/* Use segments only, as the loader does, so that a file without sections works too. */
 static void read_dynamic(struct elffile *file)
 {
 	GElf_Addr names = 0;

@@ -70,7 +70,7 @@ struct filter {
 	bool is_number;
 	int64_t number;
 	struct time_arg time_arg;
-	/* Whether a name matches is found out once for each type. */
+	/* By type: the result of matching its name.  Each name is matched only once. */
 	signed char *matches;
 };
 
@@ -83,7 +83,7 @@ struct filter {
 struct parser {
 	const char *begin, *at;
 	bool is_wrong;
-	int depth; /* of brackets and nots */
+	int depth; /* of brackets and "not" */
 };
 
 static struct filter *parse_or(struct parser *parser);
@@ -104,7 +104,7 @@ static void skip_blanks(struct parser *parser)
 		parser->at++;
 }
 
-/* A keyword, if it stands here as a whole word. */
+/* Take a keyword if it is here as a whole word. */
 static bool take_word(struct parser *parser, const char *word)
 {
 	size_t length = strlen(word);
@@ -118,7 +118,7 @@ static bool take_word(struct parser *parser, const char *word)
 	return true;
 }
 
-/* A value: in quotes anything, else up to a blank or a bracket. */
+/* Take a value: a string in quotes, or everything up to a blank or a bracket. */
 static char *take_value(struct parser *parser)
 {
 	char quote = *parser->at == '"' || *parser->at == '\'' ? *parser->at : '\0';
@@ -194,7 +194,7 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 	test->text_size = strlen(test->text);
 	if (is_text(test->field)) {
 		if (test->operator!= OPERATOR_EQUAL && test->operator!= OPERATOR_UNEQUAL) {
-			complain(parser, "texts are equal or not");
+			complain(parser, "texts can be compared only with = and !=");
 			goto wrong;
 		}
 		if (test->field == FIELD_EVENT)
@@ -219,7 +219,7 @@ wrong:
 	return NULL;
 }
 
-/* data.NAME, if it stands here with an operator behind it. */
+/* Take data.NAME if it is here and an operator follows. */
 static bool take_call_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at, *name = before + strlen("data.");
@@ -244,7 +244,7 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 	return true;
 }
 
-/* FIELD[OFFSET], if one stands here with an operator behind it. */
+/* Take FIELD[OFFSET] if it is here and an operator follows. */
 static bool take_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at;
@@ -274,7 +274,7 @@ static bool take_field(struct parser *parser, struct filter *test)
 	return false;
 }
 
-/* A name that was mistyped would be a pattern that no event has: nothing would be shown, and nobody told why. */
+/* A mistyped field name must be an error.  As a pattern for event names it would match nothing, without a message. */
 static bool looks_like_field(const struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -290,7 +290,7 @@ static struct filter *parse_test(struct parser *parser)
 		test->field = FIELD_EVENT;
 		test->operator= OPERATOR_EQUAL;
 		if (!parser->is_wrong && looks_like_field(parser))
-			complain(parser, "there is no such field; the name of an event stands in "
+			complain(parser, "there is no such field; put the name of an event into "
 					 "quotes if it has : = ! < or >");
 	}
 	if (!parser->is_wrong)
@@ -327,14 +327,14 @@ static struct filter *parse_not(struct parser *parser)
 	struct filter *filter;
 
 	if (parser->depth == DEPTH_MAX)
-		return complain(parser, "this is nested too deeply");
+		return complain(parser, "the expression is nested too deeply");
 	parser->depth++;
 	filter = parse_inner(parser);
 	parser->depth--;
 	return filter;
 }
 
-/* True if a further operand of "and" follows. */
+/* True if another operand of "and" follows. */
 static bool goes_on(struct parser *parser)
 {
 	struct parser ahead;
@@ -556,7 +556,7 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 {
 	if (!filter)
 		return true;
-	if (event->of) /* what was put in goes with what it was put in for */
+	if (event->of) /* select a synthesized event together with its source */
 		event = event->of;
 	switch (filter->kind) {
 	case KIND_OR:
@@ -592,7 +592,7 @@ int selection_option(struct selection *selection, int code, const char *argument
 		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
 		    selection->tick_ns <= 1e15)
 			return 1;
-		message("%s is no length of a tick in nanoseconds", argument);
+		message("%s is not a tick length in nanoseconds", argument);
 		return -1;
 	default:
 		return 0;
@@ -607,7 +607,7 @@ bool selection_next(const struct selection *selection, struct source *source, st
 			continue;
 		if (selection->until.is_set &&
 		    event->time_ns >= time_arg_ns(&selection->until, source))
-			continue; /* OVERFLOW is older than what stands before it, so the end is not the end */
+			continue; /* OVERFLOW carries an earlier time, so later events may still be in range */
 		if (filter_takes(selection->filter, source, event))
 			return true;
 	}

@@ -18,7 +18,7 @@
 #define TYPES (FOREIGN_TYPES + 65536)
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* between two calls of progress() */
-#define LIVE_PLACES 1024 /* for objects, by their handles */
+#define LIVE_PLACES 1024 /* of the hash table of objects */
 
 /* Opening. */
 
@@ -51,7 +51,7 @@ static bool read_objects(struct source *source)
 	while (source->nr_hash < 2 * source->nr_objects)
 		source->nr_hash *= 2;
 	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
-	/* Several volumes have an object once each: the last is found, which knows most. */
+	/* Each volume of a log may repeat an object.  The lookup finds the last copy, which is the most complete. */
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		struct source_object *object = &source->objects[i];
 		size_t place = object->is.handle * 2654435761u % source->nr_hash;
@@ -86,18 +86,17 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 	return error;
 }
 
-/* What EINVAL means, in words. */
+/* Explain why the file cannot be opened.  EINVAL has several causes. */
 static void print_open_error(const char *path, int error, const struct stat *status, double tick_ns)
 {
 	if (S_ISDIR(status->st_mode))
 		message("%s is a directory", path);
 	else if (!S_ISREG(status->st_mode))
-		message("%s is not a file that can be read at any offset",
-			path);
+		message("%s is not a regular file", path);
 	else if (status->st_size == 0)
 		message("%s is empty", path);
 	else if (error == EINVAL && tick_ns > 0)
-		message("%s: not a trace of ThreadX, or not a tick length", path);
+		message("%s: not a ThreadX buffer, or the tick length is wrong", path);
 	else if (error == EINVAL)
 		message("%s: not a trace: neither a posixtrace log nor a "
 			"ThreadX "
@@ -213,18 +212,18 @@ const struct source_object *source_object(const struct source *source, unsigned 
 	return object;
 }
 
-/* Addresses leave the upper bits free. */
+/* The upper bits of addresses are free for the pid. */
 static uint64_t key_of(pid_t pid, uint64_t address)
 {
 	return address ^ (uint64_t)pid << 40;
 }
 
-/* The newest of those that stood at the same place one after the other. */
+/* If several objects had the same tid or address, one after another, the newest is found. */
 static void index_objects(struct source *source)
 {
 	if (source->by_tid.nr_taken > 0)
 		return;
-	*map_get(&source->by_tid, 0) = 0; /* no thread; it says that this was done */
+	*map_get(&source->by_tid, 0) = 0; /* no thread has tid 0: this entry means that the index exists */
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i].is;
 
@@ -378,7 +377,7 @@ struct source *source_attach(trace_id_t trace)
 	return source;
 }
 
-/* A thread is in the stream before its first event is. */
+/* Read the thread with this handle: a thread registers before its first event. */
 static void add_thread(struct source *source, unsigned int handle)
 {
 	struct source_object **place = &source->hash[handle * 2654435761u % source->nr_hash];
@@ -443,7 +442,8 @@ void source_report_losses(const struct source *source)
 			"%llu abandoned",
 			source->path, loss->overwritten, loss->dropped, loss->abandoned);
 	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		message("%s: the log has not all that was recorded", source->path);
+		message("%s: the log is incomplete: not all recorded events are in it",
+			source->path);
 	if (!source->file.foreign && !source->file.complete)
 		message("%s: its writer died; what it had not yet written is missing",
 			source->path);

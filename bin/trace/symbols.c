@@ -17,7 +17,7 @@ struct module {
 	uint64_t base, begin, end;
 	char build_id[72];
 	char *path;
-	bool is_asked; /* its symbols were looked up */
+	bool is_asked; /* info is set, or there is none */
 	struct debuginfo_module *info;
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* Not beyond what there is: whoever says the year 9999 means the end. */
+/* The sum saturates: a time such as the year 9999 selects up to the end. */
 static int64_t later(int64_t time_ns, int64_t by_ns)
 {
 	int64_t sum;

@@ -58,7 +58,7 @@ struct wrapper wrapper_get(size_t i)
 
 /* Files. */
 
-/* Calls in these libraries are not calls of the program. */
+/* Skip these libraries: their calls are not calls of the program. */
 static bool is_passed_over(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -98,7 +98,7 @@ static void add_symbol(struct imports *imports, size_t file, const struct elffil
 		imports->opens_libraries = true;
 }
 
-/* Compilers leave their names in sections. */
+/* Compilers write their names into sections. */
 static const char *language_of(const struct elffile *elf)
 {
 	size_t size;

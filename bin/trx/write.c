@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events are read three times.  A scan of all events of a series of files finds the tick.  A scan of the events of
- * each file finds what its header and its fillers need, which come before the events.  Then the events are written.
+ * The events are read three times.  First, a scan of all events of a series of files finds the tick.  Then, for each
+ * file, a scan counts its events and finds out if it needs fillers, because its header and the fillers come before
+ * the events.  At last the events are written.
  */
 #include "trx/write.h"
 
