@@ -246,7 +246,7 @@ void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
 	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
 }
 
-/* The last line may have a changed slope, in order to meet the clock again.  So measure from the origin. */
+/* Measure from the origin, because the slope of the last line may have been changed to meet the clock again. */
 uint64_t px_timeline_scale(const struct px_timeline *timeline)
 {
 	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];

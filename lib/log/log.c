@@ -69,7 +69,7 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
-	/* List the modules now only for this process: another process may still execute another program. */
+	/* List the modules now if the target is this process.  Another target may still execute another program. */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log, state->checkpoint);
