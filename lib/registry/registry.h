@@ -13,11 +13,11 @@
  * `active` makes a slot visible or removes it. After that the controller increments the generation,
  * and trace points read the slots without a lock.
  *
- * A free slot keeps its last generation, so that the next controller can remove a segment of that
- * name if the last one could not.  The name of a segment is removed before its slot is free,
- * because afterwards no process looks for it.  The exception is a dead controller with a log.  Its
- * segment stays for the process that completes the log (recover.h), and the next stream in the slot
- * has another generation.
+ * A free slot keeps its last generation, which is part of the name of the last segment.  If that
+ * segment was not removed, the next controller can find and remove it.  The name of a segment is
+ * removed before its slot is free, because afterwards no process looks for it.  The exception is a
+ * dead controller with a log.  Its segment stays for the process that completes the log
+ * (recover.h), and the next stream in the slot has another generation.
  */
 #ifndef PX_REGISTRY_REGISTRY_H
 #define PX_REGISTRY_REGISTRY_H
