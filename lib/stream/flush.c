@@ -47,7 +47,7 @@ static void leave(const struct flush *flush)
 		px_handle_leave(flush->id);
 }
 
-/* False: the identifier was closed since. */
+/* Take the lock again.  Return false if another thread has closed the identifier. */
 static bool return_to(const struct flush *flush)
 {
 	return flush->is_last || px_handle_return(flush->id);
@@ -74,8 +74,8 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 }
 
 /*
- * False: the flush gives up, or the identifier was closed since.  The thread that closed it continues from here, so
- * this thread must have no event in hand.
+ * Write the events that are laid out.  Return false if the flush gives up, or if another thread has closed the
+ * identifier.  That thread continues from here, so this thread must have no event in hand.
  */
 static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
 		      enum px_log_room *room)
@@ -144,7 +144,7 @@ static uint64_t most_events(const struct px_stream *stream)
 	       PAUSES_MAX;
 }
 
-/* False: the identifier was closed since, and the lock is not held. */
+/* Return false without the lock if another thread has closed the identifier. */
 static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;

@@ -45,8 +45,8 @@ void px_handle_leave(unsigned long id);
 struct px_stream *px_handle_return(unsigned long id);
 
 /*
- * With the lock held: wait until another thread calls px_handle_wake().  False (unlocked): the identifier was
- * closed since.
+ * With the lock held: wait until another thread calls px_handle_wake().  False (unlocked): another thread has
+ * closed the identifier.
  */
 bool px_handle_wait(unsigned long id);
 void px_handle_wake(unsigned long id);
@@ -68,8 +68,8 @@ void px_handle_release(unsigned long id);
 /*
  * At exit: close the identifiers of all active streams, and call end_stream() for each with its lock held.  This does
  * not wait for readers: the thread that holds the lock may be the one that exits, in a signal handler.  So nothing is
- * freed, and end_stream() must bound its own waits.  If a lock is not free soon, the stream is left like that of a
- * killed process.
+ * freed, and end_stream() must bound its own waits.  If the lock of a stream is not free soon, leave that stream
+ * without an end, as when the process is killed.
  */
 void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *stream));
 

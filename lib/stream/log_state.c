@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The additional part of a stream with log: marks of flushes, a full log, the state for a commit. */
+/*
+ * Functions only for a stream with log: record the marks of a flush, stop when the log is full, fill in the state for
+ * a commit.
+ */
 #include "stream/stream_private.h"
 
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stream of a dead controller, while its log is completed. */
+/* Make a stream from the segment of a dead controller, so that this process can complete its log. */
 #include "stream/stream_private.h"
 
 #include <errno.h>

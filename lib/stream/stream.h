@@ -105,8 +105,9 @@ void px_stream_end(struct px_stream *stream);
 void px_stream_free(struct px_stream *stream);
 
 /*
- * In a child made by fork: retire the shared memory of the parent's stream, and close the descriptor of its log.  A
- * call that fork interrupted, and that continues in the child, does no harm.  Nor does a second call of this function.
+ * In a child made by fork: retire the shared memory of the parent's stream, and close the descriptor of its log.  If
+ * fork interrupted a call on the stream, and that call continues in the child, it does no harm.  A second call of this
+ * function does no harm either.
  */
 void px_stream_drop(struct px_stream *stream);
 
