@@ -15,13 +15,13 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static struct px_puppet target;
+static struct px_helper target;
 static trace_event_id_t type;
 
 static void setup(void)
 {
-	target = px_puppet_make(PX_BY_FORK_EXEC);
-	type = px_puppet_open(&target, "other");
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	type = px_helper_open(&target, "other");
 }
 
 static const char *const ring_points[] = {
@@ -38,21 +38,21 @@ START_TEST(writer_killed_or_stopped_anywhere_delays_others_for_a_bounded_time)
 	const int signal = _i % 2 ? SIGSTOP : SIGKILL;
 	const char *point = ring_points[_i / 2];
 	trace_id_t stream = px_test_create_for(target.pid, true);
-	struct px_puppet other = px_puppet_make_by(&target, PX_BY_SPAWN);
+	struct px_helper other = px_helper_make_by(&target, PX_BY_SPAWN);
 	struct px_test_event event;
 	uint64_t begin;
 	int64_t number, last = 0;
 
 	ok(posix_trace_start(stream));
-	ck_assert_uint_eq(px_puppet_open(&other, "other"), type);
+	ck_assert_uint_eq(px_helper_open(&other, "other"), type);
 	if (_i / 2 < 8) /* the others are on the way to the first event */
-		px_puppet_trace(&target, type, 5000);
-	px_puppet_signal_at(&target, point, signal);
-	px_puppet_begin(&target, "trace", type, 5001, NULL);
-	px_puppet_await_state(&target, _i % 2 ? 'T' : 'Z');
+		px_helper_trace(&target, type, 5000);
+	px_helper_signal_at(&target, point, signal);
+	px_helper_begin(&target, "trace", type, 5001, NULL);
+	px_helper_await_state(&target, _i % 2 ? 'T' : 'Z');
 	begin = monotonic_ns();
 	for (uint32_t i = 1; i <= 2000; i++) {
-		px_puppet_trace(&other, type, i);
+		px_helper_trace(&other, type, i);
 		do
 			number = px_test_next_number(stream, &event);
 		while (number >= 5000);
@@ -64,7 +64,7 @@ START_TEST(writer_killed_or_stopped_anywhere_delays_others_for_a_bounded_time)
 	ck_assert_int_eq(last, 2000);
 	ck_assert_uint_lt(monotonic_ns() - begin, 3 * SECOND);
 	kill(target.pid, SIGCONT);
-	px_puppet_trace(&other, type, 1);
+	px_helper_trace(&other, type, 1);
 }
 END_TEST
 
@@ -94,8 +94,8 @@ static void *read_one_and_tell(void *argument)
 START_TEST(getnext_sleeper_is_woken_by_another_process)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child = px_puppet_make_by(&target, _i % 2 ? PX_BY_SPAWN : PX_BY_CLONE);
-	trace_event_id_t childs = px_puppet_open(&child, "other");
+	struct px_helper child = px_helper_make_by(&target, _i % 2 ? PX_BY_SPAWN : PX_BY_CLONE);
+	trace_event_id_t childs = px_helper_open(&child, "other");
 	struct px_test_event *event;
 	pthread_t reader;
 	uint64_t begin;
@@ -108,7 +108,7 @@ START_TEST(getnext_sleeper_is_woken_by_another_process)
 		sched_yield();
 	px_test_wait_asleep(reader_tid);
 	begin = monotonic_ns();
-	px_puppet_trace(_i < 2 ? &child : &target, type, 9);
+	px_helper_trace(_i < 2 ? &child : &target, type, 9);
 	pthread_join(reader, &result);
 	ck_assert_uint_lt(monotonic_ns() - begin, SECOND);
 	event = result;
@@ -130,7 +130,7 @@ START_TEST(getnext_sleeper_sleeps_on_when_the_target_ends)
 	while (__atomic_load_n(&reader_tid, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	px_test_wait_asleep(reader_tid);
-	px_puppet_kill(&target);
+	px_helper_kill(&target);
 	sleep_ms(200);
 	ck_assert_int_eq(pthread_tryjoin_np(reader, &result), EBUSY);
 	ok(posix_trace_shutdown(stream));
@@ -162,18 +162,18 @@ static trace_id_t create_full(int policy, int fd)
 START_TEST(until_full_stops_and_starts_across_processes)
 {
 	trace_id_t stream = create_full(POSIX_TRACE_UNTIL_FULL, -1);
-	struct px_puppet child = px_puppet_make_by(&target, PX_BY_FORK);
+	struct px_helper child = px_helper_make_by(&target, PX_BY_FORK);
 	struct px_test_event event;
 	trace_event_id_t got;
 	uint32_t written = 0;
 
 	while (px_test_status(stream).posix_stream_status == POSIX_TRACE_RUNNING) {
-		px_puppet_trace(written % 2 ? &child : &target, type, written);
+		px_helper_trace(written % 2 ? &child : &target, type, written);
 		written++;
 	}
 	px_test_expect_status(stream, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL,
 			      POSIX_TRACE_NO_OVERRUN);
-	px_puppet_trace(&child, type, 9999);
+	px_helper_trace(&child, type, 9999);
 	px_test_expect_status(stream, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
 	px_test_expect(stream, POSIX_TRACE_START, &event);
 	for (uint32_t i = 0; i < written; i++)
@@ -191,7 +191,7 @@ START_TEST(until_full_stops_and_starts_across_processes)
 		ck_assert_int_eq(event.info.posix_pid, target.pid);
 		ck_assert_uint_eq((uintptr_t)event.info.posix_thread_id, 0);
 	}
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	px_test_expect_number(stream, 1, target.pid);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_status, POSIX_TRACE_RUNNING);
 }
@@ -202,22 +202,22 @@ START_TEST(flush_log_of_other_processes_has_their_names_and_threads)
 {
 	int fd = px_test_file();
 	trace_id_t stream = create_full(POSIX_TRACE_FLUSH, fd);
-	struct px_puppet child = px_puppet_make_by(&target, PX_BY_SPAWN);
+	struct px_helper child = px_helper_make_by(&target, PX_BY_SPAWN);
 	struct px_test_log_facts facts;
 	struct px_test_event event;
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	trace_event_id_t types[2] = {type, px_puppet_open(&child, "the child's")};
+	trace_event_id_t types[2] = {type, px_helper_open(&child, "the child's")};
 	trace_id_t beside = px_test_create_for(target.pid, false), log;
 	trace_event_id_t granted;
 	int nr_granted = 0;
 
 	/* Opened through another stream, and recorded by a target that never asked for the name. */
 	ok(posix_trace_trid_eventid_open(beside, "granted", &granted));
-	px_puppet_trace(&target, granted, 0);
+	px_helper_trace(&target, granted, 0);
 	for (uint32_t i = 0; i < 500; i++)
-		px_puppet_trace(i % 2 ? &child : &target, types[i % 2], i);
-	px_puppet_kill(&child);
-	px_puppet_kill(&target);
+		px_helper_trace(i % 2 ? &child : &target, types[i % 2], i);
+	px_helper_kill(&child);
+	px_helper_kill(&target);
 	ok(posix_trace_shutdown(stream));
 	px_test_check_log(fd, 0, &facts);
 	log = px_test_open(fd);
@@ -249,7 +249,7 @@ END_TEST
 START_TEST(copy_of_a_ring_of_other_processes_is_accepted_by_the_viewer)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child = px_puppet_make_by(&target, PX_BY_FORK);
+	struct px_helper child = px_helper_make_by(&target, PX_BY_FORK);
 	static unsigned char image[1 << 20];
 	struct txtb_trace trace;
 	size_t size = sizeof(image);
@@ -257,7 +257,7 @@ START_TEST(copy_of_a_ring_of_other_processes_is_accepted_by_the_viewer)
 	double tick;
 
 	for (uint32_t i = 0; i < 100; i++)
-		px_puppet_trace(i % 2 ? &child : &target, type, i);
+		px_helper_trace(i % 2 ? &child : &target, type, i);
 	ok(posix_trace_stop(stream));
 	ok(txtrace_copy_ring(stream, 0, image, sizeof(image), &size, &tick));
 	ck_assert_uint_le(size, sizeof(image));
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 {
 	Suite *suite;
 
-	if (px_puppet_main(argc, argv, NULL))
+	if (px_helper_main(argc, argv, NULL))
 		return 0;
 	suite = suite_create("apart");
 	suite_add_tcase(suite, cases());

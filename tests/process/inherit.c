@@ -21,20 +21,20 @@
 
 #include "base/compiler.h"
 
-static struct px_puppet target;
+static struct px_helper target;
 static trace_event_id_t type;
 
 /* A program of its own, with a family of its own. */
 static void setup(void)
 {
-	target = px_puppet_make(PX_BY_FORK_EXEC);
-	type = px_puppet_open(&target, "kin");
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	type = px_helper_open(&target, "kin");
 }
 
 /* A child that came by exec has to open its types again (EXEC-2). */
-static void trace_as(const struct px_puppet *puppet, uint32_t number)
+static void trace_as(const struct px_helper *helper, uint32_t number)
 {
-	px_puppet_trace(puppet, px_puppet_open(puppet, "kin"), number);
+	px_helper_trace(helper, px_helper_open(helper, "kin"), number);
 }
 
 static void expect_nothing(trace_id_t stream)
@@ -49,14 +49,14 @@ START_TEST(born_by_any_means_is_traced_where_the_stream_is_inherited)
 {
 	trace_id_t inherited = px_test_start_for(target.pid, true);
 	trace_id_t closed = px_test_start_for(target.pid, false);
-	struct px_puppet child;
+	struct px_helper child;
 
-	px_puppet_trace(&target, type, 1);
-	child = px_puppet_make_by(&target, (enum px_birth)_i);
+	px_helper_trace(&target, type, 1);
+	child = px_helper_make_by(&target, (enum px_birth)_i);
 	if (_i == PX_BY_SHELL_LATER)
-		px_puppet_wake(&child);
+		px_helper_wake(&child);
 	trace_as(&child, 2);
-	px_puppet_trace(&target, type, 3);
+	px_helper_trace(&target, type, 3);
 	px_test_expect_number(inherited, 1, target.pid);
 	px_test_expect_number(inherited, 2, child.pid);
 	px_test_expect_number(inherited, 3, target.pid);
@@ -64,11 +64,11 @@ START_TEST(born_by_any_means_is_traced_where_the_stream_is_inherited)
 	px_test_expect_number(closed, 3, target.pid);
 	expect_nothing(closed);
 	/* Born into it for good, whatever becomes of the parent, and of the program. */
-	px_puppet_kill(&target);
+	px_helper_kill(&target);
 	trace_as(&child, 4);
 	px_test_expect_number(inherited, 4, child.pid);
-	px_puppet_begin(&child, "exec", 0, 0, NULL);
-	ck_assert_str_eq(px_puppet_end(&child).name, "hello");
+	px_helper_begin(&child, "exec", 0, 0, NULL);
+	ck_assert_str_eq(px_helper_end(&child).name, "hello");
 	trace_as(&child, 5);
 	px_test_expect_number(inherited, 5, child.pid);
 	expect_nothing(inherited);
@@ -79,10 +79,10 @@ END_TEST
 START_TEST(born_of_a_target_that_has_not_looked_yet_is_traced)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child = px_puppet_make_by(&target, (enum px_birth)_i);
+	struct px_helper child = px_helper_make_by(&target, (enum px_birth)_i);
 
 	if (_i == PX_BY_SHELL_LATER)
-		px_puppet_wake(&child);
+		px_helper_wake(&child);
 	trace_as(&child, 1);
 	px_test_expect_number(stream, 1, child.pid);
 }
@@ -92,14 +92,14 @@ END_TEST
 START_TEST(born_of_a_target_that_has_not_looked_since_another_stream_is_traced)
 {
 	trace_id_t former = px_test_start_for(target.pid, _i == 0), stream;
-	struct px_puppet child;
+	struct px_helper child;
 
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	px_test_expect_number(former, 1, target.pid);
 	ok(posix_trace_shutdown(former));
 	stream = px_test_start_for(target.pid, true);
-	child = px_puppet_make_by(&target, PX_BY_CLONE);
-	px_puppet_trace(&child, type, 2);
+	child = px_helper_make_by(&target, PX_BY_CLONE);
+	px_helper_trace(&child, type, 2);
 	px_test_expect_number(stream, 2, child.pid);
 	expect_nothing(stream);
 }
@@ -111,10 +111,10 @@ START_TEST(born_to_later_generations_are_traced)
 	static const enum px_birth births[] = {PX_BY_FORK,  PX_BY_SHELL,       PX_BY_CLONE,
 					       PX_BY_SPAWN, PX_BY_FORK_ORPHAN, PX_BY_VFORK_EXEC};
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet last = target;
+	struct px_helper last = target;
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(births); i++) {
-		last = px_puppet_make_by(&last, births[i]);
+		last = px_helper_make_by(&last, births[i]);
 		if (_i) /* else none of them records before it has children */
 			trace_as(&last, (uint32_t)i + 1);
 	}
@@ -132,20 +132,20 @@ END_TEST
 /* FORK-3 FORK-10: who lived before, and whatever comes of them later */
 START_TEST(born_before_the_stream_is_not_traced_nor_are_its_children)
 {
-	struct px_puppet child = px_puppet_make_by(&target, (enum px_birth)_i);
-	struct px_puppet later[PX_BY_SHELL_LATER];
+	struct px_helper child = px_helper_make_by(&target, (enum px_birth)_i);
+	struct px_helper later[PX_BY_SHELL_LATER];
 	trace_id_t stream;
 
 	if (_i == PX_BY_SHELL_LATER)
-		px_puppet_wake(&child);
+		px_helper_wake(&child);
 	stream = px_test_start_for(target.pid, true);
 	trace_as(&child, 1);
 	for (int birth = 0; birth < PX_BY_SHELL_LATER; birth++) {
-		later[birth] = px_puppet_make_by(&child, (enum px_birth)birth);
+		later[birth] = px_helper_make_by(&child, (enum px_birth)birth);
 		trace_as(&later[birth], 2);
 	}
-	px_puppet_begin(&child, "exec", 0, 0, NULL);
-	ck_assert_str_eq(px_puppet_end(&child).name, "hello");
+	px_helper_begin(&child, "exec", 0, 0, NULL);
+	ck_assert_str_eq(px_helper_end(&child).name, "hello");
 	trace_as(&child, 3);
 	expect_nothing(stream);
 	trace_as(&target, 4);
@@ -180,31 +180,31 @@ static void trick_create_inherited(struct px_order *order)
 /* FORK-4 FORK-6 KIND-1 CREATE-15: traced in the stream, and still no controller of it */
 START_TEST(born_child_of_a_controller_controls_nothing_and_ends_nothing)
 {
-	struct px_puppet child;
+	struct px_helper child;
 	int64_t trid;
 	pid_t pid;
 	uint32_t number;
 
-	ok(px_puppet_create(&target, 0, target.pid, true));
-	ok(px_puppet_start(&target, 0));
-	trid = px_puppet_do(&target, "create-inherited", 0, 0, NULL).b;
-	child = px_puppet_make_by(&target, PX_BY_FORK);
-	px_puppet_trace(&child, type, 1);
-	ck_assert_int_eq(px_puppet_do(&child, "use-parents", 0, trid, NULL).a, 0);
-	fails(px_puppet_shutdown(&child, 0), EINVAL);
+	ok(px_helper_create(&target, 0, target.pid, true));
+	ok(px_helper_start(&target, 0));
+	trid = px_helper_do(&target, "create-inherited", 0, 0, NULL).b;
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	px_helper_trace(&child, type, 1);
+	ck_assert_int_eq(px_helper_do(&child, "use-parents", 0, trid, NULL).a, 0);
+	fails(px_helper_shutdown(&child, 0), EINVAL);
 	if (_i < 2)
-		px_puppet_begin(&child, "exit", 0, _i, NULL);
+		px_helper_begin(&child, "exit", 0, _i, NULL);
 	else
-		px_puppet_begin(&child, _i == 2 ? "exec" : "sleep", 0, 0, NULL);
+		px_helper_begin(&child, _i == 2 ? "exec" : "sleep", 0, 0, NULL);
 	if (_i < 2)
-		px_puppet_await_gone(&child);
+		px_helper_await_gone(&child);
 	else if (_i == 2)
-		px_puppet_end(&child);
-	px_puppet_trace(&target, type, 2);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, NULL, NULL), POSIX_TRACE_START);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), type);
+		px_helper_end(&child);
+	px_helper_trace(&target, type, 2);
+	ck_assert_uint_eq(px_helper_take(&target, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&target, 0, &number, &pid), type);
 	ck_assert_int_eq(pid, child.pid);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), type);
+	ck_assert_uint_eq(px_helper_take(&target, 0, &number, &pid), type);
 	ck_assert_uint_eq(number, 2);
 	ck_assert_int_eq(pid, target.pid);
 }
@@ -215,23 +215,23 @@ START_TEST(born_by_fork_has_the_parents_types)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
 	trace_event_id_t granted, early, late;
-	struct px_puppet child, sibling;
+	struct px_helper child, sibling;
 	struct px_test_event event;
 
-	early = px_puppet_open(&target, "early");
+	early = px_helper_open(&target, "early");
 	ok(posix_trace_trid_eventid_open(stream, "granted", &granted));
-	child = px_puppet_make_by(&target, PX_BY_FORK);
-	sibling = px_puppet_make_by(&target, PX_BY_FORK);
-	late = px_puppet_open(&sibling, "late");
-	px_puppet_trace(&child, early, 1);
-	px_puppet_trace(&child, granted, 2);
-	px_puppet_trace(&child, late, 3); /* not its own: no effect */
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	sibling = px_helper_make_by(&target, PX_BY_FORK);
+	late = px_helper_open(&sibling, "late");
+	px_helper_trace(&child, early, 1);
+	px_helper_trace(&child, granted, 2);
+	px_helper_trace(&child, late, 3); /* not its own: no effect */
 	ck_assert_int_eq(px_test_next_number(stream, &event), 1);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 2);
 	ck_assert_int_eq(px_test_next_number(stream, &event), -1);
 	/* The stream is one mapping for all (EVOPEN-5). */
-	ck_assert_uint_eq(px_puppet_open(&child, "late"), late);
-	px_puppet_trace(&child, late, 4);
+	ck_assert_uint_eq(px_helper_open(&child, "late"), late);
+	px_helper_trace(&child, late, 4);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 4);
 }
 END_TEST
@@ -245,15 +245,15 @@ START_TEST(exec_drops_the_types_of_the_process_and_not_those_of_the_stream)
 	struct px_test_event event;
 
 	ok(posix_trace_trid_eventid_open(stream, "granted", &granted));
-	px_puppet_trace(&target, type, 1);
-	px_puppet_begin(&target, "exec", 0, 0, NULL);
-	ck_assert_str_eq(px_puppet_end(&target).name, "hello");
-	px_puppet_trace(&target, type, 2);
-	px_puppet_trace(&target, granted, 2);
-	other = px_puppet_open(&target, "another");
+	px_helper_trace(&target, type, 1);
+	px_helper_begin(&target, "exec", 0, 0, NULL);
+	ck_assert_str_eq(px_helper_end(&target).name, "hello");
+	px_helper_trace(&target, type, 2);
+	px_helper_trace(&target, granted, 2);
+	other = px_helper_open(&target, "another");
 	ck_assert_uint_ne(other, type);
-	ck_assert_uint_eq(px_puppet_open(&target, "kin"), type);
-	px_puppet_trace(&target, type, 3);
+	ck_assert_uint_eq(px_helper_open(&target, "kin"), type);
+	px_helper_trace(&target, type, 3);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 1);
 	ok(posix_trace_eventid_get_name(stream, event.info.posix_event_id, name));
 	ck_assert_str_eq(name, "kin");
@@ -261,7 +261,7 @@ START_TEST(exec_drops_the_types_of_the_process_and_not_those_of_the_stream)
 	expect_nothing(stream);
 	ok(posix_trace_trid_eventid_open(stream, "granted", &other));
 	ck_assert_uint_eq(other, granted);
-	px_puppet_trace(&target, granted, 4); /* opened for the new program */
+	px_helper_trace(&target, granted, 4); /* opened for the new program */
 	ck_assert_int_eq(px_test_next_number(stream, &event), 4);
 }
 END_TEST
@@ -270,13 +270,13 @@ END_TEST
 START_TEST(exec_of_a_program_without_the_library_leaves_it_traced)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet shell = px_puppet_make_by(&target, PX_BY_SHELL_LATER);
+	struct px_helper shell = px_helper_make_by(&target, PX_BY_SHELL_LATER);
 	struct posix_trace_status_info status;
 
-	px_puppet_kill(&target); /* so that it is not found by its parent */
+	px_helper_kill(&target); /* so that it is not found by its parent */
 	status = px_test_status(stream);
 	ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_RUNNING);
-	px_puppet_wake(&shell);
+	px_helper_wake(&shell);
 	trace_as(&shell, 1);
 	px_test_expect_number(stream, 1, shell.pid);
 }
@@ -302,23 +302,23 @@ static void trick_open_many(struct px_order *order)
 START_TEST(limit_of_types_is_counted_for_each_process)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child = px_puppet_make_by(&target, PX_BY_FORK);
-	struct px_puppet spawned;
+	struct px_helper child = px_helper_make_by(&target, PX_BY_FORK);
+	struct px_helper spawned;
 
-	ck_assert_int_eq(px_puppet_do(&target, "open-many", 0, 600, "parent").a, 600);
-	ck_assert_int_eq(px_puppet_do(&child, "open-many", 0, 600, "child").a, 600);
-	spawned = px_puppet_make_by(&child, PX_BY_SPAWN);
-	ck_assert_int_eq(px_puppet_do(&spawned, "open-many", 0, 1100, "spawned").a,
+	ck_assert_int_eq(px_helper_do(&target, "open-many", 0, 600, "parent").a, 600);
+	ck_assert_int_eq(px_helper_do(&child, "open-many", 0, 600, "child").a, 600);
+	spawned = px_helper_make_by(&child, PX_BY_SPAWN);
+	ck_assert_int_eq(px_helper_do(&spawned, "open-many", 0, 1100, "spawned").a,
 			 TRACE_USER_EVENT_MAX - 1);
 	/* What was inherited counts: the one of the setup, 600 of its parent's, and its own. */
-	child = px_puppet_make_by(&target, PX_BY_FORK);
-	ck_assert_int_eq(px_puppet_do(&child, "open-many", 0, 600, "second").a,
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	ck_assert_int_eq(px_helper_do(&child, "open-many", 0, 600, "second").a,
 			 TRACE_USER_EVENT_MAX - 1 - 601);
 	ok(posix_trace_shutdown(stream));
 }
 END_TEST
 
-/* Children of one puppet that are no puppets: each opens a type, records, and stays. */
+/* Children of one helper that are no helpers: each opens a type, records, and stays. */
 #define HORDE 300
 
 static void trick_bear_horde(struct px_order *order)
@@ -357,7 +357,7 @@ START_TEST(born_in_hundreds_are_all_traced_and_their_types_named)
 	int64_t number;
 	int count = 0;
 
-	ck_assert_int_eq(px_puppet_do(&target, "bear-horde", 0, 0, NULL).a, 0);
+	ck_assert_int_eq(px_helper_do(&target, "bear-horde", 0, 0, NULL).a, 0);
 	while ((number = px_test_next_number(stream, &event)) >= 0) {
 		ck_assert_int_lt((int)number, HORDE);
 		ck_assert(!seen[number]);
@@ -377,16 +377,16 @@ END_TEST
 START_TEST(born_processes_write_one_sequence)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet writers[4] = {target};
+	struct px_helper writers[4] = {target};
 	struct px_test_event event;
 	trace_event_id_t types[4];
 
 	for (int i = 1; i < 4; i++)
-		writers[i] = px_puppet_make_by(&target, i == 1 ? PX_BY_SPAWN : PX_BY_FORK);
+		writers[i] = px_helper_make_by(&target, i == 1 ? PX_BY_SPAWN : PX_BY_FORK);
 	for (int i = 0; i < 4; i++)
-		types[i] = px_puppet_open(&writers[i], "kin");
+		types[i] = px_helper_open(&writers[i], "kin");
 	for (uint32_t i = 0; i < 200; i++)
-		px_puppet_trace(&writers[i * 7 % 4], types[i * 7 % 4], i);
+		px_helper_trace(&writers[i * 7 % 4], types[i * 7 % 4], i);
 	for (uint32_t i = 0; i < 200; i++) {
 		ck_assert_int_eq(px_test_next_number(stream, &event), i);
 		ck_assert_int_eq(event.info.posix_pid, writers[i * 7 % 4].pid);
@@ -466,7 +466,7 @@ START_TEST(fork_inside_an_event_child_that_goes_on_harms_no_ring)
 	trace_id_t first = px_test_start_for(target.pid, true);
 	trace_id_t middle = px_test_start_for(target.pid, false);
 	trace_id_t last = px_test_start_for(target.pid, true);
-	struct px_order done = px_puppet_do(&target, "fork-inside", type, _i % 3, point);
+	struct px_order done = px_helper_do(&target, "fork-inside", type, _i % 3, point);
 
 	ck_assert_int_eq(done.a, 0);
 	expect_of_both(first, true, (pid_t)done.b);
@@ -511,8 +511,8 @@ START_TEST(fork_handler_records_while_the_child_is_born)
 	trace_id_t stream = px_test_start_for(target.pid, true);
 	struct px_order done;
 
-	px_puppet_trace(&target, type, 1);
-	done = px_puppet_do(&target, "interrupt-birth", type, _i % 2, points[_i / 2]);
+	px_helper_trace(&target, type, 1);
+	done = px_helper_do(&target, "interrupt-birth", type, _i % 2, points[_i / 2]);
 	ck_assert_int_eq(done.a, 0);
 	px_test_expect_number(stream, 1, target.pid);
 	px_test_expect_number(stream, 2, (pid_t)done.b);
@@ -573,7 +573,7 @@ static void trick_fork_beside(struct px_order *order)
 START_TEST(fork_while_another_thread_attaches_child_is_traced)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_order done = px_puppet_do(&target, "fork-beside", type, 0, NULL);
+	struct px_order done = px_helper_do(&target, "fork-beside", type, 0, NULL);
 
 	ck_assert_int_eq(done.a, 0);
 	px_test_expect_number(stream, 2, (pid_t)done.b);
@@ -646,7 +646,7 @@ START_TEST(fork_in_another_thread_while_create_runs_harms_nothing)
 	static const char *const points[] = {"registry.told", "process.attach.mapped",
 					     "process.attach.swapped", "process.gate.decided",
 					     "process.refresh.followed"};
-	struct px_order done = px_puppet_do(&target, "fork-in-create", 0, type, points[_i]);
+	struct px_order done = px_helper_do(&target, "fork-in-create", 0, type, points[_i]);
 
 	ck_assert_int_eq(done.a, 0);
 	ck_assert_int_eq(done.b, 1);
@@ -680,7 +680,7 @@ START_TEST(fork_daemon_that_closes_everything_is_traced)
 	trace_id_t stream = px_test_start_for(target.pid, true);
 	struct px_test_event event;
 
-	ck_assert_int_eq(px_puppet_do(&target, "fork-daemon", type, 0, NULL).a, 0);
+	ck_assert_int_eq(px_helper_do(&target, "fork-daemon", type, 0, NULL).a, 0);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 1);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 2);
 }
@@ -723,9 +723,9 @@ static void trick_fork_vfork(struct px_order *order)
 /* FORK-5 FORK-9 */
 START_TEST(vfork_child_records_first_and_leaves_the_process_its_name)
 {
-	struct px_puppet stranger = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper stranger = px_helper_make(PX_BY_FORK_EXEC);
 
-	ck_assert_int_eq(px_puppet_do(&stranger, "fork-vfork", 0, 0, NULL).a, 0);
+	ck_assert_int_eq(px_helper_do(&stranger, "fork-vfork", 0, 0, NULL).a, 0);
 }
 END_TEST
 
@@ -771,9 +771,9 @@ START_TEST(fork_child_without_descriptors_is_traced_by_others_later)
 	struct px_test_event event;
 	pid_t child;
 
-	px_puppet_trace(&target, type, 0);
+	px_helper_trace(&target, type, 0);
 	px_test_expect_number(inherited, 0, target.pid);
-	child = (pid_t)px_puppet_do(&target, "fork-poor", type, 0, NULL).b;
+	child = (pid_t)px_helper_do(&target, "fork-poor", type, 0, NULL).b;
 	ck_assert_int_eq(await_number(inherited, &event), 1);
 	ck_assert_int_eq(event.info.posix_pid, child);
 	stream = px_test_start_for(child, false);
@@ -794,20 +794,20 @@ START_TEST(fork_where_the_directory_is_out_of_reach_child_is_traced)
 	char empty[] = "/tmp/posixtrace-empty.XXXXXX", hidden[512];
 	const char *path = getenv("TXTRACE_DIR");
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child;
+	struct px_helper child;
 	int error;
 
 	ck_assert_ptr_nonnull(mkdtemp(empty));
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	if (_i) {
-		error = (int)px_puppet_do(&target, "chroot", 0, 0, empty).a;
+		error = (int)px_helper_do(&target, "chroot", 0, 0, empty).a;
 	} else {
 		snprintf(hidden, sizeof(hidden), "%s.hidden", path);
 		error = rename(path, hidden);
 	}
-	child = px_puppet_make_by(&target, _i == 2 ? PX_BY_CLONE : PX_BY_FORK);
-	px_puppet_trace(&child, type, 2);
-	px_puppet_trace(&target, type, 3);
+	child = px_helper_make_by(&target, _i == 2 ? PX_BY_CLONE : PX_BY_FORK);
+	px_helper_trace(&child, type, 2);
+	px_helper_trace(&target, type, 3);
 	if (!_i)
 		ck_assert_int_eq(rename(hidden, path), 0);
 	rmdir(empty);
@@ -913,8 +913,8 @@ START_TEST(event_in_an_inherited_child_makes_no_system_call)
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
-	ck_assert_int_eq(px_puppet_do(&target, "fork-strict", type, 1, NULL).a & 0x7f, SIGSYS);
-	ck_assert_int_eq(px_puppet_do(&target, "fork-strict", type, 0, NULL).a, 0);
+	ck_assert_int_eq(px_helper_do(&target, "fork-strict", type, 1, NULL).a & 0x7f, SIGSYS);
+	ck_assert_int_eq(px_helper_do(&target, "fork-strict", type, 0, NULL).a, 0);
 	while ((number = px_test_next_number(stream, &event)) >= 0)
 		last = number;
 	ck_assert_int_eq(last, 5000);
@@ -988,7 +988,7 @@ int main(int argc, char **argv)
 {
 	Suite *suite;
 
-	if (px_puppet_main(argc, argv, tricks))
+	if (px_helper_main(argc, argv, tricks))
 		return 0;
 	suite = suite_create("kin");
 	suite_add_tcase(suite, birth_cases());

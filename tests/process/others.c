@@ -25,13 +25,13 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static struct px_puppet target;
+static struct px_helper target;
 static trace_event_id_t type;
 
 static void setup(void)
 {
-	target = px_puppet_make(PX_BY_FORK_EXEC);
-	type = px_puppet_open(&target, "other");
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	type = px_helper_open(&target, "other");
 }
 
 static void expect_nothing(trace_id_t stream)
@@ -52,13 +52,13 @@ START_TEST(create_for_another_process_traces_it)
 
 	if (_i)
 		kill(target.pid, SIGSTOP);
-	px_puppet_await_state(&target, _i ? 'T' : 'S');
+	px_helper_await_state(&target, _i ? 'T' : 'S');
 	stream = px_test_create_for(target.pid, false);
 	ok(posix_trace_eventid_get_name(stream, type, name));
 	ck_assert_str_eq(name, "other");
 	ok(posix_trace_start(stream));
 	kill(target.pid, SIGCONT);
-	px_puppet_trace(&target, type, 7);
+	px_helper_trace(&target, type, 7);
 	ok(posix_trace_stop(stream));
 	px_test_expect(stream, POSIX_TRACE_START, &event);
 	ck_assert_int_eq(event.info.posix_pid, target.pid);
@@ -114,18 +114,18 @@ static void trick_tell_thread(struct px_order *order)
 /* A pid that is no process: which depends on the case. */
 static pid_t find_no_process(int what)
 {
-	struct px_puppet gone = px_puppet_make(PX_BY_FORK);
+	struct px_helper gone = px_helper_make(PX_BY_FORK);
 
 	switch (what) {
 	case 0: /* gone */
-		px_puppet_kill(&gone);
+		px_helper_kill(&gone);
 		return gone.pid;
 	case 1: /* a zombie */
 		kill(gone.pid, SIGKILL);
-		px_puppet_await_state(&gone, 'Z');
+		px_helper_await_state(&gone, 'Z');
 		return gone.pid;
 	case 2: /* a thread */
-		return (pid_t)px_puppet_do(&target, "tell-thread", 0, 0, NULL).b;
+		return (pid_t)px_helper_do(&target, "tell-thread", 0, 0, NULL).b;
 	case 3: /* a thread of our own */
 	{
 		static pthread_t thread;
@@ -153,7 +153,7 @@ static void *obey_in_thread(void *order)
 			abort();
 		fclose(file);
 	}
-	px_puppet_go_on(order);
+	px_helper_go_on(order);
 	return NULL;
 }
 
@@ -171,17 +171,17 @@ static void trick_end_first_thread(struct px_order *order)
 /* CREATE-1: nor does a controller need its own */
 START_TEST(create_by_a_process_without_its_first_thread_traces_another)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	uint32_t number = 0;
 
-	px_puppet_do(&controller, "end-first-thread", 0, 0, NULL);
-	ok(px_puppet_create(&controller, 0, target.pid, false));
-	ok(px_puppet_start(&controller, 0));
-	px_puppet_trace(&target, type, 7);
-	while (px_puppet_take(&controller, 0, &number, NULL) != type)
+	px_helper_do(&controller, "end-first-thread", 0, 0, NULL);
+	ok(px_helper_create(&controller, 0, target.pid, false));
+	ok(px_helper_start(&controller, 0));
+	px_helper_trace(&target, type, 7);
+	while (px_helper_take(&controller, 0, &number, NULL) != type)
 		;
 	ck_assert_uint_eq(number, 7);
-	ok(px_puppet_shutdown(&controller, 0));
+	ok(px_helper_shutdown(&controller, 0));
 }
 END_TEST
 
@@ -197,12 +197,12 @@ static void trick_join_groups(struct px_order *order)
 /* CREATE-14: what /proc says of it is long then */
 START_TEST(create_for_a_process_in_many_groups_traces_it)
 {
-	struct px_order joined = px_puppet_do(&target, "join-groups", 0, 0, NULL);
+	struct px_order joined = px_helper_do(&target, "join-groups", 0, 0, NULL);
 	trace_id_t stream;
 
 	ck_assert(joined.a == 0 || joined.a == EPERM);
 	stream = px_test_start_for(target.pid, false);
-	px_puppet_trace(&target, type, 7);
+	px_helper_trace(&target, type, 7);
 	px_test_expect_number(stream, 7, target.pid);
 	ok(posix_trace_shutdown(stream));
 	if (joined.a)
@@ -254,7 +254,7 @@ static pid_t make_process_without_first_thread(trace_event_id_t *own)
 		pthread_exit(NULL);
 	}
 	ck_assert_int_eq(read(from_lone[0], own, sizeof(*own)), sizeof(*own));
-	px_puppet_await_state(&(struct px_puppet){.pid = pid}, 'Z');
+	px_helper_await_state(&(struct px_helper){.pid = pid}, 'Z');
 	return pid;
 }
 
@@ -298,7 +298,7 @@ START_TEST(create_for_a_process_that_ends_meanwhile_fails_or_gives_an_empty_stre
 {
 	static const char *const points[] = {"registry.slot.read", "registry.told"};
 	/* It has no names yet, so slots are read to find them. */
-	struct px_puppet fresh = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper fresh = px_helper_make(PX_BY_FORK_EXEC);
 	pid_t subject = _i == 0 ? fresh.pid : target.pid;
 	struct px_test_event event;
 	trace_id_t stream;
@@ -390,15 +390,15 @@ static void copy_program(const char *path)
 }
 
 /* Another user's process, with this directory of segments and this program. */
-static struct px_puppet make_stranger(const char *directory, const char *path)
+static struct px_helper make_stranger(const char *directory, const char *path)
 {
-	struct px_puppet stranger = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper stranger = px_helper_make(PX_BY_FORK_EXEC);
 
-	px_puppet_begin(&stranger, "exec", 0, 0, path);
-	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
-	ok((int)px_puppet_do(&stranger, "become-stranger", px_test_user(0), 0, directory).a);
-	px_puppet_begin(&stranger, "exec", 0, 0, NULL);
-	ck_assert_str_eq(px_puppet_end(&stranger).name, "hello");
+	px_helper_begin(&stranger, "exec", 0, 0, path);
+	ck_assert_str_eq(px_helper_end(&stranger).name, "hello");
+	ok((int)px_helper_do(&stranger, "become-stranger", px_test_user(0), 0, directory).a);
+	px_helper_begin(&stranger, "exec", 0, 0, NULL);
+	ck_assert_str_eq(px_helper_end(&stranger).name, "hello");
 	return stranger;
 }
 
@@ -416,7 +416,7 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 {
 	char directory[] = "/dev/shm/posixtrace-stranger.XXXXXX";
 	char closed[] = "./posixtrace-closed.XXXXXX", path[64];
-	struct px_puppet controller, peer;
+	struct px_helper controller, peer;
 	int shared_errors[2];
 
 	if (geteuid() != 0) {
@@ -428,21 +428,21 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 	snprintf(path, sizeof(path), "%s/others", closed);
 	copy_program(path);
 	controller = make_stranger(directory, path);
-	peer = px_puppet_make_by(&controller, PX_BY_SPAWN);
-	fails(px_puppet_create(&controller, 0, 1, false), EPERM);
-	fails(px_puppet_create(&controller, 0, target.pid, false), EPERM);
-	fails(px_puppet_create(&controller, 0, getpid(), false), EPERM);
-	shared_errors[0] = px_puppet_create(&controller, 0, peer.pid, false);
-	ok((int)px_puppet_do(&peer, "set-dumpable", 0, 0, NULL).a);
-	shared_errors[1] = px_puppet_create(&controller, 1, peer.pid, false);
+	peer = px_helper_make_by(&controller, PX_BY_SPAWN);
+	fails(px_helper_create(&controller, 0, 1, false), EPERM);
+	fails(px_helper_create(&controller, 0, target.pid, false), EPERM);
+	fails(px_helper_create(&controller, 0, getpid(), false), EPERM);
+	shared_errors[0] = px_helper_create(&controller, 0, peer.pid, false);
+	ok((int)px_helper_do(&peer, "set-dumpable", 0, 0, NULL).a);
+	shared_errors[1] = px_helper_create(&controller, 1, peer.pid, false);
 	/* To trace oneself is always allowed. */
-	ok((int)px_puppet_do(&controller, "set-dumpable", 0, 0, NULL).a);
-	ok(px_puppet_create(&controller, 2, 0, false));
-	ok(px_puppet_create(&controller, 3, controller.pid, true));
+	ok((int)px_helper_do(&controller, "set-dumpable", 0, 0, NULL).a);
+	ok(px_helper_create(&controller, 2, 0, false));
+	ok(px_helper_create(&controller, 3, controller.pid, true));
 	for (int i = 0; i < 4; i++)
-		px_puppet_shutdown(&controller, i);
-	px_puppet_kill(&controller);
-	px_puppet_kill(&peer);
+		px_helper_shutdown(&controller, i);
+	px_helper_kill(&controller);
+	px_helper_kill(&peer);
 	unlink(path);
 	rmdir(closed);
 	remove_directory(directory);
@@ -455,7 +455,7 @@ END_TEST
 START_TEST(create_in_another_name_space_is_eperm)
 {
 	static const int spaces[] = {CLONE_NEWPID, CLONE_NEWTIME};
-	struct px_order answer = px_puppet_do(&target, "unshare", spaces[_i], 0, NULL);
+	struct px_order answer = px_helper_do(&target, "unshare", spaces[_i], 0, NULL);
 	char path[64], text[64] = "";
 	trace_id_t stream;
 	FILE *file;
@@ -466,7 +466,7 @@ START_TEST(create_in_another_name_space_is_eperm)
 	}
 	ok((int)answer.a);
 	/* It tells its own idea of its pid; ours is that of an only child. */
-	px_puppet_make_by(&target, PX_BY_FORK_EXEC);
+	px_helper_make_by(&target, PX_BY_FORK_EXEC);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)target.pid, (int)target.pid);
 	file = fopen(path, "r");
 	ck_assert_ptr_nonnull(file);
@@ -482,7 +482,7 @@ END_TEST
 /* CREATE-16 EXEC-1 EXEC-8: no library, so no user events; what comes by exec is the target still */
 START_TEST(create_for_a_program_without_the_library_waits_for_one_with_it)
 {
-	struct px_puppet shell = px_puppet_make(PX_BY_SHELL_LATER);
+	struct px_helper shell = px_helper_make(PX_BY_SHELL_LATER);
 	trace_id_t stream = px_test_start_for(shell.pid, false);
 	struct px_test_event event;
 	trace_event_id_t early;
@@ -490,15 +490,15 @@ START_TEST(create_for_a_program_without_the_library_waits_for_one_with_it)
 	ok(posix_trace_trid_eventid_open(stream, "early", &early));
 	px_test_expect(stream, POSIX_TRACE_START, &event);
 	px_test_expect(stream, 0, &event);
-	px_puppet_wake(&shell);
-	ck_assert_uint_eq(px_puppet_open(&shell, "early"), early);
-	px_puppet_trace(&shell, early, 1);
+	px_helper_wake(&shell);
+	ck_assert_uint_eq(px_helper_open(&shell, "early"), early);
+	px_helper_trace(&shell, early, 1);
 	px_test_expect_number(stream, 1, shell.pid);
-	px_puppet_begin(&shell, "exec", 0, 0, NULL);
-	ck_assert_str_eq(px_puppet_end(&shell).name, "hello");
-	px_puppet_trace(&shell, early, 2); /* EXEC-2: not opened by this program */
-	ck_assert_uint_eq(px_puppet_open(&shell, "early"), early);
-	px_puppet_trace(&shell, early, 3);
+	px_helper_begin(&shell, "exec", 0, 0, NULL);
+	ck_assert_str_eq(px_helper_end(&shell).name, "hello");
+	px_helper_trace(&shell, early, 2); /* EXEC-2: not opened by this program */
+	ck_assert_uint_eq(px_helper_open(&shell, "early"), early);
+	px_helper_trace(&shell, early, 3);
 	px_test_expect_number(stream, 3, shell.pid);
 }
 END_TEST
@@ -506,17 +506,17 @@ END_TEST
 /* CREATE-1: a target that opens its first name when it is traced already */
 START_TEST(create_for_a_target_without_names_shares_those_that_come)
 {
-	struct px_puppet fresh = px_puppet_make(PX_BY_SPAWN);
+	struct px_helper fresh = px_helper_make(PX_BY_SPAWN);
 	trace_id_t first = px_test_start_for(fresh.pid, false);
 	trace_id_t second = px_test_start_for(fresh.pid, true);
 	trace_event_id_t ours, theirs;
 
 	ok(posix_trace_trid_eventid_open(first, "ours", &ours));
-	theirs = px_puppet_open(&fresh, "theirs");
+	theirs = px_helper_open(&fresh, "theirs");
 	ck_assert_uint_ne(ours, theirs);
-	ck_assert_uint_eq(px_puppet_open(&fresh, "ours"), ours);
-	px_puppet_trace(&fresh, ours, 1);
-	px_puppet_trace(&fresh, theirs, 2);
+	ck_assert_uint_eq(px_helper_open(&fresh, "ours"), ours);
+	px_helper_trace(&fresh, ours, 1);
+	px_helper_trace(&fresh, theirs, 2);
 	for (int i = 0; i < 2; i++) {
 		px_test_expect_number(i ? second : first, 1, fresh.pid);
 		px_test_expect_number(i ? second : first, 2, fresh.pid);
@@ -531,14 +531,14 @@ START_TEST(end_of_the_target_leaves_its_events_and_names)
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct px_test_event event;
 
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	if (_i == 0)
-		px_puppet_begin(&target, "exit", 0, 0, NULL);
+		px_helper_begin(&target, "exit", 0, 0, NULL);
 	else if (_i == 1)
-		px_puppet_begin(&target, "exit", 0, 1, NULL);
+		px_helper_begin(&target, "exit", 0, 1, NULL);
 	else
 		kill(target.pid, SIGKILL);
-	px_puppet_await_gone(&target);
+	px_helper_await_gone(&target);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_status, POSIX_TRACE_RUNNING);
 	px_test_expect_number(stream, 1, target.pid);
 	ok(posix_trace_eventid_get_name(stream, type, name));
@@ -559,13 +559,13 @@ START_TEST(open_by_controller_and_target_gives_one_id)
 	trace_id_t second = px_test_start_for(target.pid, false);
 	trace_event_id_t id, again;
 
-	id = px_puppet_open(&target, "target first");
+	id = px_helper_open(&target, "target first");
 	ok(posix_trace_trid_eventid_open(first, "target first", &again));
 	ck_assert_uint_eq(again, id);
 	ok(posix_trace_trid_eventid_open(second, "controller first", &id));
 	ok(posix_trace_trid_eventid_open(first, "controller first", &again));
 	ck_assert_uint_eq(again, id);
-	ck_assert_uint_eq(px_puppet_open(&target, "controller first"), id);
+	ck_assert_uint_eq(px_helper_open(&target, "controller first"), id);
 	ok(posix_trace_trid_eventid_open(first, "posix_trace_stop", &id)); /* TRIDOPEN-8 */
 	ck_assert_uint_eq(id, POSIX_TRACE_STOP);
 }
@@ -582,17 +582,17 @@ START_TEST(open_by_controller_while_the_target_opens_gives_one_id)
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	uint64_t begin;
 
-	px_puppet_trace(&target, type, 1);
-	px_puppet_hold_at(&target, points[_i]);
-	px_puppet_begin(&target, "open", 0, 0, "contended");
-	px_puppet_await_held(&target);
+	px_helper_trace(&target, type, 1);
+	px_helper_hold_at(&target, points[_i]);
+	px_helper_begin(&target, "open", 0, 0, "contended");
+	px_helper_await_held(&target);
 	begin = monotonic_ns();
 	ok(posix_trace_trid_eventid_open(stream, "contended", &ours));
 	ck_assert_uint_lt(monotonic_ns() - begin, SECOND);
-	px_puppet_release(&target);
-	theirs = (trace_event_id_t)px_puppet_end(&target).b;
+	px_helper_release(&target);
+	theirs = (trace_event_id_t)px_helper_end(&target).b;
 	ck_assert_uint_eq(ours, theirs);
-	px_puppet_trace(&target, theirs, 2);
+	px_helper_trace(&target, theirs, 2);
 	px_test_expect_number(stream, 1, target.pid);
 	px_test_expect_number(stream, 2, target.pid);
 	ok(posix_trace_eventid_get_name(stream, theirs, name));
@@ -621,15 +621,15 @@ START_TEST(open_while_the_stream_is_made_is_listed)
 	static const char *const points[] = {"names.open.stored", "types.note.listed"};
 	trace_id_t stream;
 
-	px_puppet_hold_at(&target, points[_i]);
-	px_puppet_begin(&target, "open", 0, 0, "just then");
-	px_puppet_await_held(&target);
+	px_helper_hold_at(&target, points[_i]);
+	px_helper_begin(&target, "open", 0, 0, "just then");
+	px_helper_await_held(&target);
 	stream = px_test_create_for(target.pid, false);
-	px_puppet_release(&target);
-	ok((int)px_puppet_end(&target).a);
+	px_helper_release(&target);
+	ok((int)px_helper_end(&target).a);
 	ck_assert_int_eq(count_in_list(stream, "other"), 1);
 	ck_assert_int_eq(count_in_list(stream, "just then"), 1);
-	px_puppet_open(&target, "later");
+	px_helper_open(&target, "later");
 	ck_assert_int_eq(count_in_list(stream, "later"), 1);
 }
 END_TEST
@@ -637,28 +637,28 @@ END_TEST
 /* EVOPEN-11 TRIDOPEN-1 TYPELIST-3 TYPELIST-1: in every stream of the target, also another controller's, at once */
 START_TEST(open_in_one_stream_is_listed_in_all_of_the_target)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	trace_id_t first = px_test_start_for(target.pid, true);
 	trace_id_t second = px_test_start_for(target.pid, false);
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	struct px_puppet child;
+	struct px_helper child;
 	struct px_order answer;
 	trace_event_id_t id;
 
-	ok(px_puppet_create(&controller, 0, target.pid, false));
-	answer = px_puppet_do(&controller, "trid-open", 0, 0, "granted");
+	ok(px_helper_create(&controller, 0, target.pid, false));
+	answer = px_helper_do(&controller, "trid-open", 0, 0, "granted");
 	ok((int)answer.a);
 	ok(posix_trace_eventid_get_name(second, (trace_event_id_t)answer.b, name));
 	ck_assert_str_eq(name, "granted");
 	ck_assert_int_eq(count_in_list(first, "granted"), 1);
 	ck_assert_int_eq(count_in_list(second, "granted"), 1);
-	child = px_puppet_make_by(&target, PX_BY_FORK);
+	child = px_helper_make_by(&target, PX_BY_FORK);
 	ok(posix_trace_trid_eventid_open(first, "for both", &id));
-	px_puppet_open(&child, "the child's");
+	px_helper_open(&child, "the child's");
 	ck_assert_int_eq(count_in_list(first, "the child's"), 1);
 	ck_assert_int_eq(count_in_list(second, "the child's"), 0);
-	px_puppet_trace(&child, id, 1);
-	px_puppet_trace(&target, id, 2);
+	px_helper_trace(&child, id, 1);
+	px_helper_trace(&target, id, 2);
 	px_test_expect_number(first, 1, child.pid);
 	px_test_expect_number(first, 2, target.pid);
 	px_test_expect_number(second, 2, target.pid);
@@ -669,15 +669,15 @@ END_TEST
 START_TEST(event_ids_of_others_are_ignored_until_opened_for_the_target)
 {
 	trace_id_t stream = px_test_start_for(target.pid, false);
-	struct px_puppet child = px_puppet_make_by(&target, PX_BY_FORK);
-	trace_event_id_t id = px_puppet_open(&child, "of the child"), again;
+	struct px_helper child = px_helper_make_by(&target, PX_BY_FORK);
+	trace_event_id_t id = px_helper_open(&child, "of the child"), again;
 
-	px_puppet_trace(&target, id, 1);
-	px_puppet_trace(&target, id + 1, 2);
-	px_puppet_trace(&target, POSIX_TRACE_START, 3);
+	px_helper_trace(&target, id, 1);
+	px_helper_trace(&target, id + 1, 2);
+	px_helper_trace(&target, POSIX_TRACE_START, 3);
 	ok(posix_trace_trid_eventid_open(stream, "of the child", &again));
 	ck_assert_uint_eq(again, id);
-	px_puppet_trace(&target, id, 4);
+	px_helper_trace(&target, id, 4);
 	px_test_expect_number(stream, 4, target.pid);
 	expect_nothing(stream);
 }
@@ -696,9 +696,9 @@ START_TEST(open_by_controllers_counts_for_the_target)
 		ok(posix_trace_trid_eventid_open(streams[i % 2], name, &id));
 		ck_assert_uint_ne(id, POSIX_TRACE_UNNAMED_USEREVENT);
 	}
-	last = px_puppet_open(&target, "the last");
+	last = px_helper_open(&target, "the last");
 	ck_assert_uint_ne(last, POSIX_TRACE_UNNAMED_USEREVENT);
-	ck_assert_uint_eq(px_puppet_open(&target, "too many"), POSIX_TRACE_UNNAMED_USEREVENT);
+	ck_assert_uint_eq(px_helper_open(&target, "too many"), POSIX_TRACE_UNNAMED_USEREVENT);
 	ok(posix_trace_trid_eventid_open(streams[0], "too many", &id));
 	ck_assert_uint_eq(id, POSIX_TRACE_UNNAMED_USEREVENT);
 	ok(posix_trace_trid_eventid_open(streams[0], "the last", &id));
@@ -721,11 +721,11 @@ START_TEST(filter_set_by_the_controller_holds_in_the_target)
 	ok(posix_trace_eventset_add(id, &set));
 	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
 	ok(posix_trace_start(stream));
-	ck_assert_uint_eq(px_puppet_open(&target, "unwanted"), id);
-	px_puppet_trace(&target, id, 1);
-	px_puppet_trace(&target, type, 2);
+	ck_assert_uint_eq(px_helper_open(&target, "unwanted"), id);
+	px_helper_trace(&target, id, 1);
+	px_helper_trace(&target, type, 2);
 	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SUB_EVENTSET));
-	px_puppet_trace(&target, id, 3);
+	px_helper_trace(&target, id, 3);
 	px_test_expect_number(stream, 2, target.pid);
 	px_test_expect_number(stream, 3, target.pid);
 	expect_nothing(stream);
@@ -737,30 +737,30 @@ END_TEST
 /* CREATE-8 MODEL-7 MULTI-1 MULTI-5 */
 START_TEST(controllers_of_one_target_do_not_meet)
 {
-	struct px_puppet controllers[2] = {px_puppet_make(PX_BY_FORK_EXEC),
-					   px_puppet_make_by(&target, PX_BY_FORK)};
+	struct px_helper controllers[2] = {px_helper_make(PX_BY_FORK_EXEC),
+					   px_helper_make_by(&target, PX_BY_FORK)};
 	trace_id_t own = px_test_start_for(target.pid, false);
 	uint32_t number;
 	pid_t pid;
 
 	for (int i = 0; i < 2; i++) {
-		ok(px_puppet_create(&controllers[i], 0, target.pid, i));
-		ok(px_puppet_start(&controllers[i], 0));
+		ok(px_helper_create(&controllers[i], 0, target.pid, i));
+		ok(px_helper_start(&controllers[i], 0));
 	}
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	ok(posix_trace_stop(own));
-	px_puppet_trace(&target, type, 2);
-	ok(px_puppet_shutdown(&controllers[0], 0));
-	px_puppet_trace(&target, type, 3);
+	px_helper_trace(&target, type, 2);
+	ok(px_helper_shutdown(&controllers[0], 0));
+	px_helper_trace(&target, type, 3);
 	ok(posix_trace_start(own));
-	px_puppet_kill(&controllers[0]);
-	px_puppet_trace(&target, type, 4);
+	px_helper_kill(&controllers[0]);
+	px_helper_trace(&target, type, 4);
 	px_test_expect_number(own, 1, target.pid);
 	px_test_expect_number(own, 4, target.pid);
 	expect_nothing(own);
-	ck_assert_uint_eq(px_puppet_take(&controllers[1], 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&controllers[1], 0, NULL, NULL), POSIX_TRACE_START);
 	for (uint32_t i = 1; i <= 4; i++) {
-		ck_assert_uint_eq(px_puppet_take(&controllers[1], 0, &number, &pid), type);
+		ck_assert_uint_eq(px_helper_take(&controllers[1], 0, &number, &pid), type);
 		ck_assert_uint_eq(number, i);
 		ck_assert_int_eq(pid, target.pid);
 	}
@@ -771,29 +771,29 @@ END_TEST
 /* CREATE-1 MODEL-7: itself, its parent, its child, its sibling; and all of them trace each other */
 START_TEST(controllers_trace_each_other)
 {
-	struct px_puppet shared_names[4] = {target, px_puppet_make_by(&target, PX_BY_FORK),
-					    px_puppet_make_by(&target, PX_BY_SPAWN),
-					    px_puppet_make_by(&target, PX_BY_FORK_EXEC)};
+	struct px_helper shared_names[4] = {target, px_helper_make_by(&target, PX_BY_FORK),
+					    px_helper_make_by(&target, PX_BY_SPAWN),
+					    px_helper_make_by(&target, PX_BY_FORK_EXEC)};
 	trace_event_id_t types[4];
 	uint32_t number;
 	pid_t pid;
 
 	for (int i = 0; i < 4; i++)
-		types[i] = px_puppet_open(&shared_names[i], "other");
+		types[i] = px_helper_open(&shared_names[i], "other");
 	for (int i = 0; i < 16; i++) {
-		ok(px_puppet_create(&shared_names[i / 4], i % 4, shared_names[i % 4].pid, false));
-		ok(px_puppet_start(&shared_names[i / 4], i % 4));
+		ok(px_helper_create(&shared_names[i / 4], i % 4, shared_names[i % 4].pid, false));
+		ok(px_helper_start(&shared_names[i / 4], i % 4));
 	}
 	for (int i = 0; i < 4; i++)
-		px_puppet_trace(&shared_names[i], types[i], (uint32_t)i);
+		px_helper_trace(&shared_names[i], types[i], (uint32_t)i);
 	for (int i = 0; i < 16; i++) {
-		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, NULL, NULL),
+		ck_assert_uint_eq(px_helper_take(&shared_names[i / 4], i % 4, NULL, NULL),
 				  POSIX_TRACE_START);
-		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, &number, &pid),
+		ck_assert_uint_eq(px_helper_take(&shared_names[i / 4], i % 4, &number, &pid),
 				  types[i % 4]);
 		ck_assert_int_eq((int)number, i % 4);
 		ck_assert_int_eq(pid, shared_names[i % 4].pid);
-		ck_assert_uint_eq(px_puppet_take(&shared_names[i / 4], i % 4, NULL, NULL), 0);
+		ck_assert_uint_eq(px_helper_take(&shared_names[i / 4], i % 4, NULL, NULL), 0);
 	}
 }
 END_TEST
@@ -801,19 +801,19 @@ END_TEST
 /* CREATE-9 CREATE-18 MULTI-4: whoever traces whom */
 START_TEST(controllers_share_the_limit_of_streams)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	trace_id_t streams[TRACE_SYS_MAX / 2], more;
 
 	for (int i = 0; i < TRACE_SYS_MAX / 2; i++) {
 		streams[i] = px_test_create_for(target.pid, i % 2);
-		ok(px_puppet_create(&controller, i, target.pid, false));
+		ok(px_helper_create(&controller, i, target.pid, false));
 	}
 	fails(posix_trace_create(target.pid, NULL, &more), EAGAIN);
-	fails(px_puppet_create(&controller, 63, 0, false), EAGAIN);
+	fails(px_helper_create(&controller, 63, 0, false), EAGAIN);
 	ok(posix_trace_start(streams[7]));
-	px_puppet_trace(&target, type, 1);
+	px_helper_trace(&target, type, 1);
 	px_test_expect_number(streams[7], 1, target.pid);
-	px_puppet_kill(&controller);
+	px_helper_kill(&controller);
 	for (int i = 0; i < TRACE_SYS_MAX / 2; i++)
 		px_test_create_for(target.pid, false);
 	fails(posix_trace_create(target.pid, NULL, &more), EAGAIN);
@@ -829,13 +829,13 @@ static void trick_accepts(struct px_order *order)
 START_TEST(identifier_is_valid_in_its_controller_only)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
-	struct px_puppet child = px_puppet_make(PX_BY_FORK);
+	struct px_helper child = px_helper_make(PX_BY_FORK);
 
-	ck_assert_int_eq(px_puppet_do(&target, "accepts", 0, (int64_t)stream, NULL).a, 0);
-	ck_assert_int_eq(px_puppet_do(&child, "accepts", 0, (int64_t)stream, NULL).a, 0);
-	px_puppet_begin(&child, "exit", 0, 0, NULL);
-	px_puppet_await_gone(&child);
-	px_puppet_trace(&target, type, 1);
+	ck_assert_int_eq(px_helper_do(&target, "accepts", 0, (int64_t)stream, NULL).a, 0);
+	ck_assert_int_eq(px_helper_do(&child, "accepts", 0, (int64_t)stream, NULL).a, 0);
+	px_helper_begin(&child, "exit", 0, 0, NULL);
+	px_helper_await_gone(&child);
+	px_helper_trace(&target, type, 1);
 	px_test_expect_number(stream, 1, target.pid);
 }
 END_TEST
@@ -845,33 +845,33 @@ END_TEST
 /* EXIT-1 EXIT-5 EXIT-7 EXEC-4 EXEC-5 MODEL-6: the target runs on, and the next create takes the slot */
 START_TEST(end_of_the_controller_leaves_the_target_in_peace)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	trace_id_t own = px_test_start_for(target.pid, true);
 
-	ok(px_puppet_create(&controller, 0, target.pid, true));
-	ok(px_puppet_create(&controller, 1, 0, false)); /* of itself */
-	ok(px_puppet_start(&controller, 0));
-	ok(px_puppet_start(&controller, 1));
-	px_puppet_trace(&target, type, 1);
+	ok(px_helper_create(&controller, 0, target.pid, true));
+	ok(px_helper_create(&controller, 1, 0, false)); /* of itself */
+	ok(px_helper_start(&controller, 0));
+	ok(px_helper_start(&controller, 1));
+	px_helper_trace(&target, type, 1);
 	if (_i < 2)
-		px_puppet_begin(&controller, "exit", 0, _i, NULL);
+		px_helper_begin(&controller, "exit", 0, _i, NULL);
 	else if (_i == 2)
 		kill(controller.pid, SIGKILL);
 	else
-		px_puppet_begin(&controller, _i == 3 ? "exec" : "sleep", 0, 0, NULL);
+		px_helper_begin(&controller, _i == 3 ? "exec" : "sleep", 0, 0, NULL);
 	if (_i < 3)
-		px_puppet_await_gone(&controller);
+		px_helper_await_gone(&controller);
 	else if (_i == 3)
-		px_puppet_end(&controller);
+		px_helper_end(&controller);
 	for (uint32_t i = 2; i < 3000; i++)
-		px_puppet_trace(&target, type, i % 2 + 1);
-	ck_assert_int_gt(px_puppet_make_by(&target, PX_BY_FORK).pid, 0);
+		px_helper_trace(&target, type, i % 2 + 1);
+	ck_assert_int_gt(px_helper_make_by(&target, PX_BY_FORK).pid, 0);
 	if (_i == 4)
-		px_puppet_kill(&controller);
+		px_helper_kill(&controller);
 	ok(posix_trace_shutdown(px_test_create_for(target.pid, false)));
 	ck_assert_int_eq(px_test_count_segments(), 1); /* our own */
 	ok(posix_trace_clear(own));
-	px_puppet_trace(&target, type, 5);
+	px_helper_trace(&target, type, 5);
 	px_test_expect_number(own, 5, target.pid);
 }
 END_TEST
@@ -881,18 +881,18 @@ START_TEST(end_of_the_controller_inside_create_leaves_nothing_behind)
 {
 	static const char *const points[] = {"registry.slot.read", "registry.told",
 					     "family.place.taken", "typelist.add.taken"};
-	struct px_puppet fresh = px_puppet_make(PX_BY_FORK_EXEC);
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
-	struct px_puppet subject = _i % 2 ? target : fresh;
+	struct px_helper fresh = px_helper_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
+	struct px_helper subject = _i % 2 ? target : fresh;
 	trace_id_t stream;
 
-	px_puppet_signal_at(&controller, points[_i], SIGKILL);
-	px_puppet_begin(&controller, "create", 0, subject.pid, "i");
-	px_puppet_await_gone(&controller);
-	px_puppet_trace(&target, type, 1);
+	px_helper_signal_at(&controller, points[_i], SIGKILL);
+	px_helper_begin(&controller, "create", 0, subject.pid, "i");
+	px_helper_await_gone(&controller);
+	px_helper_trace(&target, type, 1);
 	stream = px_test_start_for(subject.pid, false);
 	ck_assert_int_eq(px_test_count_segments(), 1);
-	px_puppet_trace(&subject, px_puppet_open(&subject, "other"), 2);
+	px_helper_trace(&subject, px_helper_open(&subject, "other"), 2);
 	px_test_expect_number(stream, 2, subject.pid);
 }
 END_TEST
@@ -900,16 +900,16 @@ END_TEST
 /* EXEC-6 */
 START_TEST(exec_that_fails_changes_nothing)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	uint32_t number;
 
-	ok(px_puppet_create(&controller, 0, target.pid, false));
-	ok(px_puppet_start(&controller, 0));
-	ck_assert_int_eq(px_puppet_do(&controller, "exec-nothing", 0, 0, NULL).a, -1);
-	ck_assert_int_eq(px_puppet_do(&target, "exec-nothing", 0, 0, NULL).a, -1);
-	px_puppet_trace(&target, type, 1);
-	ck_assert_uint_eq(px_puppet_take(&controller, 0, NULL, NULL), POSIX_TRACE_START);
-	ck_assert_uint_eq(px_puppet_take(&controller, 0, &number, NULL), type);
+	ok(px_helper_create(&controller, 0, target.pid, false));
+	ok(px_helper_start(&controller, 0));
+	ck_assert_int_eq(px_helper_do(&controller, "exec-nothing", 0, 0, NULL).a, -1);
+	ck_assert_int_eq(px_helper_do(&target, "exec-nothing", 0, 0, NULL).a, -1);
+	px_helper_trace(&target, type, 1);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, &number, NULL), type);
 	ck_assert_uint_eq(number, 1);
 }
 END_TEST
@@ -948,9 +948,9 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 	static char text[65536];
 	int fd;
 
-	target = px_puppet_make(PX_BY_FORK_EXEC);
+	target = px_helper_make(PX_BY_FORK_EXEC);
 	stream = px_test_start_for(target.pid, false);
-	px_puppet_trace(&target, px_puppet_open(&target, "mapped"), 1);
+	px_helper_trace(&target, px_helper_open(&target, "mapped"), 1);
 	ok(px_registry_lock(&fd));
 	ck_assert(registry_is_locked());
 	ck_assert_uint_gt(px_modules_remote_list((uint32_t)target.pid, text, sizeof(text) - 1), 0);
@@ -960,7 +960,7 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 	ck_assert_ptr_nonnull(strstr(text, "libc.so"));
 	ck_assert_ptr_null(strstr(text, "/registry"));
 	ok(posix_trace_shutdown(stream));
-	px_puppet_kill(&target);
+	px_helper_kill(&target);
 }
 END_TEST
 
@@ -977,25 +977,25 @@ START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 	bool has_entered;
 	uint32_t number;
 
-	target = px_puppet_make(PX_BY_FORK_EXEC);
+	target = px_helper_make(PX_BY_FORK_EXEC);
 	first = px_test_start_for(target.pid, false);
 	ck_assert(px_shared_names_of((uint32_t)getpid(), geteuid(), &number, &has_entered));
 	ok(px_shared_names_attach(number, geteuid(), &kept));
-	px_puppet_hold_at(&target, points[_i]);
-	px_puppet_begin(&target, "trace", POSIX_TRACE_UNNAMED_USEREVENT, 1, NULL);
-	px_puppet_await_held(&target);
+	px_helper_hold_at(&target, points[_i]);
+	px_helper_begin(&target, "trace", POSIX_TRACE_UNNAMED_USEREVENT, 1, NULL);
+	px_helper_await_held(&target);
 	ok(posix_trace_shutdown(first));
 	second = px_test_start_for(target.pid, false);
-	px_puppet_release(&target);
-	px_puppet_end(&target);
-	px_puppet_trace(&target, POSIX_TRACE_UNNAMED_USEREVENT, 2);
+	px_helper_release(&target);
+	px_helper_end(&target);
+	px_helper_trace(&target, POSIX_TRACE_UNNAMED_USEREVENT, 2);
 	do
 		ck_assert_uint_ne(px_test_take(second, &event), 0);
 	while (event.info.posix_event_id != POSIX_TRACE_UNNAMED_USEREVENT ||
 	       px_test_number(&event) != 2);
 	ok(posix_trace_shutdown(second));
 	px_shared_names_detach(&kept);
-	px_puppet_kill(&target);
+	px_helper_kill(&target);
 }
 END_TEST
 
@@ -1060,7 +1060,7 @@ int main(int argc, char **argv)
 {
 	Suite *suite;
 
-	if (px_puppet_main(argc, argv, tricks))
+	if (px_helper_main(argc, argv, tricks))
 		return 0;
 	px_test_reserve_users();
 	suite = suite_create("others");

@@ -443,21 +443,21 @@ END_TEST
 /* CREATE-7: found in a process that uses such memory for itself; the child's is its parent's */
 START_TEST(family_of_a_process_is_found_among_its_other_segments)
 {
-	struct px_puppet target = px_puppet_make(PX_BY_FORK_EXEC), child;
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
 	uint32_t number, again;
 	bool has_entered;
 
 	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_eq(number, 0);
-	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
-	px_puppet_open(&target, "found");
-	ok((int)px_puppet_do(&target, "use-segments", 0, _i, NULL).a);
+	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
+	px_helper_open(&target, "found");
+	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
 	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_ne(number, 0);
-	child = px_puppet_make_by(&target, PX_BY_FORK);
+	child = px_helper_make_by(&target, PX_BY_FORK);
 	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, number);
-	child = px_puppet_make_by(&target, PX_BY_SPAWN);
+	child = px_helper_make_by(&target, PX_BY_SPAWN);
 	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, 0);
 	ck_assert(!px_shared_names_of(INT32_MAX, geteuid(), &again, &has_entered));
@@ -491,8 +491,8 @@ static void trick_forbid_segments(struct px_order *order)
 /* EVOPEN-1 FORK-7: without such memory names are there all the same, for the process and its children by fork */
 START_TEST(family_without_system_v_memory_is_private)
 {
-	struct px_puppet target = px_puppet_make(PX_BY_FORK_EXEC), child;
-	int64_t error = px_puppet_do(&target, "forbid-segments", 0, 0, NULL).a;
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
+	int64_t error = px_helper_do(&target, "forbid-segments", 0, 0, NULL).a;
 	uint32_t number;
 	trace_event_id_t id;
 	pid_t pid;
@@ -501,26 +501,26 @@ START_TEST(family_without_system_v_memory_is_private)
 		px_test_skip("no right to forbid System V memory");
 		return;
 	}
-	id = px_puppet_open(&target, "private");
+	id = px_helper_open(&target, "private");
 	ck_assert_uint_gt(id, POSIX_TRACE_UNNAMED_USEREVENT);
-	ok(px_puppet_create(&target, 0, 0, true));
-	ok(px_puppet_start(&target, 0));
+	ok(px_helper_create(&target, 0, 0, true));
+	ok(px_helper_start(&target, 0));
 	/* Another program has a table of its own, where the same id is another name: so it is not traced (MAP-1). */
-	child = px_puppet_make_by(&target, PX_BY_SPAWN);
-	ck_assert_uint_eq(px_puppet_open(&child, "another"), id);
-	px_puppet_trace(&child, id, 1);
-	fails(px_puppet_create(&target, 1, child.pid, false), ENOMEM);
-	ok(px_puppet_create(&child, 0, 0, false)); /* now it looks again */
-	px_puppet_trace(&child, id, 2);
-	child = px_puppet_make_by(&target, PX_BY_FORK);
-	ck_assert_uint_eq(px_puppet_open(&child, "private"), id);
-	px_puppet_trace(&child, id, 3);
-	px_puppet_trace(&target, id, 4);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, NULL, NULL), POSIX_TRACE_START);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), id);
+	child = px_helper_make_by(&target, PX_BY_SPAWN);
+	ck_assert_uint_eq(px_helper_open(&child, "another"), id);
+	px_helper_trace(&child, id, 1);
+	fails(px_helper_create(&target, 1, child.pid, false), ENOMEM);
+	ok(px_helper_create(&child, 0, 0, false)); /* now it looks again */
+	px_helper_trace(&child, id, 2);
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	ck_assert_uint_eq(px_helper_open(&child, "private"), id);
+	px_helper_trace(&child, id, 3);
+	px_helper_trace(&target, id, 4);
+	ck_assert_uint_eq(px_helper_take(&target, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&target, 0, &number, &pid), id);
 	ck_assert_uint_eq(number, 3);
 	ck_assert_int_eq(pid, child.pid);
-	ck_assert_uint_eq(px_puppet_take(&target, 0, &number, &pid), id);
+	ck_assert_uint_eq(px_helper_take(&target, 0, &number, &pid), id);
 	ck_assert_uint_eq(number, 4);
 }
 END_TEST
@@ -781,7 +781,7 @@ int main(int argc, char **argv)
 {
 	Suite *suite;
 
-	if (px_puppet_main(argc, argv, tricks))
+	if (px_helper_main(argc, argv, tricks))
 		return 0;
 	suite = suite_create("family");
 	suite_add_tcase(suite, place_cases());

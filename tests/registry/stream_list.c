@@ -143,14 +143,14 @@ END_TEST
 /* Of other processes too; more than there is room for are counted, and the room is not exceeded. */
 START_TEST(list_has_the_streams_of_all_and_stores_what_fits)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
-	struct px_puppet target = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
 	trace_id_t trid = create_named("own", POSIX_TRACE_LOOP, POSIX_TRACE_CLOSE_FOR_CHILD, false);
 	const struct txtrace_stream *other;
 	unsigned int nr = 0;
 
-	ok(px_puppet_create(&controller, 0, target.pid, true));
-	ok(px_puppet_start(&controller, 0));
+	ok(px_helper_create(&controller, 0, target.pid, true));
+	ok(px_helper_start(&controller, 0));
 	nr = take_list();
 	ck_assert_uint_eq(nr, 2);
 	other = of_controller(controller.pid, nr);
@@ -166,19 +166,19 @@ START_TEST(list_has_the_streams_of_all_and_stores_what_fits)
 	for (size_t i = 0; i < sizeof(list[1]); i++)
 		ck_assert_uint_eq(((unsigned char *)&list[1])[i], 0xA5);
 	ok(posix_trace_shutdown(trid));
-	px_puppet_kill(&controller);
-	px_puppet_kill(&target);
+	px_helper_kill(&controller);
+	px_helper_kill(&target);
 }
 END_TEST
 
 START_TEST(list_tells_a_stream_whose_controller_was_killed)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 
-	ok(px_puppet_create(&controller, 0, getpid(), false));
+	ok(px_helper_create(&controller, 0, getpid(), false));
 	ck_assert_uint_eq(take_list(), 1);
 	ck_assert_int_eq(list[0].orphaned, 0);
-	px_puppet_kill(&controller);
+	px_helper_kill(&controller);
 	ck_assert_uint_eq(take_list(), 1);
 	ck_assert_int_eq(list[0].orphaned, 1);
 	ck_assert_int_eq(list[0].controller, controller.pid);
@@ -228,17 +228,17 @@ static int open_segment(void)
 START_TEST(list_survives_a_damaged_segment)
 {
 	const struct damage *damage = &damages[_i];
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	int fd;
 
-	ok(px_puppet_create(&controller, 0, getpid(), false));
+	ok(px_helper_create(&controller, 0, getpid(), false));
 	ck_assert_uint_eq(take_list(), 1);
 	fd = open_segment();
 	ck_assert_int_eq(pwrite(fd, &damage->value, damage->size, (off_t)damage->offset),
 			 (ssize_t)damage->size);
 	close(fd);
 	ck_assert_uint_eq(take_list(), damage->is_told);
-	px_puppet_kill(&controller);
+	px_helper_kill(&controller);
 }
 END_TEST
 
@@ -246,33 +246,33 @@ START_TEST(list_survives_a_segment_that_was_cut)
 {
 	static const off_t lengths[] = {0, 8, sizeof(struct px_segment), PX_SEGMENT_RINGS_OFFSET,
 					PX_SEGMENT_RINGS_OFFSET + 100};
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	int fd;
 
-	ok(px_puppet_create(&controller, 0, getpid(), false));
+	ok(px_helper_create(&controller, 0, getpid(), false));
 	fd = open_segment();
 	ck_assert_int_eq(ftruncate(fd, lengths[_i]), 0);
 	close(fd);
 	ck_assert_uint_eq(take_list(), 0);
-	px_puppet_kill(&controller);
+	px_helper_kill(&controller);
 }
 END_TEST
 
 START_TEST(list_of_a_name_without_end_ends_it)
 {
-	struct px_puppet controller = px_puppet_make(PX_BY_FORK_EXEC);
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	char name[PX_TRACE_NAME_MAX + 1];
 	int fd;
 
 	memset(name, 'x', sizeof(name));
-	ok(px_puppet_create(&controller, 0, getpid(), false));
+	ok(px_helper_create(&controller, 0, getpid(), false));
 	fd = open_segment();
 	ck_assert_int_eq(pwrite(fd, name, sizeof(name), offsetof(struct px_segment, name)),
 			 sizeof(name));
 	close(fd);
 	ck_assert_uint_eq(take_list(), 1);
 	ck_assert_uint_eq(strnlen(list[0].name, sizeof(list[0].name)), PX_TRACE_NAME_MAX);
-	px_puppet_kill(&controller);
+	px_helper_kill(&controller);
 }
 END_TEST
 
@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 	Suite *suite = suite_create("streams");
 	TCase *tcase = tcase_create("streams");
 
-	if (px_puppet_main(argc, argv, tricks))
+	if (px_helper_main(argc, argv, tricks))
 		return 0;
 	tcase_add_test(tcase, list_without_streams_is_empty);
 	tcase_add_loop_test(tcase, list_tells_what_a_stream_is, 0, 4);

@@ -19,7 +19,7 @@
 
 #include "base/compiler.h"
 
-#define PUPPETS_MAX 512
+#define HELPERS_MAX 512
 
 static const struct px_named_trick *own_tricks;
 static char program[4096];
@@ -27,13 +27,13 @@ static char program[4096];
 /* The same program for a process of another user, which may not enter the directory of the build. */
 static const char program_anywhere[] = "/proc/self/exe";
 
-/* Ends that this process holds: a child closes them, so that each puppet ends with its test. */
-static int held_fd[PUPPETS_MAX];
+/* Ends that this process holds: a child closes them, so that each helper ends with its test. */
+static int held_fd[HELPERS_MAX];
 static int nr_held_fds;
 
-/* As a puppet: where orders come from, and its streams. */
+/* As a helper: where orders come from, and its streams. */
 static int served_fd = -1;
-static trace_id_t own_stream[PX_PUPPET_STREAMS];
+static trace_id_t own_stream[PX_HELPER_STREAMS];
 
 /* Orders. */
 
@@ -96,7 +96,7 @@ static struct px_order make_order(const char *name, int64_t a, int64_t b, const 
 
 _Noreturn static void serve(void);
 
-static void become_puppet(int fd)
+static void become_helper(int fd)
 {
 	for (int i = 0; i < nr_held_fds; i++)
 		close(held_fd[i]);
@@ -117,7 +117,7 @@ static void say_who(int fd)
 /* Async-signal-safe, for vfork. */
 static void exec_program(int fd, const char *number)
 {
-	char *const arguments[] = {program, (char *)(uintptr_t) "--puppet",
+	char *const arguments[] = {program, (char *)(uintptr_t) "--helper",
 				   (char *)(uintptr_t)number, NULL};
 
 	fcntl(fd, F_SETFD, 0);
@@ -139,7 +139,7 @@ static void exec_shell(int fd, const char *script)
 
 static pid_t spawn_program(int fd, const char *number)
 {
-	char *const arguments[] = {program, (char *)(uintptr_t) "--puppet",
+	char *const arguments[] = {program, (char *)(uintptr_t) "--helper",
 				   (char *)(uintptr_t)number, NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t child = -1;
@@ -153,7 +153,7 @@ static pid_t spawn_program(int fd, const char *number)
 	return child;
 }
 
-/* In the child; returns in one that goes on as a puppet. */
+/* In the child; returns in one that goes on as a helper. */
 static void grow_up(enum px_birth birth, int fd, const char *number)
 {
 	pid_t middle = getpid();
@@ -163,11 +163,11 @@ static void grow_up(enum px_birth birth, int fd, const char *number)
 		exec_program(fd, number);
 		break;
 	case PX_BY_SHELL:
-		exec_shell(fd, "\"$0\" --puppet 3; :");
+		exec_shell(fd, "\"$0\" --helper 3; :");
 		break;
 	case PX_BY_SHELL_LATER:
 		say_who(fd);
-		exec_shell(fd, "read line <&3; exec \"$0\" --puppet 3");
+		exec_shell(fd, "read line <&3; exec \"$0\" --helper 3");
 		break;
 	case PX_BY_FORK_ORPHAN:
 		if (fork() != 0)
@@ -202,7 +202,7 @@ static pid_t bear(enum px_birth birth, int fd)
 	if (child == 0) {
 		grow_up(birth, fd, number);
 		say_who(fd);
-		become_puppet(fd);
+		become_helper(fd);
 	}
 	if (birth == PX_BY_FORK_ORPHAN)
 		waitpid(child, NULL, 0);
@@ -387,20 +387,20 @@ _Noreturn static void serve(void)
 		obey();
 }
 
-void px_puppet_go_on(const struct px_order *answer)
+void px_helper_go_on(const struct px_order *answer)
 {
 	send_order(served_fd, answer, -1);
 	serve();
 }
 
-bool px_puppet_main(int argc, char **argv, const struct px_named_trick *tricks)
+bool px_helper_main(int argc, char **argv, const struct px_named_trick *tricks)
 {
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	if (length < 0)
 		abort();
 	own_tricks = tricks;
-	if (argc != 3 || strcmp(argv[1], "--puppet") != 0)
+	if (argc != 3 || strcmp(argv[1], "--helper") != 0)
 		return false;
 	served_fd = atoi(argv[2]);
 	fcntl(served_fd, F_SETFD, FD_CLOEXEC);
@@ -416,48 +416,48 @@ static void make_sockets(int fd[2])
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
 	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	ck_assert_int_lt(nr_held_fds, PUPPETS_MAX);
+	ck_assert_int_lt(nr_held_fds, HELPERS_MAX);
 	held_fd[nr_held_fds++] = fd[0];
 }
 
-static struct px_order expect_order(const struct px_puppet *puppet, const char *name)
+static struct px_order expect_order(const struct px_helper *helper, const char *name)
 {
 	struct px_order order = {.name = "nothing"};
 	int fd;
 
-	receive_order(puppet->fd, &order, &fd);
+	receive_order(helper->fd, &order, &fd);
 	ck_assert_str_eq(order.name, name);
 	return order;
 }
 
-static struct px_puppet await_puppet(enum px_birth birth, int fd)
+static struct px_helper await_helper(enum px_birth birth, int fd)
 {
-	struct px_puppet puppet = {.fd = fd};
+	struct px_helper helper = {.fd = fd};
 	char path[64], name[16] = "";
 	FILE *file;
 
-	puppet.pid = (pid_t)expect_order(&puppet, "hello").a;
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)puppet.pid);
+	helper.pid = (pid_t)expect_order(&helper, "hello").a;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)helper.pid);
 	while (birth == PX_BY_SHELL_LATER && strcmp(name, "sh\n") != 0) {
 		file = fopen(path, "r");
 		ck_assert_ptr_nonnull(file);
 		ck_assert_ptr_nonnull(fgets(name, sizeof(name), file));
 		fclose(file);
 	}
-	return puppet;
+	return helper;
 }
 
-struct px_puppet px_puppet_make(enum px_birth birth)
+struct px_helper px_helper_make(enum px_birth birth)
 {
 	int fd[2];
 
 	make_sockets(fd);
 	ck_assert_int_ge(bear(birth, fd[1]), 0);
 	close(fd[1]);
-	return await_puppet(birth, fd[0]);
+	return await_helper(birth, fd[0]);
 }
 
-struct px_puppet px_puppet_make_by(const struct px_puppet *parent, enum px_birth birth)
+struct px_helper px_helper_make_by(const struct px_helper *parent, enum px_birth birth)
 {
 	struct px_order order = make_order("make", birth, 0, NULL);
 	int fd[2];
@@ -466,87 +466,87 @@ struct px_puppet px_puppet_make_by(const struct px_puppet *parent, enum px_birth
 	send_order(parent->fd, &order, fd[1]);
 	close(fd[1]);
 	ck_assert_int_ge((int)expect_order(parent, "make").b, 0);
-	return await_puppet(birth, fd[0]);
+	return await_helper(birth, fd[0]);
 }
 
-void px_puppet_wake(struct px_puppet *puppet)
+void px_helper_wake(struct px_helper *helper)
 {
-	ck_assert_int_eq(send(puppet->fd, "\n", 1, MSG_NOSIGNAL), 1);
-	ck_assert_int_eq((pid_t)expect_order(puppet, "hello").a, puppet->pid);
+	ck_assert_int_eq(send(helper->fd, "\n", 1, MSG_NOSIGNAL), 1);
+	ck_assert_int_eq((pid_t)expect_order(helper, "hello").a, helper->pid);
 }
 
-void px_puppet_begin(const struct px_puppet *puppet, const char *name, int64_t a, int64_t b,
+void px_helper_begin(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
 		     const char *text)
 {
 	struct px_order order = make_order(name, a, b, text);
 
-	send_order(puppet->fd, &order, -1);
+	send_order(helper->fd, &order, -1);
 }
 
-struct px_order px_puppet_end(const struct px_puppet *puppet)
+struct px_order px_helper_end(const struct px_helper *helper)
 {
 	struct px_order order = {.name = "nothing"};
 	int fd;
 
-	receive_order(puppet->fd, &order, &fd);
+	receive_order(helper->fd, &order, &fd);
 	ck_assert_str_ne(order.name, "nothing");
 	ck_assert_str_ne(order.name, "held");
 	return order;
 }
 
-struct px_order px_puppet_do(const struct px_puppet *puppet, const char *name, int64_t a, int64_t b,
+struct px_order px_helper_do(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
 			     const char *text)
 {
-	px_puppet_begin(puppet, name, a, b, text);
-	return px_puppet_end(puppet);
+	px_helper_begin(helper, name, a, b, text);
+	return px_helper_end(helper);
 }
 
-void px_puppet_hold_at(const struct px_puppet *puppet, const char *name)
+void px_helper_hold_at(const struct px_helper *helper, const char *name)
 {
-	px_puppet_do(puppet, "hold", 0, 0, name);
+	px_helper_do(helper, "hold", 0, 0, name);
 }
 
-void px_puppet_signal_at(const struct px_puppet *puppet, const char *name, int signal)
+void px_helper_signal_at(const struct px_helper *helper, const char *name, int signal)
 {
-	px_puppet_do(puppet, "hold", signal, 0, name);
+	px_helper_do(helper, "hold", signal, 0, name);
 }
 
-void px_puppet_await_held(const struct px_puppet *puppet)
+void px_helper_await_held(const struct px_helper *helper)
 {
-	expect_order(puppet, "held");
+	expect_order(helper, "held");
 }
 
-void px_puppet_release(const struct px_puppet *puppet)
+void px_helper_release(const struct px_helper *helper)
 {
-	px_puppet_begin(puppet, "release", 0, 0, NULL);
+	px_helper_begin(helper, "release", 0, 0, NULL);
 }
 
-void px_puppet_await_gone(const struct px_puppet *puppet)
+void px_helper_await_gone(const struct px_helper *helper)
 {
-	int fd = (int)syscall(SYS_pidfd_open, puppet->pid, 0);
+	int fd = (int)syscall(SYS_pidfd_open, helper->pid, 0);
 	struct pollfd end = {.fd = fd, .events = POLLIN};
 
 	if (fd >= 0) {
 		ck_assert_int_eq(poll(&end, 1, 30000), 1);
 		close(fd);
 	}
-	waitpid(puppet->pid, NULL, WNOHANG); /* where it is a child */
+	waitpid(helper->pid, NULL, WNOHANG); /* where it is a child */
 }
 
-void px_puppet_kill(const struct px_puppet *puppet)
+void px_helper_kill(const struct px_helper *helper)
 {
-	kill(puppet->pid, SIGKILL);
-	px_puppet_await_gone(puppet);
+	kill(helper->pid, SIGKILL);
+	px_helper_await_gone(helper);
 }
 
-void px_puppet_await_state(const struct px_puppet *puppet, char state)
+void px_helper_await_state(const struct px_helper *helper, char state)
 {
 	char path[64], text[512];
 	const char *at;
 	size_t length;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)puppet->pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)helper->pid);
 	do {
 		file = fopen(path, "r");
 		ck_assert_ptr_nonnull(file);
@@ -558,38 +558,38 @@ void px_puppet_await_state(const struct px_puppet *puppet, char state)
 	} while (at[2] != state);
 }
 
-trace_event_id_t px_puppet_open(const struct px_puppet *puppet, const char *name)
+trace_event_id_t px_helper_open(const struct px_helper *helper, const char *name)
 {
-	struct px_order answer = px_puppet_do(puppet, "open", 0, 0, name);
+	struct px_order answer = px_helper_do(helper, "open", 0, 0, name);
 
 	ok((int)answer.a);
 	return (trace_event_id_t)answer.b;
 }
 
-void px_puppet_trace(const struct px_puppet *puppet, trace_event_id_t type, uint32_t number)
+void px_helper_trace(const struct px_helper *helper, trace_event_id_t type, uint32_t number)
 {
-	px_puppet_do(puppet, "trace", type, number, NULL);
+	px_helper_do(helper, "trace", type, number, NULL);
 }
 
-int px_puppet_create(const struct px_puppet *puppet, int stream, pid_t target, bool inherited)
+int px_helper_create(const struct px_helper *helper, int stream, pid_t target, bool inherited)
 {
-	return (int)px_puppet_do(puppet, "create", stream, target, inherited ? "i" : "").a;
+	return (int)px_helper_do(helper, "create", stream, target, inherited ? "i" : "").a;
 }
 
-int px_puppet_start(const struct px_puppet *puppet, int stream)
+int px_helper_start(const struct px_helper *helper, int stream)
 {
-	return (int)px_puppet_do(puppet, "start", stream, 0, NULL).a;
+	return (int)px_helper_do(helper, "start", stream, 0, NULL).a;
 }
 
-int px_puppet_shutdown(const struct px_puppet *puppet, int stream)
+int px_helper_shutdown(const struct px_helper *helper, int stream)
 {
-	return (int)px_puppet_do(puppet, "shutdown", stream, 0, NULL).a;
+	return (int)px_helper_do(helper, "shutdown", stream, 0, NULL).a;
 }
 
-trace_event_id_t px_puppet_take(const struct px_puppet *puppet, int stream, uint32_t *number,
+trace_event_id_t px_helper_take(const struct px_helper *helper, int stream, uint32_t *number,
 				pid_t *pid)
 {
-	struct px_order answer = px_puppet_do(puppet, "take", stream, 0, NULL);
+	struct px_order answer = px_helper_do(helper, "take", stream, 0, NULL);
 
 	if (number)
 		*number = (uint32_t)answer.b;

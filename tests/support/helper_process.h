@@ -3,7 +3,7 @@
  * Processes that do what the test tells them, one thing at a time: targets, controllers, and their
  * children, however these are made.
  *
- * A puppet listens on a socket of its own, and ends with it.  What it can do are its tricks: those
+ * A helper listens on a socket of its own, and ends with it.  What it can do are its tricks: those
  * listed below, and those of the suite.  Each has a name, two numbers and a text, and gives back the
  * same; a trick that calls the tracing interface gives its error in `a`, else stored results.
  */
@@ -17,7 +17,7 @@
 
 #include "support/common.h"
 
-struct px_puppet {
+struct px_helper {
 	pid_t pid;
 	int fd;
 };
@@ -45,59 +45,59 @@ enum px_birth {
 	PX_BY_VFORK_EXEC,  /* likewise */
 	PX_BY_SHELL,	   /* as the child of a shell, which does not have the library */
 	PX_BY_FORK_ORPHAN, /* as the child of a child that is gone */
-	PX_BY_SHELL_LATER, /* a shell, which becomes this program when px_puppet_wake() says so */
+	PX_BY_SHELL_LATER, /* a shell, which becomes this program when px_helper_wake() says so */
 	PX_NR_BIRTHS
 };
 #define PX_BIRTHS_EXECED(birth) ((birth) >= PX_BY_FORK_EXEC && (birth) <= PX_BY_SHELL)
 
-/* First in main(): true if this is a puppet, and has done its work.  The last trick has no name. */
-bool px_puppet_main(int argc, char **argv, const struct px_named_trick *tricks);
+/* First in main(): true if this is a helper, and has done its work.  The last trick has no name. */
+bool px_helper_main(int argc, char **argv, const struct px_named_trick *tricks);
 
-/* A puppet that this process, or a puppet, makes. */
-struct px_puppet px_puppet_make(enum px_birth birth);
-struct px_puppet px_puppet_make_by(const struct px_puppet *parent, enum px_birth birth);
+/* A helper that this process, or a helper, makes. */
+struct px_helper px_helper_make(enum px_birth birth);
+struct px_helper px_helper_make_by(const struct px_helper *parent, enum px_birth birth);
 
 /* In a trick that does not come back: answer it, and do what else comes. */
-_Noreturn void px_puppet_go_on(const struct px_order *answer);
+_Noreturn void px_helper_go_on(const struct px_order *answer);
 
-/* The shell of PX_BY_SHELL_LATER becomes a puppet.  Its pid is known before. */
-void px_puppet_wake(struct px_puppet *puppet);
+/* The shell of PX_BY_SHELL_LATER becomes a helper.  Its pid is known before. */
+void px_helper_wake(struct px_helper *helper);
 
 /* Let it do something: what it answers.  In two halves: it may do it while the test does more. */
-struct px_order px_puppet_do(const struct px_puppet *puppet, const char *name, int64_t a, int64_t b,
+struct px_order px_helper_do(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
 			     const char *text);
-void px_puppet_begin(const struct px_puppet *puppet, const char *name, int64_t a, int64_t b,
+void px_helper_begin(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
 		     const char *text);
-struct px_order px_puppet_end(const struct px_puppet *puppet);
+struct px_order px_helper_end(const struct px_helper *helper);
 
 /*
- * At the test point, the next time: the puppet is held, and does what it is told until it is released; or it
+ * At the test point, the next time: the helper is held, and does what it is told until it is released; or it
  * gets this signal.
  */
-void px_puppet_hold_at(const struct px_puppet *puppet, const char *point);
-void px_puppet_signal_at(const struct px_puppet *puppet, const char *point, int signal);
+void px_helper_hold_at(const struct px_helper *helper, const char *point);
+void px_helper_signal_at(const struct px_helper *helper, const char *point, int signal);
 
 /* It is held now. */
-void px_puppet_await_held(const struct px_puppet *puppet);
-void px_puppet_release(const struct px_puppet *puppet);
+void px_helper_await_held(const struct px_helper *helper);
+void px_helper_release(const struct px_helper *helper);
 
 /* Kill it, with everything that it was doing; or wait until it is gone, or is stopped. */
-void px_puppet_kill(const struct px_puppet *puppet);
-void px_puppet_await_gone(const struct px_puppet *puppet);
-void px_puppet_await_state(const struct px_puppet *puppet, char state);
+void px_helper_kill(const struct px_helper *helper);
+void px_helper_await_gone(const struct px_helper *helper);
+void px_helper_await_state(const struct px_helper *helper, char state);
 
 /* Tricks that all have. */
-trace_event_id_t px_puppet_open(const struct px_puppet *puppet, const char *name);
-void px_puppet_trace(const struct px_puppet *puppet, trace_event_id_t type, uint32_t number);
+trace_event_id_t px_helper_open(const struct px_helper *helper, const char *name);
+void px_helper_trace(const struct px_helper *helper, trace_event_id_t type, uint32_t number);
 
 /* As a controller: it has some streams, numbered from 0.  The error. */
-#define PX_PUPPET_STREAMS 64
-int px_puppet_create(const struct px_puppet *puppet, int stream, pid_t target, bool inherited);
-int px_puppet_start(const struct px_puppet *puppet, int stream);
-int px_puppet_shutdown(const struct px_puppet *puppet, int stream);
+#define PX_HELPER_STREAMS 64
+int px_helper_create(const struct px_helper *helper, int stream, pid_t target, bool inherited);
+int px_helper_start(const struct px_helper *helper, int stream);
+int px_helper_shutdown(const struct px_helper *helper, int stream);
 
 /* The type of its stream's next event, or 0; *number and *pid may be left out. */
-trace_event_id_t px_puppet_take(const struct px_puppet *puppet, int stream, uint32_t *number,
+trace_event_id_t px_helper_take(const struct px_helper *helper, int stream, uint32_t *number,
 				pid_t *pid);
 
 /* A stream of this process for another one: a ring of this size, started or not. */
