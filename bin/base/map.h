@@ -13,13 +13,28 @@ struct map {
 		bool is_taken;
 	} * place;
 	size_t nr_places, nr_taken;
+	int shift; /* 64 - log2(nr_places) */
 };
 
 /* The value of this key; 0 if the key is new, which adds it.  The pointer is valid until the next map_get(). */
 uint64_t *map_get(struct map *map, uint64_t key);
 
+/* For this header alone; the map is not empty.  The top bits of the product depend on all bits of the key. */
+static inline struct map_place *map_place(const struct map *map, uint64_t key)
+{
+	size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> map->shift);
+
+	while (map->place[i].is_taken && map->place[i].key != key)
+		i = (i + 1) & (map->nr_places - 1);
+	return &map->place[i];
+}
+
 /* The value of this key; 0 if the map does not have it. */
-uint64_t map_find(const struct map *map, uint64_t key);
+static inline uint64_t map_find(const struct map *map, uint64_t key)
+{
+	/* A free place has the value 0. */
+	return map->nr_places > 0 ? map_place(map, key)->value : 0;
+}
 
 void map_free(struct map *map);
 
