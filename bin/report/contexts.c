@@ -6,37 +6,13 @@
 
 #include "base/memory.h"
 
-#define FIRST_HASH 256
-
-static size_t place_of(const struct contexts *contexts, unsigned int context)
-{
-	return (context * 2654435761u >> 7) % contexts->nr_hash;
-}
+#define FIRST_ROOM 256
 
 struct context *contexts_find(const struct contexts *contexts, unsigned int context)
 {
-	struct context *ctx = contexts->hash[place_of(contexts, context)];
+	uint64_t place = map_find(&contexts->by_handle, context);
 
-	while (ctx && ctx->context != context)
-		ctx = ctx->next;
-	return ctx;
-}
-
-static void put_into_hash(struct contexts *contexts, struct context *ctx)
-{
-	size_t place = place_of(contexts, ctx->context);
-
-	ctx->next = contexts->hash[place];
-	contexts->hash[place] = ctx;
-}
-
-static void grow_hash(struct contexts *contexts)
-{
-	free(contexts->hash);
-	contexts->nr_hash *= 2;
-	contexts->hash = must(calloc(contexts->nr_hash, sizeof(struct context *)));
-	for (size_t i = 0; i < contexts->nr_contexts; i++)
-		put_into_hash(contexts, contexts->ctx[i]);
+	return place > 0 ? contexts->ctx[place - 1] : NULL;
 }
 
 static const char *name_of(const struct contexts *contexts, unsigned int context, char unknown[16])
@@ -77,28 +53,23 @@ static struct context *make(struct contexts *contexts, unsigned int context)
 
 struct context *contexts_add(struct contexts *contexts, unsigned int context)
 {
-	struct context *ctx = contexts_find(contexts, context);
+	uint64_t *place = map_get(&contexts->by_handle, context);
 
-	if (ctx)
-		return ctx;
-	ctx = make(contexts, context);
+	if (*place > 0)
+		return contexts->ctx[*place - 1];
 	if (contexts->nr_contexts == contexts->room) {
-		contexts->room = contexts->room ? 2 * contexts->room : FIRST_HASH;
+		contexts->room = contexts->room ? 2 * contexts->room : FIRST_ROOM;
 		contexts->ctx =
 			must(reallocarray(contexts->ctx, contexts->room, sizeof(struct context *)));
 	}
-	contexts->ctx[contexts->nr_contexts++] = ctx;
-	if (contexts->nr_contexts > contexts->nr_hash)
-		grow_hash(contexts);
-	else
-		put_into_hash(contexts, ctx);
-	return ctx;
+	contexts->ctx[contexts->nr_contexts++] = make(contexts, context);
+	*place = contexts->nr_contexts;
+	return contexts->ctx[*place - 1];
 }
 
 void contexts_init(struct contexts *contexts, struct source *source)
 {
-	*contexts = (struct contexts){.source = source, .nr_hash = FIRST_HASH};
-	contexts->hash = must(calloc(contexts->nr_hash, sizeof(struct context *)));
+	*contexts = (struct contexts){.source = source};
 	if (source->file.foreign) {
 		contexts_add(contexts, CONTEXT_INTERRUPT);
 		contexts_add(contexts, CONTEXT_INITIALIZE);
@@ -116,7 +87,7 @@ void contexts_free(struct contexts *contexts)
 		free(contexts->ctx[i]);
 	}
 	free(contexts->ctx);
-	free(contexts->hash);
+	map_free(&contexts->by_handle);
 }
 
 static int compare_names(const void *a, const void *b)

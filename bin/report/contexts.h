@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "trace/source.h"
 
 #define CONTEXT_IDLE 0u
@@ -23,7 +24,6 @@ struct context {
 	char *name;			     /* unique */
 	const struct txtrace_object *object; /* NULL: not registered */
 	pid_t pid;			     /* 0: unknown */
-	struct context *next;		     /* with the same hash */
 
 	/* Reports. */
 	int64_t time;
@@ -50,8 +50,7 @@ struct contexts {
 	struct source *source;
 	struct context **ctx; /* registered threads, then others in the order of their events */
 	size_t nr_contexts, room;
-	struct context **hash;
-	size_t nr_hash;
+	struct map by_handle; /* 1 + index in ctx */
 	struct context *last;
 };
 
