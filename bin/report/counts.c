@@ -5,44 +5,14 @@
 
 #include "base/memory.h"
 
-#define FIRST_HASH 1024 /* a power of two */
-
-/* Open addressing; never more than half full. */
-static struct pair **find(const struct count_map *counts, const struct context *ctx,
-			  unsigned int number)
-{
-	size_t place = (ctx->context * 2654435761u ^ number * 2246822519u) >> 5;
-
-	for (;; place++) {
-		struct pair **at = &counts->hash[place & (counts->nr_hash - 1)];
-
-		if (!*at || ((*at)->ctx == ctx && (*at)->number == number))
-			return at;
-	}
-}
-
-static void grow(struct count_map *counts)
-{
-	free(counts->hash);
-	counts->nr_hash *= 2;
-	counts->hash = must(calloc(counts->nr_hash, sizeof(struct pair *)));
-	for (size_t i = 0; i < counts->nr_pairs; i++)
-		*find(counts, counts->pair[i]->ctx, counts->pair[i]->number) = counts->pair[i];
-}
-
-void counts_init(struct count_map *counts)
-{
-	*counts = (struct count_map){.nr_hash = FIRST_HASH, .room = FIRST_HASH};
-	counts->hash = must(calloc(counts->nr_hash, sizeof(struct pair *)));
-	counts->pair = must(calloc(counts->room, sizeof(struct pair *)));
-}
+#define FIRST_ROOM 1024
 
 void counts_free(struct count_map *counts)
 {
 	for (size_t i = 0; i < counts->nr_pairs; i++)
 		free(counts->pair[i]);
 	free(counts->pair);
-	free(counts->hash);
+	map_free(&counts->known);
 }
 
 static struct pair *make(struct count_map *counts, struct context *ctx, unsigned int number)
@@ -52,7 +22,7 @@ static struct pair *make(struct count_map *counts, struct context *ctx, unsigned
 	pair->ctx = ctx;
 	pair->number = number;
 	if (counts->nr_pairs == counts->room) {
-		counts->room *= 2;
+		counts->room = counts->room ? 2 * counts->room : FIRST_ROOM;
 		counts->pair =
 			must(reallocarray(counts->pair, counts->room, sizeof(struct pair *)));
 	}
@@ -62,13 +32,12 @@ static struct pair *make(struct count_map *counts, struct context *ctx, unsigned
 
 struct pair *counts_get(struct count_map *counts, struct context *ctx, unsigned int number)
 {
-	struct pair **at = find(counts, ctx, number);
-	struct pair *pair = *at;
+	uint64_t key = (uint64_t)ctx->context << 32 | number;
+	struct pair *pair = (struct pair *)(uintptr_t)map_find(&counts->known, key);
 
 	if (!pair) {
-		pair = *at = make(counts, ctx, number);
-		if (2 * counts->nr_pairs > counts->nr_hash)
-			grow(counts);
+		pair = make(counts, ctx, number);
+		*map_get(&counts->known, key) = (uintptr_t)pair;
 	}
 	return pair;
 }

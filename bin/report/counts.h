@@ -3,6 +3,7 @@
 #ifndef TXTRACE_REPORT_COUNTS_H
 #define TXTRACE_REPORT_COUNTS_H
 
+#include "base/map.h"
 #include "report/contexts.h"
 
 struct pair {
@@ -15,11 +16,10 @@ struct pair {
 struct count_map {
 	struct pair **pair; /* in the order in which they were made, until they are sorted */
 	size_t nr_pairs, room;
-	struct pair **hash;
-	size_t nr_hash;
+	struct map known; /* pointers to pairs, which stay valid when pair is sorted */
 };
 
-void counts_init(struct count_map *counts);
+/* A zeroed struct is empty. */
 void counts_free(struct count_map *counts);
 
 /* Return the pair; make it if there is none. */

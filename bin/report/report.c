@@ -84,8 +84,6 @@ void report_gather(struct report *report, struct source *source, const struct se
 	source->task = "reading";
 	contexts_init(&report->contexts, source);
 	report_events_init(&report->steps, source, &report->contexts, selection);
-	counts_init(&report->services);
-	counts_init(&report->on_cpus);
 	cpus_init(&report->cpus, &report->steps, &report->on_cpus);
 	if (source->file.foreign)
 		gather_buffer(report);
@@ -268,8 +266,9 @@ static void print_services_of_threads(const struct report *report, struct table 
 						{"Percent", "percent", true},
 						{0}};
 
-	qsort(report->services.pair, report->services.nr_pairs, sizeof(struct pair *),
-	      compare_services);
+	if (report->services.nr_pairs > 0)
+		qsort(report->services.pair, report->services.nr_pairs, sizeof(struct pair *),
+		      compare_services);
 	table_begin(table, "Popular Services by Thread", "popular_services_by_thread", columns, 2);
 	for (size_t i = 0; i < report->services.nr_pairs; i++) {
 		const struct pair *pair = report->services.pair[i];

@@ -274,7 +274,8 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 						{0}};
 	const struct count_map *counts = &report->on_cpus;
 
-	qsort(counts->pair, counts->nr_pairs, sizeof(struct pair *), compare_cpus);
+	if (counts->nr_pairs > 0)
+		qsort(counts->pair, counts->nr_pairs, sizeof(struct pair *), compare_cpus);
 	table_begin(table, "CPUs by Thread", "cpus_by_thread", columns, 2);
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		const struct pair *pair = counts->pair[i];
