@@ -420,9 +420,9 @@ void timeline_end(struct timeline *timeline, bool is_complete)
 		mark_total(timeline);
 	if (is_complete && timeline->source->file.foreign)
 		cpu_slices_report(timeline->source, timeline->selection, put_run, timeline);
-	for (struct track *at = timeline->tracks.first; is_complete && at; at = at->behind)
-		while (at->depth > 0)
-			end_slice(timeline, at, timeline->end_ns);
+	for (size_t i = 0; is_complete && i < timeline->tracks.nr_tracks; i++)
+		while (timeline->tracks.track[i]->depth > 0)
+			end_slice(timeline, timeline->tracks.track[i], timeline->end_ns);
 	waits_free(&timeline->waits);
 	tracks_free(&timeline->tracks);
 	free(timeline);

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 
+#define FIRST_ROOM 256
 #define FOREIGN_PID 1 /* ThreadX has no processes, but viewers need one */
 
 /* what: a handle, or the pid of a process. */
@@ -16,59 +17,28 @@ static uint64_t key_of(enum track_kind kind, uint64_t what)
 	return (uint64_t)kind << 60 ^ what;
 }
 
-static size_t place_of(const struct tracks *tracks, uint64_t key)
-{
-	return (size_t)((key * 0x9E3779B97F4A7C15ull) >> 20) & (tracks->nr_hash - 1);
-}
-
-static void grow_hash(struct tracks *tracks)
-{
-	struct track **old = tracks->hash;
-	size_t nr_old = tracks->nr_hash;
-
-	tracks->nr_hash = nr_old ? 2 * nr_old : 256;
-	tracks->hash = must(calloc(tracks->nr_hash, sizeof(struct track *)));
-	for (size_t i = 0; i < nr_old; i++) {
-		for (struct track *at = old[i], *next; at; at = next) {
-			size_t place = place_of(tracks, at->key);
-
-			next = at->next;
-			at->next = tracks->hash[place];
-			tracks->hash[place] = at;
-		}
-	}
-	free(old);
-}
-
 static struct track *find_track(const struct tracks *tracks, uint64_t key)
 {
-	struct track *track = tracks->hash[place_of(tracks, key)];
+	uint64_t id = map_find(&tracks->by_key, key);
 
-	while (track && track->key != key)
-		track = track->next;
-	return track;
+	return id > 0 ? tracks->track[id - 1] : NULL;
 }
 
 /* Make a track, without calling tell(). */
 static struct track *make_track(struct tracks *tracks, enum track_kind kind, uint64_t key)
 {
 	struct track *track = must(calloc(1, sizeof(*track)));
-	size_t place;
 
-	if (tracks->nr_tracks >= tracks->nr_hash)
-		grow_hash(tracks);
-	place = place_of(tracks, key);
-	track->id = ++tracks->nr_tracks;
+	if (tracks->nr_tracks == tracks->room) {
+		tracks->room = tracks->room ? 2 * tracks->room : FIRST_ROOM;
+		tracks->track =
+			must(reallocarray(tracks->track, tracks->room, sizeof(struct track *)));
+	}
+	tracks->track[tracks->nr_tracks++] = track;
+	track->id = tracks->nr_tracks;
 	track->kind = kind;
-	track->key = key;
 	track->last_ns = INT64_MIN;
-	track->next = tracks->hash[place];
-	tracks->hash[place] = track;
-	if (tracks->last)
-		tracks->last->behind = track;
-	else
-		tracks->first = track;
-	tracks->last = track;
+	*map_get(&tracks->by_key, key) = track->id;
 	return track;
 }
 
@@ -214,14 +184,12 @@ void tracks_init(struct tracks *tracks, struct source *source,
 		 void (*tell)(void *arg, const struct track *track), void *arg)
 {
 	*tracks = (struct tracks){.source = source, .tell = tell, .arg = arg};
-	grow_hash(tracks);
 }
 
 void tracks_free(struct tracks *tracks)
 {
-	for (struct track *at = tracks->first, *next; at; at = next) {
-		next = at->behind;
-		free(at);
-	}
-	free(tracks->hash);
+	for (size_t i = 0; i < tracks->nr_tracks; i++)
+		free(tracks->track[i]);
+	free(tracks->track);
+	map_free(&tracks->by_key);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "trace/source.h"
 
 enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_LOSS, TRACK_CPU };
@@ -20,10 +21,6 @@ struct track {
 	const struct track *process; /* NULL: the track of a process */
 	int pid, tid;		     /* tid: of threads only */
 	char name[TRACK_NAME_BYTES];
-
-	uint64_t key;
-	struct track *next;   /* with the same hash */
-	struct track *behind; /* the track made next */
 
 	/* For timeline.c. */
 	int64_t last_ns;
@@ -40,9 +37,9 @@ struct tracks {
 	void (*tell)(void *arg,
 		     const struct track *track); /* for each new track, after that of its process */
 	void *arg;
-	struct track **hash;
-	size_t nr_hash, nr_tracks;
-	struct track *first, *last;
+	struct track **track; /* in the order in which they were made */
+	size_t nr_tracks, room;
+	struct map by_key; /* ids */
 };
 
 void tracks_init(struct tracks *tracks, struct source *source,
