@@ -18,7 +18,6 @@
 #define TYPES (FOREIGN_TYPES + 65536)
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* between two calls of progress() */
-#define LIVE_PLACES 1024 /* of the hash table of objects */
 
 /* Opening. */
 
@@ -47,18 +46,10 @@ static bool read_objects(struct source *source)
 		}
 		source->objects[source->nr_objects++].is = object;
 	}
-	source->nr_hash = 64;
-	while (source->nr_hash < 2 * source->nr_objects)
-		source->nr_hash *= 2;
-	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
-	/* Each volume of a log may repeat an object.  The lookup finds the last copy, which is the most complete. */
-	for (size_t i = 0; i < source->nr_objects; i++) {
-		struct source_object *object = &source->objects[i];
-		size_t place = object->is.handle * 2654435761u % source->nr_hash;
-
-		object->next = source->hash[place];
-		source->hash[place] = object;
-	}
+	/* Each volume of a log may repeat an object. The last copy is the most complete: keep that one. */
+	for (size_t i = 0; i < source->nr_objects; i++)
+		*map_get(&source->by_handle, source->objects[i].is.handle) =
+			(uintptr_t)&source->objects[i];
 	return true;
 }
 
@@ -158,16 +149,8 @@ static void end_progress(const struct source *source)
 
 static void free_live(struct source *source)
 {
-	for (size_t i = 0; i < source->nr_hash; i++) {
-		struct source_object *object = source->hash[i];
-
-		while (object) {
-			struct source_object *next = object->next;
-
-			free(object);
-			object = next;
-		}
-	}
+	for (size_t i = 0; i < source->by_handle.nr_places; i++)
+		free((void *)(uintptr_t)source->by_handle.place[i].value);
 	posix_trace_shutdown(source->trace);
 }
 
@@ -187,7 +170,7 @@ void source_close(struct source *source)
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
 	free(source->objects);
-	free(source->hash);
+	map_free(&source->by_handle);
 	free(source->data);
 	free(source);
 }
@@ -205,11 +188,7 @@ void source_rewind(struct source *source)
 
 const struct source_object *source_object(const struct source *source, unsigned int handle)
 {
-	const struct source_object *object = source->hash[handle * 2654435761u % source->nr_hash];
-
-	while (object && object->is.handle != handle)
-		object = object->next;
-	return object;
+	return (const struct source_object *)(uintptr_t)map_find(&source->by_handle, handle);
 }
 
 /* The upper bits of addresses are free for the pid. */
@@ -368,8 +347,6 @@ struct source *source_attach(trace_id_t trace)
 	source->path = "-";
 	source->trace = trace;
 	source->is_live = true;
-	source->nr_hash = LIVE_PLACES;
-	source->hash = must(calloc(source->nr_hash, sizeof(struct source_object *)));
 	source->type = must(calloc(TYPES, sizeof(*source->type)));
 	if (posix_trace_get_attr(trace, &source->attr) == 0)
 		posix_trace_attr_getmaxdatasize(&source->attr, &size);
@@ -380,7 +357,6 @@ struct source *source_attach(trace_id_t trace)
 /* Read the thread with this handle: a thread registers before its first event. */
 static void add_thread(struct source *source, unsigned int handle)
 {
-	struct source_object **place = &source->hash[handle * 2654435761u % source->nr_hash];
 	struct source_object *object;
 	struct txtrace_object found;
 
@@ -388,8 +364,8 @@ static void add_thread(struct source *source, unsigned int handle)
 	    txtrace_get_thread(source->trace, handle, &found) != 0)
 		return;
 	object = must(malloc(sizeof(*object)));
-	*object = (struct source_object){.is = found, .next = *place};
-	*place = object;
+	object->is = found;
+	*map_get(&source->by_handle, handle) = (uintptr_t)object;
 }
 
 bool source_wait(struct source *source, struct event *event, int wait_ms)

@@ -32,7 +32,6 @@ enum object_type { /* as ThreadX numbers them */
 
 struct source_object {
 	struct txtrace_object is;
-	struct source_object *next; /* with the same hash */
 };
 
 struct event {
@@ -83,8 +82,8 @@ struct source {
 		int nr, next;
 	} * expansion; /* NULL: none */
 
-	struct source_object **hash;
-	size_t nr_hash, nr_objects;
+	struct map by_handle; /* pointers to objects; if is_live, each allocated */
+	size_t nr_objects;
 	struct source_object *objects; /* in the order of the file; NULL if is_live */
 	struct source_type {
 		char *name; /* NULL: not yet known */
