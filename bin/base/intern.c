@@ -6,13 +6,14 @@
 
 #include "base/memory.h"
 
+#define FIRST_ROOM 256
+
 struct interned {
-	struct interned *next; /* with the same hash */
+	struct interned *next; /* with the same hash; mostly none */
 	uint64_t number;
-	uint64_t hash;
 	uint32_t epoch; /* in which it was last asked for */
 	size_t size;
-	char text[];
+	char text[]; /* and a zero byte */
 };
 
 static uint64_t hash_of(const char *text, size_t size)
@@ -24,41 +25,12 @@ static uint64_t hash_of(const char *text, size_t size)
 	return hash;
 }
 
-static void grow(struct intern *intern)
-{
-	struct interned **old = intern->hash;
-	size_t nr_old = intern->nr_hash;
-
-	intern->nr_hash = nr_old ? 2 * nr_old : 256;
-	intern->hash = must(calloc(intern->nr_hash, sizeof(struct interned *)));
-	for (size_t i = 0; i < nr_old; i++) {
-		for (struct interned *at = old[i], *next; at; at = next) {
-			size_t place = at->hash & (intern->nr_hash - 1);
-
-			next = at->next;
-			at->next = intern->hash[place];
-			intern->hash[place] = at;
-		}
-	}
-	free(old);
-}
-
-void intern_init(struct intern *intern)
-{
-	memset(intern, 0, sizeof(*intern));
-	intern->epoch = 1;
-	grow(intern);
-}
-
 void intern_free(struct intern *intern)
 {
-	for (size_t i = 0; i < intern->nr_hash; i++) {
-		for (struct interned *at = intern->hash[i], *next; at; at = next) {
-			next = at->next;
-			free(at);
-		}
-	}
-	free(intern->hash);
+	for (size_t i = 0; i < intern->nr_texts; i++)
+		free(intern->text[i]);
+	free(intern->text);
+	map_free(&intern->by_hash);
 }
 
 void intern_forget(struct intern *intern)
@@ -66,25 +38,41 @@ void intern_forget(struct intern *intern)
 	intern->epoch++;
 }
 
-static struct interned *find(struct intern *intern, const char *text, size_t size)
+static bool is_text(const struct interned *at, const char *text, size_t size)
 {
-	uint64_t hash = hash_of(text, size);
-	struct interned *at = intern->hash[hash & (intern->nr_hash - 1)];
+	return at->size == size && memcmp(at->text, text, size) == 0;
+}
 
-	while (at && (at->size != size || memcmp(at->text, text, size) != 0))
-		at = at->next;
-	if (at)
-		return at;
-	if (intern->nr_texts >= intern->nr_hash)
-		grow(intern);
-	at = must(malloc(sizeof(*at) + size));
-	at->number = ++intern->nr_texts;
-	at->hash = hash;
-	at->epoch = 0;
+static struct interned *add(struct intern *intern, const char *text, size_t size)
+{
+	struct interned *at = must(malloc(sizeof(*at) + size + 1));
+
+	if (intern->nr_texts == intern->room) {
+		intern->room = intern->room ? 2 * intern->room : FIRST_ROOM;
+		intern->text =
+			must(reallocarray(intern->text, intern->room, sizeof(*intern->text)));
+	}
+	intern->text[intern->nr_texts++] = at;
+	at->number = intern->nr_texts;
+	at->epoch = intern->epoch - 1; /* so that it is new */
 	at->size = size;
 	memcpy(at->text, text, size);
-	at->next = intern->hash[hash & (intern->nr_hash - 1)];
-	intern->hash[hash & (intern->nr_hash - 1)] = at;
+	at->text[size] = '\0';
+	return at;
+}
+
+static struct interned *find(struct intern *intern, const char *text, size_t size)
+{
+	uint64_t *first = map_get(&intern->by_hash, hash_of(text, size));
+	struct interned *at = (struct interned *)(uintptr_t)*first;
+
+	while (at && !is_text(at, text, size))
+		at = at->next;
+	if (!at) {
+		at = add(intern, text, size);
+		at->next = (struct interned *)(uintptr_t)*first;
+		*first = (uintptr_t)at;
+	}
 	return at;
 }
 

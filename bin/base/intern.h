@@ -7,13 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define INTERN_RECENT 256
 
 struct interned;
 
 struct intern {
-	struct interned **hash;
-	size_t nr_hash, nr_texts;
+	struct map by_hash;	/* pointers to texts */
+	struct interned **text; /* by their numbers, from number 1 on */
+	size_t nr_texts, room;
 	uint32_t epoch;
 	struct {
 		const char *text;
@@ -22,7 +25,7 @@ struct intern {
 	} recent[INTERN_RECENT];
 };
 
-void intern_init(struct intern *intern);
+/* A zeroed struct is empty. */
 void intern_free(struct intern *intern);
 
 /*

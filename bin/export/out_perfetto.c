@@ -379,9 +379,6 @@ static bool begin(struct export *export)
 	perfetto->export = export;
 	perfetto->timeline = timeline_begin(export->source, export->selection, put_track, put_mark,
 					    perfetto);
-	intern_init(&perfetto->names);
-	intern_init(&perfetto->labels);
-	intern_init(&perfetto->values);
 	export->state = perfetto;
 	begin_state(perfetto, false);
 	return true;
