@@ -85,7 +85,10 @@ static uint64_t ask(const struct intern *intern, struct interned *text, bool *is
 
 uint64_t intern_number(struct intern *intern, const char *text, size_t size, bool *is_new)
 {
-	return ask(intern, find(intern, text, size), is_new);
+	/* It is often the same as in the call before. */
+	if (!intern->last || !is_text(intern->last, text, size))
+		intern->last = find(intern, text, size);
+	return ask(intern, intern->last, is_new);
 }
 
 uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t size, bool *is_new)
@@ -98,4 +101,9 @@ uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t siz
 		intern->recent[place].size = size;
 	}
 	return ask(intern, intern->recent[place].is, is_new);
+}
+
+const char *intern_text(const struct intern *intern, uint64_t number)
+{
+	return intern->text[number - 1]->text;
 }

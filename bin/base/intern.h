@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for strings, so that an output has each string once. */
+/* Numbers for strings of bytes, so that an output has each string once. */
 #ifndef TXTRACE_BASE_INTERN_H
 #define TXTRACE_BASE_INTERN_H
 
@@ -17,6 +17,7 @@ struct intern {
 	struct map by_hash;	/* pointers to texts */
 	struct interned **text; /* by their numbers, from number 1 on */
 	size_t nr_texts, room;
+	struct interned *last; /* that intern_number() returned; NULL: none */
 	uint32_t epoch;
 	struct {
 		const char *text;
@@ -36,6 +37,9 @@ uint64_t intern_number(struct intern *intern, const char *text, size_t size, boo
 
 /* The same, and faster, for a string that keeps its address and contents until intern_free(). */
 uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t size, bool *is_new);
+
+/* The string with this number, with a zero byte after it.  It is valid until intern_free(). */
+const char *intern_text(const struct intern *intern, uint64_t number);
 
 /* Make all strings new again; they keep their numbers. */
 void intern_forget(struct intern *intern);

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "base/files.h"
+#include "base/intern.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "base/numbers.h"
 #include "cli/options.h"
 #include "export/export.h"
 #include "export/html/page.h"
@@ -52,7 +52,7 @@ struct html {
 	struct export *export;
 	struct pack events, spans;
 	struct timeline *timeline;
-	struct numbers whos, sites, names;
+	struct intern whos, sites, names; /* the page numbers them from 0 on */
 	struct stack *stacks; /* by the id of a track */
 	size_t nr_stacks;
 	unsigned char (*last_data)[KEPT_BYTES]; /* by site */
@@ -93,18 +93,26 @@ static void pack_data(struct html *html, uint32_t site, const unsigned char *dat
 	memcpy(last, data, size);
 }
 
+/* The number of a key, counted from 0. */
+static uint32_t number_of(struct intern *intern, const void *key, size_t size)
+{
+	bool is_new;
+
+	return (uint32_t)intern_number(intern, key, size, &is_new) - 1;
+}
+
 static void pack_event(struct html *html, const struct event *event)
 {
 	struct who who = {event->context, event->pid, event->priority};
 	bool has_words = event->is_call && native_title(event->call.native);
 	struct where where = {event->type, event->address, has_words ? event->call.native : 0};
 	size_t size = has_words ? sizeof(event->call.word) : event->size;
-	uint32_t site = numbers_get(&html->sites, &where, sizeof(where));
+	uint32_t site = number_of(&html->sites, &where, sizeof(where));
 	struct pack *pack = &html->events;
 
 	pack_signed(pack, event->time_ns - html->last_ns);
 	pack_number(pack, event->number - html->last_number);
-	pack_number(pack, numbers_get(&html->whos, &who, sizeof(who)));
+	pack_number(pack, number_of(&html->whos, &who, sizeof(who)));
 	pack_number(pack, site);
 	pack_number(pack, event->cpu);
 	pack_number(pack, (uint64_t)size << 2 |
@@ -137,7 +145,7 @@ static void pack_span(struct html *html, const struct slice *slice, const struct
 
 static uint32_t name_number(struct html *html, const char *name)
 {
-	return numbers_get(&html->names, name ? name : "", name ? strlen(name) : 0);
+	return number_of(&html->names, name ? name : "", name ? strlen(name) : 0);
 }
 
 static struct stack *stack_of(struct html *html, const struct track *track)
@@ -199,16 +207,16 @@ static void put_names(struct html *html)
 	struct text *text = &html->export->text;
 
 	text_string(text, "\"names\":[");
-	for (size_t i = 0; i < html->names.nr; i++) {
+	for (size_t i = 0; i < html->names.nr_texts; i++) {
 		if (i > 0)
 			text_char(text, ',');
-		text_json(text, (const char *)html->names.number[i].key);
+		text_json(text, intern_text(&html->names, i + 1));
 	}
 	text_string(text, "],\n\"whos\":[");
-	for (size_t i = 0; i < html->whos.nr; i++) {
+	for (size_t i = 0; i < html->whos.nr_texts; i++) {
 		struct who who;
 
-		memcpy(&who, html->whos.number[i].key, sizeof(who));
+		memcpy(&who, intern_text(&html->whos, i + 1), sizeof(who));
 		text_printf(text, "%s[%" PRIu32 ",%" PRId32 ",%" PRId32 ",", i > 0 ? ",\n" : "",
 			    who.context, who.pid, who.priority);
 		text_json(text, source_context_name(html->export->source, who.context));
@@ -242,18 +250,18 @@ static void put_labels(struct text *text, const struct where *where)
 static void put_sites(struct html *html)
 {
 	struct text *text = &html->export->text;
-	struct numbers types = {0};
+	struct intern types = {0};
 
 	text_string(text, "\"sites\":[");
-	for (size_t i = 0; i < html->sites.nr; i++) {
-		size_t nr_types = types.nr;
+	for (size_t i = 0; i < html->sites.nr_texts; i++) {
 		struct where where;
+		bool is_new;
 
-		memcpy(&where, html->sites.number[i].key, sizeof(where));
-		numbers_get(&types, &where.type, sizeof(where.type));
+		memcpy(&where, intern_text(&html->sites, i + 1), sizeof(where));
+		intern_number(&types, (const char *)&where.type, sizeof(where.type), &is_new);
 		text_printf(text, "%s[%" PRIu64 ",\"0x%" PRIx64 "\"", i > 0 ? ",\n" : "",
 			    where.type, where.address);
-		if (types.nr > nr_types) {
+		if (is_new) {
 			text_char(text, ',');
 			text_json(text, source_type_name(html->export->source, where.type));
 			text_char(text, ',');
@@ -261,7 +269,7 @@ static void put_sites(struct html *html)
 		}
 		text_char(text, ']');
 	}
-	numbers_free(&types);
+	intern_free(&types);
 	text_string(text, "],\n");
 }
 
@@ -393,9 +401,9 @@ static bool end(struct export *export, bool is_complete)
 		message("%s: the page has the first %" PRIu64 " events; %" PRIu64
 			" more were left out: --limit takes more, --from and --until take others",
 			export->source->path, html->nr_events, html->nr_left_out);
-	numbers_free(&html->whos);
-	numbers_free(&html->sites);
-	numbers_free(&html->names);
+	intern_free(&html->whos);
+	intern_free(&html->sites);
+	intern_free(&html->names);
 	free(html->stacks);
 	free(html->last_data);
 	free(html);
