@@ -17,7 +17,7 @@ static struct {
 	unsigned long long begin_ns, shown_ns;
 } line;
 
-/* Names of files and processes may have anything in them, and a terminal shall not take it for orders. */
+/* Names of files and processes may hold control characters, which a terminal would obey. */
 static void hide_controls(char *text)
 {
 	unsigned char *at = (unsigned char *)text;
@@ -96,7 +96,7 @@ void progress(const char *what, unsigned long long done, unsigned long long tota
 	fflush(stderr);
 }
 
-/* The cursor goes back to the beginning, so that what another program prints there is not appended. */
+/* Return the cursor to the start of the line, so that output of another program is not appended. */
 void progress_text(const char *format, ...)
 {
 	unsigned long long now = now_ns();

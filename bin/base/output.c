@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/message.h"
 
-/* -1: the file system has no such files, or they could not be given a name. */
+/* Return -1 if the file system does not support O_TMPFILE, or the file could not be named later. */
 static int open_unnamed(const char *path)
 {
 	char *directory = directory_of(path);
@@ -34,7 +34,7 @@ static bool open_file(struct text *text)
 		message("%s exists; --force overwrites it", text->path);
 		return false;
 	}
-	/* A device, or a pipe, is written to as it is. */
+	/* Write to a device or a pipe directly. */
 	if (stat(text->path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		text->fd = open(text->path, O_WRONLY | O_CLOEXEC);
 	} else if ((text->fd = open_unnamed(text->path)) >= 0) {
@@ -105,7 +105,7 @@ void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t si
 		text->error = errno != ESPIPE ? errno : 0;
 }
 
-/* link() does not overwrite; where there are no links the file is renamed, as with --force. */
+/* link() never overwrites.  Without support for links, rename the file as with --force. */
 static int give_name(const struct text *text)
 {
 	if (!text->overwrites && link(text->part, text->path) == 0)
@@ -115,7 +115,7 @@ static int give_name(const struct text *text)
 	return rename(text->part, text->path);
 }
 
-/* A name beside the other one, to be replaced. */
+/* Return an unused name in the same directory; NULL: failed. */
 static char *name_part(const char *path)
 {
 	char *part = NULL;
@@ -230,7 +230,7 @@ void text_plain(struct text *text, const char *string, size_t width)
 		text_char(text, ' ');
 }
 
-/* Bytes of the UTF-8 sequence at this place, or 0: it is none. */
+/* The length of the UTF-8 sequence here; 0: it is invalid. */
 static size_t sequence(const unsigned char *at)
 {
 	size_t length = at[0] < 0x80		       ? 1 :
@@ -248,7 +248,7 @@ static size_t sequence(const unsigned char *at)
 	return length;
 }
 
-/* Bytes from here on that JSON takes as they are, all ASCII. */
+/* The number of bytes from here on that need no escape in JSON.  All are ASCII. */
 static size_t plain_length(const unsigned char *at)
 {
 	size_t length = 0;
@@ -276,10 +276,10 @@ void text_json(struct text *text, const char *string)
 			text_string(text, "\\ufffd");
 		else if (*at == '"' || *at == '\\')
 			text_printf(text, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7F || *at == '<') /* "</script" would end a page */
+		else if (*at < 0x20 || *at == 0x7F || *at == '<') /* "</script" would end the script of a page */
 			text_printf(text, "\\u%04x", *at);
 		else if (at[0] == 0xC2 && at[1] < 0xA0)
-			text_printf(text, "\\u%04x", at[1]); /* which is a control, too */
+			text_printf(text, "\\u%04x", at[1]); /* U+0080 to U+009F: controls, too */
 		else
 			text_put(text, at, length);
 		at += length > 0 ? length : 1;

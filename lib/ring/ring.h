@@ -62,7 +62,7 @@
  *	R7  head - extra is the number of records, apart from those in flight: a writer adds its
  *	    further slots to extra after the exchange, and the first slot if it gives up.
  *
- * Edges (release end -> acquire end; the tags stand at both ends in the code):
+ * Edges (release end -> acquire end; the tags are at both ends in the code):
  *
  *	commit	writer's store of HEAD		-> reader's first load of the word
  *	claim	writer's fence after the claim	-> reader's fence before its second load of the word
