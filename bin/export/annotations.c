@@ -23,7 +23,7 @@ static struct note word_note(const struct source *source, const char *label, uin
 		note.kind = NOTE_NAME;
 		note.text = object->is.name;
 		if (is_pointer)
-			note.label_size -= 4; /* it is one to what the name says */
+			note.label_size -= 4; /* the value is the name, not a pointer */
 	} else if (is_pointer) {
 		note.kind = NOTE_ADDRESS;
 	}

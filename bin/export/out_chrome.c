@@ -13,7 +13,7 @@
 #include "export/timeline.h"
 
 #define LARGE_BYTES 200000000 /* from here on, viewers give up */
-#define OWN_TIDS 1000000000   /* tids from here on are of tracks that are no threads */
+#define OWN_TIDS 1000000000   /* tids from here on are for tracks that are no threads */
 
 struct chrome {
 	struct export *export;
@@ -205,9 +205,8 @@ static void put_event(struct export *export, const struct event *event)
 	timeline_event(chrome->timeline, event);
 	if (!chrome->has_warned && text_offset(&export->text) > LARGE_BYTES) {
 		chrome->has_warned = true;
-		message("this is more JSON than viewers can take; --to perfetto, or --from and "
-			"--until, make "
-			"less of it");
+		message("viewers may not open so much JSON; use --to perfetto, or --from and "
+			"--until");
 	}
 }
 

@@ -2,11 +2,11 @@
 /*
  * export --to ctf: a directory with a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
  *
- * Written by Babeltrace's own sink.ctf.fs: here is a source component for its graph, which pulls, so that the events
- * are taken from the trace and not handed over.  There is one stream, cut into packets of PACKET_EVENTS events.  A gap
- * is a packet without events that says that some were discarded; how many is not known.
+ * Babeltrace's sink.ctf.fs writes the files.  This file has a source component for a Babeltrace graph.  The graph pulls
+ * the events, so this exporter has run() and no event().  There is one stream, divided into packets of PACKET_EVENTS
+ * events.  A gap is a packet without events, which records that an unknown number of events was discarded.
  *
- * The directory has its name when it is complete; until then it is in another one beside it.
+ * The directory is made under a temporary name beside the final one, and renamed when it is complete.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -43,17 +43,17 @@ struct ctf {
 	bt_trace *trace;
 	bt_stream *stream;
 	bt_packet *packet;
-	bt_event_class **classes; /* by type; made when the first such event comes */
+	bt_event_class **classes; /* by type; made at the first event of the type */
 
 	enum step step;
-	struct event event; /* the next one */
-	bool has_event, is_behind;
-	uint64_t last_ns; /* of what was handed over */
+	struct event event; /* the next event, if has_event */
+	bool has_event, is_at_end;
+	uint64_t last_ns; /* time of the last message */
 	uint64_t gap_end_ns;
 	uint64_t nr_in_packet;
 };
 
-/* What a function of Babeltrace returns when memory is short, and at no other time here. */
+/* Exit if a function of Babeltrace returned NULL: here this always means that there is not enough memory. */
 static void *must(const void *object)
 {
 	if (!object) {
@@ -125,7 +125,7 @@ static void make_classes(struct ctf *ctf, bt_self_component *component)
 	ctf->stream = must(bt_stream_create(ctf->stream_class, ctf->trace));
 }
 
-/* "queue" of "queue_ptr": the field has the object's name. */
+/* The field holds the name of the object, so "queue_ptr" becomes "queue". */
 static void field_name(char *name, size_t size, const char *label)
 {
 	size_t length = strlen(label);
@@ -142,7 +142,7 @@ static bool has_words(const struct event *event)
 	return native != 0 && native_title(native);
 }
 
-/* An event of ThreadX has its words as fields, any other an array of bytes. */
+/* The payload of a ThreadX event has its words as fields.  Any other payload is an array of bytes. */
 static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
 {
 	bt_field_class *payload = must(bt_field_class_structure_create(ctf->trace_class));
@@ -255,18 +255,18 @@ static void fill_payload(const struct ctf *ctf, bt_event *to)
 
 /* Messages. */
 
-/* The next event stands in ctf->event, if there is one. */
-static bool look(struct ctf *ctf)
+/* Read the next event into ctf->event, unless it is already there.  False: there are no more events. */
+static bool peek(struct ctf *ctf)
 {
-	if (!ctf->has_event && !ctf->is_behind) {
+	if (!ctf->has_event && !ctf->is_at_end) {
 		ctf->has_event = selection_next(ctf->export->selection, ctf->export->source,
 						&ctf->event);
-		ctf->is_behind = !ctf->has_event;
+		ctf->is_at_end = !ctf->has_event;
 	}
 	return ctf->has_event;
 }
 
-/* Times of a stream must not fall, and OVERFLOW is older than what stands before it. */
+/* The time of the next message.  Times of a stream must not fall, but OVERFLOW may carry an earlier time. */
 static uint64_t time_of(struct ctf *ctf)
 {
 	uint64_t time_ns = ctf->event.time_ns > 0 ? (uint64_t)ctf->event.time_ns : 0;
@@ -296,11 +296,11 @@ static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *i
 	return message;
 }
 
-/* From the end of one packet to that of the next: the format knows of a loss by packets only. */
-static const bt_message *tell_gap(struct ctf *ctf, bt_self_message_iterator *iterator)
+/* The format records losses only between the ends of two packets, so a gap is a packet. */
+static const bt_message *discard_events(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
 	ctf->has_event = false; /* OVERFLOW */
-	look(ctf);
+	peek(ctf);
 	ctf->gap_end_ns = time_of(ctf);
 	ctf->step = STEP_GAP_OPEN;
 	return bt_message_discarded_events_create_with_default_clock_snapshots(
@@ -309,7 +309,7 @@ static const bt_message *tell_gap(struct ctf *ctf, bt_self_message_iterator *ite
 
 static bool is_at_gap(struct ctf *ctf)
 {
-	return look(ctf) && ctf->event.type == POSIX_TRACE_OVERFLOW;
+	return peek(ctf) && ctf->event.type == POSIX_TRACE_OVERFLOW;
 }
 
 static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *iterator)
@@ -328,7 +328,7 @@ static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *it
 	return message;
 }
 
-/* NULL: there is none in this step. */
+/* Make the next message; NULL: this step has none. */
 static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
 	switch (ctf->step) {
@@ -336,10 +336,10 @@ static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator 
 		ctf->step = STEP_BETWEEN;
 		return must(bt_message_stream_beginning_create(iterator, ctf->stream));
 	case STEP_BETWEEN:
-		ctf->step = look(ctf) ? STEP_OPEN : STEP_END;
+		ctf->step = peek(ctf) ? STEP_OPEN : STEP_END;
 		return NULL;
 	case STEP_GAP:
-		return must(tell_gap(ctf, iterator));
+		return must(discard_events(ctf, iterator));
 	case STEP_GAP_OPEN:
 		return must(begin_packet(ctf, iterator, STEP_GAP_CLOSE));
 	case STEP_GAP_CLOSE:
@@ -349,8 +349,8 @@ static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator 
 		ctf->last_ns = time_of(ctf);
 		return must(begin_packet(ctf, iterator, STEP_EVENTS));
 	case STEP_EVENTS:
-		while (look(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
-			ctf->has_event = false; /* that the gap ends is told */
+		while (peek(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
+			ctf->has_event = false; /* the packet already shows the end of the gap */
 		if (is_at_gap(ctf))
 			return must(end_packet(ctf, iterator, STEP_GAP));
 		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
@@ -399,8 +399,8 @@ initialize(bt_self_component_source *source, bt_self_component_source_configurat
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-/* What Babeltrace says of the last failure, in one line. */
-static void say_babeltrace(const char *path)
+/* Print the message of Babeltrace for the last failure. */
+static void print_babeltrace_error(const char *path)
 {
 	const bt_error *error = bt_current_thread_take_error();
 
@@ -428,7 +428,7 @@ static const bt_component_source *add_source(struct ctf *ctf, bt_graph *graph)
 	return source;
 }
 
-/* NULL: the plugin is not there, or does not want to. */
+/* Return NULL if the plugin is missing or refuses the sink. */
 static const bt_component_sink *add_sink(bt_graph *graph, const char *path)
 {
 	const bt_component_class_sink *class = NULL;
@@ -462,10 +462,10 @@ static bool run_graph(struct ctf *ctf, const char *path)
 		bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 
 	if (!is_fine) {
-		say_babeltrace(ctf->export->output);
-		return false; /* a sink that could not write frees twice, so the graph is left to the end */
+		print_babeltrace_error(ctf->export->output);
+		return false; /* freeing the graph would free a failed sink twice, so leave it */
 	}
-	bt_graph_put_ref(graph); /* its sink looks at the trace until then */
+	bt_graph_put_ref(graph); /* first, because its sink uses the trace */
 	for (size_t i = 0; i < NR_TYPES; i++)
 		bt_event_class_put_ref(ctf->classes[i]);
 	bt_packet_put_ref(ctf->packet);
@@ -486,7 +486,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-/* rename() overwrites no file and no directory with something in it. */
+/* rename() of a directory replaces only an empty directory. */
 static bool give_name(const struct export *export, const char *from)
 {
 	if (rename(from, export->output) == 0)

@@ -26,14 +26,14 @@
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
 
-struct who {
+struct origin {
 	uint32_t context;
 	int32_t pid, priority;
 };
 
-struct where {
+struct site_key {
 	uint64_t type, address,
-		native; /* native: of a call of a log; its words are kept as data */
+		native; /* native event of a call in a log, with its words as data; else 0 */
 };
 
 struct slice {
@@ -45,14 +45,14 @@ struct slice {
 /* The slices of a track that are open. */
 struct stack {
 	struct slice slice[DEPTH];
-	unsigned int depth; /* those beyond DEPTH are not kept */
+	unsigned int depth; /* may exceed DEPTH: deeper slices are not kept */
 };
 
 struct html {
 	struct export *export;
 	struct pack events, spans;
 	struct timeline *timeline;
-	struct intern whos, sites, names; /* the page numbers them from 0 on */
+	struct intern origins, sites, names; /* the page numbers them from 0 on */
 	struct stack *stacks; /* by the id of a track */
 	size_t nr_stacks;
 	unsigned char (*last_data)[KEPT_BYTES]; /* by site */
@@ -103,16 +103,16 @@ static uint32_t number_of(struct intern *intern, const void *key, size_t size)
 
 static void pack_event(struct html *html, const struct event *event)
 {
-	struct who who = {event->context, event->pid, event->priority};
+	struct origin origin = {event->context, event->pid, event->priority};
 	bool has_words = event->is_call && native_title(event->call.native);
-	struct where where = {event->type, event->address, has_words ? event->call.native : 0};
+	struct site_key key = {event->type, event->address, has_words ? event->call.native : 0};
 	size_t size = has_words ? sizeof(event->call.word) : event->size;
-	uint32_t site = number_of(&html->sites, &where, sizeof(where));
+	uint32_t site = number_of(&html->sites, &key, sizeof(key));
 	struct pack *pack = &html->events;
 
 	pack_signed(pack, event->time_ns - html->last_ns);
 	pack_number(pack, event->number - html->last_number);
-	pack_number(pack, number_of(&html->whos, &who, sizeof(who)));
+	pack_number(pack, number_of(&html->origins, &origin, sizeof(origin)));
 	pack_number(pack, site);
 	pack_number(pack, event->cpu);
 	pack_number(pack, (uint64_t)size << 2 |
@@ -127,14 +127,14 @@ static void pack_event(struct html *html, const struct event *event)
 
 /* Spans. */
 
-static void pack_span(struct html *html, const struct slice *slice, const struct who *who,
+static void pack_span(struct html *html, const struct slice *slice, const struct origin *origin,
 		      int64_t end_ns)
 {
 	struct pack *pack = &html->spans;
 
 	pack_number(pack, slice->kind);
-	pack_number(pack, who->context);
-	pack_signed(pack, who->pid);
+	pack_number(pack, origin->context);
+	pack_signed(pack, origin->pid);
 	pack_signed(pack, slice->begin_ns - html->last_span_ns);
 	pack_number(pack, end_ns > slice->begin_ns ? (uint64_t)(end_ns - slice->begin_ns) : 0);
 	pack_number(pack, slice->name);
@@ -180,7 +180,7 @@ static void take_mark(void *arg, const struct mark *mark)
 {
 	struct html *html = arg;
 	struct stack *stack = stack_of(html, mark->track);
-	struct who who = {mark->track->handle, mark->track->pid, -1};
+	struct origin origin = {mark->track->handle, mark->track->pid, -1};
 
 	const char *name = mark->track->kind == TRACK_CPU ?
 				   NULL :
@@ -191,7 +191,7 @@ static void take_mark(void *arg, const struct mark *mark)
 								name_number(html, name),
 								name_number(html, mark->holder)};
 	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
-		pack_span(html, &stack->slice[stack->depth], &who, mark->time_ns);
+		pack_span(html, &stack->slice[stack->depth], &origin, mark->time_ns);
 }
 
 static void take_track(void *arg, const struct track *track)
@@ -212,24 +212,24 @@ static void put_names(struct html *html)
 			text_char(text, ',');
 		text_json(text, intern_text(&html->names, i + 1));
 	}
-	text_string(text, "],\n\"whos\":[");
-	for (size_t i = 0; i < html->whos.nr_texts; i++) {
-		struct who who;
+	text_string(text, "],\n\"origins\":[");
+	for (size_t i = 0; i < html->origins.nr_texts; i++) {
+		struct origin origin;
 
-		memcpy(&who, intern_text(&html->whos, i + 1), sizeof(who));
+		memcpy(&origin, intern_text(&html->origins, i + 1), sizeof(origin));
 		text_printf(text, "%s[%" PRIu32 ",%" PRId32 ",%" PRId32 ",", i > 0 ? ",\n" : "",
-			    who.context, who.pid, who.priority);
-		text_json(text, source_context_name(html->export->source, who.context));
+			    origin.context, origin.pid, origin.priority);
+		text_json(text, source_context_name(html->export->source, origin.context));
 		text_char(text, ']');
 	}
 	text_string(text, "],\n");
 }
 
 /* The labels of the words of a type, each with 1 if the word is an object, else 0. */
-static void put_labels(struct text *text, const struct where *where)
+static void put_labels(struct text *text, const struct site_key *key)
 {
-	struct event event = {.type = (trace_event_id_t)where->type};
-	unsigned int native = where->native ? (unsigned int)where->native : event_native(&event);
+	struct event event = {.type = (trace_event_id_t)key->type};
+	unsigned int native = key->native ? (unsigned int)key->native : event_native(&event);
 
 	if (native == 0 || !native_title(native)) {
 		text_string(text, "null");
@@ -254,18 +254,18 @@ static void put_sites(struct html *html)
 
 	text_string(text, "\"sites\":[");
 	for (size_t i = 0; i < html->sites.nr_texts; i++) {
-		struct where where;
+		struct site_key key;
 		bool is_new;
 
-		memcpy(&where, intern_text(&html->sites, i + 1), sizeof(where));
-		intern_number(&types, (const char *)&where.type, sizeof(where.type), &is_new);
+		memcpy(&key, intern_text(&html->sites, i + 1), sizeof(key));
+		intern_number(&types, (const char *)&key.type, sizeof(key.type), &is_new);
 		text_printf(text, "%s[%" PRIu64 ",\"0x%" PRIx64 "\"", i > 0 ? ",\n" : "",
-			    where.type, where.address);
+			    key.type, key.address);
 		if (is_new) {
 			text_char(text, ',');
-			text_json(text, source_type_name(html->export->source, where.type));
+			text_json(text, source_type_name(html->export->source, key.type));
 			text_char(text, ',');
-			put_labels(text, &where);
+			put_labels(text, &key);
 		}
 		text_char(text, ']');
 	}
@@ -401,7 +401,7 @@ static bool end(struct export *export, bool is_complete)
 		message("%s: the page has the first %" PRIu64 " events; %" PRIu64
 			" more were left out: --limit takes more, --from and --until take others",
 			export->source->path, html->nr_events, html->nr_left_out);
-	intern_free(&html->whos);
+	intern_free(&html->origins);
 	intern_free(&html->sites);
 	intern_free(&html->names);
 	free(html->stacks);

@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "trx/trx.h"
 
-#define LOG_TICK_NS 1 /* of a log: as long as its pauses allow */
+#define LOG_TICK_NS 1 /* for a log; longer if pauses need it */
 
 static bool begin(struct export *export)
 {
@@ -66,7 +66,7 @@ const struct exporter exporter_trx = {
 	.end = end,
 };
 
-/* All events are of one and the same list of types, so it is made of the file as a whole. */
+/* The list of types belongs to the file, so it does not depend on the selected events. */
 static bool begin_trxc(struct export *export)
 {
 	size_t size = 0, length;
@@ -80,7 +80,7 @@ static bool begin_trxc(struct export *export)
 		return true;
 	}
 	free(text);
-	message("%s: the names of its events cannot be read", export->source->path);
+	message("%s: cannot read the names of the events", export->source->path);
 	return false;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The data of the page of export --to html: records of numbers in blocks of base64.  Each block is an element.
  *
- * A number is LEB128: seven bits a byte, the lowest first, the top bit set in all but the last.  One with a sign is
- * 2n, or -2n - 1 if it is below 0.
+ * A number is LEB128: seven bits a byte, the lowest first, with the top bit set in all bytes but the last.  A signed
+ * number n is encoded as 2n, or as -2n - 1 if it is negative.
  */
 #ifndef TXTRACE_EXPORT_PACK_H
 #define TXTRACE_EXPORT_PACK_H

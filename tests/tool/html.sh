@@ -59,7 +59,7 @@ if has_program python3 'the facts of a page are JSON'; then
 	facts "$scratch/odd.html" | python3 -c '
 import json, sys
 facts = json.load(sys.stdin)
-assert facts["whos"][0][3] == "</script><b>&\"\\", facts["whos"]
+assert facts["origins"][0][3] == "</script><b>&\"\\", facts["origins"]
 assert facts["events"] == 8
 ' || complain 'a name breaks the page'
 fi

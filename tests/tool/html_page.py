@@ -86,7 +86,7 @@ def plain(text):
 def check_events(page):
     """Each event of the page is the one that print prints."""
     shown = page.run("""Array.from({length: trace.n}, (_, i) => [trace.number[i], seconds(trace.time[i]), trace.cpu[i],
-        ...trace.facts.whos[trace.who[i]], trace.typeOf(i).name, trace.typeOf(i).id, trace.facts.sites[trace.site[i]][1],
+        ...trace.facts.origins[trace.origin[i]], trace.typeOf(i).name, trace.typeOf(i).id, trace.facts.sites[trace.site[i]][1],
         trace.size[i], trace.isCut(i), trace.dataText(i), [...trace.data(i)].map(byte => HEX[byte]).join('')])""")
     same(len(shown), len(page.events), f"{page.name}: events")
     wrong = []

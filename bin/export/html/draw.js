@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* Times and colours, for canvas and text alike. */
+/* How times and colours are shown, on the canvas and in text. */
 
 /* Times. */
 
 const SCALES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 const THIN = '\u2009';
 
-/* Exact: seconds with nine digits, as txtrace print has them. */
+/* Exact: seconds with nine decimals, as in txtrace print. */
 function seconds(ns) {
 	const size = Math.abs(ns);
 
 	return `${ns < 0 ? '-' : ''}${Math.floor(size / 1e9)}.${String(size % 1e9).padStart(9, '0')}`;
 }
 
-/* To be read: four digits or so, with a unit.  "12.3 ms" */
+/* Short: about four digits and a unit, such as "12.3 ms". */
 function brief(ns) {
 	const size = Math.abs(ns);
 	const [scale, unit] = SCALES.find(([scale]) => size >= scale) ?? SCALES[3];
@@ -45,7 +45,7 @@ function clock(facts, ns) {
 		String(whole % 1000000000n).padStart(9, '0');
 }
 
-/* Marks of an axis: 1, 2 or 5 and zeros ns apart, and their texts, which have what digits that takes. */
+/* The marks of an axis, with their texts.  The step is 1, 2 or 5 ns times a power of 10. */
 function axisMarks(begin, end, width, spacing) {
 	const least = Math.max((end - begin) / width * spacing, 1);
 	const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
@@ -59,14 +59,14 @@ function axisMarks(begin, end, width, spacing) {
 	return {marks, step};
 }
 
-/* Colours: those of the page, and one for each family of types. */
+/* Colours: those of the page, and a colour for each group of event types. */
 
 const HUES_LIGHT = ['#2f6fde', '#d9730d', '#178a55', '#8b4fd9', '#d13b4a', '#0e8f9e', '#c93b8c', '#7d8209', '#94602e', '#5a6b82'];
 const HUES_DARK = ['#6ea8fe', '#f7a556', '#57d08c', '#bd9bff', '#ff7f87', '#4fd3df', '#ff8cc6', '#d2d65c', '#d3a77c', '#a3b3c9'];
 
-const BLOCK = 64; // events
+const BLOCK = 64; // events of which countHues() has the sum
 
-/* TX_TRACE_QUEUE_SEND is of the family QUEUE; a type that has none is one by itself. */
+/* TX_TRACE_QUEUE_SEND is in the group QUEUE.  A type of another form is its own group. */
 function familyOf(name) {
 	const found = name.match(/^(TX|FX|NX|NXD|UX)_TRACE_([A-Z]+)/);
 
@@ -92,7 +92,7 @@ class Theme {
 			order.indexOf(type.family) % (HUES_LIGHT.length - 1));
 		this.read();
 	}
-	/* Again when the screen turns from light to dark. */
+	/* Call this again when the screen changes between light and dark. */
 	read() {
 		const style = getComputedStyle(document.documentElement);
 
@@ -108,28 +108,28 @@ class Theme {
 		return this.hues[this.hue[type]];
 	}
 	/*
-	 * How many of the events [from, to) of a list have which hue: sums up to each block of 64 events are known, the
-	 * rest is counted.
+	 * Count the events [from, to) of a list by hue.  Sums up to each block are stored, so only events outside of
+	 * whole blocks are counted.
 	 */
 	countHues(list, from, to) {
 		const nr = this.hues.length;
 		const counts = new Uint32Array(nr);
-		const look = (begin, end) => {
+		const countEach = (begin, end) => {
 			for (let k = begin; k < end; k++)
 				counts[this.hue[this.trace.type(list[k])]]++;
 		};
 		const first = Math.ceil(from / BLOCK), last = Math.floor(to / BLOCK);
 
 		if (first >= last) {
-			look(from, to);
+			countEach(from, to);
 			return counts;
 		}
 		const sums = this.sumsOf(list);
 
 		for (let hue = 0; hue < nr; hue++)
 			counts[hue] = sums[last * nr + hue] - sums[first * nr + hue];
-		look(from, first * BLOCK);
-		look(last * BLOCK, to);
+		countEach(from, first * BLOCK);
+		countEach(last * BLOCK, to);
 		return counts;
 	}
 	sumsOf(list) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The mouse on the timeline and on the overview, and what is told of the thing below it. */
+/* The mouse on the timeline and on the overview, and the tip for the event or span under it. */
 
-const REACH = 7; // pixels that one may miss an event by
+const REACH = 7; // pixels around an event where a click selects it
 
 class Mouse {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.canvas = timeline.canvas;
 		this.tip = document.getElementById('tip');
-		this.drag = null; // since when a button is down
+		this.drag = null; // where the button was pressed; null: no button is down
 		this.listen();
 	}
 
@@ -104,9 +104,9 @@ class Mouse {
 	}
 	click(found, event) {
 		if (found && found.event !== undefined && (event.ctrlKey || event.metaKey))
-			this.timeline.told.measure(found.event);
+			this.timeline.actions.measure(found.event);
 		else if (found)
-			this.timeline.told.select(found);
+			this.timeline.actions.select(found);
 	}
 	leave() {
 		this.timeline.hover = null;
@@ -114,7 +114,7 @@ class Mouse {
 		this.timeline.dirty();
 	}
 
-	/* What is at a place: a selection, or null. */
+	/* Return what is at a point, as a selection, or null. */
 	find(x, y) {
 		const {timeline} = this, {trace} = timeline;
 		const time = timeline.time(x), down = y + timeline.scroller.scrollTop;
@@ -131,7 +131,7 @@ class Mouse {
 			return {event};
 		return span ? {span} : gap ? {span: gap} : null;
 	}
-	/* An interrupt rather than what it interrupts. */
+	/* If spans overlap, prefer an interrupt to the span that it interrupts. */
 	innermost(row, time) {
 		for (const kind of [KIND.ISR, KIND.WAIT, KIND.LOCK, KIND.RUN]) {
 			const span = this.findSpan(row.spans[kind] ?? [], time, 1.5);
@@ -141,7 +141,7 @@ class Mouse {
 		}
 		return null;
 	}
-	/* The last one that has begun, if it was not over so many pixels ago. */
+	/* Return the last span that began before this time, if it ended at most `pixels` pixels before. */
 	findSpan(list, time, pixels) {
 		const reach = pixels / this.timeline.scale;
 		const span = list[lowerBound(at => list[at].begin, time + reach, 0, list.length) - 1];

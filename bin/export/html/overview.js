@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The whole trace above the timeline: how many events when, the hits among them, gaps, and what part is shown. */
+/* The whole trace, above the timeline: a bar chart of events and of hits, the gaps, and the part that is shown. */
 
 const BAR = 4; // pixels of a bar
 
@@ -7,7 +7,7 @@ class Overview {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.canvas = document.getElementById('overview');
-		this.density = new WeakMap(); // by list of events, and of all by the trace
+		this.density = new WeakMap(); // by list of events; for all events, by the trace
 	}
 	get width() {
 		return this.timeline.width;
@@ -29,7 +29,7 @@ class Overview {
 		return full.begin + x / this.width * (full.end - full.begin);
 	}
 
-	/* How many events each bar has; list null: all. */
+	/* The number of events in each bar; list null: of all events. */
 	densityOf(list) {
 		const {trace} = this.timeline;
 		const key = list ?? trace, n = list ? list.length : trace.n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The page as a whole: what is selected, the search, keys, and the place in the address. */
+/* The page as a whole: selection, search, keys, and the view in the address. */
 
 const KEYS = [
 	['Look around', [['wheel', 'zoom about the mouse'], ['drag', 'move'], ['Shift drag', 'zoom to a range'],
@@ -8,19 +8,21 @@ const KEYS = [
 		['↑  ↓', 'other rows'], ['f', 'zoom to the selection'], ['0', 'show all']]],
 	['Events', [['click', 'select'], ['[  ]', 'previous, next of the thread'], [',  .', 'previous, next of the type'],
 		['k  j', 'previous, next of all'], ['m', 'set a mark: times are measured from it'],
-		['Ctrl click', 'measure from the selected event to this one'], ['Esc', 'nothing selected, then nothing searched for']]],
+		['Ctrl click', 'measure from the selected event to this one'],
+		['Esc', 'clear the mark, then the selection, then the search']]],
 	['Search', [['/', 'search'], ['n  N', 'next, previous hit'], ['mutex', 'in names of events and threads, in data'],
-		['*SEND', 'a name of this form'], ['thread:worker* event:*GET', 'both'], ['object:"queue 0"', 'an object in the data'],
-		['time>20ms  cpu=1  u32[4]>7', 'numbers; see txtrace-filter(7)'], ['or  not  ( )', 'as they read']]],
-	['Page', [['1 … 6', 'what is shown below'], ['t', 'more or less of it'], ['?', 'this']]],
+		['*SEND', 'names that match this pattern'], ['thread:worker* event:*GET', 'both conditions'],
+		['object:"queue 0"', 'an object in the data'],
+		['time>20ms  cpu=1  u32[4]>7', 'numbers; see txtrace-filter(7)'], ['or  not  ( )', 'combine conditions']]],
+	['Page', [['1 … 6', 'choose the tab below'], ['t', 'resize the lower part'], ['?', 'this help']]],
 ];
 
-const SLICE_MS = 12; // of searching, between two frames
+const SLICE_MS = 12; // search time between two frames
 
 class Page {
 	constructor(trace) {
 		const find = id => document.getElementById(id);
-		const told = {
+		const actions = {
 			select: selection => this.select(selection), measure: event => this.measure(event),
 			view: () => this.noteView(), query: text => this.setQuery(text), row: row => this.showRow(row),
 			step: (kind, step) => this.step(kind, step), neighbour: (i, kind, step) => this.neighbour(i, kind, step),
@@ -32,12 +34,12 @@ class Page {
 		this.searches = 0;
 		this.noteLater = null;
 		this.theme = new Theme(trace);
-		this.timeline = new Timeline(trace, this.theme, told);
-		this.table = new EventTable(trace, this.theme, told);
-		this.details = new Details(trace, this.theme, told);
+		this.timeline = new Timeline(trace, this.theme, actions);
+		this.table = new EventTable(trace, this.theme, actions);
+		this.details = new Details(trace, this.theme, actions);
 		this.search = find('search');
 		this.searchState = find('search-state');
-		this.told = told;
+		this.actions = actions;
 		this.makeHeader();
 		this.makeTabs();
 		this.makeHelp();
@@ -45,7 +47,7 @@ class Page {
 		this.readHash();
 	}
 
-	/* What the file is. */
+	/* The title and the summary of the file. */
 	makeHeader() {
 		const {trace} = this, {facts} = trace;
 		const chips = document.getElementById('chips');
@@ -63,7 +65,7 @@ class Page {
 		if (trace.gaps.length > 0)
 			chip(count(trace.gaps.length, 'gap'), 'bad');
 		if (!facts.complete)
-			chip('its writer died', 'bad');
+			chip('writer of the log died', 'bad');
 		if (facts.overrun)
 			chip('the log is not complete', 'bad');
 		if (facts.leftOut > 0)
@@ -73,10 +75,10 @@ class Page {
 	/* Tabs. */
 
 	makeTabs() {
-		const {trace, theme, told} = this;
-		this.fill = { // when a tab is opened for the first time
-			types: () => typeTable(trace, theme, told).element, threads: () => threadTable(trace, told).element,
-			waits: () => waitTable(trace, told).element, gaps: () => gapTable(trace, told).element,
+		const {trace, theme, actions} = this;
+		this.fill = { // called when a tab is opened for the first time
+			types: () => typeTable(trace, theme, actions).element, threads: () => threadTable(trace, actions).element,
+			waits: () => waitTable(trace, actions).element, gaps: () => gapTable(trace, actions).element,
 			file: () => fileFacts(trace),
 		};
 
@@ -109,7 +111,7 @@ class Page {
 		this.timeline.dirty();
 		this.noteView();
 	}
-	/* The same, and brings it to where it can be seen. */
+	/* Select an event and scroll to it. */
 	goTo(event) {
 		if (event === undefined)
 			return;
@@ -148,7 +150,7 @@ class Page {
 
 		return step < 0 ? list[k - 1] : list[k] === i ? list[k + 1] : list[k];
 	}
-	/* From the selected event; without one, from the middle of what is shown. */
+	/* Go to the next or previous event, from the selected event, else from the middle of the view. */
 	step(kind, step) {
 		const {view} = this.timeline;
 
@@ -174,7 +176,7 @@ class Page {
 		else if (selection)
 			this.zoomTo(...this.around(trace.rowOfEvent(selection.event).events, selection.event));
 	}
-	/* Time of a few events of a list before and behind this one. */
+	/* The times of the events of a list that are six places before and after this event. */
 	around(list, i) {
 		const k = lowerBound(at => list[at], i, 0, list.length);
 
@@ -199,7 +201,7 @@ class Page {
 		}
 		try {
 			const query = new Query(this.trace, text);
-			const bits = await this.lookAtAll(query, mine);
+			const bits = await this.testAll(query, mine);
 
 			if (mine === this.searches)
 				this.setHits(this.hitsOf(bits));
@@ -210,8 +212,8 @@ class Page {
 			this.setHits(null, error.message);
 		}
 	}
-	/* In slices, so that the page stays alive; it is given up when another search begins. */
-	async lookAtAll(query, mine) {
+	/* Search in slices, so that the page stays responsive.  Stop when another search begins. */
+	async testAll(query, mine) {
 		const {n} = this.trace;
 		const bits = new Uint8Array(n);
 		let i = 0, begin = performance.now();
@@ -253,7 +255,7 @@ class Page {
 		this.details.show(this.selection, this.mark);
 		this.timeline.dirty();
 	}
-	/* The table has all events, or those that were found. */
+	/* Show all events in the table, or only the hits. */
 	listHits() {
 		const isOnly = document.getElementById('only-hits').checked;
 
@@ -308,7 +310,7 @@ class Page {
 			help.showModal();
 	}
 
-	/* Keys, and the rest. */
+	/* Keys and other input. */
 
 	listen() {
 		const {timeline} = this;
@@ -405,7 +407,7 @@ class Page {
 			this.setQuery('');
 	}
 
-	/* The place in the address: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=what is searched for. */
+	/* The view in the address: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=QUERY. */
 
 	noteView() {
 		clearTimeout(this.noteLater);

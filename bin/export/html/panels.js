@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Below the timeline: the table of events, the statistics, and what is known of a selection. */
+/* Below the timeline: the table of events, the statistics, and the details of the selection. */
 
 const LINE = 22;		// height of a line of the table
-const TALLEST = 8000000;	// what browsers let an element be high
+const TALLEST = 8000000;	// height that browsers allow for an element, in pixels
 
-/* The table of events: as many lines as can be seen, made anew when it is scrolled. */
+/* The table of events.  It has only the visible lines, and makes them again when it is scrolled. */
 class EventTable {
-	constructor(trace, theme, told) {
-		Object.assign(this, {trace, theme, told});
+	constructor(trace, theme, actions) {
+		Object.assign(this, {trace, theme, actions});
 		this.box = document.getElementById('events');
 		this.body = document.getElementById('lines');
 		this.space = document.getElementById('space');
-		this.list = null; // of events; null: all
+		this.list = null; // the events shown; null: all
 		this.selected = null;
 		this.box.addEventListener('scroll', () => this.scrolled());
 		this.box.addEventListener('wheel', event => this.wheel(event), {passive: false});
@@ -40,7 +40,7 @@ class EventTable {
 		else
 			this.show(this.selected);
 	}
-	/* More lines than an element can be high: what is scrolled is a share of them then. */
+	/* True if the lines are higher than an element can be: then the scroll position is a share of all lines. */
 	get isScaled() {
 		return (this.length + 1) * LINE > TALLEST;
 	}
@@ -72,7 +72,7 @@ class EventTable {
 		this.box.scrollTop = this.expectedTop;
 		this.draw();
 	}
-	/* Bring an event, or the one that would be behind it, to where it can be seen. */
+	/* Scroll to an event, or to the next one if it is not in the list. */
 	show(i) {
 		const k = lowerBound(at => this.event(at), i, 0, this.length);
 
@@ -113,17 +113,17 @@ class EventTable {
 		const line = event.target.closest('.line');
 
 		if (line && (event.ctrlKey || event.metaKey))
-			this.told.measure(Number(line.dataset.event));
+			this.actions.measure(Number(line.dataset.event));
 		else if (line)
-			this.told.select({event: Number(line.dataset.event)});
+			this.actions.select({event: Number(line.dataset.event)});
 	}
 }
 
-/* A table of statistics, in the order of the column that was clicked. */
+/* A table of statistics, sorted by the column that was clicked. */
 class StatTable {
 	/*
-	 * columns: [title, value(row), text(value, row) or null, isLeft]; the first that is not to the left gives the order.
-	 * click(row): what a row does.
+	 * columns: [title, value(row), text(value, row) or null, isLeft].  At first the table is sorted by the first
+	 * column without isLeft.  click(row) is called for a click on a row.
 	 */
 	constructor(columns, rows, click, empty, isDown = true) {
 		Object.assign(this, {columns, rows, click, empty, isDown});
@@ -197,7 +197,7 @@ function share(part, whole) {
 
 const asTime = ns => `${grouped(seconds(ns))}`;
 
-function typeTable(trace, theme, told) {
+function typeTable(trace, theme, actions) {
 	const types = trace.types.filter(type => type.events.length > 0);
 	const place = new Map(trace.types.map((type, k) => [type, k]));
 
@@ -212,10 +212,10 @@ function typeTable(trace, theme, told) {
 		['share', type => type.events.length, number => share(number, trace.n)],
 		['first, s', type => trace.time[type.events[0]], asTime],
 		['last, s', type => trace.time[type.events.at(-1)], asTime],
-	], types, type => told.query(`event:"${type.name}"`), 'There are no events.');
+	], types, type => actions.query(`event:"${type.name}"`), 'There are no events.');
 }
 
-function threadTable(trace, told) {
+function threadTable(trace, actions) {
 	const rows = trace.rows.filter(row => row.kind === 'thread');
 	const hasRuns = rows.some(row => row.runTime > 0);
 	const duration = trace.end - trace.begin;
@@ -228,11 +228,11 @@ function threadTable(trace, told) {
 		...hasRuns ? [['runs', row => row.runTime, brief], ['of the time', row => row.runTime, time => share(time, duration)]] : [],
 		['waits', row => row.nrWaits, grouped],
 		['waited', row => row.waitTime, time => time > 0 ? brief(time) : ''],
-	], rows, row => told.row(row), 'There are no threads.');
+	], rows, row => actions.row(row), 'There are no threads.');
 }
 
-/* Waits of all threads for the same thing. */
-function waitTable(trace, told) {
+/* The waits of all threads, by the object that they wait for. */
+function waitTable(trace, actions) {
 	const byWhat = new Map();
 
 	for (const wait of trace.waits) {
@@ -253,20 +253,20 @@ function waitTable(trace, told) {
 		['in all', one => one.total, brief],
 		['on average', one => one.total / one.count, brief],
 		['the longest', most, brief],
-		['of the longest: thread', one => one.longest.row.name, null, true],
+		['thread of the longest', one => one.longest.row.name, null, true],
 		['held by', one => one.longest.holder, null, true],
-	], [...byWhat.values()], one => told.select({span: one.longest}), 'No event tells of a wait.');
+	], [...byWhat.values()], one => actions.select({span: one.longest}), 'No event records a wait.');
 }
 
-function gapTable(trace, told) {
+function gapTable(trace, actions) {
 	return new StatTable([
 		['from, s', gap => gap.begin, asTime],
 		['until, s', gap => gap.end, asTime],
 		['length', gap => gap.end - gap.begin, brief],
-	], trace.gaps, gap => told.select({span: gap}), 'There is no gap in this trace.', false);
+	], trace.gaps, gap => actions.select({span: gap}), 'There is no gap in this trace.', false);
 }
 
-/* What is known of the file. */
+/* Facts of the file. */
 function fileFacts(trace) {
 	const {facts} = trace;
 	const lost = facts.overwritten + facts.dropped + facts.abandoned;
@@ -277,14 +277,14 @@ function fileFacts(trace) {
 		facts.foreign ? null : ['first event', trace.n > 0 ? `${clock(facts, 0)}, local time` : ''],
 		['duration', `${asTime(trace.end - trace.begin)} s`],
 		['events', grouped(facts.events)],
-		facts.read > facts.events + facts.leftOut ? ['in the file', `${grouped(facts.read)} at least: the page has a selection`] : null,
+		facts.read > facts.events + facts.leftOut ? ['in the file', `${grouped(facts.read)} at least: the page has only selected events`] : null,
 		facts.leftOut > 0 ? ['left out', `${grouped(facts.leftOut)} more: txtrace export --limit`] : null,
 		['threads', grouped(trace.threads().length)],
 		['objects', grouped(trace.objects.size)],
 		['lost', lost === 0 ? 'nothing' :
 			`${grouped(facts.overwritten)} overwritten, ${grouped(facts.dropped)} dropped, ${grouped(facts.abandoned)} abandoned`],
 		facts.complete ? null : ['complete', 'no: its writer died; what it had not yet written is missing'],
-		facts.overrun ? ['log', 'it has not all that was recorded'] : null,
+		facts.overrun ? ['log', 'incomplete: not all recorded events are in it'] : null,
 		['page by', `txtrace ${facts.version}`],
 	];
 	const list = make('dl', 'facts');
@@ -294,10 +294,10 @@ function fileFacts(trace) {
 	return list;
 }
 
-/* What is known of a selection. */
+/* Details of the selection. */
 class Details {
-	constructor(trace, theme, told) {
-		Object.assign(this, {trace, theme, told});
+	constructor(trace, theme, actions) {
+		Object.assign(this, {trace, theme, actions});
 		this.box = document.getElementById('details');
 		this.show(null, null);
 	}
@@ -311,7 +311,7 @@ class Details {
 		const hint = make('p', 'nothing', 'Click an event or a bar to see what it is. ');
 		const key = make('kbd', '', '?');
 
-		hint.append(key, ' tells the keys.');
+		hint.append(key, ' shows the keys.');
 		return [hint];
 	}
 	list(rows) {
@@ -333,7 +333,7 @@ class Details {
 
 		title.style.setProperty('--hue', this.theme.typeColor(trace.type(i)));
 		title.id = 'is-event';
-		return [title, this.steps(i), this.list(this.times(i, mark)), ...this.data(i), make('h3', '', 'Where from'),
+		return [title, this.steps(i), this.list(this.times(i, mark)), ...this.data(i), make('h3', '', 'Origin'),
 			this.list(this.origin(i))];
 	}
 	times(i, mark) {
@@ -346,7 +346,7 @@ class Details {
 			['number', String(trace.number[i]), 'number'],
 			['time', `${seconds(trace.time[i])} s`, 'time'],
 			['in its thread', previous === undefined ? 'the first' :
-				`${asTime(trace.time[i] - trace.time[previous])} s after the one before`, 'delta'],
+				`${asTime(trace.time[i] - trace.time[previous])} s after the previous event`, 'delta'],
 			trace.facts.foreign ? null : ['clock', clock(trace.facts, trace.time[i]), 'clock'],
 			['thread', trace.rowOfEvent(i).name, 'thread'],
 			['CPU', String(trace.cpu[i]), 'cpu'],
@@ -354,18 +354,18 @@ class Details {
 	}
 	origin(i) {
 		const {trace} = this;
-		const [context, pid, priority] = trace.facts.whos[trace.who[i]];
+		const [context, pid, priority] = trace.facts.origins[trace.origin[i]];
 		const address = trace.facts.sites[trace.site[i]][1];
 
 		return [
 			['context', hex(context, 8), 'context'],
 			['pid', String(pid), 'pid'],
-			['priority', priority < 0 ? 'not told' : String(priority), 'priority'],
+			['priority', priority < 0 ? 'unknown' : String(priority), 'priority'],
 			['type', String(trace.typeOf(i).id), 'type'],
 			['address', address, 'address'],
 		];
 	}
-	/* To the neighbours of the same thread, of the same type, and of what was searched for. */
+	/* Buttons for the previous and next event of the thread, of the type, and among the hits. */
 	steps(i) {
 		const box = make('div', 'steps');
 
@@ -376,8 +376,8 @@ class Details {
 				const button = make('button', '', arrow);
 
 				button.title = `${what} ${kind === 'hit' ? 'hit' : `event of this ${text}`}`;
-				button.disabled = this.told.neighbour(i, kind, step) === undefined;
-				button.onclick = () => this.told.step(kind, step);
+				button.disabled = this.actions.neighbour(i, kind, step) === undefined;
+				button.onclick = () => this.actions.step(kind, step);
 				group.append(button);
 				if (step === -1)
 					group.append(make('span', '', text));
@@ -399,7 +399,7 @@ class Details {
 		if (size > 0)
 			parts.push(this.dump(i));
 		if (trace.isCut(i))
-			parts.push(make('p', 'note', 'They were cut when they were recorded.'));
+			parts.push(make('p', 'note', 'The data was truncated when it was recorded.'));
 		if (size > KEPT_BYTES)
 			parts.push(make('p', 'note', `The page has the first ${KEPT_BYTES} bytes; txtrace print has all.`));
 		return parts;
@@ -416,7 +416,7 @@ class Details {
 		}
 		return table;
 	}
-	/* Sixteen bytes a line, and what of them is text. */
+	/* A hex dump, sixteen bytes a line, with the printable characters. */
 	dump(i) {
 		const bytes = this.trace.data(i);
 		const lines = [];
@@ -431,11 +431,11 @@ class Details {
 		return make('pre', 'dump', lines.join('\n'));
 	}
 	span(span) {
-		const show = make('button', 'wide', 'Show all of it');
+		const show = make('button', 'wide', 'Zoom to it');
 		const {trace} = this;
 		const first = span.row ? trace.nearest(span.row.events, span.begin) : trace.firstAt(span.begin);
 
-		show.onclick = () => this.told.zoomTo(span.begin, span.end);
+		show.onclick = () => this.actions.zoomTo(span.begin, span.end);
 		const parts = [make('h2', '', spanTitle(span)), this.list([
 			['length', `${asTime(span.end - span.begin)} s`, 'length'],
 			['from', `${asTime(span.begin)} s`], ['until', `${asTime(span.end)} s`],
@@ -444,9 +444,9 @@ class Details {
 		]), show];
 
 		if (first !== undefined) {
-			const event = make('button', 'wide', 'The event with which it begins');
+			const event = make('button', 'wide', 'Select its first event');
 
-			event.onclick = () => this.told.select({event: first});
+			event.onclick = () => this.actions.select({event: first});
 			parts.push(event);
 		}
 		return parts;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The search box.  It takes what txtrace-filter(7) tells of, but for times of day:
+ * The search box.  It accepts the language of txtrace-filter(7), except times of day:
  *
  *	or	= and { "or" and }
  *	and	= not { ["and"] not }
  *	not	= "not" not | "(" or ")" | test
  *	test	= FIELD OPERATOR VALUE | WORD
  *
- * and a WORD alone finds more than there: what has it in the name of the event, in that of the thread or in the data.
- * One with * or ? is a glob for the two names.  Upper and lower case are the same.
+ * A WORD alone finds more than in txtrace-filter(7): it may be in the name of the event or of the thread, or in the
+ * data.  With * or ? it is a glob for these two names.  Upper and lower case are the same.
  */
 
 class QueryError extends Error {}
@@ -26,18 +26,18 @@ function globToRegExp(glob) {
 	try {
 		return new RegExp(`^${text}$`, 'i');
 	} catch {
-		throw new QueryError(`${glob} is no pattern`);
+		throw new QueryError(`${glob} is not a pattern`);
 	}
 }
 
-/* a OPERATOR b; for BigInt as well. */
+/* a OPERATOR b, also for BigInt. */
 const COMPARE = {
 	'=': (a, b) => a == b, '!=': (a, b) => a != b, '<': (a, b) => a < b, '<=': (a, b) => a <= b,
 	'>': (a, b) => a > b, '>=': (a, b) => a >= b,
 };
 
 class Query {
-	/* Throws a QueryError that tells what is wrong.  The result: takes(i). */
+	/* Throws a QueryError with a message.  Afterwards takes(i) tests event i. */
 	constructor(trace, text) {
 		this.trace = trace;
 		this.rest = text.trimStart();
@@ -117,16 +117,16 @@ class Query {
 		return field === 'time' ? this.timeTest(operator, value) : this.numberTest(field, operator, value);
 	}
 
-	/* Names are compared once for each type and thread, not for each event. */
+	/* Compare each name once for each type or thread, not for each event. */
 	ofTypes(matches) {
 		const table = this.trace.siteType.map(type => matches(this.trace.types[type].name));
 
 		return i => table[this.trace.site[i]];
 	}
 	ofThreads(matches) {
-		const table = this.trace.facts.whos.map(who => matches(who[3]));
+		const table = this.trace.facts.origins.map(origin => matches(origin[3]));
 
-		return i => table[this.trace.who[i]];
+		return i => table[this.trace.origin[i]];
 	}
 	wordTest(word) {
 		const isGlob = /[*?]/.test(word);
@@ -149,7 +149,7 @@ class Query {
 		}[field]();
 
 		if (operator !== '=' && operator !== '!=')
-			throw new QueryError('texts are equal or not');
+			throw new QueryError('texts can be compared only with = and !=');
 		return operator === '=' ? test : i => !test(i);
 	}
 	timeTest(operator, value) {
@@ -157,7 +157,7 @@ class Query {
 		const compare = COMPARE[operator];
 
 		if (!found || !isFinite(found[1]))
-			throw new QueryError(`${value} is no time: 1.5s, 20ms`);
+			throw new QueryError(`${value} is not a time: 1.5s, 20ms`);
 		const time = Math.round(found[1] * UNITS[found[2].replace('µ', 'u')]);
 
 		return i => compare(this.trace.time[i], time);
@@ -171,12 +171,12 @@ class Query {
 		try {
 			number = BigInt(negative ? value.slice(1) : value) * (negative ? -1n : 1n);
 		} catch {
-			throw new QueryError(`${value} is no number`);
+			throw new QueryError(`${value} is not a number`);
 		}
 		const small = Number(number);
 		const get = {
-			type: i => trace.typeOf(i).id, context: i => facts.whos[trace.who[i]][0],
-			pid: i => facts.whos[trace.who[i]][1], priority: i => facts.whos[trace.who[i]][2],
+			type: i => trace.typeOf(i).id, context: i => facts.origins[trace.origin[i]][0],
+			pid: i => facts.origins[trace.origin[i]][1], priority: i => facts.origins[trace.origin[i]][2],
 			cpu: i => trace.cpu[i], size: i => trace.size[i], number: i => trace.number[i],
 		}[field];
 

@@ -2,27 +2,26 @@
 /*
  * The timeline: an axis, and below it a row for each thread and lock.
  *
- * Only what can be seen is drawn, and of that one thing a pixel: from one pixel to the next, the first event or span
- * behind it is searched for, in lists that are in order of time.  That takes the logarithm of what lies between, so a
- * row costs as much as it has pixels, however many events it has, and the count of a pixel is exact at any zoom.  How
- * many of them have which colour tell sums that are made once (Theme.countHues()).
+ * Each pixel of a row is drawn at most once.  Lists are sorted by time, so a binary search finds the first event or
+ * span after a pixel.  The time to draw a row depends on its width, and hardly on the number of events.  The number of
+ * events in a pixel is exact at any zoom.  Theme.countHues() finds the colours from sums that are computed once.
  */
 
 const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, PADDING = 4;
-const SPAN_LEAST_NS = 20; // what the width of the window shows at least
-const STRETCH = 1.7; // of rows, where there is room
+const SPAN_LEAST_NS = 20; // least time that the view shows
+const STRETCH = 1.7; // of the row height, at most, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
-const LEAST_TEXT = 20; // pixels, below which none is drawn
+const LEAST_TEXT = 20; // pixels that a text needs to be drawn
 
 class Timeline {
 	/*
-	 * told: select(selection), measure(event), view(), of what the user does here.  A selection is {event}, {span}
-	 * or null.
+	 * actions: select(selection), measure(event) and view() are called when the user does this.  A selection is
+	 * {event}, {span} or null.
 	 */
-	constructor(trace, theme, told) {
+	constructor(trace, theme, actions) {
 		const find = id => document.getElementById(id);
 
-		Object.assign(this, {trace, theme, told});
+		Object.assign(this, {trace, theme, actions});
 		this.canvas = find('tracks');
 		this.scroller = find('rows');
 		this.inner = find('inner');
@@ -49,7 +48,7 @@ class Timeline {
 
 	/* Rows. */
 
-	/* A group for each process, and one for its locks. */
+	/* Make a group of rows for the threads of each process, and a group for its locks. */
 	makeGroups() {
 		const groups = new Map();
 
@@ -74,7 +73,7 @@ class Timeline {
 		return this.trace.facts.foreign || group.pid === 0 ? 'Threads' :
 			`${main ? main.name.replace(/ \d+$/, '') : 'Process'} · pid ${group.pid}`;
 	}
-	/* Rows are higher where there is room. */
+	/* Compute the height of the rows: they are higher if there is room. */
 	measureRows() {
 		const open = this.groups.filter(group => !this.closed.has(group.key)).flatMap(group => group.rows);
 		const lanes = row => [row.events.length > 0 ? EVENT_LANE : 0, row.spans.length > 0 ? STATE_LANE : 0];
@@ -87,7 +86,7 @@ class Timeline {
 			row.height = row.lane + row.state + 2 * PADDING;
 		}
 	}
-	/* Where each row is, from the top; its labels beside it. */
+	/* Place the rows from the top, and make the labels beside them. */
 	layOut() {
 		let y = AXIS_HEIGHT;
 
@@ -141,7 +140,7 @@ class Timeline {
 			this.scroller.scrollTop = line.y - AXIS_HEIGHT - visible / 2 + line.height;
 	}
 
-	/* Time and place. */
+	/* Time and x. */
 
 	get scale() {
 		return this.width / (this.view.end - this.view.begin);
@@ -153,7 +152,7 @@ class Timeline {
 		return this.view.begin + x / this.scale;
 	}
 
-	/* Show [begin, end), as far as there is something. */
+	/* Show [begin, end), as far as it is within the trace. */
 	show(begin, end, isSmooth) {
 		const widest = this.full.end - this.full.begin;
 		const span = Math.min(Math.max(end - begin, SPAN_LEAST_NS), widest);
@@ -170,7 +169,7 @@ class Timeline {
 			this.origin = {...this.view, since: performance.now()};
 		}
 		this.dirty();
-		this.told.view();
+		this.actions.view();
 	}
 	zoom(factor, x = this.width / 2, isSmooth = false) {
 		const from = isSmooth && this.origin ? this.target : this.view;
@@ -187,7 +186,7 @@ class Timeline {
 	reset() {
 		this.show(this.full.begin, this.full.end, true);
 	}
-	/* Bring a time to the middle, unless it can be seen well. */
+	/* Center a time, unless it is already well visible. */
 	reveal(time) {
 		const from = this.origin ? this.target : this.view;
 		const span = from.end - from.begin;
@@ -269,7 +268,7 @@ class Timeline {
 		this.paint.fillStyle = color;
 		this.paint.fillRect(x, y, width, height);
 	}
-	/* There is no trace before its begin, and none behind its end. */
+	/* Shade the time before the trace begins and after it ends. */
 	drawOutside() {
 		const begin = this.x(this.trace.begin), end = this.x(this.trace.end);
 
@@ -299,7 +298,7 @@ class Timeline {
 		if (row.lane > 0)
 			this.drawEvents(row, y + PADDING, row.lane - 4);
 	}
-	/* Spans that are less than a pixel wide are drawn as one, as many as there are in it. */
+	/* Spans that are narrower than a pixel share that pixel. */
 	drawSpans(list, y, height, color, textColor, textOf) {
 		const {begin, end} = this.view;
 		let k = lowerBound(at => list[at].begin, begin, 0, list.length);
@@ -323,7 +322,7 @@ class Timeline {
 			}
 		}
 	}
-	/* Text that is cut where it has no room; what begins to the left of the window is moved into it. */
+	/* Draw a text.  It is shortened to its room, and moved right if it begins left of the view. */
 	put(text, x, y, room, color) {
 		const from = Math.max(x, 4);
 		const space = room - (from - x);
@@ -338,8 +337,8 @@ class Timeline {
 		this.paint.fillText(text, from, y + 0.5);
 	}
 
-	/* The pixels that have events of this list: told(x, from, to) for places [from, to) of the list. */
-	eachPixel(list, told) {
+	/* Call visit(x, from, to) for each pixel with events: those at [from, to) of the list. */
+	eachPixel(list, visit) {
 		const {seek} = this.trace;
 		const at = k => seek[list[k]];
 		const end = lowerBound(at, this.view.end, 0, list.length);
@@ -349,11 +348,11 @@ class Timeline {
 			const x = Math.floor(this.x(at(from)));
 			const to = Math.max(from + 1, gallop(at, this.time(x + 1), from, end));
 
-			told(x, from, to);
+			visit(x, from, to);
 			from = to;
 		}
 	}
-	/* Of a search, what it did not find is faint. */
+	/* During a search, events that are no hits are faint. */
 	drawEvents(row, y, height) {
 		this.paint.globalAlpha = this.hits ? 0.22 : 1;
 		this.drawList(row.events, y, height, false);
@@ -370,7 +369,7 @@ class Timeline {
 			const after = k + 1 < pixels.length ? pixels[k + 1][0] - x : Infinity;
 			const room = this.hits && !isHit ? 0 : Math.min(after - 16, this.width - x - 10);
 
-			/* Where they are close together it is a cap, so that they can still be seen. */
+			/* Hits that are close together have only a short mark, so that the events stay visible. */
 			if (isHit)
 				this.fill(this.theme.hit, x - 1, y - 2, 3, before >= 4 || after >= 4 ? height + 4 : 5);
 			if (to - from === 1 && before >= ROOM_FOR_MARK && after >= ROOM_FOR_MARK)
@@ -379,7 +378,7 @@ class Timeline {
 				this.drawTick(list, x, from, to, y, height, after > 3 && !isHit ? 2 : 1);
 		});
 	}
-	/* An event that stands alone: a diamond, and its name if there is room. */
+	/* A single event: a diamond, and its name if there is room. */
 	drawMark(i, y, height, room) {
 		const type = this.trace.type(i);
 		const x = this.x(this.trace.seek[i]), middle = y + height / 2;
@@ -397,7 +396,7 @@ class Timeline {
 		this.paint.lineTo(x - size, y);
 		this.paint.fill();
 	}
-	/* Several in a pixel or beside each other: the more, the higher, and of each colour as much as there is. */
+	/* Events that are close together: a bar.  Its height grows with their number; each colour has its share. */
 	drawTick(list, x, from, to, y, height, width) {
 		const size = height * Math.min(0.6 + 0.1 * Math.log2(to - from), 1);
 		let bottom = y + height;
@@ -414,7 +413,7 @@ class Timeline {
 		});
 	}
 
-	/* Where events were lost, over all rows. */
+	/* The times at which events were lost, over all rows. */
 	drawGaps() {
 		const {gaps} = this.trace;
 		let k = lowerBound(at => gaps[at].begin, this.view.begin, 0, gaps.length);
@@ -515,7 +514,7 @@ class Timeline {
 		this.paint.globalAlpha = 1;
 		this.span(x, x + width, brief(width / this.scale), this.theme.accent);
 	}
-	/* A length, between two places, in the axis. */
+	/* Mark a duration in the axis, between two x positions. */
 	span(from, to, text, color) {
 		const width = this.paint.measureText(text).width + 12;
 		const middle = Math.min(Math.max((from + to - width) / 2, 0), this.width - width);
@@ -523,7 +522,7 @@ class Timeline {
 		this.fill(color, from, AXIS_HEIGHT - 3, Math.max(to - from, 1), 3);
 		this.flag(text, middle, width, color, this.theme.page);
 	}
-	/* How far the selected event is from the mark. */
+	/* The time between the mark and the selected event. */
 	drawMeasure() {
 		const {trace, selection, mark} = this;
 
@@ -535,14 +534,14 @@ class Timeline {
 	}
 }
 
-/* In a bar; its colour says that it is a wait. */
+/* The text in the bar of a wait.  "waits for" is left out: the colour shows it. */
 function waitText(span) {
 	const what = span.name.replace(/^waits for /, '');
 
 	return span.holder ? `${what}, held by ${span.holder}` : what;
 }
 
-/* What a span is, in words. */
+/* A title that describes the span. */
 function spanTitle(span) {
 	switch (span.kind) {
 	case KIND.WAIT:
@@ -558,7 +557,7 @@ function spanTitle(span) {
 	}
 }
 
-/* A canvas of this size, in pixels of the page; it has as many as the screen has. */
+/* Set the size of a canvas, in pixels of the page.  Its bitmap has the resolution of the screen. */
 function fit(canvas, width, height) {
 	const ratio = devicePixelRatio || 1;
 

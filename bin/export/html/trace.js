@@ -3,44 +3,44 @@
 /*
  * The page of txtrace export --to html.
  *
- *	page.html	what stands where; txtrace puts the rest in
- *	page.css	how it looks, on a light and on a dark screen
- *	trace.js	the trace: read from the page, and asked by everything below
+ *	page.html	the elements; txtrace inserts the rest
+ *	page.css	the style, for a light and for a dark screen
+ *	trace.js	the trace: reads it from the page for the scripts below
  *	query.js	the language of the search box
  *	draw.js		times and colours
  *	timeline.js	the axis and the rows
- *	overview.js	the whole trace above them
- *	mouse.js	the mouse on both
- *	panels.js	the table of events, the statistics, and what is known of a selection
- *	page.js		the whole: selection, search, keys, and the place in the address
+ *	overview.js	the whole trace, above the timeline
+ *	mouse.js	the mouse on the timeline and on the overview
+ *	panels.js	the table of events, the statistics, and the details of the selection
+ *	page.js		the page as a whole: selection, search, keys, and the view in the address
  *
- * Between the elements of the page, txtrace writes what it read:
+ * txtrace writes the trace into these elements of the page:
  *
- *	script.events	blocks of records, one an event, in the order of the file
- *	script.spans	the same of what lasts: waits, interrupts, locks held, events lost, who runs
- *	#facts		JSON: the file, and the names that the records have by number
+ *	script.events	blocks of records, one for each event, in the order of the file
+ *	script.spans	blocks of records, one for each span: a wait, interrupt, hold, loss, or CPU slice
+ *	#facts		JSON: the file, and the names; the records hold numbers of names
  *
- * Blocks are base64; their numbers are LEB128 (bin/export/pack.h).  An event is
+ * Blocks are base64, and their numbers are LEB128 (bin/export/pack.h).  The record of an event holds
  *
  *	time		ns after the event before, signed
- *	number		in the file, likewise
- *	who		of facts.whos: [context, pid, priority, thread]
- *	site		of facts.sites: [type, address]; the first of a type has name and labels behind that
+ *	number		in the file, as the difference to the event before
+ *	origin		index in facts.origins: [context, pid, priority, thread]
+ *	site		index in facts.sites: [type, address]; the first site of a type also has name and labels
  *	CPU
- *	size		of the data << 2 | is text << 1 | was cut when it was recorded
- *	data		the first 64 bytes, in groups of eight: a byte that tells which differ from the event before
- *			with this site, and those that do
+ *	size		of the data << 2 | is text << 1 | was truncated when it was recorded
+ *	data		the first 64 bytes, in groups of eight: a bit mask of the bytes that differ from the last
+ *			event with this site, then these bytes
  *
- * and a span is
+ * The record of a span holds
  *
  *	kind		see KIND
  *	context		of the thread, or the lock's handle
  *	pid		signed
- *	begin		ns after that of the span before, signed
+ *	begin		ns after the begin of the span before, signed
  *	length		in ns
- *	name, holder	of facts.names
+ *	name, holder	indexes in facts.names
  *
- * Times are ns after the first event of the file: a double has them exactly for the first hundred days.
+ * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
  */
 
 const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4};
@@ -48,7 +48,7 @@ const KEPT_BYTES = 64;
 const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 const INTERRUPT = 0xFFFFFFFF, INITIALIZE = 0xF0F0F0F0;
 
-/* Numbers of a block. */
+/* Reads the numbers of a block. */
 class Reader {
 	constructor(element) {
 		const text = element.textContent;
@@ -82,7 +82,7 @@ class Reader {
 	}
 }
 
-/* Numbers of which it is not known how many come. */
+/* An array of numbers that grows. */
 class Growing {
 	constructor(type) {
 		this.array = new type(1024);
@@ -105,7 +105,7 @@ class Growing {
 	}
 }
 
-/* The first place in [from, to) where at(place) >= value, for numbers that do not fall. */
+/* Return the first place in [from, to) where at(place) >= value, or to.  at() never falls. */
 function lowerBound(at, value, from, to) {
 	while (from < to) {
 		const middle = (from + to) >>> 1;
@@ -118,7 +118,7 @@ function lowerBound(at, value, from, to) {
 	return from;
 }
 
-/* The same, near from: doubles its steps, so that it costs the logarithm of how far it gets. */
+/* The same, but fast if the place is near from: the steps double. */
 function gallop(at, value, from, to) {
 	let step = 1;
 
@@ -127,7 +127,7 @@ function gallop(at, value, from, to) {
 	return lowerBound(at, value, from, Math.min(from + step, to));
 }
 
-/* Order by what is read: "thread 2" before "thread 10". */
+/* Compare numbers in names as numbers: "thread 2" is before "thread 10". */
 const byName = new Intl.Collator('en', {numeric: true}).compare;
 
 class Trace {
@@ -138,7 +138,7 @@ class Trace {
 		this.begin = 0;
 		this.time = new Float64Array(this.n);
 		this.number = new Float64Array(this.n);
-		this.who = new Uint32Array(this.n);
+		this.origin = new Uint32Array(this.n);
 		this.site = new Uint32Array(this.n);
 		this.cpu = new Uint16Array(this.n);
 		this.size = new Uint32Array(this.n);
@@ -153,7 +153,7 @@ class Trace {
 			([handle, name, type, pid, tid]) => [handle, {handle, name, type, pid, tid}]));
 	}
 
-	/* Types, from the sites: a name, and what is called how of the words. */
+	/* Make the types from the sites: name, and labels of the words. */
 	nameTypes() {
 		this.types = [];
 		const known = new Map();
@@ -170,7 +170,7 @@ class Trace {
 		});
 	}
 
-	/* Words that have a label; without _ptr, if they are handles of objects that are known. */
+	/* The words with a label.  A word with the handle of a known object has the short label, without _ptr. */
 	wordsOf(labels) {
 		return labels.map(([label, isObject], k) => ({label, short: label.replace(/_ptr$/, ''), isObject, offset: 4 * k}))
 			.filter(({label}) => label !== '');
@@ -178,8 +178,8 @@ class Trace {
 
 	/* Reading. */
 
-	/* Blocks of the page, one after the other; the browser draws between them. */
-	async read(told) {
+	/* Read the blocks.  Between them, call progress(share read) and let the browser draw. */
+	async read(progress) {
 		const blocks = [...document.querySelectorAll('script.events')];
 		const spans = [...document.querySelectorAll('script.spans')];
 		const last = {time: 0, number: 0, data: this.facts.sites.map(() => new Uint8Array(KEPT_BYTES))};
@@ -187,7 +187,7 @@ class Trace {
 		for (const [i, block] of blocks.entries()) {
 			this.readEvents(new Reader(block), last);
 			if (i % 4 === 3) {
-				told(this.nrRead / this.n);
+				progress(this.nrRead / this.n);
 				await new Promise(go => setTimeout(go));
 			}
 		}
@@ -208,7 +208,7 @@ class Trace {
 
 			this.time[i] = last.time += reader.signed();
 			this.number[i] = last.number += reader.number();
-			this.who[i] = reader.number();
+			this.origin[i] = reader.number();
 			this.site[i] = reader.number();
 			this.cpu[i] = reader.number();
 			const size = reader.number();
@@ -235,7 +235,7 @@ class Trace {
 			this.pool.array[this.pool.length++] = last[at];
 	}
 
-	/* OVERFLOW may be older than what stands before it; what is searched must not fall. */
+	/* OVERFLOW may carry an earlier time than the event before it.  Searches use seek[], which never falls. */
 	makeSeek() {
 		let most = -Infinity, falls = false;
 
@@ -275,18 +275,18 @@ class Trace {
 		return object ? object.name : hex(context, 8);
 	}
 
-	/* A row for each thread that has events; those of a row are found by counting. */
+	/* Make a row for each thread with events, and find the events of each row and of each type. */
 	makeRows() {
 		this.rows = [];
 		this.rowOf = new Map();
-		this.whoRow = this.facts.whos.map(([context, pid]) => this.row('thread', context, pid));
-		const places = this.whoRow.map(row => this.rows.indexOf(row));
+		this.originRow = this.facts.origins.map(([context, pid]) => this.row('thread', context, pid));
+		const places = this.originRow.map(row => this.rows.indexOf(row));
 
 		this.eventRow = new Uint32Array(this.n);
 		const counts = new Uint32Array(this.rows.length);
 
 		for (let i = 0; i < this.n; i++)
-			counts[this.eventRow[i] = places[this.who[i]]]++;
+			counts[this.eventRow[i] = places[this.origin[i]]]++;
 		this.split(this.rows, counts, i => this.eventRow[i]);
 		const typeCounts = new Uint32Array(this.types.length);
 
@@ -295,13 +295,13 @@ class Trace {
 		this.split(this.types, typeCounts, i => this.type(i));
 	}
 
-	/* Rows that are threads, and not what a CPU does beside them. */
+	/* The rows of threads, without interrupts, initialization and "no thread". */
 	threads() {
 		return this.rows.filter(row => row.kind === 'thread' &&
 			row.context !== INTERRUPT && row.context !== INITIALIZE && row.context !== 0);
 	}
 
-	/* Give each of these the list of its events. */
+	/* Give each member of the list its events.  counts: their numbers; which(i): the member for event i. */
 	split(list, counts, which) {
 		list.forEach((one, k) => {
 			one.events = new Uint32Array(counts[k]);
@@ -363,7 +363,7 @@ class Trace {
 		}
 	}
 
-	/* By process; there what is no thread, then threads, then locks. */
+	/* Sort by process.  In a process: interrupts and initialization, threads, "no thread", locks. */
 	sortRows() {
 		const rank = row => row.kind === 'lock' ? 3 : row.context === INTERRUPT || row.context === INITIALIZE ? 0 :
 			row.context === 0 ? 2 : 1;
@@ -380,7 +380,7 @@ class Trace {
 		this.waits.sort((a, b) => a.begin - b.begin);
 	}
 
-	/* What is known of an event. */
+	/* Facts of an event. */
 
 	type(i) {
 		return this.siteType[this.site[i]];
@@ -392,7 +392,7 @@ class Trace {
 		return this.rows[this.eventRow[i]];
 	}
 	threadName(i) {
-		return this.facts.whos[this.who[i]][3];
+		return this.facts.origins[this.origin[i]][3];
 	}
 	keptSize(i) {
 		return Math.min(this.size[i], KEPT_BYTES);
@@ -406,7 +406,7 @@ class Trace {
 	data(i) {
 		return this.pool.array.subarray(this.dataAt[i], this.dataAt[i] + this.keptSize(i));
 	}
-	/* Bytes of the data as a number, or null if there are not so many. */
+	/* Return bytes of the data as a number, or null if the data is too short. */
 	value(i, bytes, offset, isSigned) {
 		if (offset + bytes > this.keptSize(i))
 			return null;
@@ -425,7 +425,7 @@ class Trace {
 		}
 	}
 
-	/* The information words of one of ThreadX's events; null: it has none. */
+	/* The information words of a ThreadX event; null or undefined: it has none. */
 	words(i) {
 		const {words} = this.typeOf(i);
 
@@ -469,7 +469,7 @@ class Trace {
 		return this.size[i] > 32 ? `${digits} ... ${this.size[i]} bytes` : digits;
 	}
 
-	/* The neighbour of an event in a list that has it; or undefined. */
+	/* The neighbour of an event in a list that contains it, or undefined. */
 	neighbour(list, i, step) {
 		return list[lowerBound(k => list[k], i, 0, list.length) + step];
 	}
@@ -477,7 +477,7 @@ class Trace {
 		return this.neighbour(this.rowOfEvent(i).events, i, -1);
 	}
 
-	/* The event of a list that is nearest to a time; undefined if it is empty. */
+	/* The event of a list that is nearest to a time; undefined if the list is empty. */
 	nearest(list, time) {
 		const k = lowerBound(at => this.seek[list[at]], time, 0, list.length);
 		const before = list[k - 1], after = list[k];
@@ -486,7 +486,7 @@ class Trace {
 			return before ?? after;
 		return time - this.seek[before] <= this.seek[after] - time ? before : after;
 	}
-	/* The first event of all at a time or behind it. */
+	/* The first of all events at this time or later; the last event if there is none. */
 	firstAt(time) {
 		return Math.min(lowerBound(at => this.seek[at], time, 0, this.n), this.n - 1);
 	}
