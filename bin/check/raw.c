@@ -234,7 +234,8 @@ bool raw_open(struct raw_file *file, const char *path)
 	if (S_ISDIR(status.st_mode))
 		message("%s is a directory", path);
 	else if (!S_ISREG(status.st_mode))
-		message("%s is not a regular file", path);
+		message("%s is not a file that can be read at any offset",
+			path);
 	else if (status.st_size == 0)
 		message("%s is empty", path);
 	else if (take_id(file) || (take_text(file) && take_id(file)))

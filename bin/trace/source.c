@@ -83,7 +83,8 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 	if (S_ISDIR(status->st_mode))
 		message("%s is a directory", path);
 	else if (!S_ISREG(status->st_mode))
-		message("%s is not a regular file", path);
+		message("%s is not a file that can be read at any offset",
+			path);
 	else if (status->st_size == 0)
 		message("%s is empty", path);
 	else if (error == EINVAL && tick_ns > 0)
