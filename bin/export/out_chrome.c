@@ -205,7 +205,7 @@ static void put_event(struct export *export, const struct event *event)
 	timeline_event(chrome->timeline, event);
 	if (!chrome->has_warned && text_offset(&export->text) > LARGE_BYTES) {
 		chrome->has_warned = true;
-		message("viewers may not open so much JSON; use --to perfetto, or --from and "
+		message("this is more JSON than viewers can open; use --to perfetto, or --from and "
 			"--until");
 	}
 }
