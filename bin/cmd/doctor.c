@@ -348,8 +348,9 @@ static void put_result(struct diagnosis *diagnosis)
 static bool needs_library(const struct elffile *elf)
 {
 	const char *needed;
+	size_t i = 0;
 
-	for (size_t i = 0; (needed = elffile_needed(elf, i)); i++)
+	while ((needed = elffile_next_needed(elf, &i)))
 		if (strncmp(needed, "libposixtrace.so", strlen("libposixtrace.so")) == 0)
 			return true;
 	return false;

@@ -141,8 +141,9 @@ static bool is_of_other_c_library(const char *loader)
 static void find_sanitizer(struct preload_program *program)
 {
 	const char *needed;
+	size_t i = 0;
 
-	for (size_t i = 0; (needed = elffile_needed(&program->elf, i)); i++)
+	while ((needed = elffile_next_needed(&program->elf, &i)))
 		if (strncmp(needed, "libasan.so", strlen("libasan.so")) == 0 ||
 		    strncmp(needed, "libclang_rt.asan", strlen("libclang_rt.asan")) == 0)
 			snprintf(program->sanitizer, sizeof(program->sanitizer), "%s", needed);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,18 @@
 #include <unistd.h>
 
 #define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
+
+/*
+ * libelf copies what it reads.  A sparse file can be longer than the memory, and a header can name the same bytes
+ * again and again, so what is longer than in any real file is not read.
+ */
+#define PART_MAX (64 << 20)
+#define ANNOTATIONS_MAX (1 << 20) /* all segments together */
+
+static Elf_Data *read_part(Elf *elf, uint64_t offset, uint64_t size, uint64_t most, Elf_Type type)
+{
+	return size <= most ? elf_getdata_rawchunk(elf, (int64_t)offset, size, type) : NULL;
+}
 
 /* Opening. */
 
@@ -32,7 +45,7 @@ static const char *read_interpreter(Elf *elf)
 
 	if (!find_segment(elf, PT_INTERP, &segment))
 		return NULL;
-	data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz, ELF_T_BYTE);
+	data = read_part(elf, segment.p_offset, segment.p_filesz, PATH_MAX, ELF_T_BYTE); /* as Linux */
 	return data && data->d_size > 0 && memchr(data->d_buf, '\0', data->d_size) ? data->d_buf :
 										     NULL;
 }
@@ -47,9 +60,8 @@ static Elf_Data *read_loaded(Elf *elf, GElf_Addr address, size_t size)
 	for (size_t i = 0; i < nr && gelf_getphdr(elf, (int)i, &segment); i++)
 		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
 		    address - segment.p_vaddr < segment.p_filesz)
-			return elf_getdata_rawchunk(
-				elf, (int64_t)(segment.p_offset + (address - segment.p_vaddr)),
-				size, ELF_T_BYTE);
+			return read_part(elf, segment.p_offset + (address - segment.p_vaddr), size,
+					 PART_MAX, ELF_T_BYTE);
 	return NULL;
 }
 
@@ -63,8 +75,8 @@ static void read_dynamic(struct elffile *file)
 
 	if (!find_segment(file->elf, PT_DYNAMIC, &segment))
 		return;
-	file->dynamic = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset, segment.p_filesz,
-					     ELF_T_DYN);
+	file->dynamic =
+		read_part(file->elf, segment.p_offset, segment.p_filesz, PART_MAX, ELF_T_DYN);
 	for (int i = 0; file->dynamic && gelf_getdyn(file->dynamic, i, &entry); i++) {
 		if (entry.d_tag == DT_NULL)
 			break;
@@ -76,6 +88,13 @@ static void read_dynamic(struct elffile *file)
 	file->dynamic_names = read_loaded(file->elf, names, size);
 }
 
+static bool is_short(Elf_Scn *section)
+{
+	GElf_Shdr header;
+
+	return section && gelf_getshdr(section, &header) && header.sh_size <= PART_MAX;
+}
+
 static void read_symbols(struct elffile *file)
 {
 	Elf_Scn *section = NULL;
@@ -83,7 +102,8 @@ static void read_symbols(struct elffile *file)
 
 	while ((section = elf_nextscn(file->elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) {
-			file->symbols = elf_getdata(section, NULL);
+			if (is_short(section) && is_short(elf_getscn(file->elf, header.sh_link)))
+				file->symbols = elf_getdata(section, NULL);
 			file->symbol_names = header.sh_link;
 			return;
 		}
@@ -152,15 +172,17 @@ static const char *string_at(const Elf_Data *data, uint64_t offset)
 	return bytes + offset;
 }
 
-const char *elffile_needed(const struct elffile *file, size_t i)
+const char *elffile_next_needed(const struct elffile *file, size_t *i)
 {
 	GElf_Dyn entry;
 
 	if (!file->dynamic || !file->dynamic_names)
 		return NULL;
-	for (int at = 0; gelf_getdyn(file->dynamic, at, &entry) && entry.d_tag != DT_NULL; at++)
-		if (entry.d_tag == DT_NEEDED && i-- == 0)
+	while (gelf_getdyn(file->dynamic, (int)*i, &entry) && entry.d_tag != DT_NULL) {
+		(*i)++;
+		if (entry.d_tag == DT_NEEDED)
 			return string_at(file->dynamic_names, entry.d_un.d_val);
+	}
 	return NULL;
 }
 
@@ -185,7 +207,7 @@ const void *elffile_section(const struct elffile *file, const char *name, size_t
 	Elf_Data *data;
 	size_t names;
 
-	if (elf_getshdrstrndx(file->elf, &names) != 0)
+	if (elf_getshdrstrndx(file->elf, &names) != 0 || !is_short(elf_getscn(file->elf, names)))
 		return NULL;
 	while ((section = elf_nextscn(file->elf, section))) {
 		const char *own = gelf_getshdr(section, &header) ?
@@ -194,7 +216,7 @@ const void *elffile_section(const struct elffile *file, const char *name, size_t
 
 		if (!own || strcmp(own, name) != 0)
 			continue;
-		data = elf_rawdata(section, NULL);
+		data = is_short(section) ? elf_rawdata(section, NULL) : NULL;
 		*size = data ? data->d_size : 0;
 		return data ? data->d_buf : NULL;
 	}
@@ -223,20 +245,23 @@ static bool find_build_id(Elf_Data *annotations, char *hex, size_t size)
 
 void elffile_build_id(const struct elffile *file, char *hex, size_t size)
 {
+	uint64_t most = ANNOTATIONS_MAX;
 	GElf_Phdr segment;
 	size_t nr = 0;
 
 	elf_getphdrnum(file->elf, &nr);
 	for (size_t i = 0; i < nr && gelf_getphdr(file->elf, (int)i, &segment); i++) {
-		Elf_Data *annotations =
-			segment.p_type == PT_NOTE ?
-				elf_getdata_rawchunk(
-					file->elf, (int64_t)segment.p_offset, segment.p_filesz,
-					segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR) :
-				NULL;
+		Elf_Data *annotations;
 
-		if (annotations && find_build_id(annotations, hex, size))
+		if (segment.p_type != PT_NOTE)
+			continue;
+		annotations = read_part(file->elf, segment.p_offset, segment.p_filesz, most,
+					segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		if (!annotations)
+			continue;
+		if (find_build_id(annotations, hex, size))
 			return;
+		most -= segment.p_filesz;
 	}
 	snprintf(hex, size, "-");
 }

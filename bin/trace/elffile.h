@@ -16,7 +16,7 @@ struct elffile {
 	bool is_fixed;		 /* loaded at the addresses in the file */
 	const char *interpreter; /* path of the loader; NULL: the file is static */
 
-	/* What elffile_needed() and elffile_next_symbol() read; NULL: the file has none. */
+	/* What elffile_next_needed() and elffile_next_symbol() read; NULL: the file has none. */
 	Elf_Data *dynamic, *dynamic_names, *symbols;
 	size_t symbol_names; /* section with the names of the symbols */
 };
@@ -30,8 +30,8 @@ struct elffile_symbol {
 bool elffile_open(struct elffile *file, const char *path);
 void elffile_close(struct elffile *file);
 
-/* The name of the i-th library that the file needs; NULL: it needs fewer. */
-const char *elffile_needed(const struct elffile *file, size_t i);
+/* The next library that the file needs, from the *i-th dynamic entry on.  NULL: there are no more. */
+const char *elffile_next_needed(const struct elffile *file, size_t *i);
 
 /* The next dynamic symbol, from the *i-th on.  False: there are no more. */
 bool elffile_next_symbol(const struct elffile *file, size_t *i, struct elffile_symbol *symbol);

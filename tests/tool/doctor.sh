@@ -226,6 +226,44 @@ chmod +x "$scratch/narrow"
 doctor 1 "$scratch/narrow"
 tells 'kind' '32-bit x86'
 tells 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
+# A sparse file of 400 MiB that is said to be the name of its loader: Linux refuses such a name, and doctor reads none.
+{
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0\1\0\0\0'
+	printf '\0\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+	printf '\0\0\0\0\100\0\70\0\1\0\100\0\0\0\0\0'
+	printf '\3\0\0\0\4\0\0\0\0\20\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+	printf '\0\0\0\0\0\0\0\0\0\0\0\31\0\0\0\0\0\0\0\31\0\0\0\0\1\0\0\0\0\0\0\0'
+} >"$scratch/sparse"
+dd if=/dev/null of="$scratch/sparse" bs=1048576 seek=401 2>/dev/null
+chmod +x "$scratch/sparse"
+doctor 1 "$scratch/sparse"
+tells 'kind' '64-bit x86-64'
+tells 'loader' 'none'
+rm -f "$scratch/sparse"
+# A program that needs 262144 libraries: each entry is read once.
+{
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0\1\0\0\0'
+	printf '\0\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+	printf '\0\0\0\0\100\0\70\0\2\0\100\0\0\0\0\0'
+	# PT_LOAD: the whole file.  PT_DYNAMIC: 262148 entries at 176.
+	printf '\1\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+	printf '\0\0\0\0\0\0\0\0\0\1\100\0\0\0\0\0\0\1\100\0\0\0\0\0\10\0\0\0\0\0\0\0'
+	printf '\2\0\0\0\4\0\0\0\260\0\0\0\0\0\0\0\260\0\0\0\0\0\0\0'
+	printf '\260\0\0\0\0\0\0\0\40\0\100\0\0\0\0\0\40\0\100\0\0\0\0\0\10\0\0\0\0\0\0\0'
+	# DT_STRTAB is the ELF magic, DT_STRSZ 8: "ELF\2\1\1" and a 0.
+	printf '\5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\12\0\0\0\0\0\0\0\10\0\0\0\0\0\0\0'
+	printf '\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0' >"$scratch/entries"
+	for i in 1 2 3 4 5 6 7 8 9; do
+		cat "$scratch/entries" "$scratch/entries" "$scratch/entries" "$scratch/entries" >"$scratch/more"
+		mv "$scratch/more" "$scratch/entries"
+	done
+	cat "$scratch/entries"
+	head -c 64 /dev/zero
+} >"$scratch/needs"
+chmod +x "$scratch/needs"
+nr_checks=$((nr_checks + 1))
+timeout 30 "$tool" doctor "$scratch/needs" >"$scratch/out" 2>&1
+[ $? -eq 1 ] || complain "doctor of a program that needs many libraries does not end: $(cat "$scratch/out")"
 # Files that are cut anywhere, or have nonsense in their headers, are told something of, and do no harm.
 for size in 20 24 60 64 100 300 1000 5000; do
 	head -c "$size" "$plain" >"$scratch/cut"
