@@ -104,9 +104,9 @@ class Mouse {
 	}
 	click(found, event) {
 		if (found && found.event !== undefined && (event.ctrlKey || event.metaKey))
-			this.timeline.actions.measure(found.event);
+			this.timeline.callbacks.measure(found.event);
 		else if (found)
-			this.timeline.actions.select(found);
+			this.timeline.callbacks.select(found);
 	}
 	leave() {
 		this.timeline.hover = null;

@@ -22,7 +22,7 @@ const SLICE_MS = 12; // search time between two frames
 class Page {
 	constructor(trace) {
 		const find = id => document.getElementById(id);
-		const actions = {
+		const callbacks = {
 			select: selection => this.select(selection), measure: event => this.measure(event),
 			view: () => this.noteView(), query: text => this.setQuery(text), row: row => this.showRow(row),
 			step: (kind, step) => this.step(kind, step), neighbour: (i, kind, step) => this.neighbour(i, kind, step),
@@ -34,12 +34,12 @@ class Page {
 		this.searches = 0;
 		this.noteLater = null;
 		this.theme = new Theme(trace);
-		this.timeline = new Timeline(trace, this.theme, actions);
-		this.table = new EventTable(trace, this.theme, actions);
-		this.details = new Details(trace, this.theme, actions);
+		this.timeline = new Timeline(trace, this.theme, callbacks);
+		this.table = new EventTable(trace, this.theme, callbacks);
+		this.details = new Details(trace, this.theme, callbacks);
 		this.search = find('search');
 		this.searchState = find('search-state');
-		this.actions = actions;
+		this.callbacks = callbacks;
 		this.makeHeader();
 		this.makeTabs();
 		this.makeHelp();
@@ -75,10 +75,10 @@ class Page {
 	/* Tabs. */
 
 	makeTabs() {
-		const {trace, theme, actions} = this;
+		const {trace, theme, callbacks} = this;
 		this.fill = { // called when a tab is opened for the first time
-			types: () => typeTable(trace, theme, actions).element, threads: () => threadTable(trace, actions).element,
-			waits: () => waitTable(trace, actions).element, gaps: () => gapTable(trace, actions).element,
+			types: () => typeTable(trace, theme, callbacks).element, threads: () => threadTable(trace, callbacks).element,
+			waits: () => waitTable(trace, callbacks).element, gaps: () => gapTable(trace, callbacks).element,
 			file: () => fileFacts(trace),
 		};
 

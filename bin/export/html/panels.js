@@ -6,8 +6,8 @@ const TALLEST = 8000000;	// height that browsers allow for an element, in pixels
 
 /* The table of events.  It has only the visible lines, and makes them again when it is scrolled. */
 class EventTable {
-	constructor(trace, theme, actions) {
-		Object.assign(this, {trace, theme, actions});
+	constructor(trace, theme, callbacks) {
+		Object.assign(this, {trace, theme, callbacks});
 		this.box = document.getElementById('events');
 		this.body = document.getElementById('lines');
 		this.space = document.getElementById('space');
@@ -113,9 +113,9 @@ class EventTable {
 		const line = event.target.closest('.line');
 
 		if (line && (event.ctrlKey || event.metaKey))
-			this.actions.measure(Number(line.dataset.event));
+			this.callbacks.measure(Number(line.dataset.event));
 		else if (line)
-			this.actions.select({event: Number(line.dataset.event)});
+			this.callbacks.select({event: Number(line.dataset.event)});
 	}
 }
 
@@ -197,7 +197,7 @@ function share(part, whole) {
 
 const asTime = ns => `${grouped(seconds(ns))}`;
 
-function typeTable(trace, theme, actions) {
+function typeTable(trace, theme, callbacks) {
 	const types = trace.types.filter(type => type.events.length > 0);
 	const place = new Map(trace.types.map((type, k) => [type, k]));
 
@@ -212,10 +212,10 @@ function typeTable(trace, theme, actions) {
 		['share', type => type.events.length, number => share(number, trace.n)],
 		['first, s', type => trace.time[type.events[0]], asTime],
 		['last, s', type => trace.time[type.events.at(-1)], asTime],
-	], types, type => actions.query(`event:"${type.name}"`), 'There are no events.');
+	], types, type => callbacks.query(`event:"${type.name}"`), 'There are no events.');
 }
 
-function threadTable(trace, actions) {
+function threadTable(trace, callbacks) {
 	const rows = trace.rows.filter(row => row.kind === 'thread');
 	const hasRuns = rows.some(row => row.runTime > 0);
 	const duration = trace.end - trace.begin;
@@ -228,11 +228,11 @@ function threadTable(trace, actions) {
 		...hasRuns ? [['runs', row => row.runTime, brief], ['of the time', row => row.runTime, time => share(time, duration)]] : [],
 		['waits', row => row.nrWaits, grouped],
 		['waited', row => row.waitTime, time => time > 0 ? brief(time) : ''],
-	], rows, row => actions.row(row), 'There are no threads.');
+	], rows, row => callbacks.row(row), 'There are no threads.');
 }
 
 /* The waits of all threads, by the object that they wait for. */
-function waitTable(trace, actions) {
+function waitTable(trace, callbacks) {
 	const byWhat = new Map();
 
 	for (const wait of trace.waits) {
@@ -255,15 +255,15 @@ function waitTable(trace, actions) {
 		['the longest', most, brief],
 		['thread of the longest', one => one.longest.row.name, null, true],
 		['held by', one => one.longest.holder, null, true],
-	], [...byWhat.values()], one => actions.select({span: one.longest}), 'No event records a wait.');
+	], [...byWhat.values()], one => callbacks.select({span: one.longest}), 'No event records a wait.');
 }
 
-function gapTable(trace, actions) {
+function gapTable(trace, callbacks) {
 	return new StatTable([
 		['from, s', gap => gap.begin, asTime],
 		['until, s', gap => gap.end, asTime],
 		['length', gap => gap.end - gap.begin, brief],
-	], trace.gaps, gap => actions.select({span: gap}), 'There is no gap in this trace.', false);
+	], trace.gaps, gap => callbacks.select({span: gap}), 'There is no gap in this trace.', false);
 }
 
 /* Facts of the file. */
@@ -296,8 +296,8 @@ function fileFacts(trace) {
 
 /* Details of the selection. */
 class Details {
-	constructor(trace, theme, actions) {
-		Object.assign(this, {trace, theme, actions});
+	constructor(trace, theme, callbacks) {
+		Object.assign(this, {trace, theme, callbacks});
 		this.box = document.getElementById('details');
 		this.show(null, null);
 	}
@@ -376,8 +376,8 @@ class Details {
 				const button = make('button', '', arrow);
 
 				button.title = `${what} ${kind === 'hit' ? 'hit' : `event of this ${text}`}`;
-				button.disabled = this.actions.neighbour(i, kind, step) === undefined;
-				button.onclick = () => this.actions.step(kind, step);
+				button.disabled = this.callbacks.neighbour(i, kind, step) === undefined;
+				button.onclick = () => this.callbacks.step(kind, step);
 				group.append(button);
 				if (step === -1)
 					group.append(make('span', '', text));
@@ -435,7 +435,7 @@ class Details {
 		const {trace} = this;
 		const first = span.row ? trace.nearest(span.row.events, span.begin) : trace.firstAt(span.begin);
 
-		show.onclick = () => this.actions.zoomTo(span.begin, span.end);
+		show.onclick = () => this.callbacks.zoomTo(span.begin, span.end);
 		const parts = [make('h2', '', spanTitle(span)), this.list([
 			['length', `${asTime(span.end - span.begin)} s`, 'length'],
 			['from', `${asTime(span.begin)} s`], ['until', `${asTime(span.end)} s`],
@@ -446,7 +446,7 @@ class Details {
 		if (first !== undefined) {
 			const event = make('button', 'wide', 'Select its first event');
 
-			event.onclick = () => this.actions.select({event: first});
+			event.onclick = () => this.callbacks.select({event: first});
 			parts.push(event);
 		}
 		return parts;

@@ -15,13 +15,13 @@ const LEAST_TEXT = 20; // pixels that a text needs to be drawn
 
 class Timeline {
 	/*
-	 * actions: select(selection), measure(event) and view() are called when the user does this.  A selection is
+	 * callbacks: select(selection), measure(event) and view() are called when the user does this.  A selection is
 	 * {event}, {span} or null.
 	 */
-	constructor(trace, theme, actions) {
+	constructor(trace, theme, callbacks) {
 		const find = id => document.getElementById(id);
 
-		Object.assign(this, {trace, theme, actions});
+		Object.assign(this, {trace, theme, callbacks});
 		this.canvas = find('tracks');
 		this.scroller = find('rows');
 		this.inner = find('inner');
@@ -169,7 +169,7 @@ class Timeline {
 			this.origin = {...this.view, since: performance.now()};
 		}
 		this.dirty();
-		this.actions.view();
+		this.callbacks.view();
 	}
 	zoom(factor, x = this.width / 2, isSmooth = false) {
 		const from = isSmooth && this.origin ? this.target : this.view;
