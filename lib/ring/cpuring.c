@@ -36,10 +36,10 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 	       "the sequence below");
 
 /*
- * Take any number of slots.  If a slot is held, the request becomes: reserve up to and including it, and make the slots
- * before it void.  The same sequence does that.  A second sequence would need another check: the slot may have become
- * free since, and hold only a leftover claim.  Without that check, the leftover claim would hold the slot until its
- * owner exits.
+ * Take any number of slots.  If another thread holds a slot, the same sequence changes the request: it reserves the
+ * slots up to and including the held slot, and makes the slots before it void.  A second sequence would need another
+ * check, because the held slot may have become free, with only a leftover claim in it.  Without that check, the
+ * leftover claim would hold the slot until its owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at)
@@ -65,7 +65,7 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 		/* Put the counter into one register, which frees the other. */
 		PX_STEP "shlq $32, %%rdx\n\t"
 		"orq %%rdx, %%rax\n\t"
-		/* Are the slots free? */
+		/* Check that the slots are free. */
 		"xorl %k[slot], %k[slot]\n"
 		"70:\n\t"
 		"cmpq %[request], %[slot]\n\t"

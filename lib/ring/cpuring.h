@@ -42,7 +42,7 @@
 struct rseq;
 #endif
 
-/* The rseq area that the C library has registered for the calling thread; NULL: none. */
+/* Return the rseq area that the C library has registered for the calling thread, or NULL. */
 PX_INLINE struct rseq *px_cpu_area(void)
 {
 #if PX_HAS_CPURINGS
@@ -58,7 +58,7 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * The same, and make sure that the kernel watches it, also in a child of vfork() and in the children of that child.
+ * Return the same area, and make sure that the kernel watches it: also in a child of vfork(), and in its children.
  * Async-signal-safe; keeps errno.  Makes a system call.
  */
 struct rseq *px_cpu_area_ensure(void);
@@ -97,13 +97,14 @@ enum px_outcome {
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation);
 
-/* Take one slot in the usual case.  False: the case is another one, and nothing was done. */
+/* Take one slot in the usual case.  In any other case, return false and do nothing. */
 PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu, uint64_t limit,
 				   uint32_t tid, struct px_reservation *reservation);
 
 /*
- * The values of head - tail for which the sequence stops: `width` values from `least` on, unsigned.  A bounded ring has
- * no room then.  In a ring that loops, the record at tail is about to be overwritten, and C4 must be done first.
+ * The values of head - tail for which the sequence stops: `width` values from `least` on, unsigned.  At these values a
+ * bounded ring has no room.  In a ring that loops, the record at tail is about to be overwritten, so the writer must
+ * save its counter first (C4).
  */
 struct px_bound {
 	uint64_t least, width;
@@ -126,11 +127,12 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 #endif
 
 /*
- * The sequence is between labels 1 and 2.  At label 4 the kernel resumes a thread that was disturbed in it.  The
- * counter is read first: no other thread can reserve before the sequence ends, so along the ring counters do not fall
- * (R2), and the instructions after it need not wait for it.  A fence orders it after earlier loads, as in clock.h.
+ * The sequence is between labels 1 and 2.  If a thread was disturbed in the sequence, the kernel resumes it at label 4.
+ * The sequence reads the counter first: no other thread can reserve before the sequence ends, so along the ring
+ * counters do not fall (R2), and the later instructions need not wait for the counter.  A fence orders the read of the
+ * counter after earlier loads, as in clock.h.
  *
- * rdx:rax holds the counter from the begin on, unless the code between these macros moves it.
+ * rdx:rax holds the counter from the beginning on, unless the code between these macros moves it.
  */
 /* clang-format off */
 #define PX_SEQUENCE_BEGIN                                                                          \
@@ -150,7 +152,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	"jne 5f\n\t"                                                                               \
 	PX_STEP "movq %c[head_at](%[control]), %[head]\n\t"
 
-/* Store head, which completes the sequence.  After that come the exits of a sequence that was not completed. */
+/* Store head, which completes the sequence.  The code after the store handles a sequence that was not completed. */
 #define PX_SEQUENCE_END(head)                                                                      \
 	PX_STEP "movq " head ", %c[head_at](%[control])\n"                                         \
 	"2:\n\t"                                                                                   \

@@ -29,7 +29,7 @@ static void copy_entry(const struct px_ring *ring, uint64_t position, struct px_
 		to[i] = px_read_once(from + i);
 }
 
-/* Copy the record at position.  False if it was overwritten during the copy, or would end after head: no record. */
+/* Copy the record at position.  Return false if it was overwritten during the copy, or would end after head. */
 static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t head, uint64_t word,
 			struct harvest *harvest, uint32_t *nr_slots)
 {
@@ -92,7 +92,7 @@ static void find_contexts(struct harvest *harvest)
 	harvest->nr_contexts = n;
 }
 
-/* The threads of the events.  A thread that has left the thread table has no name. */
+/* Collect the threads of the events.  A thread that has left the thread table has no name. */
 static void take_threads(const struct px_threads *objects, struct harvest *harvest)
 {
 	for (uint32_t i = 0; i < harvest->nr_contexts; i++) {
@@ -126,7 +126,7 @@ static void take_types(const struct px_typelist *list, struct harvest *harvest)
 	}
 }
 
-/* The shortest tick, not below the stream's own, on which no pause is longer than LONGEST_GAP. */
+/* Return the shift of the shortest tick with which every pause is at most LONGEST_GAP ticks; at least `shift`. */
 static unsigned int choose_shift(const struct harvest *harvest, unsigned int shift)
 {
 	uint64_t longest = 0;

@@ -6,7 +6,7 @@
 _Static_assert(PX_RECORD_MORE_BYTES == sizeof(struct px_slot) - sizeof(uint64_t) + 16,
 	       "a further slot holds all but its word, and the info words of its entry");
 
-/* Where the data words of a further slot are: two in the entry, five in the slot. */
+/* Return the address of data word i of a further slot: two words are in the entry, five in the slot. */
 static uint64_t *more_word(const struct px_ring *ring, uint64_t position, size_t i)
 {
 	if (i < 2)
@@ -39,7 +39,7 @@ void px_record_write_more(const struct px_ring *ring, const struct px_reservatio
 	PX_TESTPOINT("record.write.more");
 }
 
-/* True if all further slots belong to the record with this word. */
+/* Return true if all further slots belong to the record with this word. */
 static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)

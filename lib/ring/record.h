@@ -68,7 +68,7 @@ struct px_record {
 	uint32_t cpu;
 };
 
-/* Slots of a record with this length of data. */
+/* Return the number of slots of a record with this length of data. */
 PX_INLINE uint32_t px_record_slots(size_t length)
 {
 	if (px_likely(length <= PX_RECORD_FIRST_BYTES))
@@ -77,7 +77,7 @@ PX_INLINE uint32_t px_record_slots(size_t length)
 			      PX_RECORD_MORE_BYTES);
 }
 
-/* Bytes of such a record in a ring. */
+/* Return the number of bytes that a record with this length of data takes in a ring. */
 PX_INLINE uint64_t px_record_size(uint64_t length)
 {
 	return (uint64_t)px_record_slots((size_t)length) * PX_SLOT_BYTES;
@@ -99,22 +99,22 @@ void px_record_write_more(const struct px_ring *ring, const struct px_reservatio
 
 /*
  * Copy the record that px_ring_look() found at position with this word, and at most capacity bytes of its
- * data.  False if it was overwritten during the copy, or is no record at all (the memory is hostile
- * input).
+ * data.  Return false if it was overwritten during the copy, or is no record at all (the memory is
+ * hostile input).
  */
 bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
 		    struct px_record *record, void *data, size_t capacity);
 
-/* True if all n slots still hold the record that was found at position with this word. */
+/* Return true if all n slots still hold the record that was found at position with this word. */
 bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
 
-/* Only the counter; check it with px_ring_unchanged(). */
+/* Read only the counter of the record.  The caller must check it with px_ring_unchanged(). */
 PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].counter);
 }
 
-/* Only the flags (enum px_record_flags); check them in the same way. */
+/* Read only the flags of the record (enum px_record_flags).  The caller must check them with px_ring_unchanged(). */
 PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].body[3]) >> 16 & 0xFFFF;
@@ -158,7 +158,7 @@ PX_INLINE uint64_t px_bytes_8(const unsigned char *p)
 	return value;
 }
 
-/* The first 16 bytes of the data, padded with zeros; without a call of memcpy(). */
+/* Copy the first 16 bytes of the data, padded with zeros.  Do not call memcpy(). */
 PX_INLINE void px_first_bytes(const void *data, size_t length, uint64_t bytes[2])
 {
 	const unsigned char *p = data;

@@ -63,7 +63,7 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 	PX_TESTPOINT("ring.skip.done");
 }
 
-/* `extra` (R7) before the slots: a reader that sees a void slot also sees the new `extra`. */
+/* Raise `extra` (R7) before the slots become void: a reader that sees a void slot then also sees the new `extra`. */
 void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
 	px_fetch_add(&ring->control->extra, UINT64_C(1));
@@ -131,7 +131,7 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 	uint64_t seen = px_read_once(word);
 	uint32_t tid = px_word_tid(seen);
 
-	/* A record has one owner, and its slots are claimed in order: stop where that changes. */
+	/* A record has one owner, and its slots are claimed in order: stop at the first slot with another owner. */
 	while (position != head && px_word_state(seen) == PX_SLOT_CLAIMED &&
 	       px_word_tid(seen) == tid && px_word_ahead_of(seen, position) == 0) {
 		px_compare_exchange(word, seen, px_word(position, 0, PX_SLOT_VOID));
@@ -162,7 +162,7 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 		tid = px_word_tid(seen);
 		if (is_alive)
 			continue;
-		/* Void, with the position of the claim: no reader takes it for a record. */
+		/* The void word keeps the position of the claim: no reader takes the slot for a record. */
 		if (px_compare_exchange(word, seen, (seen & ~(uint64_t)7) | PX_SLOT_VOID))
 			nr_freed++;
 	}

@@ -126,7 +126,7 @@ PX_INLINE uint32_t px_word_tid(uint64_t word)
 	return word >> PX_WORD_TID_SHIFT & PX_WORD_TID_MASK;
 }
 
-/* Slots from the position to the position in the word, by the low 39 bits; negative: the word is older. */
+/* Return the position in the word minus this position, from the low 39 bits.  It is negative if the word is older. */
 PX_INLINE int64_t px_word_ahead_of(uint64_t word, uint64_t position)
 {
 	uint64_t tag = position << PX_WORD_POSITION_SHIFT;
@@ -175,7 +175,7 @@ struct px_ring {
 	(PX_RING_IMAGE_OFFSET + sizeof(struct px_txtb_header) +                                    \
 	 PX_TXTB_LIVE_OBJECTS * sizeof(struct px_txtb_object))
 
-/* Bytes from the start of one ring to the start of the next. */
+/* Return the number of bytes from the start of one ring to the start of the next. */
 PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
 {
 	size_t size = PX_RING_ENTRIES_OFFSET +
@@ -185,8 +185,8 @@ PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
 }
 
 /*
- * The ring at this address.  nr_slots is a power of two.  Pass a checked copy, never a value from the
- * shared memory.
+ * Return the ring at this address.  nr_slots is a power of two.  Pass a checked copy of nr_slots, never a
+ * value from the shared memory.
  */
 PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
 {
@@ -224,11 +224,11 @@ struct px_reservation {
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation);
 
-/* Claim all slots for tid.  False: a slot could not be claimed, and the others are VOID. */
+/* Claim all slots for tid.  If a slot cannot be claimed, make the others VOID and return false. */
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
 
-/* Give up a reservation: nr_claimed is the number of its slots, or 0; these become void. */
+/* Give up a reservation.  nr_claimed is the number of its slots if they are claimed, or 0.  They become void. */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /* Make claimed slots void. */
@@ -249,11 +249,11 @@ enum px_look {
 	PX_LOOK_LAPPED	   /* overwritten */
 };
 
-/* What is at the position, which is not above head.  *word is the slot word that was read. */
+/* Return what is at the position, which must not be above head.  Set *word to the slot word that was read. */
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word);
 
-/* True if the word has not changed since px_ring_look(): then a copy made in between is whole (R3). */
+/* Return true if the word has not changed since px_ring_look().  Then a copy made in between is whole (R3). */
 PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, uint64_t word)
 {
 	/* EDGE claim acquire: if the copy has a byte of the next owner, the load below sees its claim */
@@ -268,8 +268,8 @@ PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 }
 
 /*
- * The position where a reader goes on after a lap: the first record at or after head - nr_slots + margin, or head if
- * there is none.  Skips slots in flight.
+ * Return the position where a reader continues after a lap: the first record at or after head - nr_slots + margin, or
+ * head if there is none.  Skip slots in flight.
  */
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 

@@ -80,20 +80,20 @@ PX_INLINE unsigned int px_state_filter(uint64_t word)
 	return word >> 8 & (PX_SEGMENT_FILTERS - 1);
 }
 
-/* True if the words differ in the filter only, or not at all. */
+/* Return true if the words differ in the filter only, or not at all. */
 PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 {
 	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
 }
 
-/* The word that opens a new window with this state. */
+/* Return the word that opens a new window with this state. */
 PX_INLINE uint64_t px_state_next(uint64_t word, enum px_state state, bool armed)
 {
 	return ((word & ~UINT64_C(0xFF)) | (armed ? PX_STATE_ARMED : 0) | (uint64_t)state) +
 	       (UINT64_C(1) << 40);
 }
 
-/* The word with the next filter, in the same window. */
+/* Return the word with the next filter, in the same window. */
 PX_INLINE uint64_t px_state_next_filter(uint64_t word)
 {
 	uint64_t version = (word & PX_STATE_FILTERS & ~UINT64_C(0x300)) + (UINT64_C(1) << 16);
@@ -185,12 +185,12 @@ struct px_view {
 /*
  * Compute the geometry of a stream with nr_rings shared rings.  Before a ring is full, it holds min_bytes of records of
  * any mix of sizes and one more largest user event (ATTR-4, UFULL-9).  Control events have room beyond that (UFULL-10).
- * False if a ring cannot have that many slots.
+ * Return false if a ring cannot have that many slots.
  */
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings);
 
-/* The bytes that a ring guarantees: as min_bytes they lead to the same geometry again. */
+/* Return the number of bytes that a ring guarantees.  With this number as min_bytes, the geometry is the same. */
 uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
 
 /* Turn zeroed memory into a stream: stopped, empty, no filter.  Also fill the view. */
@@ -198,22 +198,22 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 		     bool bounded, uint64_t max_data, uint32_t source, uint32_t shift,
 		     struct px_view *view);
 
-/* Check a segment of another process, and fill the view.  False: not a segment, or damaged. */
+/* Check a segment of another process, and fill the view.  Return false if it is not a segment, or is damaged. */
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
-/* True if a ring has no room for a largest user event; if it loops: no room without overwriting. */
+/* Return true if a ring has no room for a largest user event.  A ring that loops must overwrite then. */
 bool px_view_is_full(const struct px_view *view);
 
-/* True if more than half of the room for user events is in use, in this ring, or, with NULL, in any ring. */
+/* Return true if user events use more than half of their room in this ring (NULL: in any ring). */
 bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
 
-/* Slots reserved in all rings since the stream was created: changes with each event. */
+/* Return the number of slots reserved in all rings since the stream was created.  It changes with each event. */
 uint64_t px_view_heads(const struct px_view *view);
 
-/* Events dropped since the stream was created. */
+/* Return the number of events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
 
-/* Statistics of wrapper i, summed over all rings.  tick_ns: length of a tick.  False if there is no wrapper i. */
+/* Sum up the statistics of wrapper i over all rings.  Return false if there is no wrapper i. */
 bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 		     struct px_wrapper_sum *sum);
 

@@ -19,7 +19,7 @@ PX_INLINE bool px_ring_is_own(const struct px_view *view, struct px_cpu cpu)
 	return px_likely(cpu.area && cpu.number < view->nr_own);
 }
 
-/* The shared ring for this CPU. */
+/* Return the number of the shared ring for this CPU. */
 PX_INLINE uint32_t px_ring_shared(const struct px_rings *rings, uint32_t cpu)
 {
 	return px_likely(cpu < rings->nr_shared) ? cpu : cpu % rings->nr_shared;
@@ -31,7 +31,7 @@ PX_INLINE struct px_ring px_ring_own_or_shared(const struct px_rings *rings, boo
 			    px_likely(own) ? rings->nr_shared + cpu : px_ring_shared(rings, cpu));
 }
 
-/* The ring that a thread on this CPU may write to. */
+/* Return the ring that a thread on this CPU may write to. */
 PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cpu cpu)
 {
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
@@ -73,8 +73,8 @@ PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu
 }
 
 /*
- * Take one slot of the CPU's own ring.  False: there is no such ring, or another thread or the limit is in the way;
- * nothing was taken.
+ * Take one slot of the CPU's own ring.  Return false and take nothing if the CPU has no ring, if another thread holds
+ * the slot, or if the limit is reached.
  */
 PX_INLINE bool px_ring_take_one(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
 				struct px_ring *ring, struct px_reservation *at)

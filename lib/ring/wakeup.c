@@ -109,7 +109,7 @@ void px_wakeup_wake(uint32_t *flag)
 {
 	int saved_errno = errno;
 
-	/* One system call clears the flag and wakes the sleepers (wakeup.h). */
+	/* One system call clears the flag and wakes up the sleepers (wakeup.h). */
 	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
 		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {
 		px_exchange(flag, 0);

@@ -7,8 +7,8 @@
  * barrier between its commit and its load of the flag: either the reader's second check finds the
  * record, or the writer finds the flag.
  *
- * The sleep ends only with the flag or the deadline.  It has no rounds: a signal handler that runs
- * between two rounds would not end the call with EINTR (GETNEXT-12).  No rounds are needed, because
+ * The sleep ends only with the flag or the deadline.  The reader does not sleep in rounds: a signal handler
+ * that runs between two rounds would not end the call with EINTR (GETNEXT-12).  No rounds are needed, because
  *
  *	- a thread that changes what a reader waits for checks the flag afterwards: writers, drops, the
  *	  control events, and the end of the stream;
@@ -57,7 +57,7 @@ void px_wakeup_pause(uint64_t ns);
 /* Clear the flag and wake all its sleepers, in one step.  Async-signal-safe. */
 PX_COLD void px_wakeup_wake(uint32_t *flag);
 
-/* For writers, after a commit: true if a reader may have to be woken up. */
+/* For writers, after a commit: return true if the writer may have to wake up a reader. */
 PX_INLINE bool px_wakeup_is_awaited(const uint32_t *flag)
 {
 	return px_unlikely(px_read_once(flag) != PX_WAITING_NOBODY); /* EDGE wake acquire */

@@ -58,7 +58,7 @@ struct px_wrapper_stats {
 void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
 			    const struct px_wrapper_row *rows, uint32_t nr_rows);
 
-/* Copy row i.  False if there is no row i, or the memory is damaged. */
+/* Copy row i.  Return false if there is no row i, or the memory is damaged. */
 bool px_wrapper_stats_read(const struct px_wrapper_stats *wrapper_stats, uint32_t i,
 			   struct px_wrapper_row *row, struct px_wrapper_cost *cost);
 

@@ -75,10 +75,10 @@ uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
  */
 bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
 
-/* True if the stream is AUTO_FULL and armed, and half of every ring is free (UFULL-7). */
+/* Return true if the stream is AUTO_FULL and armed, and half of every ring is free (UFULL-7). */
 bool px_auto_stop_can_restart(const struct px_view *view, uint64_t state);
 
-/* The stream is empty: if it is AUTO_FULL and not armed, it is STOPPED from now on (AMB-8). */
+/* Call this when the stream is empty.  If it is AUTO_FULL and not armed, it becomes STOPPED (AMB-8). */
 void px_auto_stop_end(const struct px_view *view, uint64_t state);
 
 /* The reader. */
@@ -91,18 +91,18 @@ PX_INLINE bool px_auto_stop_is_queued(const struct px_auto_stop *stop)
 	return stop->queued != 0;
 }
 
-/* True if the STOP of this run is to be reported: from now on it is REPORTED.  False also for run 0. */
+/* Return true if the STOP of this run must be reported, and make it REPORTED.  Return false for run 0. */
 bool px_auto_stop_report(struct px_auto_stop *stop, uint32_t run);
 
 /* Change the STOP that is QUEUED to REPORTED. */
 void px_auto_stop_report_queued(struct px_auto_stop *stop);
 
-/* The stream is cleared. */
+/* Call this when the stream is cleared. */
 void px_auto_stop_clear(struct px_auto_stop *stop);
 
 /*
- * Save the state in a checkpoint, or load it from one.  in_hand: the last reported STOP is saved as
- * not reported yet.
+ * Save the state in a checkpoint, or load the state from a checkpoint.  If in_hand is true, save the
+ * last reported STOP as not reported yet.
  */
 void px_auto_stop_save(const struct px_auto_stop *stop, bool in_hand,
 		       struct px_checkpoint *checkpoint);

@@ -41,10 +41,10 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 }
 
 /*
- * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write there
- * (cpuring.h).  If no thread can, or if the caller cannot use the membarrier that this needs, all rings are shared.
- * They are shared, too, if the caller asks for a number of rings.  Exception: the number that the default has
- * selects the default.  So a stream made from the attributes of another stream has the same rings.
+ * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write to these rings
+ * (cpuring.h).  All rings are shared if no thread can write to a ring of a CPU, or if the caller cannot use membarrier,
+ * which such rings need.  All rings are also shared if the caller requests a number of rings.  Exception: the default
+ * number selects the default rings.  So a stream made from the attributes of another stream has the same rings.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -65,7 +65,7 @@ static void choose_rings(const struct px_attr *attr, enum px_clock_source source
 	}
 }
 
-/* There is no memory for so many rings: halve their number, and let CPUs share all of them. */
+/* Use this if there is no memory for all rings: halve their number, and let the CPUs share all of them. */
 static void halve_rings(struct px_geometry *geometry)
 {
 	geometry->nr_rings /= 2;
@@ -137,7 +137,7 @@ static bool inherits(const struct request *request, uint32_t index,
 	       px_inherit_is_among(slot, member, &request->target.id);
 }
 
-/* The table of another stream of the target, which the target may not have read yet. */
+/* Return the table of another stream of the target.  The target may not have read that table yet. */
 static uint32_t names_of_other_streams(const struct request *request)
 {
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
@@ -184,7 +184,7 @@ static void put_shared_names(struct px_stream *stream)
 		px_shared_names_detach(&stream->shared_names);
 }
 
-/* In the viewer, control events of another process need a thread. */
+/* Register this thread: the viewer needs a thread for the control events of a controller that is not the target. */
 static void register_controller(const struct px_stream *stream)
 {
 	struct px_object no_thread = {.handle = PX_NO_THREAD,

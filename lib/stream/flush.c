@@ -53,7 +53,7 @@ static bool return_to(const struct flush *flush)
 	return flush->is_last || px_handle_return(flush->id);
 }
 
-/* Write, and then lay out the event that found no room before.  Without the lock. */
+/* Write, and then lay out the event for which there was no room before.  The caller does not hold the lock. */
 static enum px_log_room write_then_append(struct flush *flush, const struct px_report *report,
 					  const struct px_log_state *state, int *error)
 {
@@ -144,7 +144,7 @@ static uint64_t most_events(const struct px_stream *stream)
 	       PAUSES_MAX;
 }
 
-/* Return false without the lock if another thread has closed the identifier. */
+/* Return false, and do not hold the lock, if another thread has closed the identifier. */
 static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;
@@ -172,7 +172,7 @@ static bool pump(struct flush *flush)
 			return false;
 		if (is_after_bound(flush, &report))
 			return write_out(flush, NULL, false, &room);
-		/* Read events keep their slots until they are written: a small ring must not stay full for that. */
+		/* Events that were read keep their slots until they are written.  Write now, before a small ring stays full. */
 		if (px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
 			return false;
 	}
@@ -189,7 +189,7 @@ static bool run(struct flush *flush)
 	return is_open;
 }
 
-/* With the lock held: wait until no thread owns the log.  False (unlocked): the identifier was closed. */
+/* With the lock held: wait until no thread owns the log.  Unlock and return false if the identifier was closed. */
 static bool wait_for_log(unsigned long id, struct px_stream *stream)
 {
 	while (stream->logging.is_flushing)
@@ -269,7 +269,7 @@ int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct 
 	return has_log ? 0 : EINVAL;
 }
 
-/* No other thread uses the log.  Return 0, or the first error of writing. */
+/* Complete the log, which no other thread uses.  Return 0, or the first error of writing. */
 static int complete(struct flush *flush, enum px_log_end end)
 {
 	struct px_stream *stream = flush->stream;
@@ -342,7 +342,7 @@ static bool has_waited_long(struct px_stream *stream)
 	return now - logging->waiting_ns >= AGE_NS;
 }
 
-/* FLUSHP-5, and regularly. */
+/* Return true if a flush is due: by FLUSHP-5, or because events have waited long. */
 static bool is_due(struct px_stream *stream)
 {
 	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==

@@ -32,8 +32,8 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 int px_flush_clear(unsigned long id, struct px_stream *stream);
 
 /*
- * Set the namer of the objects of calls in the log.  The lock is used as in px_flush().  Return 0, or EINVAL: there is
- * no log, or the identifier was closed.
+ * Set the namer of the objects of calls in the log.  The lock is used as in px_flush().  Return 0, or EINVAL if there is
+ * no log or the identifier was closed.
  */
 int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 
@@ -44,8 +44,8 @@ int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct 
 int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
 
 /*
- * The same for the stream of a dead controller.  Add a STOP if the stream ran.  If this fails, the log is as of its
- * last commit, and can be recovered again.
+ * Do the same for the stream of a dead controller, and add a STOP if the stream was running.  After a failure, the log
+ * is as of its last commit, and can be recovered again.
  */
 int px_flush_recover(struct px_stream *stream);
 

@@ -77,7 +77,7 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* Without a registry, which an analyzer does not need, parent and child have the same number. */
+/* Return the number of this process.  Without a registry, which an analyzer does not need, a child has its parent's. */
 static uint64_t this_process(void)
 {
 	uint64_t incarnation = px_process_incarnation();
@@ -117,7 +117,7 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 	return error;
 }
 
-/* In a child, an archive of the parent becomes one of the child. */
+/* Return true if the entry belongs to this process.  In a child, an archive of the parent becomes the child's own. */
 static bool is_own(struct entry *entry)
 {
 	uint64_t owner = this_process();

@@ -20,7 +20,7 @@
 struct px_archive;
 struct px_stream;
 
-/* The object of an identifier: one of the two. */
+/* The object of an identifier: exactly one member is set. */
 struct px_handle {
 	struct px_stream *stream;   /* active */
 	struct px_archive *archive; /* pre-recorded */
@@ -29,24 +29,25 @@ struct px_handle {
 /* Make an identifier.  Return 0, or ENOMEM if the table is full. */
 int px_handle_open(struct px_handle handle, unsigned long *id);
 
-/* Lock the identifier and return its object.  False: it is no identifier of this process. */
+/* Lock the identifier and return its object in *handle.  Return false if it is no identifier of this process. */
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle);
 
-/* Lock the identifier and return the object if it is of this kind; NULL: it is of the other kind, or no identifier. */
+/* Lock the identifier and return its object.  Return NULL if the object is of the other kind, or on a bad identifier. */
 struct px_stream *px_handle_lock(unsigned long id);
 struct px_archive *px_handle_lock_archive(unsigned long id);
 
 void px_handle_unlock(unsigned long id);
 
 /*
- * With the lock held: release it, but stay counted.  Then take it again; NULL (unlocked): the identifier was closed.
+ * With the lock held: leave releases the lock, but the thread stays counted.  Return takes the lock again.  If the
+ * identifier was closed, it returns NULL without the lock.
  */
 void px_handle_leave(unsigned long id);
 struct px_stream *px_handle_return(unsigned long id);
 
 /*
- * With the lock held: wait until another thread calls px_handle_wake().  False (unlocked): another thread has
- * closed the identifier.
+ * With the lock held: wait until another thread calls px_handle_wake().  If another thread has closed the identifier,
+ * return false without the lock.
  */
 bool px_handle_wait(unsigned long id);
 void px_handle_wake(unsigned long id);
@@ -57,7 +58,7 @@ void px_handle_close(unsigned long id);
 /* With the lock held, after closing: wait until no thread is counted. */
 void px_handle_drain(unsigned long id);
 
-/* Wait like this, but for ns nanoseconds at most.  False: threads are still counted. */
+/* Wait like px_handle_drain(), but for at most ns nanoseconds.  Return false if threads are still counted. */
 bool px_handle_drain_for(unsigned long id, uint64_t ns);
 
 /*

@@ -91,7 +91,7 @@ static void fill_checkpoint(const struct px_stream *stream, bool in_hand,
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state)
 {
 	px_stream_loss(stream, &state->loss);
-	/* Do not report the overrun here: get_status still has to. */
+	/* Do not report the overrun here, because get_status must still report it. */
 	state->is_overrun = stream->was_overrun || state->loss.overwritten != 0 ||
 			    state->loss.dropped != 0 || state->loss.abandoned != 0;
 	state->is_full = px_view_is_full(&stream->view);

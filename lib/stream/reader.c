@@ -159,7 +159,7 @@ static void consume(struct px_reader *reader, uint32_t i)
 	px_ring_consume(&ring, reader->cursor[i].position);
 }
 
-/* Put the rings with a record or reservation into the heap.  False: a ring was lapped. */
+/* Put the rings with a record or reservation into the heap.  Return false if a ring was lapped. */
 static bool build_heap(struct px_reader *reader)
 {
 	reader->nr_heap = 0;
@@ -179,7 +179,7 @@ static bool build_heap(struct px_reader *reader)
 
 /* Laps. */
 
-/* True if writers have overwritten unread events of this ring, and that is not reported as overrun yet. */
+/* Return true if writers have overwritten unread events of this ring, and no overrun was reported for this yet. */
 static bool has_unreported_lap(const struct px_cursor *cursor, const struct px_ring *ring,
 			       uint64_t head)
 {
@@ -326,9 +326,9 @@ static void read_heads(struct px_reader *reader)
 }
 
 /*
- * True if the slot at the cursor is lapped, though head was less than a lap away.  Then a sequence has left
- * something over there (C3 in cpuring.h): a claim, or a void slot if a later slot was held or the owner of
- * the claim is dead.  Or a writer has taken the slot since.  That writer has moved head before, so load
+ * Return true if the slot at the cursor is lapped, although head was less than a lap away.  Then an unfinished
+ * sequence has left a claim in the slot (C3 in cpuring.h), or a void slot if a later slot was held or the owner of
+ * the claim is dead.  Or another writer has taken the slot in the meantime.  That writer moved head first, so load
  * head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
@@ -341,7 +341,7 @@ static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring
 	return true;
 }
 
-/* Go over all rings: jump in the lapped rings, cut off in the others.  False if no ring was lapped. */
+/* Go over all rings: jump in the lapped rings, cut off in the others.  Return false if no ring was lapped. */
 static bool pass_lap(struct px_reader *reader, uint32_t margin)
 {
 	uint32_t nr_rings = reader->view->rings.nr_rings;
@@ -425,7 +425,7 @@ static void take_snapshot(struct px_reader *reader)
 		follow_laps(reader);
 }
 
-/* Reservations that are not committed. */
+/* Pass a reservation that is not committed, and its slots. */
 
 static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 {
@@ -449,7 +449,7 @@ static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 	cursor->passed_tid = tid;
 }
 
-/* True if the reader still has to wait for the reservation at the top of the heap. */
+/* Return true if the reader still has to wait for the reservation at the top of the heap. */
 static bool is_pending(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
@@ -500,7 +500,7 @@ static void resettle_top(struct px_reader *reader)
 	consume(reader, i);
 }
 
-/* Synthesized events. */
+/* Fill in a synthesized event. */
 
 static void make(struct px_reader *reader, uint32_t id, uint64_t counter, struct px_report *report)
 {
@@ -539,7 +539,7 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 	return true;
 }
 
-/* Return a synthesized event, or the held record after it.  False: there is none. */
+/* Return a synthesized event, or the held record after it.  Return false if there is none. */
 static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report)
 {
@@ -631,7 +631,7 @@ PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
 					  .reported_counter = reader->reported_counter};
 }
 
-/* Take the record at the top of the heap.  False: it is held back, or overwritten. */
+/* Take the record at the top of the heap.  Return false if it is held back, or overwritten. */
 static bool take(struct px_reader *reader, const struct px_eventset *filter, void *data,
 		 size_t capacity, struct px_report *report)
 {
@@ -669,7 +669,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 }
 
 /*
- * True if the next record is before the cut-off.  The cut-off did not drop it, because a
+ * Return true if the next record is before the cut-off.  The cut-off did not drop it, because a
  * reservation was before it at that time.
  */
 static bool is_cut(const struct px_reader *reader)

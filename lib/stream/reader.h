@@ -21,8 +21,8 @@
  *
  * Every record is reported once, or counted as lost once: below a cursor there are position - extra
  * records.  A jump over lapped slots takes the number of records from the ring's own extra (R7 in
- * ring.h).  That may lack events which writers were recording at this moment.  The next jump corrects
- * this, or px_reader_loss() when all events are read.
+ * ring.h).  This number may lack events that writers were recording at that moment.  The next jump
+ * corrects it.  When all events are read, px_reader_loss() corrects it.
  *
  * In a bounded stream with log, slots are freed only after their events are in the file, so that the
  * events survive the controller: px_reader_release().  A checkpoint (checkpoint.h) records where the
@@ -131,8 +131,8 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 			    size_t capacity, struct px_report *report);
 
 /*
- * The automatic STOP of this run, after everything else: the caller knows that px_reader_next() has nothing.
- * False: there is none to report (px_auto_stop_report()).
+ * Report the automatic STOP of this run after all other events.  Call this only when px_reader_next() returns nothing.
+ * Return false if there is no STOP to report (px_auto_stop_report()).
  */
 bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report);
@@ -144,13 +144,13 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 			  struct px_checkpoint *checkpoint);
 
-/* Continue at the checkpoint, directly after px_reader_init().  False: these rings have no such position. */
+/* Continue at the checkpoint, directly after px_reader_init().  Return false if these rings have no such position. */
 bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
 /* If the reader keeps slots, free those below the positions of this checkpoint. */
 void px_reader_release(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
-/* True if the kept slots of a ring are so many that its writers may lack them. */
+/* Return true if the reader keeps so many slots of a ring that the writers may run out of slots. */
 PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
 {
 	const struct px_cursor *cursor = &reader->cursor[reader->taken.ring];
@@ -168,7 +168,7 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss);
 void px_reader_clear(struct px_reader *reader);
 
 /*
- * True if unread events were overwritten, given up or abandoned since the last call that returned true.
+ * Return true if unread events were overwritten, given up or abandoned since the last call that returned true.
  * This call or the next one reports a loss that happens during the call (STATUS-3).
  */
 bool px_reader_report_overrun(struct px_reader *reader);

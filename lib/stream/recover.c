@@ -63,7 +63,7 @@ static bool is_file_of(const struct stat *status, const struct px_checkpoint_con
 	       status->st_ino == file->inode && status->st_uid == file->owner;
 }
 
-/* Read header and commit of a log.  Return 0, or EINVAL: no log of ours. */
+/* Read header and commit of a log.  Return 0, or EINVAL if this is not a log that posixtrace wrote. */
 static int read_log(struct log *log, int fd)
 {
 	log->fd = fd;
@@ -115,7 +115,7 @@ static void clean_up(struct px_checkpoint_file *checkpoint_file)
 	px_checkpoint_file_remove(checkpoint_file);
 }
 
-/* Return 0; ENOENT or EINVAL: there is nothing to recover from; other errors may be temporary. */
+/* Return 0, or ENOENT or EINVAL if there is nothing to recover from.  Other errors may be temporary. */
 static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_log_left left = {.fd = log->fd,
@@ -328,7 +328,7 @@ static int find_again(const struct px_checkpoint_content *file, int *fd)
 	return at;
 }
 
-/* Return 0; ENOENT: the log is gone; other errors: it cannot be opened at present. */
+/* Open the log.  Return 0, or ENOENT if the log is gone.  After any other error it cannot be opened at present. */
 static int open_log(const struct px_checkpoint_content *file, int *fd)
 {
 	struct stat status;

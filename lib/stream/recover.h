@@ -21,9 +21,10 @@
 #define PX_STREAM_RECOVER_H
 
 /*
- * Recover the log of fd, which may be for reading only.  Return 0, also if the log is complete already.  EINVAL: no log
- * of ours.  EBUSY: its writer lives, or another process recovers it.  ENOENT: there is nothing to recover it from.
- * After ENOMEM, EMFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.
+ * Recover the log of fd, which may be for reading only.  Return 0, also if the log is already complete.  Return EINVAL
+ * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives or another process recovers the
+ * log, and ENOENT if there is nothing to recover the log from.  After ENOMEM, EMFILE or an error of writing (EACCES,
+ * EROFS, ENOSPC, ...), the caller may try again.
  */
 int px_recover_file(int fd);
 
@@ -37,7 +38,7 @@ void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 /* Called with the result for a log: 0 or an error number.  No lock is held. */
 typedef void px_recover_report(const char *path, int error, void *argument);
 
-/* The same, with a callback for each log.  It is not called for a log that another process is recovering. */
+/* Do the same, and call report for each log, except for a log that another process is recovering. */
 void px_recover_each(px_recover_report *report, void *argument);
 
 #endif

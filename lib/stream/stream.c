@@ -10,7 +10,7 @@
 
 #define STATUS_ATTEMPTS 100
 
-/* Events that writers gave up because they found no slot. */
+/* Return the number of events that writers gave up because they found no slot. */
 static uint64_t count_given_up(const struct px_view *view)
 {
 	uint64_t given_up = 0;
@@ -48,15 +48,15 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 	return px_tracepoint_control(&stream->view, &event, counter);
 }
 
-/* A looping stream is never full in the sense of start and stop (AMB-1). */
+/* Return true if the stream is full.  For start and stop, a looping stream is never full (AMB-1). */
 static bool is_blocked(const struct px_stream *stream)
 {
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
 /*
- * A writer may have slept before it counted the drop, and may have stored a counter of an older window.  Then return
- * the counter of START.
+ * Return the counter of the first dropped event.  A writer may have slept before it counted the drop, and may have
+ * stored a counter of an older window.  Then return the counter of START.
  */
 static uint64_t first_dropped(struct px_stream *stream)
 {
@@ -136,7 +136,7 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 	run(stream, state, caller);
 }
 
-/* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL.  True: it was this call. */
+/* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL.  Return true if this call changed it. */
 static bool leave_running(const struct px_view *view, uint64_t *state)
 {
 	struct px_segment *segment = view->segment;
@@ -265,7 +265,7 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 	uint64_t dropped = 0, state = 0;
 
 	status->is_overrun = false;
-	/* Only a hostile process changes the state so often that this is not enough. */
+	/* Only a hostile process changes the state so often that all attempts fail. */
 	for (int attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
 		state = px_load_acquire(&segment->state);
 		status->is_full = px_view_is_full(&stream->view);
@@ -320,7 +320,7 @@ static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum 
 				      capacity, report);
 	}
 	is_empty = next == PX_NEXT_NONE;
-	/* UFULL-2: STOP comes after the last event, also while nothing follows it. */
+	/* UFULL-2: report STOP after the last event, also if no event follows. */
 	if (is_empty && px_reader_make_stop(&stream->reader, px_auto_stop_due(&stream->view, state),
 					    data, capacity, report))
 		next = PX_NEXT_EVENT;
@@ -340,8 +340,8 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 }
 
 /*
- * No event is older than the stream.  A hostile writer may store an older counter, and its time could be below 0:
- * as an unsigned number it would be later than all other events of a log.
+ * Return the time of a counter.  No event is older than the stream.  But a hostile writer may store an older counter,
+ * and the time could be below 0.  As an unsigned number, such a time would be later than all other events of a log.
  */
 static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
 {
@@ -383,7 +383,7 @@ void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what
 
 /* Event types. */
 
-/* The entry of the target in its shared name table.  NULL: there are too many processes. */
+/* Return the entry of the target in its shared name table, or NULL if there are too many processes. */
 static struct px_shared_names_member *member_of_target(const struct px_stream *stream)
 {
 	uint64_t word = px_procfs_word(stream->target.pid, stream->target.start);
@@ -391,7 +391,7 @@ static struct px_shared_names_member *member_of_target(const struct px_stream *s
 	return word ? px_shared_names_enter(stream->shared_names.shared_names, word) : NULL;
 }
 
-/* The next entry, from number *i on, of a process that inherited the stream. */
+/* Return the next entry, from number *i on, of a process that inherited the stream. */
 static struct px_shared_names_member *next_member(const struct px_stream *stream, int *i)
 {
 	while (*i < PX_SHARED_NAMES_MEMBERS) {

@@ -88,7 +88,7 @@ struct px_status {
 
 /*
  * Create a stream for the process pid (0: the caller), with a log in the file of log_fd (-1: without log).  attr
- * NULL: the defaults.  Return 0, ESRCH or EPERM (px_target_find()), EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM,
+ * NULL selects the defaults.  Return 0, ESRCH or EPERM (px_target_find()), EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM,
  * or an error of px_registry_of_open(), px_process_init() or, with log, px_log_create().  A failed call leaves no
  * stream.
  */
@@ -118,8 +118,8 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller);
 void px_stream_clear(struct px_stream *stream);
 
 /*
- * Record FLUSH_START or FLUSH_STOP, if the stream runs or will restart automatically (FLOP-5).  True: the event is
- * recorded, and *counter is its counter.
+ * Record FLUSH_START or FLUSH_STOP, if the stream runs or will restart automatically (FLOP-5).  If the event is
+ * recorded, store its counter in *counter and return true.
  */
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
 			  uint64_t *counter);
@@ -127,7 +127,7 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 /* An automatic flush failed: record ERROR (SYSEV-8). */
 void px_stream_mark_error(struct px_stream *stream, int error);
 
-/* The log is full: stop recording (LOGP-6).  True if the filter does not contain STOP. */
+/* Call this when the log is full: stop recording (LOGP-6).  Return true if the filter does not contain STOP. */
 bool px_stream_suspend(struct px_stream *stream);
 
 void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *set);
@@ -150,7 +150,7 @@ double px_stream_tick_ns(const struct px_stream *stream);
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
 /*
- * The commit with this checkpoint is in the log, or its events are lost: free the slots before the checkpoint.  This
+ * Free the slots before the checkpoint.  Its commit must be in the log, or the events of the commit are lost.  This
  * may restart a full stream.  is_empty: px_stream_next() has returned PX_NEXT_NONE.
  */
 void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
@@ -169,7 +169,7 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
  */
 void px_stream_stop_dead(struct px_stream *stream);
 
-/* Return the STOP that is due, once.  False: it is in the log, or none is due. */
+/* Return the STOP that is due, once.  Return false if STOP is already in the log, or is not due. */
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report);
 
 /* End a resumed stream, but leave its files.  Call px_stream_free() next. */
@@ -179,7 +179,7 @@ void px_stream_end_dead(struct px_stream *stream);
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report);
 
-/* The flag on which the readers of this stream sleep. */
+/* Return the flag on which the readers of this stream sleep. */
 uint32_t *px_stream_waiting(const struct px_stream *stream);
 
 /* Raise the flag.  If px_stream_next() returns nothing after this, a writer will wake up the caller. */
@@ -201,7 +201,7 @@ int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int
 int px_stream_type_name(const struct px_stream *stream, unsigned int id,
 			char name[PX_NAME_MAX + 1]);
 
-/* Return the next event type of the list.  False at the end. */
+/* Return the next event type of the list in *id.  Return false at the end. */
 bool px_stream_next_type(struct px_stream *stream, unsigned int *id);
 
 void px_stream_rewind_types(struct px_stream *stream);

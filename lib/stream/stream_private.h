@@ -19,7 +19,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 /* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL. */
 void px_stream_leave_running(struct px_stream *stream);
 
-/* The filter of this state word. */
+/* Return the filter of this state word. */
 PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *stream,
 							uint64_t state)
 {
@@ -28,7 +28,7 @@ PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *
 
 /* log_state.c */
 
-/* Reset the log and what is known of it, as after creation. */
+/* Reset the log and the state of the log, as after creation. */
 void px_stream_clear_log(struct px_stream *stream);
 
 /* Fill in the log's part of the status.  Overrun and error are reported once: this resets them. */
