@@ -83,19 +83,19 @@ struct px_archive_kind {
 	enum px_next (*next)(struct px_archive *archive, void *data, size_t capacity,
 			     struct px_report *report);
 	void (*rewind)(struct px_archive *archive);
-	/* Event type number i; PX_EVENT_NONE after the last. */
+	/* Return event type number i, or PX_EVENT_NONE after the last type. */
 	unsigned int (*type)(struct px_archive *archive, uint32_t i);
-	/* Return 0, or EINVAL: no such type in this file. */
+	/* Return 0, or EINVAL if the file has no such type. */
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
-	/* The call with this px_report.place; false: the event is no call. */
+	/* Get the call with this px_report.place.  Return false if the event is no call. */
 	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
-	/* Wrapper number i; false after the last. */
+	/* Get wrapper number i.  Return false after the last wrapper. */
 	bool (*wrapper)(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum);
-	/* Object slot number i; type PX_TXTB_UNUSED: the slot is empty.  False after the last. */
+	/* Get object slot number i.  An empty slot has type PX_TXTB_UNUSED.  Return false after the last slot. */
 	bool (*object)(struct px_archive *archive, uint32_t i, struct px_archive_object *object);
 	/* Copy at most size bytes of the target's list of modules (modules.h); return its full length. */
 	size_t (*modules)(struct px_archive *archive, char *text, size_t size);
-	/* Set the length of a tick; EINVAL if the file holds it. */
+	/* Set the length of a tick.  Return 0, or EINVAL if the file holds the length. */
 	int (*set_tick)(struct px_archive *archive, double ns);
 	/* Fill in the members of archive->info and ->attr that need a pass over all events. */
 	void (*complete_info)(struct px_archive *archive);
@@ -114,8 +114,8 @@ struct px_archive {
 };
 
 /*
- * Open the file of fd; the caller keeps fd.  Return 0, ENOMEM, EMFILE, or EINVAL: not readable, not
- * seekable, no trace, from another kind of machine, or a log that is still being written.
+ * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL means that the
+ * file is not readable, not seekable, no trace, from another kind of machine, or still being written.
  */
 int px_archive_open(int fd, struct px_archive **archive);
 

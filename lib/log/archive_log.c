@@ -58,7 +58,7 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return px_txtb_file_read(fd, data, size, offset) == size;
 }
 
-/* Read the slots from this position on.  False: the file ends before it. */
+/* Read the slots from this position on.  Return false if the file ends before this position. */
 static bool fill_window(struct logreader *reader, uint64_t position)
 {
 	struct window *window = &reader->window;
@@ -83,7 +83,7 @@ static bool fill_window(struct logreader *reader, uint64_t position)
 	return window->nr_slots > 0;
 }
 
-/* The slot at this position, and its entry; NULL: the slot was written for another position. */
+/* Return the slot at this position, and its entry.  Return NULL if the slot was written for another position. */
 PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
 					    const struct px_txtb_entry **entry)
 {
@@ -101,7 +101,7 @@ PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t p
 
 /* Events. */
 
-/* Read at most size bytes of the data after the first slot.  False: it is incomplete. */
+/* Read at most size bytes of the data after the first slot.  Return false if the data is incomplete. */
 static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_slots, void *data,
 		      size_t size)
 {
@@ -142,7 +142,7 @@ static bool read_contexts(struct logreader *reader, uint64_t volume)
 	return true;
 }
 
-/* The object of this context, with pid and pthread_t; all zero if it is unknown. */
+/* Return the object of this context, with pid and pthread_t.  If it is unknown, all members are 0. */
 static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
 {
 	uint64_t volume = px_log_volume_number(&reader->header, position);
@@ -199,7 +199,7 @@ static void describe(struct logreader *reader, const struct px_log_slot *slot,
 	}
 }
 
-/* True if an event with this much data is possible at this position. */
+/* Return true if an event with this length of data is possible at this position. */
 static bool is_sound(const struct logreader *reader, uint64_t position,
 		     const struct px_log_slot *slot)
 {
@@ -213,7 +213,7 @@ static bool is_sound(const struct logreader *reader, uint64_t position,
 	       (!is_native(slot) || length_of(slot) >= PX_RECORD_FIRST_BYTES);
 }
 
-/* Take the event at the cursor.  False: it is damaged; the cursor moves on. */
+/* Take the event at the cursor, and move the cursor after it.  Return false if the event is damaged. */
 static bool take(struct logreader *reader, const struct px_log_slot *slot,
 		 const struct px_txtb_entry *entry, void *data, size_t capacity,
 		 struct px_report *report)
@@ -236,7 +236,7 @@ static bool take(struct logreader *reader, const struct px_log_slot *slot,
 			 report->copied - first);
 }
 
-/* The volume ends early: go to the next one.  If the file ends early, there is no next one. */
+/* Call this when a volume ends early: go to the next volume.  If the file ends early, there is no next volume. */
 static void pass_rest(struct logreader *reader)
 {
 	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
@@ -413,7 +413,7 @@ static size_t log_modules(struct px_archive *archive, char *text, size_t size)
 	return length;
 }
 
-/* Times are in the file. */
+/* A log holds its times, so no length of a tick can be set. */
 static int log_set_tick(struct px_archive *archive, double ns)
 {
 	(void)archive;
@@ -476,8 +476,8 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 }
 
 /*
- * Return the number of volumes in the file; one may be incomplete.  0: a part of a complete log is missing.  An
- * incomplete log may be shorter than its commit requires, if its last volume ended early.
+ * Return the number of volumes in the file; one of them may be incomplete.  Return 0 if a part of a complete log is
+ * missing.  An incomplete log may be shorter than its commit requires, if its last volume ended early.
  */
 static uint32_t count_volumes(const struct logreader *reader, int fd)
 {
@@ -594,7 +594,7 @@ static int load(struct logreader *reader, int fd)
 }
 
 /*
- * True if this is a log without its section, for example an incomplete copy, or a log from a machine with the other
+ * Return true if this is a log without its section, such as an incomplete copy, or a log from a machine with the other
  * byte order (MODEL-9).  The viewer would open it, but times and names are lost.  So do not read it as a plain trace
  * buffer.
  */

@@ -13,12 +13,12 @@
 #include "log/format.h"
 
 /*
- * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no section of ours), or EINVAL: the section cannot
- * be read, because it is damaged, from another kind of machine, of another version, or still being written.
+ * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no POSIX section) or EINVAL.  EINVAL means that the
+ * section is damaged, from another kind of machine, of another version, or still being written.
  */
 int px_archive_log_open(int fd, struct px_archive **archive);
 
-/* True if the writer of the log with this header may still write it. */
+/* Return true if the writer of the log with this header may still write the log. */
 bool px_archive_log_is_written(const struct px_log_header *header);
 
 #endif

@@ -156,7 +156,7 @@ static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 	return at->n > 0;
 }
 
-/* Ticks from the first event to the next one, which has this stamp. */
+/* Return the ticks from the first event to the next event, which has this stamp. */
 PX_INLINE uint64_t advance(struct px_archive_txtb *foreign, uint32_t stamp)
 {
 	struct position *at = &foreign->at;
@@ -223,7 +223,7 @@ static unsigned int type(struct px_archive *archive, uint32_t i)
 	return id < PX_TXTB_SCAN_IDS ? PX_FOREIGN_TYPES + id : PX_EVENT_NONE;
 }
 
-/* Get the name in the file.  False: there is none, it is empty, or it cannot be read. */
+/* Get the name in the file.  Return false if there is none, or if the name is empty or cannot be read. */
 static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name[PX_NAME_MAX + 1])
 {
 	struct px_txtb_file_object object;
@@ -273,7 +273,7 @@ static bool object(struct px_archive *archive, uint32_t i, struct px_archive_obj
 	return true;
 }
 
-/* Find the names of user events: the first object with a handle counts.  False: the file cannot be read. */
+/* Find the names of user events: the first object with a handle counts.  Return false if the file cannot be read. */
 static bool find_names(struct px_archive_txtb *foreign)
 {
 	struct px_txtb_file_object found;
@@ -329,7 +329,7 @@ static int duplicate(int fd, int *copy)
 	return errno == EBADF ? EINVAL : EMFILE;
 }
 
-/* If the file is a text, replace the descriptor with one of the converted bytes. */
+/* If the file is a text, replace the descriptor with a descriptor of the converted bytes. */
 static int take_text(int *fd, uint64_t *size, bool *was_text)
 {
 	unsigned char id[4];
@@ -396,7 +396,7 @@ static bool is_whole(struct px_archive_txtb *foreign)
 	return foreign->scan.is_ended;
 }
 
-/* The archive closes fd; on an error, the caller does. */
+/* The archive takes over fd and closes it.  After an error, the caller must close fd. */
 static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
 			struct px_archive **archive)
 {

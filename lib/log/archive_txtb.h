@@ -33,7 +33,7 @@
 #define PX_FOREIGN_TYPES 65536u /* event type of TXTB id 0 */
 #define PX_FOREIGN_TICK_NS 1000.0
 
-/* Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL: the viewer would refuse it. */
+/* Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file. */
 int px_archive_txtb_open(int fd, struct px_archive **archive);
 
 #endif

@@ -44,7 +44,7 @@ static size_t file_size(uint32_t nr_rings)
 	return sizeof(struct px_checkpoint_content) + 2 * checkpoint_size(nr_rings);
 }
 
-/* The checkpoint of this commit in the file. */
+/* Return the checkpoint of this commit in the file. */
 static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *checkpoint_file,
 					   uint64_t serial)
 {
@@ -233,7 +233,7 @@ static bool is_valid(const struct px_checkpoint_content *file, const char *name,
 	       strcmp(name, expected) == 0;
 }
 
-/* Lock the file.  ENOENT: the process that held the lock before has removed the file. */
+/* Lock the file.  Return ENOENT if the process that held the lock before has removed the file. */
 static int lock_file(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -313,7 +313,7 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 	return error;
 }
 
-/* Get slot and generation from a name, or REMOTE_INDEX and segment id.  False: it is no such name. */
+/* Get slot and generation from a name, or REMOTE_INDEX and segment id.  Return false if the name is not valid. */
 static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -339,7 +339,7 @@ static bool is_unsigned(const char *name)
 
 /*
  * A controller publishes its slot, or creates its segment, before it makes the file.  It signs the file before it
- * gives them up.
+ * gives up the slot and the segment.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {

@@ -112,7 +112,7 @@ struct px_checkpoint_file {
 	struct px_checkpoint *base; /* of the log as it is */
 };
 
-/* An empty checkpoint for this number of rings, for free(); or NULL. */
+/* Return an empty checkpoint for this number of rings, or NULL.  The caller frees it with free(). */
 struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
 /* What px_checkpoint_file_create() needs to know about the log and its stream. */
@@ -142,10 +142,10 @@ void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
 			     const struct px_checkpoint *checkpoint);
 
-/* The published checkpoint with this serial becomes `base`.  False: there is none. */
+/* Make the published checkpoint with this serial `base`.  Return false if there is no such checkpoint. */
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial);
 
-/* Free the memory and the lock; the second function also removes the file. */
+/* Free the memory and release the lock.  The second function also removes the file. */
 void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file);
 void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 

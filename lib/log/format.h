@@ -226,7 +226,7 @@ PX_INLINE uint64_t px_log_next_volume_at(const struct px_log_header *header, uin
 	return position + header->nr_entries - px_log_slot_in_volume(header, position);
 }
 
-/* Slots of the largest record with this much user data, or of a system event, and of the entries beside it. */
+/* Return the slots of the largest event with at most this much user data, including the entries beside its own. */
 uint32_t px_log_event_slots(uint64_t max_data);
 
 /*
@@ -236,20 +236,20 @@ uint32_t px_log_event_slots(uint64_t max_data);
 void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
 		     uint32_t *nr_volumes);
 
-/* Find and read the header of the log of fd.  False: the file has no section of ours. */
+/* Find and read the header of the log of fd.  Return false if the file has no POSIX section. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 
-/* True if this is the header of a log of this kind of machine and this version, with possible sizes. */
+/* Return true if this is the header of a log of this kind of machine and this version, with possible sizes. */
 bool px_log_header_is_ours(const struct px_log_header *header);
 
-/* Read the commit.  False: there is none, or its positions are impossible. */
+/* Read the commit.  Return false if there is none, or if its positions are impossible. */
 bool px_log_read_commit(int fd, const struct px_log_header *header,
 			const struct px_log_layout *layout, struct px_log_commit *commit);
 
 /* This machine. */
 struct px_log_machine px_log_machine(void);
 
-/* The id of this boot of the machine, or "" if the kernel provides none. */
+/* Get the id of this boot of the machine, or "" if the kernel provides none. */
 void px_log_boot_id(char boot_id[40]);
 
 #endif

@@ -158,7 +158,7 @@ int px_log_empty(struct px_log *log)
 	return error ? error : px_log_empty_file(log);
 }
 
-/* The file is needed up to its last used slot. */
+/* Return the length of the file up to its last used slot. */
 static uint64_t file_length(const struct px_log *log)
 {
 	uint64_t last = log->nr_begun - 1;
@@ -180,7 +180,7 @@ static void stage_if_empty(struct px_log *log)
 				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 
-/* True if a write has more to write than names and a commit. */
+/* Return true if a write has more to write than names and a commit. */
 static bool has_unwritten(const struct px_log *log)
 {
 	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||

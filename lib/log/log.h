@@ -81,7 +81,7 @@ enum px_log_room {
 };
 
 /*
- * Check the descriptor of a new log; create a log.  Return 0, EBADF (fd is not open for writing), EINVAL (no regular
+ * Check the descriptor of a new log, or create a log.  Return 0, EBADF (fd is not open for writing), EINVAL (no regular
  * file, or O_APPEND), EMFILE, ENOMEM, or an error of the file system (ENOSPC, EFBIG, ...).  The file is not truncated:
  * the caller may have allocated its space.
  */
@@ -102,7 +102,7 @@ void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 
-/* True after PX_LOG_FULL: the log takes no event from now on. */
+/* Return true after PX_LOG_FULL: then the log takes no more events. */
 bool px_log_refuses(const struct px_log *log);
 
 /* Append the last STOP of a full log, once.  It has the time of the newest event. */
@@ -125,13 +125,13 @@ int px_log_empty(struct px_log *log);
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
- * Ensure that the descriptor is that of the log.  If the program has closed it, or has put another file there, open the
- * log again by its path at the last flush.  Return 0, or EBADF: the log cannot be found, so write nothing.
+ * Ensure that the descriptor belongs to the log.  If the program has closed it, or uses its number for another file,
+ * open the log again by its path at the last flush.  Return 0, or EBADF if the log cannot be found: then write nothing.
  */
 int px_log_ensure_descriptor(struct px_log *log);
 
 /*
- * Close the descriptor, unless it is that of another file, and change nothing else.  For a child made by fork.
+ * Close the descriptor, unless it belongs to another file, and change nothing else.  For a child made by fork.
  * Async-signal-safe.
  */
 void px_log_close_descriptor(struct px_log *log);
@@ -142,10 +142,10 @@ int px_log_descriptor(const struct px_log *log);
 /* Free the log, and leave the file as it is. */
 void px_log_free(struct px_log *log);
 
-/* For the status: a LOOP log that has overwritten events, or an UNTIL_FULL log that has refused one. */
+/* For the status: return true if a LOOP log has overwritten events, or an UNTIL_FULL log has refused an event. */
 bool px_log_is_full(const struct px_log *log);
 
-/* Events lost for the log since its creation or the last clear. */
+/* Return the number of events lost for the log since its creation or the last clear. */
 uint64_t px_log_nr_lost(const struct px_log *log);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the log writer share.  No other file includes this.  The parts, each above the next, and none
- * calls a part above it:
+ * What the parts of the log writer share.  No other file includes this.  The list begins with the top part, and no
+ * part calls a part above it:
  *
  *	resume.c	continues the log of a dead writer
  *	log.c		begins and ends a log
@@ -133,7 +133,7 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 /* Give the slot another handle. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
-/* Make the translator of calls, with the objects that are in the log already.  False: no memory. */
+/* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
 bool px_log_make_translator(struct px_log *log);
 
 /* Lay out the fillers before the first event of a volume, which has this time. */

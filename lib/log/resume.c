@@ -58,7 +58,7 @@ static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_
 	volume->types_written = volume->nr_types;
 }
 
-/* The volume that begins at this offset. */
+/* Load the objects of the volume that begins at this offset. */
 static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	struct px_log_object *exact = malloc(PX_LOG_OBJECTS * sizeof(*exact));
@@ -90,7 +90,7 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 {
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
-	/* 0: a hidden entry.  No context: damaged, or overwritten. */
+	/* A hidden entry has the handle 0.  An entry without a known context is damaged or overwritten. */
 	if (handle != 0 && context)
 		context->last = position;
 }
@@ -129,7 +129,7 @@ static void note_slot(struct px_log *log, uint64_t position, const struct px_log
 	log->nr_heads++;
 }
 
-/* Read slots of a volume from this position on.  Return their number; 0: they cannot be read. */
+/* Read slots of a volume from this position on.  Return their number, or 0 if they cannot be read. */
 static uint32_t load_slots(const struct px_log *log, uint64_t position, struct window *window)
 {
 	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
@@ -175,7 +175,7 @@ static int scan_slots(struct px_log *log)
 	return 0;
 }
 
-/* The state of the log. */
+/* Load the state of the log from the checkpoint. */
 
 static void load_cursor(struct px_log *log)
 {
@@ -219,7 +219,7 @@ static bool cursor_is_sound(const struct px_log *log)
 			px_log_next_volume_at(header, log->commit.end) + header->nr_entries);
 }
 
-/* The checkpoint has the exact stamps of the current volume.  Those of the others are from their slots. */
+/* The checkpoint has the exact stamps of the current volume.  The stamps of other volumes come from their slots. */
 static void load_stamps(struct px_log *log)
 {
 	const struct px_checkpoint_log *left = &log->checkpoint_file->base->log;

@@ -93,8 +93,8 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Find an object slot that no entry from position `keep` on needs.  0: there is none; the next search makes sense when
- * keep reaches `none_before`.
+ * Find an object slot that no entry from position `keep` on needs.  Return 0 if there is none: do not search again
+ * before keep reaches `none_before`.
  */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume, uint64_t keep)
 {
@@ -116,7 +116,7 @@ static uint32_t free_context(const struct px_log *log, struct px_log_volume *vol
 	return 0;
 }
 
-/* Find or make the object slot of a handle, for the entries laid out now.  NULL: no slot is free. */
+/* Find or make the object slot of a handle, for the entries laid out now.  Return NULL if no slot is free. */
 static struct px_log_context *find_context(struct px_log *log, struct px_log_volume *volume,
 					   uint32_t handle, uint64_t keep)
 {
@@ -311,7 +311,7 @@ uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to)
 	return count;
 }
 
-/* These slots are reused: the records that began there are overwritten. */
+/* Call this when these slots are reused: the records that began in them are overwritten. */
 static void clear_heads(struct px_log *log, uint64_t from, uint64_t to)
 {
 	log->staged.nr_overwritten += px_log_take_heads(log, from, to);
@@ -417,7 +417,7 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 		px_translate_own_plainly(record, data, report->copied, to);
 }
 
-/* Make object slots for all handles of an entry.  False: no slot is free. */
+/* Make object slots for all handles of an entry.  Return false if no slot is free. */
 static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
 			   const struct px_entries *shown, uint64_t keep)
 {
@@ -466,8 +466,8 @@ static bool is_of_context(struct px_log *log, struct px_log_context *context,
 }
 
 /*
- * Make object slots for the own entry.  If its objects get none, make it a user event.  False: its thread gets no
- * object slot.
+ * Make object slots for the own entry.  If its objects get none, make it a user event.  Return false if its thread
+ * gets no object slot.
  */
 static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 		       const struct px_report *report, const void *data, uint64_t keep)
@@ -486,7 +486,7 @@ static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 
 /*
  * Make object slots for all entries of an event.  If no slot is free, the event becomes a user event, and in the worst
- * case an event of no thread.  False: the next volume has free slots.
+ * case an event of no thread.  Return false if the next volume has free slots.
  */
 static bool find_contexts(struct px_log *log, const struct px_report *report, const void *data,
 			  uint64_t keep)
@@ -514,8 +514,8 @@ struct need {
 };
 
 /*
- * True if the event fits into the current volume, at once or after a write.  Compute what it needs there, and make its
- * object slots.
+ * Return true if the event fits into the current volume, at once or after a write.  Compute what the event needs, and
+ * make its object slots.
  */
 static bool find_room(struct px_log *log, const struct px_report *report, const void *data,
 		      struct need *need)

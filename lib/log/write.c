@@ -212,7 +212,7 @@ int px_log_write_modules(struct px_log *log)
 	return error;
 }
 
-/* Rows never change, but counts do.  If the writer dies here, the counts in the file are of two moments. */
+/* Rows never change, but counts do.  If the writer dies here, some counts in the file are older than the others. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns)
 {
 	struct px_wrapper_sum wrapper;
@@ -310,7 +310,7 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 	return error;
 }
 
-/* The oldest record that remains after writing up to end. */
+/* Return the position of the oldest record that remains after a write up to end. */
 static uint64_t first_left(const struct px_log *log, uint64_t end)
 {
 	uint64_t first = log->staged.first;
@@ -542,7 +542,7 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
 	commit->flush_error = log->first_error;
 }
 
-/* The write succeeded: continue after the staged entries, in this volume or in the next. */
+/* Call this when the write succeeded: continue after the staged entries, in this volume or in the next volume. */
 static void keep_staged(struct px_log *log)
 {
 	px_log_volume_of(log, log->stage_position)->stamps = log->staged.stamps;
@@ -555,7 +555,7 @@ static void keep_staged(struct px_log *log)
 		log->spoiled = 0;
 }
 
-/* The write failed: the staged events are lost.  Never return to an earlier volume: its objects are forgotten. */
+/* Call this when the write failed.  Never return to an earlier volume, because its objects are forgotten. */
 static void drop_staged(struct px_log *log)
 {
 	log->nr_lost += log->staged.nr_events - log->written.nr_events;

@@ -63,7 +63,7 @@ bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index
 	uint64_t *member;
 	bool is_inherited;
 
-	/* Not on the stack, because this may be a small signal stack. */
+	/* Do not use the stack, because it may be a small signal stack. */
 	member = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (member == MAP_FAILED)
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the streams that a process inherits.
+ * Find the streams that a process inherits.
  *
  * A stream with the attribute POSIX_TRACE_INHERITED traces its target and all descendants, if each
  * process on the way from the target started after the creation of the stream (FORK-1 ... FORK-3,

@@ -102,7 +102,7 @@ int px_registry_open(int *fd);
 /* Map the registry of fd and use it from now on.  Call it once in a process. */
 int px_registry_map(int fd);
 
-/* Return NULL if no registry is mapped. */
+/* Return the mapped registry, or NULL if none is mapped. */
 struct px_registry *px_registry_get(void);
 
 /* Device and inode of the registry, or zeros. */
@@ -112,8 +112,8 @@ struct px_registry_file {
 struct px_registry_file px_registry_file(void);
 
 /*
- * Return true if a stream of this controller exists.  Compares only pid and start time, because a log has no
- * more of its writer.
+ * Return true if a stream of this controller exists.  Compare only pid and start time, because a log stores no other
+ * data about its writer.
  */
 bool px_registry_has(const struct px_process_id *controller);
 
@@ -156,7 +156,7 @@ void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot);
 /* Free the slots of this controller and remove its segments.  The caller holds the lock. */
 void px_registry_forget(const struct px_process_id *controller);
 
-/* The names of a stream's segment, if that is a file, and of its checkpoint file (checkpoint.h). */
+/* Get the names of a stream's segment, if that is a file, and of its checkpoint file (checkpoint.h). */
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
 void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
 
@@ -176,8 +176,8 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 			     void *to, size_t size);
 
 /*
- * Return true if the controller's process is gone.  With look_closer, which is slow, also if it has become
- * another program.
+ * Return true if the controller's process is gone.  With look_closer, which is slow, return true also if the
+ * process has become another program.
  */
 bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
 

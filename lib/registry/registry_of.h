@@ -28,7 +28,7 @@ void px_registry_of_close(struct px_registry_of *registry);
 
 /*
  * Find a slot for a new stream, and the generation for it.  No files of earlier streams are left
- * under these numbers. EAGAIN: no slot is free.
+ * under these numbers.  Return 0, or EAGAIN if no slot is free.
  */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation);
 

@@ -349,7 +349,7 @@ static void unlink_segment(const struct px_registry_remote *remote, uint32_t ind
 	char name[PX_SHM_NAME_MAX];
 	struct stat status;
 
-	/* The log of that user may still have to be completed from it. */
+	/* Another process may still have to complete the log of that user from the segment. */
 	px_registry_checkpoint_name(index, generation, name);
 	if (fstatat(remote->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		return;

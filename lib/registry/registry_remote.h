@@ -42,7 +42,7 @@ struct px_registry_remote {
  * Open and lock the registry.  Return 0, and then the caller must unlock it, or
  *
  *	EPERM		no permission for that directory
- *	EACCES		something else than a directory or registry of that user is there
+ *	EACCES		the path is not a directory or registry of that user
  *	ETIMEDOUT	another process kept the lock
  *	ENOMEM, EMFILE, ENFILE, EAGAIN (the file is leased), or another error of the file system
  */

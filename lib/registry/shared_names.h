@@ -86,7 +86,7 @@ void px_shared_names_keep(const struct px_shared_names_ref *ref);
 void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
- * Find the number of the table that this process uses as its own, from /proc; 0: none.  A
+ * Find the number of the table that this process uses as its own, from /proc, or 0 if none.  A
  * controller also has the tables of its targets attached, and one of those may have been its own
  * before exec.  Its own table is the one that it joined last.  Set *has_entered if the process has
  * joined this table.  Otherwise the table may belong to a target, and the process has not joined
@@ -105,7 +105,7 @@ void px_shared_names_sweep(void);
 struct px_shared_names_member *px_shared_names_find(struct px_shared_names *shared_names,
 						    uint64_t word);
 
-/* Return the entry of a process, and make one if necessary.  NULL: there are too many processes. */
+/* Return the entry of a process, and make an entry if necessary.  Return NULL if there are too many processes. */
 struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *shared_names,
 						     uint64_t word);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the streams, for any process of the user, from the registry, the head of each segment and
+ * List the streams, for any process of the user, from the registry, the head of each segment and
  * the controls of its rings.  It maps nothing, keeps nothing open and waits for no other process.
  * The data is untrusted input and may change while it is read.
  */

@@ -213,7 +213,7 @@ uint64_t px_view_heads(const struct px_view *view);
 /* Return the number of events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
 
-/* Sum up the statistics of wrapper i over all rings.  Return false if there is no wrapper i. */
+/* Add up the statistics of wrapper i.  tick_ns is the length of a tick.  Return false if there is no wrapper i. */
 bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 		     struct px_wrapper_sum *sum);
 

@@ -172,7 +172,7 @@ static bool pump(struct flush *flush)
 			return false;
 		if (is_after_bound(flush, &report))
 			return write_out(flush, NULL, false, &room);
-		/* Events that were read keep their slots until they are written.  Write now, before a small ring stays full. */
+		/* Events keep their slots until they are written.  Write now, before a small ring stays full. */
 		if (px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
 			return false;
 	}

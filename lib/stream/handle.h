@@ -32,7 +32,7 @@ int px_handle_open(struct px_handle handle, unsigned long *id);
 /* Lock the identifier and return its object in *handle.  Return false if it is no identifier of this process. */
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle);
 
-/* Lock the identifier and return its object.  Return NULL if the object is of the other kind, or on a bad identifier. */
+/* Lock the identifier and return its object.  Return NULL for a bad identifier or an object of the other kind. */
 struct px_stream *px_handle_lock(unsigned long id);
 struct px_archive *px_handle_lock_archive(unsigned long id);
 

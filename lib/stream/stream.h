@@ -88,7 +88,7 @@ struct px_status {
 
 /*
  * Create a stream for the process pid (0: the caller), with a log in the file of log_fd (-1: without log).  attr
- * NULL selects the defaults.  Return 0, ESRCH or EPERM (px_target_find()), EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM,
+ * NULL means the defaults.  Return 0, ESRCH or EPERM (px_target_find()), EAGAIN (PX_STREAMS_MAX exist), EINVAL, ENOMEM,
  * or an error of px_registry_of_open(), px_process_init() or, with log, px_log_create().  A failed call leaves no
  * stream.
  */
