@@ -336,7 +336,7 @@ void px_call_objects_mark_name(struct px_call_objects *objects, const char *name
 	objects->names[hash / 64] |= UINT64_C(1) << hash % 64;
 }
 
-/* Of a long path keep the end, which is more specific than the beginning. */
+/* Keep the end of a long path, because the end is more specific than the beginning. */
 static void cut(const char *text, size_t length, size_t room, char *to)
 {
 	if (length <= room) {

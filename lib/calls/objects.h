@@ -10,7 +10,7 @@
  * from a counter that restarts after 2^24 objects.  If the log still has the first objects, a new
  * object then has the same handle as an old one.
  *
- * Private memory.  The caller lets only one thread in at a time.
+ * All memory is private.  The caller ensures that only one thread at a time uses an object table.
  */
 #ifndef PX_CALLS_OBJECTS_H
 #define PX_CALLS_OBJECTS_H
@@ -83,7 +83,7 @@ PX_INLINE bool px_call_objects_is_descriptor(const struct px_call_object *object
 	       object->object.type == PX_TXTB_UDP_SOCKET;
 }
 
-/* Return NULL if memory is short. */
+/* Make an empty table of objects.  Return NULL if there is no memory. */
 struct px_call_objects *px_call_objects_make(void);
 void px_call_objects_free(struct px_call_objects *objects);
 
@@ -123,7 +123,7 @@ void px_call_objects_name(struct px_call_objects *objects, struct px_call_object
 void px_call_objects_name_by_address(struct px_call_objects *objects,
 				     struct px_call_object *object);
 
-/* The serial of the last handle that came from the counter. */
+/* Return the serial of the last handle that came from the counter. */
 uint32_t px_call_objects_serial(const struct px_call_objects *objects);
 void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 

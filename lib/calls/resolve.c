@@ -207,7 +207,7 @@ static bool is_other(const struct px_call_read *call, const struct px_call_objec
 	return call->facts->object == PX_TXTB_QUEUE && object->object.type != PX_TXTB_QUEUE;
 }
 
-/* A child inherits the descriptors of its parent, with the same objects. */
+/* Return the parent's object of this descriptor: a child inherits the descriptors of its parent. */
 static struct px_call_object *inherited_fd(struct px_resolve *all, const struct px_key *key)
 {
 	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
@@ -239,7 +239,7 @@ static struct px_call_object *object_of_fd(struct px_resolve *all, const struct 
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
 }
 
-/* A new descriptor: an earlier object with this number is gone. */
+/* Begin the object of a new descriptor.  An earlier object with this number is gone. */
 static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_call_read *call,
 				       enum px_txtb_object_type type, int64_t fd)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the calling thread and the object of a call: which object (objects.h) a context, an address
- * or a descriptor refers to now.  Also follows the effects of calls: objects begin and end, are
+ * Find the calling thread and the object of a call: the object (objects.h) that a context, an address
+ * or a descriptor refers to now.  Also follow the effects of calls: objects begin and end, are
  * duplicated, inherited by a child, and renamed.
  *
- * Private memory.  The caller lets only one thread in at a time.
+ * All memory is private.  The caller ensures that only one thread at a time uses it.
  */
 #ifndef PX_CALLS_RESOLVE_H
 #define PX_CALLS_RESOLVE_H

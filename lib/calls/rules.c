@@ -52,13 +52,13 @@ void px_rules_convert(struct px_call_read *call)
 		}
 }
 
-/* The creations of event flags, mutex, queue, semaphore, timer. */
+/* The events that create event flags, a mutex, a queue, a semaphore or a timer. */
 bool px_rules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
-/* The ends of these objects in the same order, then of file, TCP socket, UDP socket. */
+/* The events that end these objects, in the same order, and then a file, a TCP socket or a UDP socket. */
 bool px_rules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps a call to a native event, by calls.def and the type of the object.  Keeps no state between
+ * Map a call to a native event, by calls.def and the type of the object.  No state is kept between
  * calls.
  */
 #ifndef PX_CALLS_RULES_H
@@ -45,7 +45,7 @@ bool px_rules_is_attempt(uint32_t native);
 
 /*
  * Return the index of the object's handle among the words of the own entry of this call with this
- * native id; 4: none.
+ * native id, or 4 if there is none.
  */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 

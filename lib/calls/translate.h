@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shows the calls of an unmodified program as ThreadX would have recorded them: the entries in an
- * image for each record.
+ * Translate the calls of an unmodified program into the entries that ThreadX would have recorded in
+ * an image.
  *
  * A record becomes one entry, its *own* entry, and others that exist only in the image (entries.h).
  * calls.def and rules.h define the event of a call.  Two parts keep state between calls: the object
@@ -22,10 +22,10 @@
  * txtrace_get_call() returns for the end of a wait: the object, the state, and the waker, even if
  * the waker is suspended.
  *
- * Objects are those of objects.h: an address refers to one object until that is destroyed, a
- * descriptor until it is closed.
+ * The objects are defined in objects.h.  An address refers to one object until the object is
+ * destroyed.  A descriptor refers to one object until the descriptor is closed.
  *
- * Records are untrusted input.  The caller lets only one thread in at a time.
+ * Records are untrusted input.  The caller ensures that only one thread at a time uses a translator.
  */
 #ifndef PX_CALLS_TRANSLATE_H
 #define PX_CALLS_TRANSLATE_H
@@ -41,7 +41,7 @@
 
 struct px_translator;
 
-/* threads: the threads of the contexts.  Return NULL if memory is short. */
+/* Make a translator.  threads: the threads of the contexts.  Return NULL if there is no memory. */
 struct px_translator *px_translator_make(const struct px_threads *threads);
 void px_translator_free(struct px_translator *translator);
 
@@ -60,7 +60,7 @@ void px_translate_own_plainly(const struct px_record *record, const void *data, 
 /* Return true if the record is of a call and complete enough to be shown as a call. */
 bool px_translate_is_call(const struct px_record *record, size_t length);
 
-/* Return NULL if the object is unknown or was forgotten. */
+/* Return the object, or NULL if it is unknown or was forgotten. */
 const struct px_call_object *px_translator_find(const struct px_translator *translator,
 						uint32_t handle);
 

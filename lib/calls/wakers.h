@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows the waits of threads: which thread is suspended and which thread wakes it, and adds the
- * entries for this. Each object holds its last releaser, and each thread holds its wait
+ * Follow the waits of threads: find out which thread is suspended and which thread wakes it up, and
+ * add the entries for this.  Each object holds its last releaser, and each thread holds its wait
  * (objects.h), so no search is needed.
  *
- * Private memory.  The caller lets only one thread in at a time.
+ * All memory is private.  The caller ensures that only one thread at a time uses it.
  */
 #ifndef PX_CALLS_WAKERS_H
 #define PX_CALLS_WAKERS_H

@@ -9,7 +9,7 @@
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
 
-/* The first call of a wrapper on this CPU: write the name of the call and the rows of all wrappers to the stream. */
+/* At the first call of a wrapper on this CPU, write the name of the call and the rows of all wrappers to the stream. */
 static PX_COLD void register_call(const struct px_view *view, uint32_t id)
 {
 	const struct px_wrapper_row *rows;
@@ -74,8 +74,8 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 }
 
 /*
- * Like record(), for one stream and 16 bytes that are not truncated: nearly every call.  The compiler knows here that
- * the record has one slot, and keeps the event in registers.
+ * Do the same as record(), but only for one stream and for 16 bytes that are not truncated.  Nearly all calls are of
+ * this kind.  The compiler knows here that the record has one slot, and keeps the event in registers.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)
@@ -121,7 +121,7 @@ void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, siz
 	record(wrapper, call_at, data, length, address);
 }
 
-/* All streams of one machine use the same counter while the kernel trusts it, so any stream will do. */
+/* All streams of a machine use the same counter while the kernel trusts it, so read the counter of any stream. */
 uint64_t px_callpoint_clock(void)
 {
 	struct px_self *self = &px_gate.self;

@@ -5,7 +5,7 @@
 
 #include "ring/wakeup.h"
 
-/* An automatic stop wakes the reader, also one that waits for a ring to be half full. */
+/* An automatic stop wakes up the reader, even if the reader waits for a ring to be half full. */
 static void wake_after_stop(const struct px_view *view)
 {
 	if (px_wakeup_is_awaited(&view->segment->waiting))
@@ -43,7 +43,7 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 	px_read_fence();
 	if (px_load_acquire(&view->segment->state) != state)
 		return false;
-	/* EVENT-12: a stream that is full counts the event; UFULL-12: but not a filtered one */
+	/* EVENT-12: a full stream counts the event.  UFULL-12: it does not count a filtered event. */
 	if (!filtered && px_state_of(state) == PX_STATE_AUTO_FULL)
 		px_on_no_room(view, px_ring_choose(view, cpu).control, state);
 	return true;

@@ -13,10 +13,10 @@
 #include "trace/process.h"
 #include "trace/thread.h"
 
-/* If a preempted thread holds a slot, the writer tries other slots, this many times in all. */
+/* If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts. */
 #define PX_EMIT_ATTEMPTS 4
 
-/* The CPU of the calling thread, and the thread's area for restartable sequences. */
+/* Return the CPU of the calling thread, and the thread's area for restartable sequences. */
 PX_INLINE struct px_cpu px_emit_current_cpu(void)
 {
 	struct rseq *area = px_thread.area;
@@ -34,7 +34,7 @@ PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
 	event->pid = px_read_once(&px_gate.self.pid);
 }
 
-/* Set the length of the data, no more than the stream takes (EVENT-4), and the flags. */
+/* Set the flags and the length of the data, which is at most the maximum of the stream (EVENT-4). */
 PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view *view,
 				   size_t length, uint32_t flags)
 {
@@ -47,7 +47,7 @@ PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view 
 }
 
 /*
- * Loop over the streams of this process: return the next one of *attached, and remove it there; NULL after the last.
+ * Loop over the streams of this process: return the next stream of *attached and clear its bit, or NULL after the last.
  * `pid` is the pid in the event.
  */
 PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
@@ -59,7 +59,7 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 
 		if (px_unlikely(!view))
 			continue; /* detached */
-		/* A signal handler has called fork(), and this is the child: the parent records the event. */
+		/* A signal handler has called fork(), and this process is the child.  Only the parent records the event. */
 		if (px_unlikely(px_read_once(&self->pid) != pid))
 			return NULL;
 		*attached &= *attached - 1;
@@ -68,7 +68,7 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 	return NULL;
 }
 
-/* A reader sleeps: wake it up if it waits for what this event did. */
+/* Call this if a reader sleeps.  Wake it up if it waits for an event, or for the state that this event has caused. */
 static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const struct px_ring *ring)
 {
 	uint32_t *waiting = &view->segment->waiting;
@@ -87,11 +87,11 @@ PX_INLINE void px_emit_notify(const struct px_view *view, const struct px_ring *
 	}
 }
 
-/* True if a largest user event has no room after this position (UFULL-9). */
+/* Return true if a largest user event has no room after this position (UFULL-9). */
 PX_INLINE bool px_emit_has_filled(const struct px_view *view, const struct px_ring *ring,
 				  uint64_t position)
 {
-	/* Negative when the reader is past it already. */
+	/* The difference is negative if the reader has already passed the position. */
 	return (int64_t)(position + view->geometry.event_slots -
 			 px_read_once(&ring->control->tail)) > (int64_t)view->limit;
 }
@@ -112,8 +112,8 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu);
 
 /*
- * Record the event in the usual case: one slot, in the CPU's own ring, nothing in the way.  False: it is another
- * case, and nothing was recorded.
+ * Record the event in the usual case: the event has one slot, and the slot of the CPU's own ring can be taken.  In any
+ * other case, record nothing and return false.
  */
 PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 			       const struct px_event *event, struct px_cpu cpu)

@@ -93,7 +93,7 @@ static struct px_view *allocate_view(void)
 /* A child finds the views of its parent here (inherit.h). */
 static struct px_inheritance inheritance;
 
-/* Insert a view.  False: another thread, or a handler, was first. */
+/* Insert a view.  Return false if another thread, or a handler, was first. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	/* This process may write to the rings of CPUs only if the barrier of a stop reaches it (C5). */
@@ -207,7 +207,7 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 	px_shm_retire(&view->mapping);
 }
 
-/* True if the stream in the slot traces this process. */
+/* Return true if the stream in the slot traces this process. */
 static bool traces_us(const struct px_self *self, uint32_t index, struct px_registry_slot *slot,
 		      const struct px_process_id *us)
 {
@@ -217,8 +217,8 @@ static bool traces_us(const struct px_self *self, uint32_t index, struct px_regi
 }
 
 /*
- * Make one view agree with its slot.  True if anything changed.  Lock-free: the loop repeats only if the slot or the
- * view has just changed.
+ * Make one view agree with its slot.  Return true if anything changed.  This is lock-free: the loop repeats only if the
+ * slot or the view has just changed.
  */
 static bool follow_slot(struct px_self *self, uint32_t index)
 {
@@ -226,7 +226,7 @@ static bool follow_slot(struct px_self *self, uint32_t index)
 	bool changed = false;
 
 	for (;;) {
-		/* The view before the slot (P1). */
+		/* Load the view before the slot (P1). */
 		struct px_view *view = px_load_acquire(&self->view[index]);
 		struct px_registry_slot slot;
 		bool wanted = traces_us(self, index, &slot, &us);
@@ -260,7 +260,7 @@ static void set_gate(struct px_self *self, uint32_t generation)
 		px_exchange(&self->quiet, 0);
 }
 
-/* Make all views agree with the registry.  True if anything changed. */
+/* Make all views agree with the registry.  Return true if anything changed. */
 static bool follow_registry(struct px_self *self)
 {
 	bool changed = false;
@@ -291,9 +291,9 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 }
 
 /*
- * Inherit the stream in this slot, in a child made by fork.  False: the parent was not attached to it, or only to a
- * former stream of the slot, because no fork handler ran and it had not read the registry.  The view in `inheritance`
- * may already be one of this process, if another thread was first.
+ * Inherit the stream in this slot, in a child made by fork.  Return false if the parent was not attached to this
+ * stream.  If no fork handler ran, the parent may be attached only to a former stream of the slot.  If another thread
+ * of this process was first, the view in `inheritance` may already be a view of this process.
  */
 static bool inherit(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
 		    bool is_inherited)
@@ -379,7 +379,7 @@ void px_process_refresh(void)
 
 	if (!registry)
 		return;
-	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
+	/* EDGE attach acquire: the slots that are read below have this generation, or a newer one */
 	generation = px_load_acquire(&px_gate.shared.generation);
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);
@@ -391,7 +391,7 @@ void px_process_refresh(void)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
-		/* In this order: a preempted thread's late 0 in quiet belongs to an old generation. */
+		/* Keep this order: a preempted thread may store 0 in quiet late, but this belongs to an old generation. */
 		set_gate(self, generation);
 		px_store_release(&self->generation, generation); /* P2 */
 	}
@@ -463,7 +463,7 @@ static void before_fork(void)
 	px_process_take_granted();
 }
 
-/* At once, because exec would remove the memory of the parent. */
+/* Do this now, because exec would remove the copy of the parent's memory. */
 static void after_fork(void)
 {
 	bool was_traced = false;

@@ -69,14 +69,14 @@ struct px_gate {
 
 extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
 
-/* True if this process may be traced: then the trace point goes on. */
+/* Return true if this process may be traced: then the trace point continues. */
 PX_INLINE bool px_gate_is_open(void)
 {
 	/* EDGE attach acquire: px_process_refresh() loads the generation again, with acquire */
 	return px_read_once(&px_gate.shared.generation) != px_read_once(&px_gate.self.quiet);
 }
 
-/* True if px_thread and the views are up to date. */
+/* Return true if px_thread and the views are up to date. */
 PX_INLINE bool px_process_is_current(void)
 {
 	return px_read_once(&px_gate.shared.generation) == px_read_once(&px_gate.self.generation) &&
@@ -91,7 +91,7 @@ PX_COLD void px_process_refresh(void);
 
 /*
  * Attach to a stream that this process has just published for itself.  Return 0 or ENOMEM.
- * Otherwise like px_process_refresh().
+ * In all other respects, this function is like px_process_refresh().
  */
 int px_process_join(uint32_t index, uint32_t generation);
 
@@ -108,10 +108,10 @@ PX_INLINE void px_process_ensure(void)
  */
 int px_process_init(void);
 
-/* This process, as other processes can find it.  Async-signal-safe. */
+/* Return the id with which other processes can find this process.  Async-signal-safe. */
 struct px_process_id px_process_id(void);
 
-/* A number unique to this process, although pids are reused.  0 without a registry. */
+/* Return a number that is unique to this process, although pids are reused.  Return 0 without a registry. */
 uint64_t px_process_find_incarnation(void);
 
 PX_INLINE uint64_t px_process_incarnation(void)
@@ -122,7 +122,7 @@ PX_INLINE uint64_t px_process_incarnation(void)
 }
 
 /*
- * The shared name table of this process; create it if there is none.  Return 0 or ENOMEM.  The caller holds the
+ * Get the shared name table of this process, and create it if there is none.  Return 0 or ENOMEM.  The caller holds the
  * registry's lock, if there is a registry, because controllers search for the table, or choose it, at the same time.
  */
 int px_process_choose_shared_names(uint32_t *number);
@@ -133,7 +133,7 @@ int px_process_choose_shared_names(uint32_t *number);
  */
 PX_COLD void px_process_take_granted(void);
 
-/* px_types_open(), and register new types in the streams of this process (EVOPEN-11). */
+/* Do the same as px_types_open(), and register new types in the streams of this process (EVOPEN-11). */
 int px_process_open_type(const char *name, unsigned int *id);
 
 #endif

@@ -18,7 +18,7 @@
 
 __thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
 
-/* The kernel's own scale: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
+/* Return the priority on the scale of the kernel: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
 static uint32_t priority_of_thread(void)
 {
 	struct sched_param parameter = {0};

@@ -37,8 +37,8 @@ extern __thread struct px_thread px_thread PX_TLS;
 PX_COLD void px_thread_register(struct px_self *self, struct px_registry *registry);
 
 /*
- * Reserve a handle for a thread that is about to be created, so that its creator can record it; 0: no registry.  The
- * new thread takes it before its first event.
+ * Reserve a handle for a new thread before its creation, so that its creator can record the handle.  The new thread
+ * takes the handle before its first event.  Return 0 if there is no registry.
  */
 uint32_t px_thread_reserve_handle(void);
 PX_INLINE void px_thread_take_handle(uint32_t handle)
@@ -46,13 +46,13 @@ PX_INLINE void px_thread_take_handle(uint32_t handle)
 	px_thread.given = handle;
 }
 
-/* The priority of the thread has changed: read it again at the next event. */
+/* Call this if the priority of the thread has changed: the next event reads it again. */
 PX_INLINE void px_thread_renew(void)
 {
 	px_thread.epoch = 0;
 }
 
-/* Find the rseq area of the calling thread; NULL: none.  Async-signal-safe. */
+/* Return the rseq area of the calling thread, or NULL if it has none.  Async-signal-safe. */
 PX_NOINLINE struct rseq *px_thread_find_area(void);
 
 /*
@@ -71,7 +71,7 @@ PX_INLINE void px_thread_share_area(void)
 	px_thread.area = NULL;
 }
 
-/* The tid of the calling thread, from the kernel: correct also if the thread is not registered. */
+/* Return the tid of the calling thread, from the kernel.  It is correct also if the thread is not registered. */
 uint32_t px_thread_tid(void);
 
 #endif

@@ -17,8 +17,8 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 
 /*
  * Record a control event of this thread in one stream, in any state, in ring 0, in the room that
- * user events leave free.  *counter becomes its counter.  False if no slot could be claimed: then
- * preempted threads hold slots all over the ring.
+ * user events leave free.  Store its counter in *counter.  Return false if no slot could be claimed,
+ * because preempted threads hold slots in the whole ring.
  */
 bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
 			   uint64_t *counter);

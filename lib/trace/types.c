@@ -50,7 +50,7 @@ static void add_to(struct px_eventset *set, unsigned int id)
 	px_fetch_or(&set->bits[id / 64], UINT64_C(1) << id % 64);
 }
 
-/* In this order: if fork comes in between, after_fork() completes it in the child. */
+/* Keep this order: if fork happens between the two steps, after_fork() completes them in the child. */
 static void add_opened(unsigned int id)
 {
 	opened_order[nr_opened] = (uint16_t)id;
@@ -181,7 +181,7 @@ int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *f
 	return 0;
 }
 
-/* The number of types in the set, and the unnamed type. */
+/* Return the number of types in the set, plus one for the unnamed type. */
 static int count(const struct px_eventset *set)
 {
 	int sum = 1;

@@ -26,12 +26,12 @@
 extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
- * The shared name table of this process, or NULL.  A process never changes its table.  Only px_types_open() and
+ * Return the shared name table of this process, or NULL.  A process never changes its table.  Only px_types_open() and
  * px_types_open_for() are not async-signal-safe.
  */
 struct px_shared_names *px_types_shared_names(uint32_t *number);
 
-/* Use this table.  False: the process already has one, and the caller keeps this one. */
+/* Use this table.  Return false if the process already has a table: then the caller keeps this table. */
 bool px_types_use(const struct px_shared_names_ref *ref);
 
 /*
@@ -43,7 +43,7 @@ void px_types_enter(uint64_t word, uint64_t incarnation);
 /* Forget the types that the program before exec had opened (EXEC-2). */
 void px_types_forget(uint64_t word);
 
-/* A type that a controller has opened for this process and that is not yet accepted, or PX_EVENT_NONE. */
+/* Return a type that a controller has opened for this process and that is not yet accepted, or PX_EVENT_NONE. */
 unsigned int px_types_find_granted(uint64_t word);
 
 /* Accept the type.  It enters the order of types when the next type is opened. */
@@ -57,8 +57,8 @@ void px_types_accept(unsigned int id);
 int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first);
 
 /*
- * The same, called by a controller for the process of an entry in a table (TRIDOPEN-1, TRIDOPEN-4).  The
- * caller adds the type to the list of the stream.
+ * Open a type in the same way, in a controller for the process of an entry in a table (TRIDOPEN-1, TRIDOPEN-4).
+ * The caller adds the type to the list of the stream.
  */
 int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_names_member *member,
 		      const char *name, unsigned int *id);
