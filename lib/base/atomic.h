@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 
-/* No order.  The compiler does not tear, repeat or invent the access. */
+/* These accesses have no order.  The compiler does not tear, repeat or invent them. */
 #define px_read_once(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define px_write_once(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
@@ -28,7 +28,7 @@
  */
 #define px_load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
-/* Full barriers on both sides. */
+/* These are full barriers on both sides. */
 #define px_fetch_add(p, v) __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define px_fetch_or(p, v) __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define px_fetch_and(p, v) __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)

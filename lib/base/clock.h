@@ -39,12 +39,12 @@ struct px_clock px_clock_best(void);
 uint64_t px_clock_monotonic_ns(void);
 uint64_t px_clock_realtime_ns(void);
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC, modulo 2^64. */
+/* Return CLOCK_REALTIME - CLOCK_MONOTONIC, modulo 2^64. */
 uint64_t px_clock_realtime_offset_ns(void);
 
 struct timespec px_clock_timespec(uint64_t ns);
 
-/* All loads before the call are done first.  Accesses that depend on the result come after it. */
+/* Read the hardware counter after all earlier loads.  Accesses that depend on the result come after the read. */
 PX_INLINE uint64_t px_clock_hardware(void)
 {
 #if defined __x86_64__

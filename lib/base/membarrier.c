@@ -26,7 +26,7 @@ bool px_membarrier_all(void)
 	return call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
-/* A direct system call, because nanosleep() is a cancellation point. */
+/* Make the system call directly, because nanosleep() is a cancellation point. */
 void px_membarrier_settle(void)
 {
 	const struct timespec nap = {0, 1000000};

@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Register this process, and with it its children by fork.  False: the kernel cannot do it or refuses. */
+/* Register this process and its later children by fork.  Return false if the kernel has no membarrier or refuses. */
 bool px_membarrier_register(void);
 
 /*
- * When this returns true, every thread of each registered process has passed a barrier since the
- * call.  False: no barrier.
+ * Make every thread of each registered process pass a barrier before this returns.  Return false if
+ * there was no barrier.
  */
 bool px_membarrier_all(void);
 

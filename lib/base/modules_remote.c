@@ -48,7 +48,7 @@ struct list {
 	size_t size, length;
 };
 
-/* Return false after the last line. */
+/* Read the next line.  Return false after the last line. */
 static bool next_line(struct list *list)
 {
 	size_t length = 0;
@@ -97,7 +97,7 @@ static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
 	return false;
 }
 
-/* Return false if the file is not an ELF file for this machine's word size. */
+/* Read base address and build id.  Return false if the file is not an ELF file for this machine's word size. */
 static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 {
 	unsigned char notes[NOTE_BYTES];
@@ -159,7 +159,7 @@ static bool finish(struct list *list)
 	return true;
 }
 
-/* BEGIN-END RIGHTS OFFSET DEVICE INODE PATH */
+/* Add a line of /proc/<pid>/maps: BEGIN-END RIGHTS OFFSET DEVICE INODE PATH. */
 static bool add_line(struct list *list)
 {
 	struct module *module = &list->module;

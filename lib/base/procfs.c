@@ -152,7 +152,7 @@ bool px_procfs_has_word(uint64_t word)
 	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
 }
 
-/* The link reads pid:[4026531836]. */
+/* The target of the link has the form pid:[4026531836]. */
 uint32_t px_procfs_pid_namespace(void)
 {
 	char text[32];
@@ -311,7 +311,7 @@ static bool segment_of(const char *line, uint32_t *id)
 	return true;
 }
 
-/* Return false if the mappings could not be read. */
+/* Close the file.  Return false if the mappings could not be read. */
 static bool close_maps(const struct lines *lines)
 {
 	if (lines->fd >= 0)

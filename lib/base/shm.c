@@ -64,7 +64,7 @@ refuse:
 	return errno == ENOSPC ? ENOMEM : errno;
 }
 
-/* No stdio: a trace point may attach a segment. */
+/* Do not use stdio, because a trace point may attach a segment. */
 static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
 {
 	size_t length = strlen(directory);

@@ -33,23 +33,23 @@ int px_shm_init(void);
 
 /*
  * Create a segment of zeros and map it.  The space is allocated now, so that a full file system
- * gives ENOMEM here and not SIGBUS later.  EEXIST if the name is in use.
+ * gives ENOMEM here and not SIGBUS later.  Return EEXIST if the name is in use.
  */
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 
-/* Map an existing segment of any size.  ENOENT, EACCES (wrong owner, mode or type), ENOMEM. */
+/* Map an existing segment of any size.  Return 0, ENOENT, EACCES (wrong owner, mode or type) or ENOMEM. */
 int px_shm_attach(const char *name, struct px_mapping *mapping);
 
 /*
- * Read a part of an existing segment without mapping it.  EIO: the segment is too short.
+ * Read a part of an existing segment without mapping it.  Return EIO if the segment is too short.
  * Async-signal-safe.
  */
 int px_shm_read(const char *name, size_t offset, void *to, size_t size);
 
 /*
  * Open an existing segment, or create it with this size.  Only for the registry, which is never
- * removed.  A shorter file is still being created, so extend it.  EACCES: wrong owner, mode or
- * type, or the file is longer.
+ * removed.  A shorter file is still being created, so extend it.  Return EACCES if owner, mode or
+ * type is wrong, or if the file is longer.
  */
 int px_shm_open_or_create(const char *name, size_t size, int *fd);
 

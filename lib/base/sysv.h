@@ -34,19 +34,19 @@ void px_sysv_init(void);
 /*
  * Create a segment of zeros with all its pages allocated, so that no page can be missing later.  It
  * belongs to us until px_sysv_give().  Other processes attach it by *number, which is never 0.
- * ENOMEM: no memory, or the limit of segments is reached.
+ * Return ENOMEM if there is no memory or the limit of segments is reached.
  */
 int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number);
 
-/* Make this user the owner.  Publish the number to the user only after this call.  EPERM. */
+/* Make this user the owner.  Publish the number to the user only after this call.  Return 0 or EPERM. */
 int px_sysv_give(uint32_t number, uid_t owner);
 
-/* Map a segment that root made for us.  EACCES: not such a segment; ENOENT, ENOMEM. */
+/* Map a segment that root made for us.  Return 0, EACCES if it is not such a segment, ENOENT or ENOMEM. */
 int px_sysv_attach(uint32_t number, struct px_mapping *mapping);
 
 /*
- * Read a part of a segment that root made for this user, and unmap it.  EIO: the segment is too
- * short.
+ * Read a part of a segment that root made for this user, and unmap it.  Return EIO if the segment is
+ * too short.
  */
 int px_sysv_read(uint32_t number, uid_t owner, size_t offset, void *to, size_t size);
 

@@ -41,7 +41,7 @@ struct px_attr {
 	uint32_t nr_rings;    /* 0: one per CPU, and a shared ring where useful */
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
-/* Set the defaults.  Cannot fail (INIT-5). */
+/* Set the defaults.  This cannot fail (INIT-5). */
 void px_attr_init(struct px_attr *attr);
 
 /* Make the object unusable until it is initialised again (DESTROY-3). */

@@ -54,7 +54,7 @@ PX_INLINE unsigned int px_call_event(enum px_call call)
 	return PX_EVENT_CALL_FIRST + (unsigned int)call;
 }
 
-/* Return false if the id is not the id of a call. */
+/* Get the call of an event type.  Return false if the id is not the id of a call. */
 PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 {
 	*call = (enum px_call)(id - PX_EVENT_CALL_FIRST);

@@ -59,7 +59,7 @@ static unsigned int find_predefined(const struct key *key)
 	return PX_EVENT_NONE;
 }
 
-/* Return false if the name is too long. */
+/* Fill in the key of a name.  Return false if the name is too long. */
 static bool make_key(struct key *key, const char *name)
 {
 	key->name = name;

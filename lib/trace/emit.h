@@ -59,7 +59,7 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 
 		if (px_unlikely(!view))
 			continue; /* detached */
-		/* A signal handler has called fork(), and this process is the child.  Only the parent records the event. */
+		/* A signal handler has called fork(), and this is the child.  Only the parent records the event. */
 		if (px_unlikely(px_read_once(&self->pid) != pid))
 			return NULL;
 		*attached &= *attached - 1;

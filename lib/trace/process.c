@@ -391,7 +391,7 @@ void px_process_refresh(void)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
-		/* Keep this order: a preempted thread may store 0 in quiet late, but this belongs to an old generation. */
+		/* Keep this order: if a preempted thread stores 0 in quiet late, its generation is old. */
 		set_gate(self, generation);
 		px_store_release(&self->generation, generation); /* P2 */
 	}

@@ -50,7 +50,7 @@ static void add_to(struct px_eventset *set, unsigned int id)
 	px_fetch_or(&set->bits[id / 64], UINT64_C(1) << id % 64);
 }
 
-/* Keep this order: if fork happens between the two steps, after_fork() completes them in the child. */
+/* Keep this order: if fork happens in between, after_fork() completes these steps in the child. */
 static void add_opened(unsigned int id)
 {
 	opened_order[nr_opened] = (uint16_t)id;
