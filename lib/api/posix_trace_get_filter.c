@@ -12,7 +12,7 @@ PX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	return 0;
 }
 
-/* Combine the current filter and the set as `how` demands.  Return false if `how` is invalid. */
+/* Combine the current filter and the set as `how` requires.  Return false if `how` is invalid. */
 static bool combine(struct px_eventset *filter, const struct px_eventset *set, int how)
 {
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++) {

@@ -8,7 +8,7 @@
 
 #define PENDING_PAUSE_NS 50000
 
-/* Where a call stores its event. */
+/* The memory in which a call stores its event. */
 struct destination {
 	struct posix_trace_event_info *event;
 	void *data;

@@ -20,7 +20,7 @@ PX_EXPORT unsigned int txtrace_event_context(const struct posix_trace_event_info
 	return (unsigned int)event->__reserved[PX_INFO_CONTEXT];
 }
 
-/* In an interrupt the priority word is the interrupted thread. */
+/* In an interrupt the priority word is the handle of the interrupted thread. */
 PX_EXPORT int txtrace_event_priority(const struct posix_trace_event_info *event)
 {
 	unsigned int context = txtrace_event_context(event);

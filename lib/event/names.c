@@ -154,7 +154,7 @@ static PX_COLD uint32_t wait_for_owner(struct px_name_entry *entry, uint32_t wor
 	return now;
 }
 
-/* Return the state of an entry; wait while it is WRITING. */
+/* Wait while the entry is WRITING, and return its state. */
 static uint32_t settle(struct px_name_entry *entry, struct opener *opener)
 {
 	uint32_t word = px_load_acquire(&entry->word);

@@ -15,9 +15,9 @@
  * A thread that wants to add a name waits at each WRITING entry, because the entry may get the same
  * name.  So after a WRITING entry there are only FREE entries.  The wait is short (a copy of 60
  * bytes) and bounded.  After a millisecond the waiter checks whether the owner is alive.  An owner
- * that is alive but does not proceed (a stopped process, a reused tid) is given up after 100 ms,
- * and this limit is halved at each further such owner in the same call.  An owner that was given up
- * too early sees it at its own last step and continues with another entry.
+ * that is alive but does not proceed (a stopped process, a reused tid) is given up after 100 ms.
+ * Each further such owner in the same call halves this limit.  If an owner was given up too early,
+ * the compare-exchange of its last step fails, and the owner continues with another entry.
  *
  * To a process of another user the table is hostile input.  States are read once and checked, texts
  * are compared and copied within their bounds, and the wait is bounded for any contents of the
@@ -50,11 +50,11 @@ struct px_names {
 #define PX_NAMES_SIZE (sizeof(struct px_names))
 
 /*
- * Find name and store its id, or 0 if there is no such name.  Also finds predefined names
+ * Find name and store its id, or 0 if there is no such name.  Also find predefined names
  * (posix_trace_start, ..., posix_trace_unnamed_userevent, and the names of calls) (EVOPEN-9).
  *
- * Wait-free, async-signal-safe.  Does not wait at a WRITING entry: its px_names_open() has not
- * returned, and only FREE entries follow, so the name was absent when the entry was read.
+ * Wait-free, async-signal-safe.  Do not wait at a WRITING entry: the px_names_open() of this entry has
+ * not returned, and only FREE entries follow.  So the name was absent when the entry was read.
  */
 void px_names_find(const struct px_names *names, const char *name, unsigned int *id);
 
@@ -62,9 +62,9 @@ void px_names_find(const struct px_names *names, const char *name, unsigned int 
  * Find name, or add it for the thread tid.  Return 0 and the id, ENOSPC if the table is full, or
  * ENAMETOOLONG if the name has more than PX_NAME_MAX bytes (EVOPEN-7).
  *
- * May wait as described above, in nanosleep(), so the caller must disable cancellation (GEN-6).
- * Keeps errno.  Not for signal handlers, although a handler that calls it gets an id and does not
- * deadlock.
+ * This function may wait as described above, in nanosleep(), so the caller must disable cancellation
+ * (GEN-6).  It keeps errno.  It is not for signal handlers, although a handler that calls it gets an
+ * id and does not deadlock.
  */
 int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_procfs_asked *alive,
 		  unsigned int *id);

@@ -29,8 +29,8 @@
 #define PX_NO_THREAD_NAME "no thread"
 
 /*
- * The handle of the idle thread in the image of a log.  It has the CPU while a thread sleeps and no other
- * thread is known to run.
+ * The handle of the idle thread in the image of a log.  The idle thread has the CPU while a thread sleeps
+ * and no other thread is known to run.
  */
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
@@ -72,7 +72,7 @@ uint64_t px_threads_add(struct px_threads *threads, const struct px_object *obje
 /* Copy the thread with this serial.  Return false if the table does not hold it, or no longer holds it. */
 bool px_threads_get(const struct px_threads *threads, uint64_t serial, struct px_object *object);
 
-/* Copy the thread with this handle, the newest if there are several. */
+/* Copy the thread with this handle.  If there are several such threads, copy the newest. */
 bool px_threads_find(const struct px_threads *threads, uint32_t handle, struct px_object *object);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes tracex_custom.trxc, the file with the names of user events for TraceX.
+ * Write tracex_custom.trxc, the file with the names of user events for TraceX.
  *
- * TraceX splits a line at every comma.  It requires 13 fields without an empty one, parentheses at
- * exactly their places, and two colours, of which it shows the first under white text.  After one
- * wrong line TraceX can load no trace at all, so names are changed where necessary.
+ * TraceX splits a line at every comma.  It requires 13 fields that are not empty, parentheses at fixed
+ * positions, and two colours.  It shows the first colour under white text.  After one wrong line TraceX
+ * cannot load any trace, so names are changed where necessary.
  */
 #ifndef PX_EVENT_TRXC_H
 #define PX_EVENT_TRXC_H

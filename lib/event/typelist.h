@@ -41,7 +41,7 @@ uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *
 
 /*
  * Get type i and its name.  *id is PX_EVENT_NONE if the type is not READY.  Return false after the
- * last one.
+ * last type.
  */
 bool px_typelist_get(const struct px_typelist *list, uint32_t i, unsigned int *id,
 		     char name[PX_NAME_MAX + 1]);

@@ -379,7 +379,7 @@ void px_process_refresh(void)
 
 	if (!registry)
 		return;
-	/* EDGE attach acquire: the slots that are read below have this generation, or a newer one */
+	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
 	generation = px_load_acquire(&px_gate.shared.generation);
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);

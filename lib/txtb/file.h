@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a file with a trace buffer of any origin, in either byte order.  It accepts what the viewer
- * accepts, and interprets it as the viewer does.
+ * Read a file with a trace buffer of any origin, in either byte order.  This module accepts each file
+ * that the viewer accepts, and interprets the file as the viewer does.
  *
  * The parts follow each other: header, registry, entries.  Addresses in the header only give
  * lengths and the oldest entry, never a position in the file, so a wrong address does no harm.  The
  * file is read only with pread(), at rising positions, into memory of fixed size.  If the file
  * changes at the same time, the contents differ or end early.
  *
- * One thread at a time.
+ * Only one thread at a time may use a file.
  */
 #ifndef PX_TXTB_FILE_H
 #define PX_TXTB_FILE_H
@@ -56,9 +56,9 @@ struct px_txtb_file_object {
 bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped);
 
 /*
- * Read and check the header of a file of this size.  EINVAL: the viewer refuses the file.  The
- * caller must check one more reason of the viewer: the file holds fewer slots than the header
- * gives, and none of them is unused.
+ * Read and check the header of a file of this size.  Return 0, or EINVAL if the viewer would refuse
+ * the file.  The caller must check one more condition.  The viewer also refuses a file that holds
+ * fewer slots than its header gives, if none of them is unused.
  */
 int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size);
 

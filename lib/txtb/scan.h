@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the facts about a trace buffer that need all its entries: their number, the direction of
- * time, the total duration, the ids.
+ * Find the facts about a trace buffer that need all its entries: the number of entries, the direction
+ * of time, the total duration, the ids.
  *
  * Relative time is computed as in the viewer.  All steps vote for one direction for the whole file,
  * and a step in the other direction counts as a wrap.  Entries are read in the order of the file,
@@ -38,7 +38,7 @@ void px_txtb_scan_make(struct px_txtb_scan *scan, const struct px_txtb_file *fil
 /* Return true if the id, which must be below PX_TXTB_SCAN_IDS, occurs. */
 bool px_txtb_scan_has(const struct px_txtb_scan *scan, uint32_t id);
 
-/* Return the i-th id that occurs, in rising order, or PX_TXTB_SCAN_IDS after the last one. */
+/* Return the i-th id that occurs, in rising order, or PX_TXTB_SCAN_IDS after the last id. */
 uint32_t px_txtb_scan_id(const struct px_txtb_scan *scan, uint32_t i);
 
 #endif

@@ -4,7 +4,7 @@
  * without gaps. Words have the byte order of this machine; a reader detects the order from the
  * first four bytes.
  *
- * Only layout and arithmetic: no threads, no clocks, no allocation.
+ * This file has only layout and arithmetic: no threads, no clocks, no allocation.
  */
 #ifndef PX_TXTB_TXTB_H
 #define PX_TXTB_TXTB_H
@@ -96,7 +96,7 @@ PX_INLINE uint32_t px_txtb_handle(enum px_txtb_object_type type, uint32_t serial
 	return (uint32_t)type << 24 | (serial & 0xFFFFFF);
 }
 
-/* The priority word of thread events.  Priorities are 0 ... 1023, smaller is more urgent. */
+/* Return the priority word of thread events.  Priorities are 0 ... 1023; a smaller number is more urgent. */
 PX_INLINE uint32_t px_txtb_priority_word(uint32_t priority)
 {
 	return 0x80000000u | (priority & 0x3FF) << 16 | (priority & 0x3FF);
