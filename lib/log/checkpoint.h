@@ -115,7 +115,7 @@ struct px_checkpoint_file {
 /* Return an empty checkpoint for this number of rings, or NULL.  The caller frees it with free(). */
 struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
-/* What px_checkpoint_file_create() needs to know about the log and its stream. */
+/* The data about the log and its stream that px_checkpoint_file_create() needs. */
 struct px_checkpoint_file_setup {
 	uid_t user;
 	uint32_t index; /* in the registry of this user */

@@ -201,7 +201,7 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 /* Check a segment of another process, and fill the view.  Return false if it is not a segment, or is damaged. */
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
-/* Return true if a ring has no room for a largest user event.  A ring that loops must overwrite then. */
+/* Return true if a ring has no room for a largest user event (a ring that loops: no room without overwriting). */
 bool px_view_is_full(const struct px_view *view);
 
 /* Return true if user events use more than half of their room in this ring (NULL: in any ring). */

@@ -39,8 +39,8 @@ struct px_archive *px_handle_lock_archive(unsigned long id);
 void px_handle_unlock(unsigned long id);
 
 /*
- * With the lock held: leave releases the lock, but the thread stays counted.  Return takes the lock again.  If the
- * identifier was closed, it returns NULL without the lock.
+ * With the lock held: px_handle_leave() releases the lock, but the thread stays counted.  px_handle_return() takes the
+ * lock again.  If the identifier was closed, it returns NULL without the lock.
  */
 void px_handle_leave(unsigned long id);
 struct px_stream *px_handle_return(unsigned long id);

@@ -150,7 +150,7 @@ double px_stream_tick_ns(const struct px_stream *stream);
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
 /*
- * Free the slots before the checkpoint.  Its commit must be in the log, or the events of the commit are lost.  This
+ * Free the slots before the checkpoint.  Call this when its commit is in the log, or has failed for good.  This
  * may restart a full stream.  is_empty: px_stream_next() has returned PX_NEXT_NONE.
  */
 void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
@@ -169,7 +169,7 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
  */
 void px_stream_stop_dead(struct px_stream *stream);
 
-/* Return the STOP that is due, once.  Return false if STOP is already in the log, or is not due. */
+/* Return the STOP that is due.  Return false if STOP is not due, is already in the log, or was already returned. */
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report);
 
 /* End a resumed stream, but leave its files.  Call px_stream_free() next. */
