@@ -167,7 +167,7 @@ int px_target_find(pid_t pid, struct px_target *target)
 	target->id.start = px_procfs_start((uint32_t)pid);
 	if (target->id.start == 0)
 		return ESRCH;
-	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* may we see its mappings? */
+	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* its mappings cannot be read */
 		return px_target_refusal(&target->id);
 	return 0;
 }

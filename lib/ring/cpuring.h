@@ -199,7 +199,7 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 
 	__asm__ __volatile__(
 		PX_SEQUENCE_BEGIN
-		/* Is there room? */
+		/* Check that there is room. */
 		PX_STEP "movq %[head], %[scratch]\n\t"
 		PX_STEP "subq %c[tail_at](%[control]), %[scratch]\n\t"
 		PX_STEP "subq %[least], %[scratch]\n\t"
@@ -213,7 +213,7 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 		"addq %[slots], %[word]\n\t"
 		"movq %[head], %[tag]\n\t"
 		"shlq $25, %[tag]\n\t"
-		/* Is it free? */
+		/* Check that the slot is free. */
 		PX_STEP "movq (%[word]), %[scratch]\n\t"
 		PX_STEP "movq %[scratch], %[extra]\n\t"
 		"xorq %[tag], %[extra]\n\t"
