@@ -7,7 +7,7 @@
 #include "base/durations.h"
 #include "base/memory.h"
 
-/* All waits for one object, by one thread or by all threads. */
+/* All waits for an object, by a single thread or by all threads. */
 struct row {
 	const struct waiter *thread; /* NULL: all threads */
 	const struct awaited *object;
@@ -90,7 +90,7 @@ static void take_wait(void *arg, const struct wait *wait)
 		find_holder_activity(row, wait);
 }
 
-/* Larger values come first.  Equal values: in the order of names, which differ. */
+/* Larger values come first.  Rows with equal values are sorted by name; names differ. */
 static int64_t value_of(struct row *row, enum blocked_sort order)
 {
 	switch (order) {
@@ -125,7 +125,7 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->object->name, right->object->name);
 }
 
-/* The holder, and what it did: "ran", or what it waited for. */
+/* Print the holder, and what the holder did: "ran", or what it waited for. */
 static void put_holder(struct table *table, const struct row *row)
 {
 	const struct wait *wait = &row->longest;

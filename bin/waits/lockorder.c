@@ -131,7 +131,7 @@ static void keep_cycle(struct lockorder *order, struct lock_cycle *cycle)
 		order->cycle[order->nr_cycles++] = *cycle;
 }
 
-/* True if the path already has an edge of this thread or of this lock. */
+/* Return true if the path already has an edge of this thread or of this lock. */
 static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge)
 {
 	for (unsigned int i = 0; i < way->nr_edges; i++)
@@ -140,7 +140,7 @@ static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge
 	return false;
 }
 
-/* The search finds each cycle from its lock that was seen first. */
+/* Follow edges.  A cycle is found only once: from its lock that was seen first. */
 static void follow(struct lockorder *order, struct lock_cycle *way, const struct awaited *from,
 		   const struct awaited *first)
 {

@@ -3,8 +3,8 @@
  * The order in which threads take locks.
  *
  * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads
- * is a potential deadlock, even if the deadlock did not happen in this trace.  It is none if two of the edges have a
- * further held lock in common: the gate, which only one thread holds at a time.  So each edge has a list of the other
+ * is a potential deadlock, even if the deadlock did not happen in this trace.  There is no deadlock if two of the
+ * edges have a further held lock in common: the gate, which only one thread holds at a time.  So each edge has a list of the other
  * held locks.
  *
  * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
@@ -19,7 +19,7 @@
 #define LOCKORDER_LENGTH 8  /* largest number of edges of a cycle */
 #define LOCKORDER_CYCLES 64 /* largest number of cycles in the report */
 
-/* Edges of one thread with the same other locks held.  The times and places are those of the first. */
+/* Edges of one thread with the same other locks held.  The times and places are those of the first edge. */
 struct lock_edge {
 	const struct awaited *held, *wanted;
 	const struct waiter *thread;

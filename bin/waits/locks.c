@@ -9,7 +9,7 @@
 #include "trace/symbols.h"
 #include "waits/lockorder.h"
 
-/* A convoy has at least so many waiters and turns, and no turn is longer than 1 / CONVOY_PART of it. */
+/* The least numbers of waiters and turns of a convoy. No turn is longer than 1 / CONVOY_PART of the convoy. */
 #define CONVOY_WAITERS 2
 #define CONVOY_TURNS 10
 #define CONVOY_PART 5
@@ -17,7 +17,7 @@
 /* A period with at least CONVOY_WAITERS waiters. */
 struct queue {
 	bool runs;
-	int64_t begin_ns, end_ns; /* end_ns: when there were too few waiters; the period may go on */
+	int64_t begin_ns, end_ns; /* end_ns: time from which there were too few waiters; the period may continue */
 	bool is_ending;
 	uint64_t nr_turns;
 	int64_t held_ns, longest_ns;
@@ -214,7 +214,7 @@ static int compare_locks(const void *a, const void *b)
 	return strcmp(left->object->name, right->object->name);
 }
 
-/* A function of the program with an offset, or nothing. */
+/* Print an address as a function of the program with an offset, or print nothing. */
 static void put_address(const struct locks *locks, struct table *table, uintptr_t address)
 {
 	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
@@ -246,7 +246,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->most_waiters);
 }
 
-/* Only at the end of the trace is it known which objects are locks. */
+/* Return the locks, sorted. Call this at the end of the trace: only then all locks are known. */
 static struct lock **sort_locks(const struct locks *locks, enum locks_sort order, size_t *nr)
 {
 	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));

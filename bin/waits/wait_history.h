@@ -52,14 +52,14 @@ void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_free(struct wait_history *wait_history);
 
-/* Return what is kept of it; never NULL. */
+/* Return the history of a thread or of an object; never NULL. */
 struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread);
 struct kept *wait_history_of_object(struct wait_history *wait_history,
 				    const struct awaited *object);
 
 bool wait_history_is_longer(const struct wait *a, const struct wait *b);
 
-/* Return what two periods have in common, the length of a period in ns, and its common part with a hold. */
+/* Return the common part of two periods, the length of a period in ns, and the common part of a period and a hold. */
 struct part part_common(struct part part, int64_t from_ns, int64_t until_ns);
 int64_t part_length(struct part part);
 struct part wait_history_part(const struct kept_hold *hold, struct part part);

@@ -28,7 +28,7 @@ void wait_objects_count_names(struct waits *waits)
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i].is;
 
-		/* further volumes of a log repeat it */
+		/* further volumes of a log repeat the object */
 		if (object->type != OBJECT_EVENT_TYPE &&
 		    &source_object(source, object->handle)->is == object)
 			++*map_get(&waits->nr_of_name, map_hash(object->name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads and objects of the model.  Each is made when an event first names it. */
+/* The threads and objects of the model.  Each is created when an event first names it. */
 #ifndef TXTRACE_WAITS_WAIT_OBJECTS_H
 #define TXTRACE_WAITS_WAIT_OBJECTS_H
 

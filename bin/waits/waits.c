@@ -239,7 +239,7 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 
 /* Waits. */
 
-/* What the words of ThreadX's events contain.  To compare labels for each event takes too long. */
+/* The contents of the words of ThreadX's events.  Labels are compared once: for each event it takes too long. */
 static struct native {
 	bool has_object;	   /* in word 0 */
 	unsigned char socket_word; /* 1 + the number of the word with a socket; 0: none */
@@ -366,7 +366,7 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 		take(waits, wait->thread, wait->object, event, false, true);
 }
 
-/* In a log the waker may have called other services since.  The last signal of the object has the right one. */
+/* In a log, the waker may have called other services since then.  So use the service of the object's last signal. */
 static void set_waker(struct waits *waits, const struct event *event, struct wait *wait)
 {
 	struct waiter *waker = wait_objects_thread(waits, event->context);

@@ -84,7 +84,7 @@ struct waiter {
 	struct stretch recent[WAITS_RECENT];
 	unsigned int nr_recent;
 
-	/* The last service that it called, the last one with an object of ThreadX, and with a socket. */
+	/* The last called service, the last service with an object of ThreadX, and the last service with a socket. */
 	struct service last, of_object, of_socket;
 	int priority; /* of its last event; -1: unknown */
 	size_t index;
@@ -140,7 +140,7 @@ struct waits {
 /* Members of a listener may be NULL.  calls_expand() must be in effect for a log.  Free with waits_free(). */
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
 
-/* Push the next event of the file.  counts: becomes the member of waits and holds that begin here. */
+/* Push the next event of the file.  counts: copied into waits and holds that begin here. */
 void waits_event(struct waits *waits, const struct event *event, bool counts);
 
 /* After the last event: report the waits and holds that have not ended. */
@@ -156,7 +156,7 @@ int64_t waits_known_since(const struct waiter *thread);
 
 /*
  * Return how long a thread waited from from_ns until until_ns, in ns, as far as the waits are known.  *longest becomes
- * the wait with the largest share; it stays as it is if there was no wait.
+ * the wait with the largest share; without a wait, *longest stays unchanged.
  */
 int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
 		     struct stretch *longest);

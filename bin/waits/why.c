@@ -176,7 +176,7 @@ static struct words duration(int64_t ns)
 	return words;
 }
 
-/* Since the trace began. */
+/* Return a time since the begin of the trace, as text. */
 static struct words time_arg(const struct why *why, int64_t time_ns)
 {
 	int64_t ns = time_ns - why->source->first_ns;
@@ -190,7 +190,7 @@ static struct words time_arg(const struct why *why, int64_t time_ns)
 	return words;
 }
 
-/* " (at worker+0x1c)", or nothing. */
+/* Return " (at worker+0x1c)", or an empty text. */
 static struct words place(const struct why *why, uintptr_t address)
 {
 	const char *name = why->symbols && address ? symbols_code(why->symbols, address) : NULL;
@@ -442,7 +442,7 @@ static bool print_turns(const struct why *why, const struct wait *wait, struct k
 	return true;
 }
 
-/* Return false if no holder is known. */
+/* Print the holders of the object.  Return false if no holder is known. */
 static bool print_holds(struct why *why, const struct wait *wait, struct part part,
 		       unsigned int depth)
 {
@@ -568,7 +568,7 @@ static void print_no_wait(const struct why *why)
 		print_line(why, 0, "%s did not wait then, nor before.", name);
 }
 
-/* The first pass.  Return false after a line of output if there is no such wait. */
+/* The first pass.  If there is no such wait, print a line and return false. */
 static bool find_wait(struct why *why)
 {
 	static const struct selection all;
