@@ -6,7 +6,7 @@ void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *c
 	*cpus = (struct cpus){.steps = steps, .counts = counts};
 }
 
-/* The thread that ran here ran until this time. */
+/* The run on CPU i ends at this time. */
 static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 {
 	struct cpu *cpu = &cpus->cpu[i];

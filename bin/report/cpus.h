@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which thread runs on which CPU, as far as the events of a log show it. A thread runs from its event until the next
- * event on that CPU, or until the thread has an event on another CPU. It is unknown which thread runs on a CPU before
- * its first event, after its last event, while the stream is stopped, after the thread has left the CPU or begun to
+ * event on that CPU, or until the thread has an event on another CPU. The running thread is unknown before the first
+ * event of a CPU, after its last event, while the stream is stopped, after the thread has left the CPU or begun to
  * wait in a call, and where events were lost.
  *
  * So the time of a thread is too long if the thread slept, or if threads without events ran.

@@ -61,8 +61,8 @@ static int64_t rounded(double number)
 }
 
 /*
- * The library returns nanoseconds.  A tick need not be a whole number of them.  Rounding gives the exact tick if a tick
- * has 2 ns or more.
+ * The library returns nanoseconds.  A tick may not be a whole number of nanoseconds.  Rounding gives the exact tick if
+ * a tick has 2 ns or more.
  */
 static int64_t at_of(const struct source *source, int64_t ns)
 {
@@ -78,7 +78,7 @@ int64_t report_events_ns(const struct steps *steps, int64_t at)
 	return rounded((double)at * steps->source->file.tick_ns);
 }
 
-/* Times on the command line count from the first event, so this needs the first event. */
+/* Times on the command line count from the first event. So call this after the first event was read. */
 static void find_range(struct steps *steps)
 {
 	const struct source *source = steps->source;

@@ -30,8 +30,8 @@ struct step {
 	unsigned int owner; /* context of another thread that holds the mutex asked for, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter */
-	bool counts;  /* passes, and is in the range */
-	bool is_made; /* no event of the file: profile.c, calls.h */
+	bool counts;  /* the filter and the range take it */
+	bool is_made; /* synthesized, not in the file: profile.c, calls.h */
 	bool is_over; /* end of a call that waited; the event where it began counts */
 };
 
@@ -54,10 +54,10 @@ void report_events_init(struct steps *steps, struct source *source, struct conte
 
 void report_events_free(struct steps *steps);
 
-/* From now on, find out who holds the mutexes.  Call it again when the source was rewound. */
+/* From now on, find the holders of mutexes.  Call it again when the source was rewound. */
 void report_events_track_mutexes(struct steps *steps);
 
-/* Read the next event.  Return false after the last. */
+/* Read the next event.  Return false after the last event. */
 bool report_events_next(struct steps *steps, struct step *step);
 
 /* Return how much of a period is in the range. */
@@ -66,7 +66,7 @@ int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to);
 /* Return the length of the range, as far as there are events. */
 int64_t report_events_duration(const struct steps *steps);
 
-/* Convert to nanoseconds. */
+/* Convert a time of a step to nanoseconds. */
 int64_t report_events_ns(const struct steps *steps, int64_t at);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Priority inversions, by TraceX's rules.  The model of waits/waits.h has the holders.
  *
- * An inversion begins when a thread asks for a mutex that a less urgent thread holds.  It is deterministic if the
- * holder then gives the mutex back.  It is not if a third thread has an event before that, and this thread is less
- * urgent than the waiting thread.  In both cases it lasts until the next event of the waiting thread.
+ * An inversion begins when a thread asks for a mutex that a less urgent thread holds.  The inversion is deterministic
+ * if the holder then gives the mutex back.  It is not deterministic if a third thread, less urgent than the waiting
+ * thread, has an event before that.  In both cases the inversion lasts until the next event of the waiting thread.
  */
 #ifndef TXTRACE_REPORT_INVERSIONS_H
 #define TXTRACE_REPORT_INVERSIONS_H
@@ -22,7 +22,7 @@ struct inversion {
 	int blocked_priority, owner_priority;
 	uint64_t number; /* of the event that asks for the mutex */
 	int64_t begin;
-	int64_t length; /* -1: the trace ends first */
+	int64_t length; /* -1: still open at the end of the trace */
 	bool counts;
 	enum inversion_state state;
 	size_t kept; /* 1 + where it is in the list */

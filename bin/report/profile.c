@@ -82,7 +82,7 @@ static uint64_t next_of(const struct profile *profile, unsigned int context)
 	return ctx && is_thread(context) ? ctx->ahead_first : NEVER;
 }
 
-/* Return true if the next event of b is before that of a. */
+/* Return true if the next event of b comes before the next event of a. */
 static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
 {
 	uint64_t of_a, of_b;
@@ -94,7 +94,7 @@ static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
 	return of_b < of_a;
 }
 
-/* Return the next event of any thread; *i is its number. */
+/* Return the next event of any thread, and store its number in *i. */
 static const struct step *find_thread_event(struct profile *profile, uint64_t *i)
 {
 	const struct step *step;
@@ -105,7 +105,7 @@ static const struct step *find_thread_event(struct profile *profile, uint64_t *i
 	return NULL;
 }
 
-/* The rules.  The event itself has left the window: head is the event after it. */
+/* The rules.  The event itself is no longer in the window: head is the number of the event after it. */
 
 static unsigned int next_after_suspend(struct profile *profile, const struct step *step)
 {
@@ -247,7 +247,7 @@ static void note_priority(struct profile *profile, const struct step *step)
 			      (int)(step->word[1] & INT32_MAX));
 }
 
-/* The priority of a Running event: the last known one, else the first one that the scan found. */
+/* Return the priority of a Running event: the last known priority, else the first priority that the scan found. */
 static int priority_of(const struct profile *profile, const struct context *ctx)
 {
 	if (!ctx->is_thread)

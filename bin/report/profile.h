@@ -2,13 +2,13 @@
 /*
  * Which thread runs when in a ThreadX buffer, by TraceX's rules for one CPU.
  *
- * Each event has a next context, which runs from this event until the next one. It follows from the event and from
- * later events, usually from one. Older versions of ThreadX do not record whether a resumption led to a preemption.
- * Then it follows from the order of the next events of both threads. At most PROFILE_AHEAD events are read for that,
- * while TraceX reads all.
+ * Each event has a next context, which runs from this event until the next event. The next context is computed from the
+ * event and from later events, usually from a single later event. Older versions of ThreadX do not record whether a
+ * resumption led to a preemption. In that case the order of the next events of both threads decides. For that, the
+ * profile reads at most PROFILE_AHEAD events ahead; TraceX reads all.
  *
- * If the next context is neither that of the event nor that of the next event, an event Running is synthesized between
- * the two, as in TraceX: 12 ticks after the first if there is room.
+ * If the next context differs from the contexts of the event and of the next event, an event Running is synthesized
+ * between the two, as in TraceX: 12 ticks after the first event if there is room.
  */
 #ifndef TXTRACE_REPORT_PROFILE_H
 #define TXTRACE_REPORT_PROFILE_H
@@ -25,7 +25,7 @@ void profile_free(struct profile *profile);
 
 /*
  * Return the next event of the file, or a synthesized event, with its next context. The time until the event after it
- * is added to the time of the next context. Return false after the last.
+ * is added to the time of the next context. Return false after the last event.
  */
 bool profile_next(struct profile *profile, struct step *step);
 

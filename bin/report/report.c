@@ -104,7 +104,7 @@ void report_free(struct report *report)
 	contexts_free(&report->contexts);
 }
 
-/* The losses and the size of the trace, before all reports. */
+/* Print the losses and the size of the trace, before all reports. */
 
 static void print_loss_notes(const struct report *report, struct table *table)
 {
@@ -249,7 +249,7 @@ static void print_services(const struct report *report, struct table *table)
 	free(sum);
 }
 
-/* Contexts in the order of their names, then by counts. */
+/* Compare for qsort(): by the names of the contexts, then by counts. */
 static int compare_services(const void *a, const void *b)
 {
 	const struct pair *const *left = a, *const *right = b;
@@ -304,7 +304,7 @@ static void print_counters(const struct report *report, struct table *table, enu
 	table_end(table);
 }
 
-/* The reports that are not empty. */
+/* Return the reports that are not empty, as bits. */
 static unsigned int kinds_of(const struct report *report)
 {
 	unsigned int kinds = REPORT_PROFILE | REPORT_PERFORMANCE | REPORT_SERVICES;

@@ -54,7 +54,7 @@ void report_print_inversions(const struct report *report, struct table *table);
 void report_print_cpus(const struct report *report, struct table *table);
 void report_print_processes(const struct report *report, struct table *table);
 
-/* Whether the reports about stacks and processes are of use. */
+/* Return whether the file has data for the reports about stacks and processes. */
 bool report_has_stacks(const struct report *report);
 size_t report_count_processes(const struct report *report);
 

@@ -9,7 +9,7 @@
 
 /* Execution Profile. */
 
-/* Threads by their time, the longest first; then the other contexts. */
+/* Compare for qsort(): threads first, the longest time first; then the other contexts. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct context *left = *(struct context *const *)a;
@@ -22,7 +22,7 @@ static int compare_times(const void *a, const void *b)
 	return left->context > right->context ? -1 : left->context < right->context;
 }
 
-/* Of a ThreadX buffer, list all threads, as TraceX does; of a log, the threads with events. */
+/* For a ThreadX buffer, list all threads, as TraceX does. For a log, list only the threads with events. */
 static bool is_listed(const struct report *report, const struct context *ctx)
 {
 	bool is_foreign = report->source->file.foreign;

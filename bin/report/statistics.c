@@ -26,8 +26,8 @@ static void count_switch(struct statistics *statistics, const struct step *step)
 }
 
 /*
- * A resumption led to a preemption if the next thread that runs is not the last one that ran.  Several resumptions can
- * precede that thread: then only the first of them counts as a preemption.
+ * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  Several resumptions
+ * can precede the run: then only the first of them counts as a preemption.
  */
 static void count_preemption(struct statistics *statistics, const struct step *step)
 {
@@ -96,7 +96,7 @@ void statistics_step(struct statistics *statistics, const struct step *step)
 	statistics_count(statistics, step);
 }
 
-/* As in TraceX: resumptions that are not decided at the end are compared with the last context. */
+/* At the end, compare the undecided resumptions with the last context, as TraceX does. */
 void statistics_end(struct statistics *statistics)
 {
 	if (statistics->last_next != statistics->before)

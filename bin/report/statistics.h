@@ -8,16 +8,16 @@
 #include "report/events.h"
 
 struct statistics {
-	uint64_t nr_events; /* that count, with the synthesized ones */
+	uint64_t nr_events; /* counted events, with synthesized events */
 	uint64_t nr_made;
 	uint64_t nr_switches, nr_preemptions, nr_time_slices;
 	uint64_t nr_suspensions, nr_resumptions;
 	uint64_t nr_interrupts, nr_nested;
 
-	/* The last thread that ran, for the switches; 0: none yet. */
+	/* The last thread that ran, to count switches; 0: none yet. */
 	unsigned int running;
 
-	/* The same for the preemptions, with the resumptions that are not decided yet. */
+	/* The last thread that ran, to count preemptions, and the resumptions that are not decided yet. */
 	unsigned int before;
 	uint64_t nr_resumed; /* number of these that count */
 	bool is_first_counted;
