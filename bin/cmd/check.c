@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace check: does TraceX open the file and show it correctly? */
+/* txtrace check: check whether TraceX opens the file and shows it correctly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

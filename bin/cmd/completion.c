@@ -65,7 +65,7 @@ static void print_names(char separator)
 		printf("%s%c", (*at)->name, separator);
 }
 
-/* How to complete an argument that is written in capitals. */
+/* Return how to complete an argument that is written in capitals. */
 static const char *kind_of(const char *argument)
 {
 	static const char *const kinds[] = {"COMMAND", "FILE", "DIR", "PID"};

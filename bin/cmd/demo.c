@@ -54,7 +54,7 @@ static void work_for(long us)
 	nanosleep(&time, NULL);
 }
 
-/* Order number, and queue length or cook: "1003 queue 8", in the four words that TraceX shows. */
+/* Record the order number, and the queue length or cook: "1003 queue 8", in the four words that TraceX shows. */
 static void trace(enum step step, uint32_t order, const char *what, uint32_t number)
 {
 	char data[16];

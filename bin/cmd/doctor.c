@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace doctor: can a program be traced, why not, and which of its calls would be visible? */
+/* txtrace doctor: print whether a program can be traced, or why not, and which of its calls would be visible. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 
 /* The calls of the program. */
 
-/* The libraries of a program as its loader finds them, in lines: NAME => PATH (ADDRESS), or PATH (ADDRESS). */
+/* Read the libraries of a program from the output of its loader: NAME => PATH (ADDRESS), or PATH (ADDRESS). */
 static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 {
 	static const char failure[] = "error while loading shared libraries: ";
@@ -149,7 +149,7 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 	}
 }
 
-/* Run only the loader that also loaded this tool; no code of the program runs. */
+/* Return true for the loader that also loaded this tool. Run no other, so that no code of the program runs. */
 static bool is_own_loader(const char *loader)
 {
 	struct elffile own;
@@ -199,7 +199,7 @@ static void list_libraries(struct diagnosis *diagnosis, const char *loader, cons
 		fclose(lines);
 }
 
-/* The libraries of a process, each once: a file has several mappings, one after the other. */
+/* List each library of a process once. A file has several consecutive mappings. */
 static void list_mapped(struct diagnosis *diagnosis, pid_t pid)
 {
 	char path[64], line[PATH_MAX + 256], last[PATH_MAX] = "";
@@ -270,7 +270,7 @@ static void put_sentences(struct fields *fields, const char *label,
 	text_string(fields->text, sentences->nr > 0 ? "]" : "[]");
 }
 
-/* The files that call the function. */
+/* Print the files that call the function. */
 static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
 {
 	const struct imports *imports = &diagnosis->imports;
@@ -430,7 +430,7 @@ static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 
 /* A process. */
 
-/* The environment at the start of the process; later changes are not visible. */
+/* Check the environment at the start of the process; later changes are not visible. */
 static void check_preloads(struct diagnosis *diagnosis, pid_t pid)
 {
 	char path[64], *entry = NULL;

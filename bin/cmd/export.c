@@ -77,7 +77,7 @@ static bool note_own(struct options *options, int code)
 	return true;
 }
 
-/* Return false, with a message, if it is not a number. */
+/* Parse the number of events. Return false, with a message, if it is not a number. */
 static bool read_limit(struct options *options, const char *argument)
 {
 	char *end;
@@ -138,7 +138,7 @@ static bool understands(const struct exporter *exporter, int option)
 	return false;
 }
 
-/* The name of the trace with another suffix. The caller frees it. */
+/* Return the name of the trace with another suffix. The caller frees it. */
 static char *default_output(const char *path, const char *suffix)
 {
 	char *output;

@@ -36,7 +36,7 @@ struct options {
 	bool is_json;
 };
 
-/* What is known after reading all events. */
+/* Results of reading all events. */
 struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
@@ -190,7 +190,7 @@ static void list_types(struct text *text, struct source *source)
 	}
 }
 
-/* "BASE BEGIN END BUILD-ID PATH" */
+/* Print a module. The line is "BASE BEGIN END BUILD-ID PATH". */
 static void put_module(struct text *text, const char *line)
 {
 	char base[20], begin[20], end[20], id[72];

@@ -163,7 +163,7 @@ static int compare_pids(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* All processes. The caller frees the array. */
+/* Return the pids of all processes. The caller frees the array. */
 static pid_t *find_processes(size_t *nr)
 {
 	DIR *directory = opendir("/proc");

@@ -65,7 +65,7 @@ static struct offset *find_offset(struct options *options, const char *path)
 	return NULL;
 }
 
-/* A time of day is on the day on which the trace begins, if that is known. */
+/* Return the date for a time of day: the day on which the trace begins, if it is known. */
 static int64_t date_of(const struct offset *offset, const struct source *source)
 {
 	const struct source day = {.first_ns = source->first_ns + source->base_ns};
@@ -73,7 +73,7 @@ static int64_t date_of(const struct offset *offset, const struct source *source)
 	return time_arg_ns(&offset->time_arg, &day);
 }
 
-/* The start time of a log, or of a buffer with --offset. Return false if it is not known. */
+/* Get the start time of a log, or of a buffer with --offset. Return false if it is unknown. */
 static bool own_begin(struct options *options, const struct input *input, int64_t *begin)
 {
 	const struct offset *offset = find_offset(options, input->source->path);
@@ -85,7 +85,7 @@ static bool own_begin(struct options *options, const struct input *input, int64_
 	return !input->source->file.foreign || (offset && !offset->time_arg.is_relative);
 }
 
-/* All other traces begin at the earliest known start time, plus their offset; if none is known, at 0. */
+/* All other traces begin at the earliest known start time plus their offset. If no start time is known, use 0. */
 static void place_all(struct options *options)
 {
 	int64_t common = 0, begin;
@@ -128,7 +128,7 @@ static void read_next(const struct options *options, struct input *input)
 	input->has_event = selection_next(&options->selection, input->source, &input->event);
 }
 
-/* The name of a file without directories and suffix. */
+/* Return the name of a file without directories and suffix. */
 static char *label_of(const char *path)
 {
 	const char *name = name_of(path);

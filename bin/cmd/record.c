@@ -27,7 +27,7 @@
 #define DEFAULT_OUTPUT "%e.%p.trx"
 #define DEFAULT_LOG ((size_t)64 << 20)
 #define ROUND_MS 250	  /* between two checks of the stream */
-#define TYPES_ROUND_MS 10 /* the same, if event types must be checked */
+#define TYPES_ROUND_MS 10 /* between two checks, if event types must be checked */
 #define FIRST_CHECK_MS 1  /* until the first check of the process; doubled each time */
 #define LAST_CHECK_MS 1000
 
@@ -91,7 +91,7 @@ struct recording {
 	struct timespec begin;
 	int check_ms; /* until the next check of the target */
 	int64_t check_ns;
-	bool was_inspected;  /* its loaded modules were read */
+	bool was_inspected;  /* the loaded modules of the target were read */
 	struct namer *namer; /* names the objects of calls */
 };
 
@@ -139,7 +139,7 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
-/* program: for the name of the trace. On failure everything is undone. */
+/* Begin the recording. program: for the name of the trace. On failure, undo everything. */
 static bool begin(struct recording *recording, const char *program)
 {
 	struct options *options = recording->options;
@@ -267,7 +267,7 @@ static void wait_for_end(struct recording *recording)
 
 /* The end. */
 
-/* True if the log has an event that is not a system event. */
+/* Return true if the log has an event that is not a system event. */
 static bool has_user_event(const char *path)
 {
 	struct source *source = source_open(path, 0);

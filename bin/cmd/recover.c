@@ -13,7 +13,7 @@
 
 static const struct option_row options[] = {OPTIONS_END};
 
-/* The state of the file, to find out whether recovery wrote to it. */
+/* Return true if recovery wrote to the file: compare its state with the state before. */
 static bool was_written(const struct stat *before, int fd)
 {
 	struct stat after;
