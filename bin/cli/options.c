@@ -16,7 +16,7 @@
 
 enum { CODE_HELP = 'h' };
 
-/* "-o, --output=FILE"; parts that the option lacks are left out. */
+/* Print "-o, --output=FILE", without the parts that the option lacks. */
 static int print_option(const struct option_row *row)
 {
 	int width = row->code < 256 ? printf("  -%c, ", row->code) : printf("      ");

@@ -38,7 +38,7 @@ struct table {
 void table_open(struct table *table, struct text *text, enum format format);
 void table_close(struct table *table);
 
-/* Begin a table. A column without a title ends columns. Then add the cells, row by row. */
+/* Begin a table. A column without a title ends the columns. Then add the cells, row by row. */
 void table_begin(struct table *table, const char *title, const char *key,
 		 const struct column *columns, int nr_labels);
 void table_string(struct table *table, const char *string);

@@ -80,7 +80,7 @@ int terminal_end(int code)
 {
 	bool is_fine;
 
-	errno = EIO; /* an earlier error: its number is lost */
+	errno = EIO; /* an earlier write failed; its error number is lost */
 	is_fine = fflush(stdout) == 0 && !ferror(stdout);
 	if (!is_fine && code == EXIT_FINE && errno != EPIPE) {
 		message_error(errno, "standard output");
@@ -103,7 +103,7 @@ static bool is_wanted(void)
 	       (was_terminal || isatty(STDOUT_FILENO));
 }
 
-/* Called for each event: find it out once. */
+/* This is called for each event: inspect the terminal only once. */
 static bool has_color(void)
 {
 	if (color_mode == COLOR_AUTO)

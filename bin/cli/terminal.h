@@ -7,7 +7,7 @@
 
 enum color { COLOR_PLAIN, COLOR_DIM, COLOR_BOLD, COLOR_NAME, COLOR_TIME, COLOR_GOOD, COLOR_BAD };
 
-/* Take --color and --no-pager. Return false if it is neither, or, with a message, if the argument is wrong. */
+/* Take --color and --no-pager. Return false if it is neither option, or, with a message, if the argument is wrong. */
 bool terminal_option(int code, const char *argument);
 
 /* Send standard output to a pager ($PAGER, or less) from now on, if it is a terminal. */
