@@ -49,7 +49,7 @@ static struct process *find(struct namer *namer, pid_t pid)
 	return &namer->process[namer->nr++];
 }
 
-/* When the process is gone, keep the modules that were read last. */
+/* Read the modules again. If the process has ended, keep the modules that were read last. */
 static bool inspect_again(struct process *process)
 {
 	struct symbols *symbols;
@@ -72,7 +72,7 @@ void namer_inspect(struct namer *namer, pid_t pid)
 	pthread_mutex_unlock(&namer->mutex);
 }
 
-/* "worker+0x1c", without the source line that follows. */
+/* Copy "worker+0x1c" without the source line that follows. */
 static bool put_site(const char *site, char *text, size_t size)
 {
 	if (site)

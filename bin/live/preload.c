@@ -73,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program 
 	va_end(arguments);
 }
 
-/* The program after env(1) in the first line of a script: the first word that is no option and no assignment. */
+/* Find the program after env(1) in the first line of a script: the first word that is no option or assignment. */
 static bool follow_env(char *words, char path[PATH_MAX])
 {
 	for (char *word; (word = strsep(&words, " \t"));)
@@ -123,7 +123,7 @@ static bool open_program(struct preload_program *program)
 	return false;
 }
 
-/* Other C libraries have loaders with other names; the object was built for one. */
+/* Other C libraries have loaders with other names. The object works only with the library it was built for. */
 static bool is_musl(const char *loader)
 {
 	return strncmp(name_of(loader), "ld-musl", strlen("ld-musl")) == 0;

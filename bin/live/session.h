@@ -63,10 +63,10 @@ void session_restore_signals(void);
 /* Return a descriptor that becomes readable when the process has ended, or -1 with a message. */
 int session_open_process(pid_t pid);
 
-/* Parse a process id. Return false, with a message, if it is none. */
+/* Parse a process id. Return false, with a message, if it is not a process id. */
 bool session_parse_pid(const char *text, pid_t *pid);
 
-/* The default size of a ring. Larger for preloaded programs: they record more events. */
+/* Return the default size of a ring. It is larger for preloaded programs, because they record more events. */
 size_t session_ring_size(bool preloads);
 
 /* Parse a number of bytes with an optional k, M or G. Return false, with a message, after an error. */

@@ -152,7 +152,7 @@ static bool read_status(struct target *target)
 }
 
 /*
- * True if the process is exiting. Its flags show that first; its status says "running" until it is a zombie, which
+ * Return true if the process is exiting. Its flags show that first. Its status is "running" until it is a zombie, which
  * takes long if it has much memory to free. Its name may contain any characters.
  */
 static bool is_ending(pid_t pid)
@@ -180,7 +180,7 @@ bool target_inspect(struct target *target, pid_t pid)
 	inspect_program(&seen);
 	read_mappings(&seen);
 	seen.is_secure = is_secure(&seen);
-	/* It may have ended in the meantime; then all files are empty. */
+	/* the process may have ended by now; then all files are empty */
 	if (!read_status(&seen) || is_ending(pid))
 		return false;
 	*target = seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that is to be traced: its program, and whether it uses posixtrace. All from /proc. */
+/* A process to trace: its program, and whether it uses posixtrace. All facts come from /proc. */
 #ifndef TXTRACE_LIVE_TARGET_H
 #define TXTRACE_LIVE_TARGET_H
 
@@ -21,7 +21,7 @@ struct target {
 	bool is_hidden;		 /* or does not allow us to read its memory */
 };
 
-/* Read its state. Return false if it is gone; then the earlier values stay. */
+/* Read the state of the process. If the process has ended, return false and keep the earlier values. */
 bool target_inspect(struct target *target, pid_t pid);
 
 /*
@@ -33,25 +33,25 @@ void target_expect(struct target *target, const char *command);
 /* Find the file of a command as execvp() does. Return false if there is none. */
 bool target_find_command(const char *command, char path[PATH_MAX]);
 
-/* The registry of a process of this user with our environment. Valid until the next call. */
+/* Return the registry of a process of this user with our environment. The result is valid until the next call. */
 const char *target_registry(uid_t uid);
 
-/* True if it maps a file of this name. */
+/* Return true if the process maps a file of this name. */
 bool target_has_object(pid_t pid, const char *object);
 
-/* True if executing the file gives rights that the caller does not have. */
+/* Return true if executing the file gives rights that the caller does not have. */
 bool target_gives_rights(const char *path);
 
-/* True if it maps the segment of a stream that it does not control. */
+/* Return true if the process maps the segment of a stream that it does not control. */
 bool target_has_stream(pid_t pid);
 
-/* True if it would find a stream that is created for it. */
+/* Return true if the process would find a stream that is created for it. */
 bool target_is_traceable(const struct target *target);
 
-/* Print why it cannot be traced yet, and that we wait until it executes another program. */
+/* Print why the process cannot be traced yet, and that we wait until it executes another program. */
 void target_explain_waiting(const struct target *target);
 
-/* Print why nothing was recorded. inherits: its children are traced too. */
+/* Print why nothing was recorded. inherits: children of the process are traced too. */
 void target_explain(const struct target *target, bool inherits);
 
 #endif

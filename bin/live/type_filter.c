@@ -11,7 +11,7 @@ static bool is_glob(const char *text)
 	return strpbrk(text, "*?[\\") != NULL;
 }
 
-/* True if --event has whole names only: then all types are known now. */
+/* Return true if --event has whole names only: then all types are known now. */
 static bool is_exact(const struct type_filter *choice)
 {
 	return choice->has_takes ? !choice->takes_by_glob : !choice->has_globs;
@@ -92,7 +92,7 @@ static int open_names(const struct type_filter *choice, trace_id_t trace)
 	return 0;
 }
 
-/* With whole names only, filter all other types, also types that are opened later. */
+/* If --event has only whole names, filter all other types, also types that are opened later. */
 int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 {
 	bool has_changed = false;

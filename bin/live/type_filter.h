@@ -5,7 +5,7 @@
  * The stream has a filter: a set of types that are not recorded. A type given by its whole name is opened for the
  * target before the target runs, so its filter is exact from the first instruction on. Types that match a glob become
  * known only when the target opens them. The tool sees that some milliseconds later; until then the type is recorded.
- * So a few events too many are possible, but no event is missing.
+ * So the trace may have some unwanted events, but no event is missing.
  */
 #ifndef TXTRACE_LIVE_TYPE_FILTER_H
 #define TXTRACE_LIVE_TYPE_FILTER_H
@@ -34,7 +34,7 @@ int type_filter_begin(struct type_filter *choice, trace_id_t trace);
 /* Check the types that exist now, and update the filter. */
 int type_filter_update(struct type_filter *choice, trace_id_t trace);
 
-/* True if the target itself has opened a type. */
+/* Return true if the target itself has opened a type. */
 bool type_filter_sees_others(const struct type_filter *choice, trace_id_t trace);
 
 #endif

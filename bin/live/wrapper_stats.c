@@ -44,7 +44,7 @@ static void add_up(const struct source *source, struct sums *sums)
 	}
 }
 
-/* The cost of the measured calls. */
+/* Return the mean cost of the measured calls, in ns. */
 static double mean_ns(const struct txtrace_wrapper *wrapper)
 {
 	return wrapper->samples > 0 ? (double)wrapper->overhead_ns / (double)wrapper->samples : 0;
