@@ -31,7 +31,7 @@ struct check {
 	struct handles handles;
 	struct map names; /* offset of the first object with this handle */
 	struct raw_window window;
-	unsigned char is_known[NATIVE_USER]; /* ids below: already reported */
+	unsigned char is_known[NATIVE_USER]; /* smaller ids were already reported */
 };
 
 #define FOUND(check, rule, offset, ...)                                                            \
@@ -64,7 +64,7 @@ static void check_addresses(struct check *check)
 		check->oldest = distance / RAW_EVENT_BYTES;
 }
 
-/* Without these sizes the following parts cannot be found. */
+/* Check the sizes that are needed to find the other parts. */
 static bool check_sizes(struct check *check)
 {
 	const struct raw_header *header = &check->header;
@@ -201,7 +201,7 @@ static void check_object(struct check *check, const struct raw_object *object, u
 	check_name(check, object, offset);
 }
 
-/* Return false if it is incomplete. */
+/* Check the registry of objects. Return false if it is incomplete. */
 static bool check_registry(struct check *check)
 {
 	uint32_t size = RAW_OBJECT_BYTES + check->header.name_size;
@@ -242,7 +242,7 @@ static uint64_t event_offset(const struct check *check, uint32_t slot)
 	return check->events_at + (uint64_t)slot * RAW_EVENT_BYTES;
 }
 
-/* Events after the first unused slot; TraceX never reads them. */
+/* Report events after the first unused slot, which TraceX never reads. */
 static void check_hole(struct check *check)
 {
 	uint64_t first = 0, nr_lost = 0;
@@ -388,7 +388,7 @@ static void check_event(struct check *check, const struct raw_event *event, uint
 		check_reference(check, event->info[2], offset + 24, true, "owner of a mutex");
 }
 
-/* In the order of their times. */
+/* Check the events in the order of their times. */
 static void check_events(struct check *check)
 {
 	struct check_time time = {.findings = check->findings, .mask = check->header.time_mask};
@@ -417,7 +417,7 @@ static void check_events(struct check *check)
 	progress_end();
 }
 
-/* Findings that need all events. */
+/* Report the findings that need all events. */
 static void check_numbers(struct check *check)
 {
 	if (check->nr_events == 0)

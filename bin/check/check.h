@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does TraceX open this trace buffer, and show it correctly? All known rules of how TraceX reads a file: it reads in
- * sequence header, registry, events up to the first unused slot; the stamps vote on the direction of time; it takes the
- * first object with a handle.
+ * Check whether TraceX opens a trace buffer and shows it correctly. The check applies all known rules by which TraceX
+ * reads a file: TraceX reads the header, then the registry, then the events up to the first unused slot. The stamps
+ * vote on the direction of time. If several objects have the same handle, TraceX takes the first object.
  *
  * The file is read three times: to find its end, to count the votes, and in the order of time.
  */
@@ -16,7 +16,7 @@
 
 struct check_counts {
 	uint64_t nr_objects, nr_threads, nr_events;
-	uint64_t end; /* offset of the end of the buffer; 0: not known */
+	uint64_t end; /* offset of the end of the buffer; 0: unknown */
 };
 
 /* Check the buffer at this offset of the file. Add findings and counts. */

@@ -24,13 +24,13 @@ struct check_time {
 /* Call this in the order of the file. place: index of the event in its part, from 0. */
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place);
 
-/* offset: offset of the first stamp. */
+/* Call this after all votes. offset: offset of the first stamp. */
 void check_time_decide(struct check_time *time, uint64_t offset);
 
-/* In the order of their times. */
+/* Call this in the order of the times. */
 void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset);
 
-/* offset: offset of the mask. */
+/* Call this after all steps. offset: offset of the mask. */
 void check_time_end(struct check_time *time, uint64_t offset);
 
 #endif

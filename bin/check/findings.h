@@ -36,7 +36,7 @@ struct findings {
 void findings_add(struct findings *findings, enum rule rule, uint64_t offset, const char *format,
 		  ...) __attribute__((format(printf, 4, 5)));
 
-/* The name with hyphens: "registry-cut". */
+/* Return the name with hyphens: "registry-cut". */
 const char *rule_name(enum rule rule);
 
 uint64_t findings_errors(const struct findings *findings);
@@ -45,7 +45,7 @@ uint64_t findings_warnings(const struct findings *findings);
 /* Print a line for each stored finding, with the volume if there are several. */
 void findings_print(const struct findings *findings, struct text *text, unsigned int nr_volumes);
 
-/* Print them as members of a JSON array. */
+/* Print the stored findings as members of a JSON array. */
 void findings_print_json(const struct findings *findings, struct text *text);
 
 void findings_free(struct findings *findings);

@@ -26,7 +26,7 @@ struct handles {
 	struct handle other;  /* shared by all handles that do not fit */
 };
 
-/* Find or add the entry of this handle. Valid until the next call. */
+/* Find or add the entry of this handle. The result is valid until the next call. */
 struct handle *handles_get(struct handles *handles, uint32_t handle);
 void handles_free(struct handles *handles);
 

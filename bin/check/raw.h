@@ -55,7 +55,7 @@ struct raw_window {
 bool raw_open(struct raw_file *file, const char *path);
 void raw_close(struct raw_file *file);
 
-/* Return how many bytes were read there. */
+/* Read bytes at this offset. Return the number of bytes read. */
 size_t raw_read(const struct raw_file *file, uint64_t offset, void *to, size_t size);
 
 /* Return which of the parts at this offset are complete. */
