@@ -37,7 +37,7 @@ struct trace_tally {
 bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection);
 void tally_free(struct trace_tally *trace);
 
-/* Return NULL if there is none with this name. */
+/* Return the tally with this name, or NULL. */
 const struct tally *tally_find(const struct tallies *tallies, const char *name);
 
 #endif

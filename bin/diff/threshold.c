@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "trace/time_arg.h"
 
-/* Names of metrics; which are durations; which belong to one type or thread. */
+/* The metrics: the name, whether it is a duration, and whether it belongs to an event type or thread. */
 static const struct {
 	const char *name;
 	bool is_time, has_glob;

@@ -33,14 +33,17 @@ struct value {
 	double value; /* times are in ns */
 };
 
-/* The value of a metric. tally: of this event type or thread; NULL: the trace has none, or the metric is for all. */
+/*
+ * Return the value of a metric. tally: the event type or thread; NULL if the trace has no such type or thread, or if
+ * the metric is for the whole trace.
+ */
 struct value metric_value(enum metric metric, const struct trace_tally *trace,
 			  const struct tally *tally);
 
 const char *metric_name(enum metric metric);
 bool metric_is_time(enum metric metric);
 
-/* The increase from old to new in percent; infinite if old is 0. */
+/* Return the increase from old to new in percent; infinity if old is 0. */
 double change_of(double old, double new);
 
 struct threshold {
@@ -57,7 +60,7 @@ struct threshold {
 bool threshold_parse(const char *text, struct threshold *threshold);
 void threshold_free(struct threshold *threshold);
 
-/* True if the condition is true for these values. */
+/* Return true if the condition is true for these values. */
 bool threshold_holds(const struct threshold *threshold, struct value old, struct value new);
 
 #endif
