@@ -70,7 +70,7 @@ static void read_mappings(struct target *target)
 		fclose(maps);
 }
 
-/* True if an ELF file has an interpreter, which loads shared libraries. p_type is the first member in both classes. */
+/* Return true for an ELF file without an interpreter, so without shared libraries. p_type is first in both classes. */
 static bool is_static_elf(int fd)
 {
 	union {
