@@ -21,7 +21,7 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
-/* All but thrd_sleep(), which has other results. */
+/* Return true for the calls of C11, except thrd_sleep(), which has other results. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;
@@ -40,7 +40,7 @@ PX_INLINE int px_c11_error(int result)
 	}
 }
 
-/* The same for a call that may be of POSIX.  The compiler evaluates the test where this is inlined. */
+/* Like px_c11_error(), for a call of C11 or of POSIX.  The compiler evaluates the test when it inlines this. */
 PX_INLINE int px_c11_error_of(enum px_call call, int result)
 {
 	return px_c11_is(call) ? px_c11_error(result) : result;

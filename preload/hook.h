@@ -85,7 +85,7 @@ PX_INLINE bool px_hook_is_off(uint32_t group)
 	return true;
 }
 
-/* Whether a group is on, for calls that belong to two groups. */
+/* Return whether a group is on, for calls that belong to two groups. */
 PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
@@ -108,8 +108,8 @@ PX_INLINE bool px_in_vfork_child(void)
 #define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())
 
 /*
- * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime, so a
- * program that repeats a few calls in turn has each of them measured.  PX_REAL() measures the real function.
+ * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime, so in a
+ * program that repeats a few calls in turn, each of these calls is measured.  PX_REAL() measures the real function.
  */
 #define PX_HOOK_SAMPLE_PERIOD 251
 
@@ -193,7 +193,7 @@ _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
 
 /*
  * Record a call.  There is a function for each layout of the data (calls.h), and all wrappers use these functions.
- * flags: PX_RECORD_WHOLE, or PX_RECORD_BEGINS and later PX_RECORD_ENDS for a call that waits.  They keep errno.
+ * flags: PX_RECORD_WHOLE, or PX_RECORD_BEGINS and later PX_RECORD_ENDS for a call that waits.  Keep errno.
  */
 #define PX_RECORD_WHOLE 0
 
@@ -220,7 +220,7 @@ PX_INLINE void px_hook_record_fd(struct px_site site, uint32_t flags, int fd, ui
 	px_hook_record_words(site, flags, px_pair_of((uint32_t)fd, value), (uint64_t)result);
 }
 
-/* More than 16 bytes of data: union px_call_data and what follows it. */
+/* Record a call with more than 16 bytes of data: union px_call_data and the data after it. */
 PX_INLINE void px_hook_record_long(struct px_site site, uint32_t flags, const void *data,
 				   size_t length)
 {

@@ -36,7 +36,7 @@ static void **real_of(unsigned int i)
 }
 
 /*
- * Return the oldest usable version of a function that glibc also has in an older version with another layout; else
+ * If glibc also has an older version of the function with another layout, return the oldest usable version, else
  * NULL.
  */
 static const char *version_of(const char *symbol)

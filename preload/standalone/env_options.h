@@ -15,16 +15,16 @@ enum px_children { PX_CHILDREN_NO, PX_CHILDREN_YES, PX_CHILDREN_MATCH };
 #define PX_ENV_SIZE ((size_t)64 << 20) /* the default size of a log */
 
 /*
- * TXTRACE_EVENTS, as PX_GROUP_ bits.  A list that begins with a sign changes the default; any other list replaces
+ * Return TXTRACE_EVENTS as PX_GROUP_ bits.  A list that begins with a sign changes the default; any other list replaces
  * it.
  */
 uint32_t px_env_events(const char *text);
 
-/* TXTRACE_SIZE, in bytes, and TXTRACE_POLICY.  Both are for the log. */
+/* Return TXTRACE_SIZE, in bytes, and TXTRACE_POLICY.  Both are for the log. */
 size_t px_env_size(const char *text);
 int px_env_policy(const char *text);
 
-/* TXTRACE_CHILDREN, as enum px_children.  Return true if this program is to be traced as a child. */
+/* Store TXTRACE_CHILDREN in *children, as enum px_children.  Return true if this program is to be traced as a child. */
 bool px_env_children(const char *text, uint32_t *children);
 
 #endif

@@ -236,7 +236,7 @@ static void begin_log(void)
 	log_pid = (uint32_t)syscall(SYS_getpid);
 }
 
-/* A main thread that has ended remains as a zombie. */
+/* Return true if a thread has ended.  A main thread that has ended remains as a zombie. */
 static bool has_ended(const char *thread)
 {
 	char path[64], text[256];

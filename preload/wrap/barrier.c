@@ -2,9 +2,9 @@
 /*
  * Barriers, and routines that run once.
  *
- * A barrier cannot be tried.  The last thread to arrive does not wait and wakes up the others: it records one event
- * before the call, like all calls that wake up others.  The C library counts the arrivals in the barrier.  If we do
- * not know its layout, the last thread too is recorded as waiting.
+ * There is no function to try a barrier.  The last thread to arrive does not wait: it wakes up the other threads.  So
+ * it records a single event before the call, like all calls that wake up other threads.  The C library counts the
+ * arrivals in the barrier.  If its layout is unknown, the last thread is also recorded as waiting.
  */
 #include "c11.h"
 #include "hook.h"
@@ -19,7 +19,7 @@ struct arrivals {
 	uint32_t threads;
 };
 
-/* Return true if barriers of this C library begin so.  Make one for 7 threads and look for the 7. */
+/* Return true if barriers have this layout.  Make a barrier for 7 threads and look for the 7. */
 static bool is_layout_known(void)
 {
 	static uint32_t state; /* 1: unknown layout, 2: known */
@@ -56,7 +56,7 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 #endif
 
 /*
- * If more threads come than the barrier is for, another thread may be the last one.  Then this thread has waited.
+ * If more threads arrive than the barrier is for, another thread may be the last.  Then this thread has waited.
  */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {

@@ -2,18 +2,18 @@
 /*
  * Condition variables.  A waiter unlocks its mutex and locks it again inside the C library, where no wrapper sees
  * it.  So the wrapper records an unlock before the wait and a lock after it, if mutexes or condition variables are
- * recorded.  Without them, a trace would show two owners.
+ * recorded.  Without these events, a trace would show two owners.
  *
- * A wait that fails at once has neither: with an invalid deadline, or if the mutex knows that another thread owns
- * it.  If a waiter is cancelled, it owns the mutex when its cleanup handlers run; the trace then has only the
- * unlock and the begin of the wait.
+ * A wait that fails at once has no unlock and no lock.  It fails if the deadline is invalid, or if the mutex knows
+ * that another thread owns it.  If a waiter is cancelled, it owns the mutex when its cleanup handlers run.  Then the
+ * trace has only the unlock and the begin of the wait.
  */
 #include "c11.h"
 #include "deadline.h"
 #include "hook.h"
 #include "wrap/mutex.h"
 
-/* The number of waiters; 0 if it is unknown. */
+/* Return the number of waiters, or 0 if it is unknown. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 25)
@@ -97,7 +97,7 @@ PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 			   (struct px_deadline){0, NULL});
 }
 
-/* The clock is an attribute of the condition variable.  Any clock that is valid for a wait serves here. */
+/* The clock is an attribute of the condition variable.  Here, use any clock that is valid for a wait. */
 PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				   const struct timespec *time)
 {

@@ -11,7 +11,7 @@ static uint32_t is_confined;
 
 /*
  * Set once any socket has a low-water mark other than one byte.  recv() then waits for that many bytes, but with
- * MSG_DONTWAIT it does not, so it cannot be tried.  poll() honours the mark.
+ * MSG_DONTWAIT recv() does not wait for them, so it cannot be tried.  poll() honours the mark.
  */
 static uint32_t has_low_water_marks;
 
@@ -159,7 +159,7 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 			  px_outcome(result));
 }
 
-/* The new mode is found when it is needed.  Forget the old mode even while nothing is traced. */
+/* Forget the old mode, even while nothing is traced.  The new mode is read when it is needed. */
 static void forget_mode(int fd)
 {
 	if (px_fd_is_known(fd))
@@ -237,7 +237,7 @@ static bool takes_clock(int option, unsigned long argument)
 	       (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
 }
 
-/* Recorded before the call, because the first event of a thread needs system calls. */
+/* Record before the call, because the first event of a thread needs system calls. */
 static int confine(struct px_site site, int option, const unsigned long argument[4])
 {
 	uint32_t groups = px_read_once(&px_hook_groups);

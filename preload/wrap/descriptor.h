@@ -24,7 +24,7 @@
 #include "hook.h"
 
 enum px_fd_kind {
-	PX_FD_UNKNOWN,	   /* no call has returned it, or it was closed */
+	PX_FD_UNKNOWN,	   /* no call has returned this descriptor, or it was closed */
 	PX_FD_OPENED,	   /* a call returned it; its kind is not known yet */
 	PX_FD_NEVER_WAITS, /* a file, or it is in nonblocking mode */
 	PX_FD_MAY_WAIT,
@@ -83,14 +83,14 @@ PX_INLINE bool px_fd_would_wait(int fd, short events)
  */
 bool px_fd_is_blocking(int fd);
 
-/* Return true if recv() may be tried with MSG_DONTWAIT: it returns what it would return without, or EAGAIN. */
+/* Return true if recv() may be tried with MSG_DONTWAIT: the result is the same as without the flag, or EAGAIN. */
 bool px_fd_may_try(int fd, int flags);
 
 /* From now on, make no system calls of our own. */
 void px_fd_confine(void);
 bool px_fd_is_confined(void);
 
-/* The result of a call, or minus errno if it failed. */
+/* the result of a call, or minus errno if it failed */
 #define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
 
 /* Record data of the layout FD and `length` bytes of `more`, at most PX_FD_MORE_MAX. */
@@ -109,7 +109,7 @@ bool px_fd_record_close(struct px_site site, int fd);
 void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
 		       const char *path);
 
-/* The sum of the sizes in bytes; 0 if the call failed, since then the vector may be unreadable. */
+/* Return the sum of the sizes in bytes; 0 if the call failed, because then the vector may be unreadable. */
 struct iovec;
 uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap.  Off by default.  Each wrapper calls the real function, which is the C library's or that of an
+ * The heap.  Off by default.  Each wrapper calls the real function, which belongs to the C library or to an
  * allocator loaded after us.  So the memory always belongs to the same allocator as without us.
  *
  * dlsym() allocates memory while the real functions are looked up.  The thread that does this gets it from a small
@@ -14,7 +14,7 @@
 #define ARENA_SIZE ((size_t)64 * 1024)
 #define ARENA_UNIT ((size_t)16)
 
-/* Before each piece is its size, and padding to align the piece. */
+/* Each piece is preceded by its size, and by padding to align the piece. */
 static union {
 	unsigned char bytes[ARENA_SIZE];
 	size_t words[ARENA_SIZE / sizeof(size_t)];
@@ -111,7 +111,7 @@ PX_WRAP void *calloc(size_t count, size_t size)
 /* glibc's reallocarray() calls our realloc(): record only one of them. */
 static __thread bool is_in_realloc __attribute__((tls_model("initial-exec")));
 
-/* Recorded after the call: only then it is known whether the memory moved. */
+/* Record after the call: only then is it known whether the memory moved. */
 static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -152,7 +152,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
-/* The size of a page; the kernel is not asked. */
+/* The size of a page, without asking the kernel. */
 #define PAGE ((size_t)4096)
 
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \

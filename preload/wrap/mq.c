@@ -156,7 +156,7 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 }
 
 /*
- * Recorded before the call, because another descriptor may get the number at once.  If the call fails, a second
+ * Record before the call, because another descriptor may get the number at once.  If the call fails, a second
  * event has the result.
  */
 PX_WRAP int mq_close(mqd_t queue)

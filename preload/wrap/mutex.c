@@ -37,8 +37,8 @@
 #define LOCK_WORD_DIED 0x40000000
 
 /*
- * For robust and priority-inheriting mutexes the kernel keeps the owner in the lock word.  __owner may hold a mark
- * instead: that the state is inconsistent.
+ * For robust and priority-inheriting mutexes, the kernel keeps the owner in the lock word.  There, __owner may hold a
+ * mark for an inconsistent state instead.
  */
 static uint32_t owner_of(const pthread_mutex_t *mutex)
 {
@@ -47,7 +47,7 @@ static uint32_t owner_of(const pthread_mutex_t *mutex)
 	return OWNER(mutex);
 }
 
-/* How often the owner holds the mutex.  A mutex that is not recursive has no count. */
+/* Return how often the owner holds the mutex.  A mutex that is not recursive has no count. */
 PX_INLINE uint32_t times_held(const pthread_mutex_t *mutex, uint32_t owner)
 {
 	uint32_t count = COUNT(mutex);
@@ -202,7 +202,7 @@ PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
 	return traced_lock(site, mutex, deadline, NULL);
 }
 
-/* A function of its own, so that the wrapper needs no registers while nothing is traced. */
+/* This is a separate function, so that the wrapper needs no registers while nothing is traced. */
 static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
@@ -225,7 +225,7 @@ PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespe
 			       (struct px_deadline){CLOCK_REALTIME, time});
 }
 
-/* The C library refuses other clocks, in whatever state the mutex is. */
+/* The C library refuses other clocks in every state of the mutex. */
 PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 				    const struct timespec *time)
 {

@@ -14,7 +14,7 @@
 
 #define FOREVER_MS UINT32_MAX
 
-/* In milliseconds, rounded up.  A time too long for 32 bits counts as forever. */
+/* Convert a time to milliseconds, rounded up.  A time too long for 32 bits counts as forever. */
 static uint32_t in_ms(int64_t seconds, int64_t nanoseconds)
 {
 	if (seconds < 0 || seconds >= FOREVER_MS / 1000 - 1)
@@ -136,7 +136,7 @@ static void restore_sets(const struct sets *sets)
 			memcpy(sets->given[i], &sets->copy[i], sets->size);
 }
 
-/* select() accepts a timeout with too many microseconds. */
+/* Return true if select() may wait.  It accepts a timeout with too many microseconds. */
 static bool may_wait_for(const struct timeval *timeout)
 {
 	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_usec >= 0 &&

@@ -20,7 +20,7 @@
 #include "standalone/standalone.h"
 #include "wrap/text_arg.h"
 
-/* Make sure that the real function is known, for what is done even while nothing is traced. */
+/* Look up the real function if it is not known.  Some wrappers need it even while nothing is traced. */
 #define ENSURE_REAL(name)                                                                          \
 	do {                                                                                       \
 		if (px_unlikely(!px_real.name))                                                    \
@@ -125,7 +125,7 @@ PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, no
 PX_WRAP __attribute__((naked)) int clone(int (*function)(void *), void *stack, int flags,
 					 void *argument, ...)
 {
-	/* Seven registers, which also aligns the stack. */
+	/* seven registers, which also align the stack */
 	/* clang-format off */
 	__asm__(PUSH("rdi") PUSH("rsi") PUSH("rdx") PUSH("rcx") PUSH("r8") PUSH("r9") PUSH("rax")
 		"movl %edx, %edi\n\t"
@@ -491,7 +491,7 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
-/* The process is not known, so this always counts as a wait. */
+/* The pid is unknown, so record every call as a wait. */
 PX_WRAP int pclose(FILE *stream)
 {
 	struct px_site site;

@@ -154,7 +154,7 @@ PX_WRAP int sem_destroy(sem_t *sem)
 	return px_real.sem_destroy(sem);
 }
 
-/* The name follows the data.  The real function has read it, so it is readable. */
+/* Record the name after the data.  The real function has read it, so it is readable. */
 static void record_open(struct px_site site, const char *name, sem_t *sem)
 {
 	struct px_text_arg arg = {.data.of_object = {.result = (int16_t)errno}};
@@ -187,7 +187,7 @@ PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 }
 
 /*
- * Recorded before the call, because another semaphore may get the address at once.  If the call fails, a second
+ * Record before the call, because another semaphore may get the address at once.  If the call fails, a second
  * event has the result.
  */
 PX_WRAP int sem_close(sem_t *sem)

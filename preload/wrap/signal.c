@@ -2,10 +2,10 @@
 /*
  * Signal handlers as interrupts.  A handler of ours comes before the program's and records that it begins and ends.
  * This is done only if TXTRACE_EVENTS asks for it, because the kernel then has our handler.  When the program asks
- * for its old handler, it gets its own.
+ * for its old handler, it gets its own handler, not ours.
  *
- * We have a handler for those with one argument and another for those with three, each with its own table of the
- * program's handlers.  So whichever of ours is installed calls the right kind, even between two calls of
+ * We have a handler for handlers with one argument and another for handlers with three.  Each has its own table of
+ * the program's handlers.  So whichever of ours is installed calls the right kind, even between two calls of
  * sigaction().
  */
 #include "hook.h"

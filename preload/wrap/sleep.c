@@ -57,7 +57,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
-/* The time from now until `time`; 0 for clocks that cannot be read without a system call. */
+/* Return the time from now until `time`; 0 for clocks that cannot be read without a system call. */
 static uint64_t ns_until(clockid_t clock, const struct timespec *time)
 {
 	struct timespec now;
@@ -160,7 +160,7 @@ PX_WRAP int pause(void)
 	return result;
 }
 
-/* Recorded before the call, because other threads run during it.  It never fails. */
+/* Record before the call, because other threads run during it.  The call never fails. */
 PX_WRAP int sched_yield(void)
 {
 	struct px_site site;

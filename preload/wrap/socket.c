@@ -2,7 +2,7 @@
 /*
  * Sockets.
  *
- * A receive is first tried with MSG_DONTWAIT, if that cannot return anything but the call's result or EAGAIN; else
+ * A receive is first tried with MSG_DONTWAIT, if that returns either the result of the call or EAGAIN; else
  * poll() is asked.  A send is never tried, because it might send a part: poll() is asked.  A connect by a blocking
  * socket counts as a wait if it goes to another machine.
  */
@@ -41,8 +41,8 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
 }
 
 /*
- * The length to record of an address that a call has filled in.  `*length` may exceed the caller's buffer: use at
- * most the size of the address family.
+ * Return the length to record of an address that a call has filled in.  `*length` may exceed the caller's buffer: use
+ * at most the size of the address family.
  */
 static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
 {
@@ -57,7 +57,7 @@ static size_t length_filled_in(const struct sockaddr *address, const socklen_t *
 	return *length < most ? *length : most;
 }
 
-/* The length to record of an address from the program; 0 if the kernel may not have read it. */
+/* Return the length to record of an address from the program; 0 if the kernel may not have read the address. */
 static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
 	if (!address || outcome == -EFAULT || outcome == -EINVAL || outcome == -EBADF ||

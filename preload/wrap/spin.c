@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks.  A waiter keeps its CPU, so a lock is one event, which has the time spent spinning.  A lock is
+ * Spin locks.  A waiter keeps its CPU, so a lock is a single event, with the time spent spinning.  A lock is
  * recorded after it is acquired, an unlock before it is done.
  */
 #include "base/clock.h"

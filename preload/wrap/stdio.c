@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Keeps errno, which fileno_unlocked() sets for a stream without a descriptor. */
+/* Return the descriptor.  Keep errno, which fileno_unlocked() sets for a stream without a descriptor. */
 static int fd_of(FILE *stream)
 {
 	int saved_errno = errno;
@@ -21,7 +21,7 @@ static int fd_of(FILE *stream)
 	return fd;
 }
 
-/* A guess if another thread reads from the stream at the same time. */
+/* Return true if a read would wait.  This is a guess if another thread reads from the stream at the same time. */
 static bool would_wait(FILE *stream, int fd)
 {
 #ifdef __GLIBC__
@@ -115,7 +115,7 @@ PX_WRAP int fclose(FILE *stream)
 	return traced_fclose(PX_SITE(fclose, fclose), stream);
 }
 
-/* The number of bytes in complete items, or minus errno. */
+/* Return the number of bytes in complete items, or minus errno. */
 static int64_t items(size_t count, size_t size, FILE *stream)
 {
 	return count == 0 && ferror_unlocked(stream) ? -(int64_t)errno : (int64_t)(count * size);
@@ -261,8 +261,8 @@ PX_WRAP int puts(const char *text)
 }
 
 /*
- * Calls with a format.  `real` is the function with a va_list and the same checks.  A call uses the list up, so
- * only one of the two branches makes it.
+ * Calls with a format.  `real` is the function with a va_list and the same checks.  A call consumes the list, so
+ * only one of the two branches makes the call.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
 	(PX_NOT_TRACED(stdio) ?                                                                    \

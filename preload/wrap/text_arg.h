@@ -16,7 +16,7 @@ struct px_text_arg {
 	char text[256];
 };
 
-/* text: NULL if there is none. */
+/* text: NULL if the call has no text. */
 PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *arg,
 				  const char *text)
 {

@@ -5,8 +5,8 @@
  * event, in its last round, after the other destructors.  So it is recorded whether the thread returned, called
  * pthread_exit() or was cancelled.
  *
- * What the function has to know is in an entry of a small table, or in a page of its own if the table is full.  So
- * no allocator is needed, which might be the program's.  Creator and thread both release it.
+ * The data for this function are in an entry of a small table, or in a separate page if the table is full.  So this
+ * needs no allocator, which might belong to the program.  The creator and the thread both release the entry.
  */
 #include "c11.h"
 #include "hook.h"
@@ -22,8 +22,8 @@
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
 
 /*
- * A thread of normal policy other than the caller is recorded as if its nice value were 0: finding it takes a
- * system call.
+ * For a thread of normal policy other than the caller, record the priority for nice value 0: to read the nice value
+ * takes a system call.
  */
 #define PRIORITY_NORMAL 120
 
@@ -382,7 +382,7 @@ PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 }
 
 /*
- * The time left until `until` in ms; UINT32_MAX: forever.  Return false if the time is invalid; then the real
+ * Compute the time left until `until` in ms; UINT32_MAX: forever.  Return false if the time is invalid; then the real
  * function has to refuse it.
  */
 static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *ms)
@@ -487,7 +487,7 @@ PX_WRAP int thrd_detach(thrd_t thread)
 }
 
 /*
- * A call that affects another thread is recorded before the call, and so before what that thread does then.  If a
+ * A call that affects another thread is recorded before the call, so before the events that it causes there.  If a
  * cancellation fails, a second event has the result.
  */
 
