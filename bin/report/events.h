@@ -30,7 +30,7 @@ struct step {
 	unsigned int owner; /* context of another thread that holds the mutex asked for, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter */
-	bool counts;  /* the filter and the range take it */
+	bool counts;  /* the filter and the range take this event */
 	bool is_made; /* synthesized, not in the file: profile.c, calls.h */
 	bool is_over; /* end of a call that waited; the event where it began counts */
 };
