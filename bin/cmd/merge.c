@@ -65,7 +65,7 @@ static struct offset *find_offset(struct options *options, const char *path)
 	return NULL;
 }
 
-/* Return the date for a time of day: the day on which the trace begins, if it is known. */
+/* Return the time of an offset. A time of day is on the day on which the trace begins, if this day is known. */
 static int64_t date_of(const struct offset *offset, const struct source *source)
 {
 	const struct source day = {.first_ns = source->first_ns + source->base_ns};
