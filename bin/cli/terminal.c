@@ -103,7 +103,7 @@ static bool is_wanted(void)
 	       (was_terminal || isatty(STDOUT_FILENO));
 }
 
-/* This is called for each event: inspect the terminal only once. */
+/* Called for each event, so inspect the terminal only once. */
 static bool has_color(void)
 {
 	if (color_mode == COLOR_AUTO)
