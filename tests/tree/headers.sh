@@ -29,7 +29,7 @@ compile()
 
 for path in "$srcdir"/include/*.h; do
 	[ -e "$path" ] || { echo "FAIL: no headers in $srcdir/include"; exit 1; }
-	header=${path#"$srcdir/lib/"}
+	header=${path##*/}
 	strict='-pedantic-errors -Wstrict-prototypes'
 	compile "$CC" c "$header" "-std=c11 $strict"
 	compile "$CC" c "$header" "-std=c11 $strict -D_POSIX_C_SOURCE=200809L"
