@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process to trace: its program, and whether it uses posixtrace. All facts come from /proc. */
+/* A process to trace: its program, and whether it uses posixtrace. Facts about a running process come from /proc. */
 #ifndef TXTRACE_LIVE_TARGET_H
 #define TXTRACE_LIVE_TARGET_H
 

@@ -77,7 +77,10 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 	return lock;
 }
 
-/* Convoys: for as long as a turn, there may be too few waiters, because one of them now holds the lock. */
+/*
+ * Convoys.  In a convoy, the number of waiters may drop below CONVOY_WAITERS for as long as the longest turn, because
+ * one of the waiters then holds the lock.
+ */
 
 static bool is_convoy(const struct queue *queue)
 {
@@ -97,7 +100,7 @@ static void end_queue(struct lock *lock)
 	queue->runs = false;
 }
 
-/* End the period if it has had too few waiters for too long.  Call it before waiters or turns change. */
+/* End the period if it has had too few waiters for too long.  Call this before the waiters or the turns change. */
 static void check_queue(struct lock *lock, int64_t at_ns)
 {
 	struct queue *queue = &lock->queue;

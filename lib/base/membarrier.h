@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A full barrier on all CPUs at once with membarrier(2).  The caller pays for it, and calls are
- * rare.  So the many writers need no barrier of their own.  Processes register to take part.
- * Async-signal-safe; keeps errno.
+ * rare.  So the many writers need no barrier of their own.  The barrier reaches only processes that
+ * have registered.  Async-signal-safe; keeps errno.
  */
 #ifndef PX_BASE_MEMBARRIER_H
 #define PX_BASE_MEMBARRIER_H

@@ -43,8 +43,8 @@ struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, u
 				  uint32_t id);
 
 /*
- * Add an entry in the context of this thread if it can be running now, otherwise in the context of the idle
- * thread.
+ * Add an entry.  Its context is `thread` if that thread has recorded an event and is not suspended at this point
+ * of the trace, otherwise the idle thread.
  */
 struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
 				     uint32_t id);

@@ -70,8 +70,8 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 }
 
 /*
- * Show the end of a wait.  It may be the current wait, a wait that a handler interrupted, or a wait with a
- * lost begin.
+ * Show the end of a wait: of the current wait, or of a wait that a handler interrupted.  The event that began the
+ * wait may have been lost.
  */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 {

@@ -3,11 +3,12 @@
  * A trace buffer of ThreadX as a pre-recorded stream: any file that the viewer accepts, in either
  * byte order, also as Intel HEX, S-records or bare hex digits.
  *
- * Event types: id 65536 + n for the TXTB id n, so that they never meet the ids of POSIX.  Known ids
- * have ThreadX's names (TX_TRACE_QUEUE_SEND).  A user event has the name of the object of type 15
- * with the handle 15 << 24 | n - 4096 if there is one, else TX_TRACE_USER_EVENT_<n>.  All others are
- * TX_TRACE_<n>.  The list of types holds the system types, the unnamed user event, and the types that
- * occur.  The core number of the SMP kernel (bits 24 to 31) is the record's cpu.
+ * Event types: id 65536 + n for the TXTB id n, so that they never collide with the ids of our own
+ * event types.  Known ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  A user event has the name of
+ * the object of type 15 with the handle 15 << 24 | n - 4096 if there is one, else
+ * TX_TRACE_USER_EVENT_<n>.  All others are TX_TRACE_<n>.  The list of types holds the system types,
+ * the unnamed user event, and the types that occur.  The core number of the SMP kernel (bits 24 to
+ * 31) is the record's cpu.
  *
  * Data: the four information words, in the byte order of this machine.  The thread is the context:
  * a handle, 0xFFFFFFFF in an interrupt, 0xF0F0F0F0 during initialization.  pid and address are 0.

@@ -202,7 +202,10 @@ struct px_log_layout {
 
 struct px_log_layout px_log_layout(uint32_t nr_entries);
 
-/* The volume of a position, the offset of this volume in the file, and the slot of the position in it. */
+/*
+ * For a position, these functions return: the number of its volume, the offset of that volume in the file, the slot
+ * in that volume, and the first position of the next volume.
+ */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)
 {
 	uint64_t number = position / header->nr_entries;

@@ -61,9 +61,9 @@ int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index
 			       const struct px_registry_slot *slot);
 
 /*
- * Read a part of the segment of the stream in a slot of the copy.  Return 0; EACCES if it belongs
- * to another user, is open to others, or is too short; an error of px_sysv_read(); or an error of
- * open().
+ * Read a part of a stream's segment.  index: the stream's slot in remote->slot[].  Return 0; EACCES
+ * if the segment belongs to another user, is open to others, or is too short; an error of
+ * px_sysv_read(); or an error of open().
  */
 int px_registry_remote_read_segment(const struct px_registry_remote *remote, uint32_t index,
 				    size_t offset, void *to, size_t size);

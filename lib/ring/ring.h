@@ -106,7 +106,7 @@ enum px_slot_state {
 	PX_SLOT_VOID = 4  /* reserved, then given up: no record */
 };
 
-/* A slot word: state in bits 0-2, tid of the owner in 3-24, low 39 bits of the position above. */
+/* A slot word: state in bits 0-2, tid of the owner in bits 3-24, low 39 bits of the position in bits 25-63. */
 #define PX_WORD_TID_SHIFT 3
 #define PX_WORD_TID_MASK 0x3FFFFFu
 #define PX_WORD_POSITION_SHIFT 25

@@ -138,7 +138,7 @@ struct px_segment {
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* enum px_waiting (wakeup.h) */
 
-	/* Counter of the first event since the last start that found no room.  The rings count such events. */
+	/* Counter of the first event that was dropped since the last start; 0: none.  The rings count these events. */
 	uint64_t first_dropped __attribute__((aligned(PX_CACHE_LINE)));
 
 	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));

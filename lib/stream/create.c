@@ -358,8 +358,8 @@ static int create_stream(struct px_stream *stream, struct request *request)
 
 /*
  * Attach this process now if it is the target.  If it attached at its first event, a failure could not be reported.
- * Then list the types that the target has (CREATE-7).  A thread that opens a type during this reads the registry
- * afterwards, in px_process_open_type().
+ * Then list the types that the target has (CREATE-7).  No type is missed: after a thread of the target has opened a
+ * type, it checks the registry for new streams (px_process_open_type()).
  */
 static int join_target(struct px_stream *stream)
 {

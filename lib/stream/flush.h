@@ -32,8 +32,8 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 int px_flush_clear(unsigned long id, struct px_stream *stream);
 
 /*
- * Set the namer of the objects of calls in the log.  The lock is used as in px_flush().  Return 0, or EINVAL if there
- * is no log or the identifier was closed.
+ * Set the namer: the controller's function that names the objects of calls in the log.  The lock is used as in
+ * px_flush().  Return 0, or EINVAL if there is no log or the identifier was closed.
  */
 int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 

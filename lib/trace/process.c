@@ -450,7 +450,7 @@ void px_process_take_granted(void)
 	}
 }
 
-/* Protects initialisation.  The registry's lock may be taken under it. */
+/* Protects initialisation.  Lock order: this mutex before the lock of the registry. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The child inherits the streams and types of this moment (FORK-7). */

@@ -29,8 +29,8 @@ struct px_txtb_scan {
 };
 
 /*
- * Read all entries, size at a time, into the window.  The scan ends at an unused slot, at the last
- * slot, or at the end of the file.
+ * Fill in *scan from all entries of the file.  Read `size` entries at a time; the window is the buffer
+ * for them.  The scan ends at an unused slot, at the last slot, or at the end of the file.
  */
 void px_txtb_scan_make(struct px_txtb_scan *scan, const struct px_txtb_file *file, uint32_t size,
 		       struct px_txtb_entry *window);
