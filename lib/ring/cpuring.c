@@ -21,13 +21,13 @@ struct rseq *px_cpu_area_ensure(void)
 	return area;
 }
 
-/* Input of a sequence; the sequence changes it if a slot is held. */
+/* Input of a sequence.  If another thread holds a slot, the sequence changes it. */
 struct request {
 	uint64_t nr_claims; /* slots to write, from head on */
 	uint64_t low;	    /* their new word, without the position */
 	uint64_t advance;   /* slots to reserve */
-	uint64_t saved;	    /* tail with saved first_lost: it does not stop the sequence, */
-	uint64_t has_saved; /* if this is 1 */
+	uint64_t saved;	    /* if has_saved is 1: first_lost is saved for this tail, */
+	uint64_t has_saved; /* so the sequence does not stop */
 };
 
 _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, advance) == 16 &&
@@ -36,10 +36,10 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 	       "the sequence below");
 
 /*
- * Take any number of slots.  If another thread holds a slot, the same sequence changes the request: it reserves the
- * slots up to and including the held slot, and makes the slots before it void.  A second sequence would need another
- * check, because the held slot may have become free, with only a leftover claim in it.  Without that check, the
- * leftover claim would hold the slot until its owner exits.
+ * Take any number of slots.  If another thread holds a slot, the running sequence changes the request.  Then it
+ * reserves the slots up to and including the held slot, and makes the slots before it void.  A second sequence would
+ * need another check, because the held slot may have become free, with only a leftover claim in it.  Without that
+ * check, the leftover claim would hold the slot until its owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at)

@@ -3,26 +3,26 @@
  * A ring that belongs to one CPU.  Its writers are the threads of any process that run on that CPU, so no two of them
  * write head at the same time.  Reserve and claim need no locked instructions here.  Include config.h first.
  *
- * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions that take effect with the last one,
- * the store of head.  If the kernel preempts the thread in the sequence, moves it to another CPU, or runs a signal
- * handler, the thread leaves the sequence and begins again.  Everything else is as in ring.h, for writers and readers.
- * The owner of the claim writes and commits the record outside of the sequence, on any CPU.
+ * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions, of which the last one, the store of
+ * head, makes the reservation.  If the kernel preempts the thread in the sequence, moves it to another CPU, or runs a
+ * signal handler, the thread leaves the sequence and begins again.  Everything else is as in ring.h, for writers and
+ * readers.  The owner of the claim writes and commits the record outside of the sequence, on any CPU.
  *
- * The differences to ring.h:
+ * The differences from ring.h:
  *
- *	C1  Only sequences on this CPU move head and claim slots.  No thread exchanges these words.  A thread without
- *	    an rseq area, or on a CPU without a ring, writes to a shared ring (take.h).
+ *	C1  Only sequences on this CPU move head and claim slots, by plain stores.  A thread without an rseq area, or
+ *	    on a CPU without a ring, writes to a shared ring (take.h).
  *	C2  An unfinished sequence leaves claims or void slots behind, at head and beyond.  These positions are not
- *	    reserved, so such slots hold nothing, and the next sequence takes them: it knows them by their position.
+ *	    reserved, so such slots hold no event.  The next sequence recognises them by their position and takes them.
  *	C3  Such a slot may have replaced the oldest record of a ring that loops.  A reader can then find that record
  *	    lapped although head is not beyond it yet.  The record is lost, as in a lap.
- *	C4  first_lost is saved before the sequence that overwrites (R5).
+ *	C4  A writer saves first_lost before it runs the sequence that overwrites the record at tail (R5).
  *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
  *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
  *	    all CPUs pass a barrier (membarrier.h).  After that it sees the reservation.
  *
- * A child of vfork() has the memory of its parent and that thread's area, but the kernel does not watch the area for
- * the child until the child registers it: px_cpu_area_ensure().
+ * A child of vfork() uses the memory of its parent, including the rseq area of the calling thread.  The kernel does not
+ * watch that area for the child until the child registers it: px_cpu_area_ensure().
  */
 #ifndef PX_RING_CPURING_H
 #define PX_RING_CPURING_H
@@ -58,12 +58,14 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * Return the same area, and make sure that the kernel watches it: also in a child of vfork(), and in its children.
- * Async-signal-safe; keeps errno.  Makes a system call.
+ * Return the area like px_cpu_area(), and make sure that the kernel watches it.  This is needed in a child of vfork(),
+ * and in its own children.  Async-signal-safe; keeps errno.  Makes a system call.
  */
 struct rseq *px_cpu_area_ensure(void);
 
-/* The CPU of a thread.  With an area, the sequence checks the number; without one, it may be out of date. */
+/*
+ * The CPU of a thread.  If there is an area, the sequence checks the number.  Otherwise the number may be out of date.
+ */
 struct px_cpu {
 	uint32_t number;
 	struct rseq *area;
@@ -91,7 +93,7 @@ enum px_outcome {
 };
 
 /*
- * Reserve n slots of the ring of this CPU, and claim them for tid.  limit as for px_ring_reserve().  The clock is
+ * Reserve n slots of the ring of this CPU, and claim them for tid.  limit: as for px_ring_reserve().  The clock is
  * always PX_CLOCK_HARDWARE.
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
@@ -102,9 +104,9 @@ PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu
 				   uint32_t tid, struct px_reservation *reservation);
 
 /*
- * The values of head - tail for which the sequence stops: `width` values from `least` on, unsigned.  At these values a
- * bounded ring has no room.  In a ring that loops, the record at tail is about to be overwritten, so the writer must
- * save its counter first (C4).
+ * The values of head - tail for which the sequence stops: `width` values from `least` on, as unsigned numbers.  At
+ * these values a bounded ring has no room.  In a ring that loops, the record at tail is about to be overwritten, so the
+ * writer must save its counter first (C4).
  */
 struct px_bound {
 	uint64_t least, width;
@@ -119,7 +121,9 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 
 #if PX_HAS_CPURINGS
 
-/* Test builds list the instructions before which a thread may be disturbed, for tests/support/traps.c. */
+/*
+ * Test builds store the addresses of these instructions.  tests/support/traps.c disturbs a thread before each of them.
+ */
 #ifdef PX_TESTPOINTS
 #define PX_STEP "77:\n\t.pushsection px_steps, \"aw\"\n\t.quad 77b\n\t.popsection\n\t"
 #else
@@ -128,11 +132,11 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 
 /*
  * The sequence is between labels 1 and 2.  If a thread was disturbed in the sequence, the kernel resumes it at label 4.
- * The sequence reads the counter first: no other thread can reserve before the sequence ends, so along the ring
- * counters do not fall (R2), and the later instructions need not wait for the counter.  A fence orders the read of the
+ * The sequence reads the counter first.  No other thread can reserve slots before the sequence ends, so counters do not
+ * fall along the ring (R2), and the later instructions need not wait for the counter.  A fence orders the read of the
  * counter after earlier loads, as in clock.h.
  *
- * rdx:rax holds the counter from the beginning on, unless the code between these macros moves it.
+ * rdx:rax holds the counter until the end of the sequence, unless the code between these macros moves it.
  */
 /* clang-format off */
 #define PX_SEQUENCE_BEGIN                                                                          \
@@ -170,7 +174,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	"7:\n\t"                                                                                   \
 	"movl %[held], %[outcome]\n"                                                               \
 	"9:\n\t"                                                                                   \
-	"movq $0, %c[sequence_at](%[area])\n\t" /* the descriptor may be unmapped */
+	"movq $0, %c[sequence_at](%[area])\n\t" /* the descriptor may be unmapped later */
 
 #define PX_SEQUENCE_INPUTS                                                                         \
 	[control] "r"(ring->control), [slots] "r"(ring->slots), [area] "r"(cpu.area),              \
@@ -188,7 +192,8 @@ _Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4,
 
 /*
  * Take one slot.  `low` is the slot word without the position.  A claim with another position has an owner; a claim
- * with this position is a leftover (C2).  With PX_HELD nothing was done, not even reserved: call px_cpuring_take().
+ * with this position is a leftover (C2).  PX_HELD means that nothing was done, not even reserved.  Then call
+ * px_cpuring_take().
  */
 PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_cpu cpu,
 					  uint64_t low, struct px_bound bound,
@@ -205,7 +210,7 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 		PX_STEP "subq %[least], %[scratch]\n\t"
 		"cmpq %[width], %[scratch]\n\t"
 		"jb 6f\n\t"
-		/* Where the slot is, and its new word. */
+		/* Compute the address of the slot and its new word. */
 		PX_STEP "movq %[head], %[word]\n\t"
 		"andq %[mask], %[word]\n\t"
 		"leaq (%[word],%[word],2), %[word]\n\t"

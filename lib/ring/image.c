@@ -50,8 +50,8 @@ static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t 
 }
 
 /*
- * Copy all records, oldest first.  If a writer overtakes, discard the records copied so far: they are older than the
- * overwritten ones, and the copy must have no gap.
+ * Copy all records, oldest first.  If a writer overwrites records before they are copied, discard the records copied so
+ * far: they are older, and the copy must have no gap.
  */
 static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 {
@@ -92,7 +92,7 @@ static void find_contexts(struct harvest *harvest)
 	harvest->nr_contexts = n;
 }
 
-/* Collect the threads of the events.  A thread that has left the thread table has no name. */
+/* Collect the threads of the events.  A thread that has left the thread table gets the name "unknown thread". */
 static void take_threads(const struct px_threads *objects, struct harvest *harvest)
 {
 	for (uint32_t i = 0; i < harvest->nr_contexts; i++) {
@@ -126,7 +126,7 @@ static void take_types(const struct px_typelist *list, struct harvest *harvest)
 	}
 }
 
-/* Return the shift of the shortest tick with which every pause is at most LONGEST_GAP ticks; at least `shift`. */
+/* Return the smallest shift, at least `shift`, with which every pause is at most LONGEST_GAP ticks. */
 static unsigned int choose_shift(const struct harvest *harvest, unsigned int shift)
 {
 	uint64_t longest = 0;

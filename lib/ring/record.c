@@ -6,7 +6,7 @@
 _Static_assert(PX_RECORD_MORE_BYTES == sizeof(struct px_slot) - sizeof(uint64_t) + 16,
 	       "a further slot holds all but its word, and the info words of its entry");
 
-/* Return the address of data word i of a further slot: two words are in the entry, five in the slot. */
+/* Return the address of data word i of a further slot: words 0 and 1 are in its entry, the next five in its px_slot. */
 static uint64_t *more_word(const struct px_ring *ring, uint64_t position, size_t i)
 {
 	if (i < 2)
@@ -39,7 +39,7 @@ void px_record_write_more(const struct px_ring *ring, const struct px_reservatio
 	PX_TESTPOINT("record.write.more");
 }
 
-/* Return true if all further slots belong to the record with this word. */
+/* Return true if all further slots belong to the record that begins with this slot word. */
 static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
@@ -86,7 +86,7 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	uint32_t n = px_record_slots(length);
 
 	record->id = body3 & 0xFFFF;
-	/* Sets of ids, here and in logs, have no room for other ids. */
+	/* Event sets, in memory and in logs, have no room for larger ids. */
 	if (px_unlikely(record->id >= PX_EVENT_IDS))
 		return false;
 	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !more_words_fit(ring, position, word, n)))

@@ -2,9 +2,10 @@
 /*
  * Convert between one event and slots of a ring.
  *
- * The first 16 bytes of the data are the info words of the entry, so that the viewer shows them.  Each
- * further slot holds 56 bytes: 16 in its entry and 40 in its slot.  What POSIX requires and TXTB has no
- * room for (the whole counter, address, pthread_t, pid, lengths) is in the slot.
+ * The info words of the first entry hold the first 16 bytes of the data, so that the viewer shows them.  Each further
+ * slot holds 56 bytes more: 16 in its px_txtb_entry and 40 in its px_slot.  The px_slot of the first slot holds what
+ * POSIX requires and TXTB has no room for: the whole counter, the address, pthread_t, the pid and the length of the
+ * data.
  */
 #ifndef PX_RING_RECORD_H
 #define PX_RING_RECORD_H
@@ -31,7 +32,10 @@ enum px_record_flags {
 	PX_RECORD_ENDS = 32	 /* the wait has ended */
 };
 
-/* What a reader reports before the START that ends an automatic stop, or before a FLUSH_START during one. */
+/*
+ * Events that a reader reports before this record.  The record is the START that ends an automatic stop, or a
+ * FLUSH_START that was recorded during an automatic stop.
+ */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
 	uint32_t stopped;	/* report the automatic STOP of this run; 0: none */
@@ -83,44 +87,50 @@ PX_INLINE uint64_t px_record_size(uint64_t length)
 	return (uint64_t)px_record_slots((size_t)length) * PX_SLOT_BYTES;
 }
 
-/* The largest system event: FILTER with the old and the new set. */
+/* Bytes of data of the largest system event, FILTER: the old and the new set. */
 #define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
 
 /*
- * Write the event into n claimed slots.  n is px_record_slots(event->length).  The entry gets cpu.
+ * Write the event into n claimed slots.  n is px_record_slots(event->length).  Each entry stores the low 8 bits of cpu.
  */
 PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
 			       uint32_t n, const struct px_event *event, uint32_t shift,
 			       uint32_t cpu);
 
-/* Write the data after the first 16 bytes. */
+/* Write the data that follows the first 16 bytes into the further slots. */
 void px_record_write_more(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
 			  const struct px_event *event, uint32_t stamp, uint32_t cpu);
 
 /*
- * Copy the record that px_ring_look() found at position with this word, and at most capacity bytes of its
- * data.  Return false if it was overwritten during the copy, or is no record at all (the memory is
- * hostile input).
+ * Copy the record at position, and at most capacity bytes of its data.  word is the slot word that px_ring_look() read
+ * there.  Return false if a writer overwrote the record during the copy, or if the slots hold no valid record: the
+ * memory is hostile input.
  */
 bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
 		    struct px_record *record, void *data, size_t capacity);
 
-/* Return true if all n slots still hold the record that was found at position with this word. */
+/* Return true if the n slots from position on still hold the record that begins with this slot word. */
 bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
 
-/* Read only the counter of the record.  The caller must check it with px_ring_unchanged(). */
+/*
+ * Read only the counter of the record at position.  Then the caller must check with px_ring_unchanged() that the record
+ * is still there.
+ */
 PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].counter);
 }
 
-/* Read only the flags of the record (enum px_record_flags).  The caller must check them with px_ring_unchanged(). */
+/*
+ * Read only the flags of the record at position (enum px_record_flags).  Then the caller must check with
+ * px_ring_unchanged() that the record is still there.
+ */
 PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)
 {
 	return px_read_once(&ring->slots[position & ring->mask].body[3]) >> 16 & 0xFFFF;
 }
 
-/* Entries are written as pairs of words. */
+/* Writers and readers access an entry as pairs of 32-bit words. */
 typedef uint64_t px_pair __attribute__((may_alias));
 
 PX_INLINE px_pair px_pair_of(uint32_t first, uint32_t second)
@@ -158,7 +168,10 @@ PX_INLINE uint64_t px_bytes_8(const unsigned char *p)
 	return value;
 }
 
-/* Copy the first 16 bytes of the data, padded with zeros.  Do not call memcpy(). */
+/*
+ * Copy the first 16 bytes of the data.  If there are fewer, add zeros.  On little-endian machines use no memcpy() with
+ * a variable length, because it would be a function call.
+ */
 PX_INLINE void px_first_bytes(const void *data, size_t length, uint64_t bytes[2])
 {
 	const unsigned char *p = data;

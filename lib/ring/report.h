@@ -20,8 +20,8 @@ struct px_report {
 	struct px_record record;
 	uint64_t time_ns; /* CLOCK_REALTIME scale; px_stream_next() and archives fill it in */
 	size_t length;	  /* bytes of data recorded for the application */
-	size_t copied;	  /* bytes of it in the caller's buffer */
-	uint64_t place;	  /* in an archive: 1 + its position; otherwise not set */
+	size_t copied;	  /* bytes of data in the caller's buffer */
+	uint64_t place;	  /* in an archive: 1 + position of the event; otherwise not set */
 };
 
 enum px_next {

@@ -13,8 +13,8 @@ void px_ring_init(const struct px_ring *ring)
 }
 
 /*
- * If the slot at tail is void, the first record after it is the first lost one.  Search only 64 slots, which can be
- * overwritten soon: each later record gets its own call.
+ * If no record begins at tail, the first record after it is the first lost record.  Search only the next 64 slots,
+ * which writers can overwrite soon.  For a later record this function is called again.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 {
@@ -54,8 +54,9 @@ bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t 
 }
 
 /*
- * Another thread owns the slot, so this is recorded in the control page.  Two slots may share an entry there, and the
- * second overwrites the first.  Then the reader waits until its give-up timeout.
+ * Another thread owns the slot, so record in the control page that this writer skips it.  Two positions may share an
+ * element of `skipped`; then the second overwrites the first.  In this case the reader waits at the first position
+ * until its give-up timeout.
  */
 void px_ring_skip(const struct px_ring *ring, uint64_t position)
 {
@@ -152,7 +153,10 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 		uint64_t head = px_load_acquire(&ring->control->head);
 		uint64_t seen = px_read_once(word);
 
-		/* At or above head the same thread may claim the position again (C2 in cpuring.h). */
+		/*
+		 * Leave claims at or above head: there a thread may claim the same position again, with the same word
+		 * (C2 in cpuring.h).
+		 */
 		if (px_word_state(seen) != PX_SLOT_CLAIMED || px_word_ahead_of(seen, head) >= 0)
 			continue;
 		asked += asked == 0 || px_word_tid(seen) != tid;

@@ -12,17 +12,17 @@
  * A *position* is a free-running 64-bit count of slots.  The slot index is position mod nr_slots, and
  * nr_slots is a power of two.  The positions in [tail, head) are reserved and not yet consumed.  In a
  * ring that loops, head may be more than nr_slots beyond tail: the ring is *lapped*.
- * Positions and counters are compared by difference only.
+ * Positions and counters may wrap, so compare only their differences.
  *
  * A writer records n slots in four steps:
  *
- *	reserve		head: h -> h + n by compare-exchange, with a counter read between the load of
- *			head and the exchange.  So counters never fall along the ring.
- *	claim		each slot word -> {position, CLAIMED, tid}, from any state but CLAIMED, and never
- *			from a newer position.  If a slot cannot be claimed, the writer makes the others
- *			VOID, notes that slot in `skipped`, and reserves other slots.
- *	write		entries and slots, plain stores
- *	commit		slot words -> {position, MORE}, the first one last -> {position, HEAD}
+ *	reserve		head: h -> h + n by compare-exchange.  The writer reads the clock's counter between its load
+ *			of head and the exchange, so counters never fall along the ring.
+ *	claim		each slot word -> {position, CLAIMED, tid}, unless the word is CLAIMED or has a newer
+ *			position.  If a slot cannot be claimed, the writer makes the other slots VOID, records that
+ *			slot in `skipped`, and reserves new slots.
+ *	write		entries and slots, by plain stores
+ *	commit		words of the further slots -> {position, MORE}, then the first word -> {position, HEAD}
  *
  * Shared rings, which any CPU may write, work in this way.  In a ring that belongs to one CPU, reserve and claim are
  * different, with the same result: see cpuring.h.
@@ -34,17 +34,16 @@
  *	look, copy			   yes	      one reader, serialised by the caller
  *	reclaim						  with the reader: same lock
  *
- * Progress: reserve is lock-free (an exchange fails only because another one succeeded); claim,
- * write, commit, void and look are wait-free in the number of slots.  Nothing here makes a system
- * call.  A writer that is killed or preempted at any point keeps at most its own slots.  It stops no
- * other thread.
+ * Progress: reserve is lock-free, because an exchange fails only if another exchange has succeeded.  claim, write,
+ * commit, void and look are wait-free in the number of slots.  Nothing here makes a system call.  A writer that is
+ * killed or preempted at any point keeps at most its own slots.  It stops no other thread.
  *
  * The writers of each member (each group has its own cache lines):
  *
  *	head, extra, given_up,
  *	dropped			writers
  *	tail			the reader
- *	first_lost		the writer that overwrites the record at tail, or the reader for it
+ *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
  *	skipped			writers
  *	slot, entry		the thread with the tid in the CLAIMED word; word: claim, reclaim
@@ -57,10 +56,11 @@
  *	R3  A copy is whole if the slot word was {p, HEAD} before it and is the same after it.
  *	    (commit, claim)
  *	R4  A bounded ring never overwrites [tail, head).  (edge free)
- *	R5  When position tail is overwritten, first_lost is already its counter or later.
- *	R6  A claim of a living thread is never taken away.
- *	R7  head - extra is the number of records, apart from those in flight: a writer adds its
- *	    further slots to extra after the exchange, and the first slot if it gives up.
+ *	R5  Before a writer overwrites the record at tail, first_lost holds the counter of that record or
+ *	    a later counter.
+ *	R6  No thread takes away the claim of a living thread.
+ *	R7  head - extra is the number of records, apart from records in flight.  After its exchange of
+ *	    head, a writer adds its further slots to extra.  If it gives up, it adds the first slot too.
  *
  * Edges (release end -> acquire end; the tags are at both ends in the code):
  *
@@ -69,17 +69,17 @@
  *	free	reader's store of tail		-> writer's load of tail before it reserves
  *	lost	writer's store of first_lost	-> reader's load of it after it saw the lap
  *	window	controller's store of the state	-> writer's load of the state (segment.h)
- *	stop	controller's exchange of the state, writer's exchange of head, each followed by a
- *		load of the other's: one of the two sees the other (segment.h)
+ *	stop	The controller exchanges the state, then loads head.  The writer exchanges head, then
+ *		loads the state.  So at least one of them sees the exchange of the other (segment.h).
  *	attach	registry's generation store	-> trace point's load of it (registry.h)
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
  *	name	name entry's READY store	-> load of the entry's word (names.h)
  *	object	store of the entry's word	-> load of it (threads.h)
  *	type	list entry's READY store	-> load of the entry's word (typelist.h)
  *
- * fork() changes nothing in a ring: it is shared memory, and the parent finishes its own records.
- * A signal handler may reserve slots while the thread that it interrupts writes a record.  If a small
- * ring laps onto that record, the handler tries other slots, and then gives its event up.
+ * fork() changes nothing in a ring: the ring is shared memory, and the parent finishes its own records.  A signal
+ * handler may reserve slots while the thread that it interrupts writes a record.  In a small ring, the handler may
+ * reach the slots of that record again.  Then it tries other slots, and finally gives its event up.
  */
 #ifndef PX_RING_RING_H
 #define PX_RING_RING_H
@@ -126,7 +126,10 @@ PX_INLINE uint32_t px_word_tid(uint64_t word)
 	return word >> PX_WORD_TID_SHIFT & PX_WORD_TID_MASK;
 }
 
-/* Return the position in the word minus this position, from the low 39 bits.  It is negative if the word is older. */
+/*
+ * Return the position in the word minus `position`, computed from the low 39 bits of both.  The result is negative if
+ * the word is older.
+ */
 PX_INLINE int64_t px_word_ahead_of(uint64_t word, uint64_t position)
 {
 	uint64_t tag = position << PX_WORD_POSITION_SHIFT;
@@ -151,11 +154,11 @@ struct px_ring_control {
 	uint64_t dropped;  /* events lost because the stream had no room */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
-	/* by position mod PX_RING_SKIPS: 1 + a position that its writer could not claim */
+	/* index: position mod PX_RING_SKIPS; value: 1 + a position that its writer could not claim */
 	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * By wrapper (wrapper_stats.h): calls made on this CPU, also those that were lost or filtered out.  A count
-	 * may be lost if a thread migrates while it counts.
+	 * Index: number of the wrapper (wrapper_stats.h).  Value: its calls made on this CPU, including calls with an
+	 * event that was lost or filtered out.  If a thread migrates while it counts, a count may be lost.
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 };
@@ -218,17 +221,23 @@ struct px_reservation {
 };
 
 /*
- * Reserve n slots.  If limit is not 0, at most limit slots may be reserved and not consumed; return
- * false if there is no room.  If limit is 0, the ring loops.
+ * Reserve n slots.  If limit is not 0, reserve nothing and return false if more than limit slots would then be reserved
+ * and not consumed.  If limit is 0, the ring loops, and there is always room.
  */
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation);
 
-/* Claim all slots for tid.  If a slot cannot be claimed, make the others VOID and return false. */
+/*
+ * Claim the n reserved slots from position on for tid.  If any slot cannot be claimed, make the other slots VOID and
+ * return false.
+ */
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
 
-/* Give up a reservation.  nr_claimed is the number of its slots if they are claimed, or 0.  They become void. */
+/*
+ * Give up a reservation.  nr_claimed: the number of its slots if the writer has claimed them, otherwise 0.  The claimed
+ * slots become void.
+ */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /* Make claimed slots void. */
@@ -249,51 +258,57 @@ enum px_look {
 	PX_LOOK_LAPPED	   /* overwritten */
 };
 
-/* Return what is at the position, which must not be above head.  Set *word to the slot word that was read. */
+/* Return what is at position, which must not be above head.  If it is below head, set *word to the slot word there. */
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word);
 
-/* Return true if the word has not changed since px_ring_look().  Then a copy made in between is whole (R3). */
+/*
+ * Return true if the slot word is still `word`, as px_ring_look() found it.  If so, a copy that was made in between is
+ * whole (R3).
+ */
 PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, uint64_t word)
 {
-	/* EDGE claim acquire: if the copy has a byte of the next owner, the load below sees its claim */
+	/* EDGE claim acquire: if the copy has a byte of the next owner, the load below sees the claim of that owner */
 	px_read_fence();
 	return px_read_once(&ring->slots[position & ring->mask].word) == word;
 }
 
-/* Free all slots below position. */
+/* Consume all slots below position: writers may reserve this room again. */
 PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 {
 	px_store_release(&ring->control->tail, position); /* EDGE free release */
 }
 
 /*
- * Return the position where a reader continues after a lap: the first record at or after head - nr_slots + margin, or
- * head if there is none.  Skip slots in flight.
+ * Return the position where a reader continues after a lap: the first committed record at or after head - nr_slots +
+ * margin, or head if there is none.
  */
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 
 /*
- * Free the slots that a dead thread claimed for one record, from position on.  Return the position
- * after them.
+ * Make the slots void that a dead thread claimed for one record, from position on.  The caller knows that the thread is
+ * dead.  Return the position after them.
  */
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 
-/* Free all slots with dead owners, in the whole ring.  Return their number. */
+/*
+ * Make all claimed slots below head void if their owner is dead; alive() decides this.  Return the number of these
+ * slots.
+ */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
 /* Cold parts of the writers' side. */
 
 /*
- * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that
- * overwrites it calls this.  So does a reader that cannot know whether the writer has done it.
+ * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that overwrites the record
+ * calls this.  A reader also calls it, if it cannot know whether the writer has saved the counter.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail);
 
 /* Claim more than one slot. */
 bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
 
-/* Record for the reader that no thread will claim this position any more. */
+/* Record for the reader that no writer will claim this position any more. */
 void px_ring_skip(const struct px_ring *ring, uint64_t position);
 
 void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Room for START with its marks, FILTER, and FLUSH_START and FLUSH_STOP. */
+/* Slots that user events may not use: room for START with its marks, FILTER, FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
 
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
@@ -189,7 +189,7 @@ void px_view_auto_stop(const struct px_view *view, uint64_t state)
 	}
 }
 
-/* The type, in the first word, is stored last: readers of the image skip an object with type 0. */
+/* Store the type, which is in the first word, last: readers of the image skip an object with type 0. */
 static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_object *object)
 {
 	uint32_t words[sizeof(*object) / sizeof(uint32_t)];
@@ -201,7 +201,9 @@ static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_ob
 	px_store_release(to, words[0]);
 }
 
-/* Write the object into the image of each ring: threads in the first half of the registry, types in the second. */
+/*
+ * Write the object into the image of each ring.  Threads use the first half of the object registry, types the second.
+ */
 static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_object_type type,
 		    uint32_t handle, uint32_t priority, const char *name)
 {

@@ -3,26 +3,25 @@
  * The shared memory of one stream: what is fixed at its creation, its state word and filters, its
  * counts of lost events, its threads and event types, and its rings.
  *
- * The state word decides whether an event is recorded.  It changes as a whole, by compare-exchange
- * or exchange.  It holds two versions.  Each change of the filter raises the version of the filter.
- * Each state that a controller sets raises the version of the window; to clear the armed bit does
- * not, because no writer reads that bit.  So if a writer finds the word unchanged, nothing happened
- * in between:
+ * The state word decides whether an event is recorded.  Threads change it as a whole, by compare-exchange or exchange.
+ * It holds two versions.  Each change of the filter raises the version of the filter.  A controller that sets a new
+ * state raises the version of the window.  A controller that only clears the armed bit does not, because no writer
+ * reads that bit.  So if a writer finds the word unchanged, nothing happened in between:
  *
  *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
- *			if only the filter has changed, test the new one; otherwise give the slots up
- *			and begin anew
- *	stop		exchange the word for STOPPED, make writers of CPUs' own rings pass a barrier
- *			(C5 in cpuring.h), then take the counter of STOP
+ *			if only the filter has changed, test the new filter; otherwise give the slots up
+ *			and begin again
+ *	stop		exchange the word for STOPPED, make all CPUs pass a barrier (C5 in cpuring.h), then
+ *			take the counter of STOP
  *	start		record START, then store RUNNING
- *	filter		write the next of four sets, exchange the word, do the same barrier, then record
- *			FILTER
+ *	filter		write the next of four sets, exchange the word, make all CPUs pass the same barrier, then
+ *			record FILTER
  *
- * A writer that loaded RUNNING the second time took its counter before stop took its own.  A writer
- * that loaded RUNNING the first time takes its counter after START has its own.  So START is first,
- * STOP is last, and an event recorded after FILTER was tested against the new set.
+ * If a writer's second load returns RUNNING, the writer took its counter before stop took the counter of STOP.  If its
+ * first load returns RUNNING, the writer takes its counter after START got its counter.  So START is the first event,
+ * STOP is the last event, and an event recorded after FILTER was tested against the new set.
  *
- * A segment of zeros (a retired mapping, see retire in shm.h) reads as ended.
+ * In a segment of zeros, the state means "ended".  A retired mapping holds only zeros (see retire in shm.h).
  */
 #ifndef PX_RING_SEGMENT_H
 #define PX_RING_SEGMENT_H
@@ -112,8 +111,8 @@ struct px_geometry {
 };
 
 /*
- * The runs of a stream: a run is from a START to the next stop.  Only the controller uses this.  It is in the segment
- * because another process needs it to complete the log of a dead controller (UFULL-2).
+ * The runs of a stream.  A run lasts from a START to the next stop.  Only the controller uses this structure.  It is in
+ * the segment because another process needs it to complete the log of a dead controller (UFULL-2).
  */
 struct px_run {
 	uint32_t serial;      /* of the last run; 0: none */
@@ -123,7 +122,7 @@ struct px_run {
 };
 
 struct px_segment {
-	/* Written once, before other processes can find the segment. */
+	/* The creator writes these members once, before other processes can find the segment. */
 	uint64_t magic;
 	uint64_t size;
 	struct px_geometry geometry;
@@ -134,11 +133,14 @@ struct px_segment {
 	uint64_t max_data; /* bytes */
 	char name[PX_TRACE_NAME_MAX + 1];
 
-	/* Written by controllers, and by the writer that fills a bounded ring; all writers read it. */
+	/* Controllers write the state, and so does the writer that fills a bounded ring.  All writers read it. */
 	uint64_t state __attribute__((aligned(PX_CACHE_LINE)));
 	uint32_t waiting; /* enum px_waiting (wakeup.h) */
 
-	/* Counter of the first event that was dropped since the last start; 0: none.  The rings count these events. */
+	/*
+	 * Counter of the first event that was dropped since the last start; 0: none.  The rings count the dropped
+	 * events.
+	 */
 	uint64_t first_dropped __attribute__((aligned(PX_CACHE_LINE)));
 
 	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));
@@ -148,7 +150,7 @@ struct px_segment {
 	struct px_typelist types;
 	struct px_wrapper_stats wrapper_stats;
 
-	/* Words of the processes that inherited the stream (inherit.h); 0: free entry. */
+	/* The processes that inherited the stream (inherit.h), as words of px_procfs_word(); 0: free entry. */
 	uint64_t member[PX_SEGMENT_MEMBERS];
 };
 
@@ -163,9 +165,9 @@ PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
 }
 
 /*
- * A segment as one process sees it: checked copies of the fixed members, which are never read from the
- * segment again.  A published view is never changed and never freed, since a signal handler may
- * interrupt a writer that uses it.
+ * A segment as one process sees it.  It holds checked copies of the fixed members, and this process never reads these
+ * members from the segment again.  No thread changes or frees a published view, because a signal handler may have
+ * interrupted a writer that still uses it.
  */
 struct px_view {
 	struct px_segment *segment;
@@ -178,19 +180,25 @@ struct px_view {
 	uint32_t generation; /* of the registry slot */
 };
 
-/* START with its marks, and two largest user events: with less, START could fill the stream. */
+/*
+ * The least number of slots: START with its marks, and two largest user events.  With fewer slots, START could fill the
+ * stream.
+ */
 #define PX_GEOMETRY_LEAST_SLOTS(event_slots)                                                       \
 	(px_record_slots(sizeof(struct px_eventset) + sizeof(struct px_marks)) + 2 * (event_slots))
 
 /*
- * Compute the geometry of a stream with nr_rings shared rings.  Before a ring is full, it holds min_bytes of records of
- * any mix of sizes and one more largest user event (ATTR-4, UFULL-9).  Control events have room beyond that (UFULL-10).
- * Return false if a ring cannot have that many slots.
+ * Compute the geometry of a stream with nr_rings shared rings.  Each ring has room for min_bytes of user records, of
+ * any mix of sizes, and for one more user event of the largest size (ATTR-4, UFULL-9).  It also has room for control
+ * events (UFULL-10).  Return false if a ring cannot have that many slots.
  */
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings);
 
-/* Return the number of bytes that a ring guarantees.  With this number as min_bytes, the geometry is the same. */
+/*
+ * Return the number of bytes that a ring guarantees.  With this number as min_bytes, px_geometry_init() computes the
+ * same geometry.
+ */
 uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
 
 /* Turn zeroed memory into a stream: stopped, empty, no filter.  Also fill the view. */
@@ -201,10 +209,13 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 /* Check a segment of another process, and fill the view.  Return false if it is not a segment, or is damaged. */
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
-/* Return true if a ring has no room for a largest user event (a ring that loops: no room without overwriting). */
+/*
+ * Return true if any ring has no room for a user event of the largest size.  For a ring that loops: no room without
+ * overwriting.
+ */
 bool px_view_is_full(const struct px_view *view);
 
-/* Return true if user events use more than half of their room in this ring (NULL: in any ring). */
+/* Return true if more than half of the room for user events is used in this ring (NULL: in any ring). */
 bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
 
 /* Return the number of slots reserved in all rings since the stream was created.  It changes with each event. */
@@ -213,19 +224,22 @@ uint64_t px_view_heads(const struct px_view *view);
 /* Return the number of events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
 
-/* Add up the statistics of wrapper i.  tick_ns is the length of a tick.  Return false if there is no wrapper i. */
+/*
+ * Get the statistics of wrapper i, with its calls in all rings.  tick_ns is the length of a tick in nanoseconds.
+ * Return false if there is no wrapper i.
+ */
 bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 		     struct px_wrapper_sum *sum);
 
 /*
- * Stop a bounded stream automatically, with restart armed, if it still runs in the window of this state.  If several
- * threads call this, the first one stops it.
+ * Stop a bounded stream automatically, with restart armed, if it still runs in the window of this state word.  If
+ * several threads call this, the first one stops the stream.
  */
 void px_view_auto_stop(const struct px_view *view, uint64_t state);
 
 /*
- * Register a thread, or a named event type: in its table, and in the images of the rings while these have room.
- * Half of that room is for threads, half for types.
+ * Add a thread, or a named event type, to its table in the segment.  Add it also to the image of each ring while the
+ * images have room.  Half of that room is for threads, half for types.
  */
 void px_view_add_thread(const struct px_view *view, const struct px_object *object);
 void px_view_add_type(const struct px_view *view, unsigned int id, const char *name);

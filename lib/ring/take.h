@@ -11,7 +11,7 @@
 #include "ring/cpuring.h"
 #include "ring/segment.h"
 
-/* After this many disturbed sequences, as under a debugger, the thread takes a shared ring. */
+/* After this many disturbed sequences in one call, as under a debugger, the thread takes slots of a shared ring. */
 #define PX_TAKE_DISTURBED_MAX 1000
 
 PX_INLINE bool px_ring_is_own(const struct px_view *view, struct px_cpu cpu)
@@ -37,7 +37,7 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
 }
 
-/* Take n slots of a shared ring for tid.  limit as for px_ring_reserve().  Never returns PX_DISTURBED. */
+/* Take n slots of a shared ring for tid.  limit: as for px_ring_reserve().  Never return PX_DISTURBED. */
 PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 					      const struct px_ring *ring, uint32_t n,
 					      uint64_t limit, uint32_t tid,
@@ -50,8 +50,8 @@ PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 }
 
 /*
- * Choose a ring, and take n of its slots for tid.  *cpu follows the thread when it moves.  With PX_NO_ROOM nothing
- * was reserved.  Never returns PX_DISTURBED.
+ * Choose a ring, and take n of its slots for tid.  If the thread moves to another CPU, *cpu is updated.  PX_NO_ROOM
+ * means that nothing was reserved.  Never return PX_DISTURBED.
  */
 PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu *cpu, uint32_t n,
 				       uint32_t tid, struct px_ring *ring,
@@ -73,8 +73,9 @@ PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu
 }
 
 /*
- * Take one slot of the CPU's own ring.  Return false and take nothing if the CPU has no ring, if another thread holds
- * the slot, or if the limit is reached.
+ * Take one slot of the CPU's own ring in the usual case.  Return false and take nothing in any other case: the CPU has
+ * no ring, another thread holds the slot, the limit is reached, the record at tail is about to be overwritten, or the
+ * sequence was disturbed.
  */
 PX_INLINE bool px_ring_take_one(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
 				struct px_ring *ring, struct px_reservation *at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Statistics of the wrappers of a preloaded object: which wrappers there are, whether each found the function that it
- * replaces, and what it costs.  The rings count the calls of each wrapper (ring.h).
+ * replaces, and how much time it adds.  The rings count the calls of each wrapper (ring.h).
  *
  * The statistics are in the stream's segment.  The first process that records a call writes all rows.  All processes
  * with the same object write the same rows, so no process waits.  For every 251st call of a thread, the wrapper
@@ -22,7 +22,7 @@ enum px_wrapper_state {
 	PX_WRAPPER_UNUSED = 0,	/* no row */
 	PX_WRAPPER_MISSING = 1, /* the C library has no such function */
 	PX_WRAPPER_INSTALLED = 2,
-	PX_WRAPPER_FOREIGN = 3 /* installed, before another object that wraps the function too */
+	PX_WRAPPER_FOREIGN = 3 /* installed; calls another object that wraps the function too */
 };
 
 struct px_wrapper_row {
@@ -54,7 +54,7 @@ struct px_wrapper_stats {
 	struct px_wrapper_cost cost[PX_WRAPPERS_MAX];
 };
 
-/* Write the rows, unless the stream has some. */
+/* Write the rows, unless the stream already has rows. */
 void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
 			    const struct px_wrapper_row *rows, uint32_t nr_rows);
 
