@@ -252,9 +252,9 @@ int posix_trace_rewind(trace_id_t __trid);
 int posix_trace_close(trace_id_t __trid);
 
 /*
- * A trace point that costs less than a call while the process is not traced.  The two words differ as
- * soon as this process may be traced.  The function checks again, so the words need not be exact.
- * Use #undef posix_trace_event, or (posix_trace_event)(...), to call the function itself.
+ * A trace point that costs less than a call while the process is not traced.  It calls the function only if two words
+ * differ.  They differ as soon as this process may be traced.  The function checks again, so the words need not be
+ * exact.  To call the function directly, use #undef posix_trace_event, or (posix_trace_event)(...).
  */
 #if defined __GNUC__
 extern const unsigned int *__posix_trace_gate;

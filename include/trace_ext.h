@@ -17,10 +17,10 @@ extern "C" {
 /*
  * The number of rings of a stream:
  *
- *	0	(default) one for each CPU, which its threads write without locked instructions, and one shared
- *		ring for threads that cannot write the ring of their CPU
+ *	0	(default) one ring for each CPU, and one shared ring for threads that cannot write the ring of their
+ *		CPU; threads write the ring of their CPU without locked instructions
  *	1	one shared ring of exactly the stream size
- *	n	n rings that CPUs share; but the number of CPUs + 1 means the same as 0
+ *	n	n rings that the CPUs share; but if n is the number of CPUs + 1, it means the same as 0
  *
  * posix_trace_get_attr() returns the actual number, which is smaller if memory is short.
  * EINVAL: attr is not initialized, a pointer is NULL, or nr_rings is more than 1024.
@@ -38,8 +38,8 @@ struct txtrace_loss {
 };
 
 /*
- * Get the losses of a stream; this resets nothing.  The reader counts overwritten events when it reaches the
- * gaps, so overwritten is complete when all events are read.  A pre-recorded stream has the losses of its recording.
+ * Get the losses of a stream; this resets nothing.  The reader counts overwritten events when it reaches the gaps, so
+ * `overwritten` is complete only when all events are read.  A pre-recorded stream has the losses of its recording.
  * EINVAL: trid is not a stream of this process, or loss is NULL.
  */
 int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
@@ -64,27 +64,28 @@ struct txtrace_stream {
 };
 
 /*
- * List the streams in the registry of this user: of all controllers of this user, and of root for processes of
- * this user.  Stores the first size of them in list, and the number of all of them, at most TRACE_SYS_MAX, in
- * *nr.  list may be NULL if size is 0.  Does not wait; a stream that begins or ends during the call may be listed
- * or not.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
+ * List the streams in the registry of this user: all streams of controllers of this user, and the streams of root that
+ * trace processes of this user.  Store at most size streams in list.  Store in *nr the number of all these streams,
+ * which is at most TRACE_SYS_MAX.  list may be NULL if size is 0.  This function does not wait; a stream that begins or
+ * ends during the call may be listed or not.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared
+ * memory.
  */
 int txtrace_list_streams(struct txtrace_stream *__posix_trace_restrict __list, unsigned int __size,
 			 unsigned int *__posix_trace_restrict __nr);
 
 /*
- * The same for an active stream of this process.  Its target may belong to any user.
- * EINVAL: trid is not an active stream of this process, or stream is NULL.
+ * Get the same data about one active stream of this process.  Its target may belong to any user.  EINVAL: trid is not
+ * an active stream of this process, or stream is NULL.
  */
 int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
 
 /*
- * Copy one ring of an active stream, as a TXTB image that TraceX opens.  Rings are numbered from 0.  The oldest
- * event comes first; events that are being written during the call are left out.  No event is consumed.  Stores
- * the size of the image in bytes in *length, and the length of a tick in nanoseconds in *tick_ns.  buffer may be
- * NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file; then pass tick_ns to
- * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: no memory for the copy.
- * EINVAL: bad trid or ring, or a pointer is NULL.
+ * Copy one ring of an active stream, as a TXTB image that TraceX can open.  Rings are numbered from 0.  The oldest
+ * event comes first.  The copy leaves out events that are being written during the call.  The events also stay in the
+ * stream.  Store the size of the image in bytes in *length, and the length of a tick in nanoseconds in *tick_ns.
+ * buffer may be NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file; then pass tick_ns to
+ * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: no memory for the copy.  EINVAL:
+ * bad trid or ring, or a pointer is NULL.
  */
 int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, size_t __size,
 		      size_t *__length, double *__tick_ns);
@@ -104,11 +105,11 @@ int txtrace_event_priority(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__event);
 
 /*
- * Get the text of a file tracex_custom.trxc, from which TraceX reads the names of this stream's user events.  The
- * text has a line for each event type that TraceX does not know, and no terminating null.  Accepts any stream,
- * active or pre-recorded.  Stores the length of the text in bytes in *length.  buffer may be NULL if size is 0.
- * ENOSPC: size is less than *length; the contents of buffer are undefined.
- * EINVAL: trid is not a stream of this process, or a pointer is NULL.
+ * Get the text of a file tracex_custom.trxc, from which TraceX reads the names of this stream's user events.  The text
+ * has a line for each event type that TraceX does not know, and no terminating null.  trid may be any stream, active or
+ * pre-recorded.  Store the length of the text in bytes in *length.  buffer may be NULL if size is 0.  ENOSPC: size is
+ * less than *length; the contents of buffer are undefined.  EINVAL: trid is not a stream of this process, or a pointer
+ * is NULL.
  */
 int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
@@ -133,9 +134,9 @@ struct txtrace_object {
 };
 
 /*
- * Get the thread with this handle, of an active stream.  The stream keeps the newest 1024 threads that have
- * recorded an event.  ENOENT: the stream has no such thread, or no longer keeps it.  EINVAL: trid is not an active
- * stream of this process, or object is NULL.
+ * Get the thread with this handle from an active stream.  The stream keeps the newest 1024 threads that have recorded
+ * an event.  ENOENT: the stream has never had this thread, or no longer keeps it.  EINVAL: trid is not an active stream
+ * of this process, or object is NULL.
  */
 int txtrace_get_thread(trace_id_t __trid, unsigned int __handle, struct txtrace_object *__object);
 
@@ -161,7 +162,7 @@ struct txtrace_call {
 	unsigned int native;  /* ThreadX's event id; 0: the image shows a user event */
 	unsigned int word[4]; /* the information words in the image */
 	int phase;
-	unsigned int state;  /* ThreadX's state of a thread that waits in it; 0: it never waits */
+	unsigned int state;  /* ThreadX's state of a thread that waits in this call; 0: it never waits */
 	unsigned int object; /* handle; 0: none, or not known */
 	unsigned int waker;  /* handle of the thread that ended a wait; 0: not known */
 	unsigned int __reserved_int;
@@ -169,26 +170,27 @@ struct txtrace_call {
 };
 
 /*
- * Get how the image of a log shows an event.  Pass the structure that a getnext function has filled in from this log.
- * ENOENT: the event is not a call.  EINVAL: trid is not a pre-recorded stream of this process, or a pointer is NULL.
+ * Find out how the image of a log shows an event.  Pass the structure that a getnext function has filled in from this
+ * log.  ENOENT: the event is not a call.  EINVAL: trid is not a pre-recorded stream of this process, or a pointer is
+ * NULL.
  */
 int txtrace_get_call(trace_id_t __trid, const struct posix_trace_event_info *__event,
 		     struct txtrace_call *__call);
 
 /*
- * For the traced program: name the object at this address in logs.  The object may be created later.  The name is
- * valid until the object is destroyed; only its first 59 bytes are used.  Does nothing while the process is not
+ * For the traced program: give the object at this address a name in logs.  The object may be created later.  The name
+ * is valid until the object is destroyed.  Only its first 59 bytes are used.  Do nothing while the process is not
  * traced.  Async-signal-safe.  EINVAL: a pointer is NULL.
  */
 int txtrace_name_object(const void *__object, const char *__name);
 
 /*
- * For the controller of a stream with a log: from now on call name() for each new object of calls in the log that
- * the program has not named.  name() stores the name in text, which has size bytes for the name and its null, and
- * returns 0; any other value means that it has no name.  In object only handle, type, pid, address and site are
- * set.  The thread that flushes calls name(); it may be a thread of the library with a stack of 1 MiB.  name()
- * must not use trid.  If name is NULL, no function is called any more.  EINVAL: trid is not an active stream with
- * a log of this process.
+ * For the controller of a stream with a log: give names to objects that the traced program has not named.  From now on,
+ * when a call in the log refers to such an object for the first time, the library calls name().  name() stores the name
+ * in text, which has size bytes for the name and its null, and returns 0.  Any other return value means that the object
+ * has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread that flushes calls
+ * name(); it may be a thread of the library with a stack of 1 MiB.  name() must not use trid.  If the argument name is
+ * NULL, the library calls no function any more.  EINVAL: trid is not an active stream of this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
@@ -199,7 +201,7 @@ int txtrace_set_namer(trace_id_t __trid,
 enum {
 	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */
 	TXTRACE_WRAPPER_INSTALLED = 2,
-	TXTRACE_WRAPPER_FOREIGN = 3 /* installed, calls another object that wraps it too */
+	TXTRACE_WRAPPER_FOREIGN = 3 /* installed; calls another object that wraps it too */
 };
 
 struct txtrace_wrapper {
@@ -215,8 +217,8 @@ struct txtrace_wrapper {
 };
 
 /*
- * Get the next wrapper, of an active stream or a log.  At the end, and if no such call was recorded, return 0 and set
- * *unavailable to nonzero.  EINVAL: trid is not a stream of this process, or a pointer is NULL.
+ * Get the next wrapper of an active stream or of a log.  At the end, return 0 and set *unavailable to nonzero.  Do the
+ * same if no call of a wrapper was recorded.  EINVAL: trid is not a stream of this process, or a pointer is NULL.
  */
 int txtrace_getnext_wrapper(trace_id_t __trid,
 			    struct txtrace_wrapper *__posix_trace_restrict __wrapper,
@@ -237,7 +239,7 @@ struct txtrace_file_info {
 	unsigned long long nr_slots;   /* for entries, in all volumes; 0: no limit */
 	unsigned long long nr_entries; /* in use, also for more data, fillers and early ends of volumes */
 	unsigned long long nr_shortened; /* pauses that TraceX shows too short; events are right */
-	unsigned long long shortened_ns; /* the time that TraceX does not show in all of them */
+	unsigned long long shortened_ns; /* sum of the time that TraceX does not show in these pauses */
 	int recovered;			 /* 1: its writer died, and another process completed it */
 	int __reserved_int;
 	unsigned long long __reserved[7];
@@ -248,52 +250,53 @@ int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 
 /*
  * Get the modules that were loaded in the program that wrote the log, so that you can find the symbol for
- * posix_prog_address later.  Text without a terminating null, one line for the program and for each shared object:
+ * posix_prog_address later.  The text has no terminating null.  It has one line for the program and for each shared
+ * object:
  *
  *	<base> <begin> <end> <build-id> <path>
  *
- * All but the path are hexadecimal digits.  base is the difference between the addresses in memory and in the
- * file.  The build-id is "-" if the module has none.  Stores the length of the text in bytes in *length; it is 0
- * for a trace buffer of ThreadX.  buffer may be NULL if size is 0.  ENOSPC: size is less than *length; the
- * contents of buffer are undefined.
+ * All but the path are hexadecimal digits.  base is the difference between the addresses in memory and in the file.
+ * The build-id is "-" if the module has none.  Store the length of the text in bytes in *length; it is 0 for a trace
+ * buffer of ThreadX.  buffer may be NULL if size is 0.  ENOSPC: size is less than *length; the contents of buffer are
+ * undefined.
  */
 int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
- * Logs of controllers that were killed, or ended without exit().  Until the machine is restarted, the events that
- * such a stream had not written yet are still in shared memory.  Any process of the same user with the same
+ * Logs of controllers that were killed, or ended without exit().  Until the machine is restarted, the events that such
+ * a controller had not written to its log yet are still in shared memory.  Any process of the same user with the same
  * TXTRACE_DIR can complete the log from there.  posix_trace_open() does so for the log that it opens, and
- * posix_trace_create() for all such logs.  The functions below also report the result.
+ * posix_trace_create() for all such logs.  The functions below do so, and also report the result.
  */
 
 /*
- * Complete the log that file_desc refers to.  The descriptor may be open for reading only.  Return 0 also if the
- * log is already complete.  EINVAL: not a log of this library and type of machine.  EBUSY: the controller is
- * alive, or another process is completing the log.  ENOENT: there is nothing to complete it from; it can be read
- * up to the last flush.  Other errors: the file cannot be written at present, or EMFILE or ENOMEM; you can try
- * again.
+ * Complete the log that file_desc refers to.  The descriptor may be open for reading only.  Return 0 also if the log is
+ * already complete.  EINVAL: the file is not a log of this library and of this type of machine.  EBUSY: the controller
+ * is alive, or another process is completing the log.  ENOENT: the log cannot be completed, because its events are no
+ * longer in shared memory; you can read it up to the last flush.  Other errors: the file cannot be written at present,
+ * or EMFILE or ENOMEM; you can try again.
  */
 int txtrace_recover(int __file_desc);
 
 /*
- * Complete the logs of all dead controllers.  Stores the number of completed logs in *nr_recovered, and the number of
- * logs that cannot be completed at present in *nr_left.  A log is given up if it was removed, or moved to another
- * directory, after its last flush.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
+ * Complete the logs of all dead controllers.  Store the number of completed logs in *nr_recovered, and the number of
+ * logs that cannot be completed at present in *nr_left.  The function gives up a log that was removed, or moved to
+ * another directory, after its last flush.  EINVAL: a pointer is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
  */
 int txtrace_recover_all(unsigned int *__posix_trace_restrict __nr_recovered,
 			unsigned int *__posix_trace_restrict __nr_left);
 
 /*
- * The same, and call tell() for each log, with its path at the last flush, which is valid only during the call, and 0
- * or an error number.  ENOENT and EINVAL: the log can never be completed; after other errors you can try again.
- * EINVAL: tell is NULL.
+ * Complete the same logs, and call tell() for each log, except for a log that another process is completing.  path is
+ * the path of the log at its last flush; it is valid only during the call.  error is 0 or an error number.  ENOENT and
+ * EINVAL: the log can never be completed; after other errors you can try again.  Return EINVAL if tell is NULL.
  */
 int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *__argument),
 			 void *__argument);
 
 /*
- * Set the length of a tick of a foreign trace file, in nanoseconds.  Such a file does not contain it; the default is
- * 1000.  EINVAL also: not a foreign trace file, or tick_ns is not between 1e-9 and 1e15.
+ * Set the length of a tick of a foreign trace file, in nanoseconds.  Such a file does not contain this length; the
+ * default is 1000.  EINVAL also: trid is not a foreign trace file, or tick_ns is not between 1e-9 and 1e15.
  */
 int txtrace_set_tick(trace_id_t __trid, double __tick_ns);
 

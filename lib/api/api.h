@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the public functions share.  The public types are other names for the library's
- * types, and the assertions here check that they match.
+ * Common declarations for the files of the public functions.  A public type is memory for a type of the library.  The
+ * assertions here check that sizes and numbers of the two match.
  */
 #ifndef PX_API_API_H
 #define PX_API_API_H
@@ -47,12 +47,12 @@ _Static_assert(PX_EVENT_FLUSH_STOP == POSIX_TRACE_FLUSH_STOP, "FLUSH_STOP");
 _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USEREVENT");
 
 /*
- * The elements of struct posix_trace_event_info's reserved array that hold the data of
- * <trace_ext.h>.
+ * Indexes into the reserved array of struct posix_trace_event_info.  These elements hold the data that the functions of
+ * <trace_ext.h> return.
  */
 enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
 
-/* Convert the type of the pointer.  NULL stays NULL, also in the functions below. */
+/* These functions only convert the type of a pointer.  NULL stays NULL. */
 static inline struct px_attr *px_attr_of(trace_attr_t *attr)
 {
 	return (struct px_attr *)attr;

@@ -12,7 +12,7 @@ PX_EXPORT int posix_trace_attr_destroy(trace_attr_t *attr)
 	return 0;
 }
 
-/* INIT-6: an object that is in use gets the defaults again.  It owns nothing that could leak. */
+/* INIT-6: an object that is already initialized gets the defaults again.  It owns nothing that could leak. */
 PX_EXPORT int posix_trace_attr_init(trace_attr_t *attr)
 {
 	if (!attr)

@@ -25,8 +25,8 @@ PX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
 }
 
 /*
- * AMB-10: the caller has TRACE_NAME_MAX bytes, with the null byte.  The object is in the caller's
- * memory, so its text may lack a null byte.
+ * AMB-10: the caller's buffer has TRACE_NAME_MAX bytes, including the null byte.  The attributes object is in the
+ * caller's memory, so its text may lack a null byte.
  */
 static void copy_text(const char *text, char *to)
 {

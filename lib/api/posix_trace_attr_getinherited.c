@@ -33,7 +33,10 @@ PX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict 
 
 	if (!px_attr_is_valid(from) || !streampolicy)
 		return EINVAL;
-	/* GETSFP-3: not set yet.  The function that creates the stream decides the value. */
+	/*
+	 * GETSFP-3: if the policy is not set, report LOOP.  The function that creates the stream chooses the policy
+	 * later.
+	 */
 	if (from->stream_policy == PX_POLICY_DEFAULT)
 		*streampolicy = POSIX_TRACE_LOOP;
 	else
@@ -41,7 +44,7 @@ PX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict 
 	return 0;
 }
 
-/* SETSFP-4: FLUSH is accepted here.  posix_trace_create() refuses it, because it has no log. */
+/* SETSFP-4: accept FLUSH here.  posix_trace_create() refuses it, because its stream has no log. */
 PX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
 	struct px_attr *to = px_attr_of(attr);

@@ -45,7 +45,7 @@ PX_EXPORT int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict 
 
 	if (!px_attr_is_valid(from) || !eventsize)
 		return EINVAL;
-	/* MAXUSR-2: longer data is truncated when it is recorded. */
+	/* MAXUSR-2: the writer truncates longer data when it records an event. */
 	if (data_len > from->max_data_size)
 		data_len = (size_t)from->max_data_size;
 	*eventsize = (size_t)px_record_size(data_len);
@@ -85,7 +85,7 @@ PX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr,
 	return 0;
 }
 
-/* SETLS-2: sizes that are too small or too large are adjusted when the log is created. */
+/* SETLS-2: the function that creates the log adjusts sizes that are too small or too large. */
 PX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 {
 	struct px_attr *to = px_attr_of(attr);

@@ -19,7 +19,7 @@ static void discard(struct px_stream *stream)
 	px_stream_free(stream);
 }
 
-/* Open the trid last, so that a failure leaves nothing behind (CREATE-18). */
+/* On failure, undo everything and leave *trid unchanged (CREATE-18). */
 static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t *trid)
 {
 	struct px_stream *stream;
@@ -112,9 +112,8 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /*
- * Complete the log.  If a thread stays in a flush, leave the log incomplete, as if the process had
- * been killed.  That thread may be the exiting thread itself: its signal handler may have called
- * exit().
+ * Complete the log of a stream at exit.  If a thread stays in a flush, leave the log incomplete, like the log of a
+ * killed process.  That thread may be the exiting thread itself: its signal handler may have called exit().
  */
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {

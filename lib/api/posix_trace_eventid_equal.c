@@ -6,10 +6,7 @@
 
 #include "log/archive.h"
 
-/*
- * EVEQ-2: no errors, and trid is ignored, because an id has the same meaning in all streams of a
- * process.
- */
+/* EVEQ-2: there are no errors.  Ignore trid, because an id has the same meaning in all streams of a process. */
 PX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
 					trace_event_id_t event2)
 {

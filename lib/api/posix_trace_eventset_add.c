@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of event types.  Every possible id is a member or not, even if it is not registered
- * (SETADD-3).  So a full set also covers event types that are opened later (AMB-13).
+ * Sets of event types.  A set can contain any possible id, even if no event type has this id (SETADD-3).  So a full set
+ * also covers event types that are opened later (AMB-13).
  */
 #include "api/api.h"
 
@@ -44,10 +44,7 @@ PX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 		return EINVAL;
 	switch (what) {
 	case POSIX_TRACE_WOPID_EVENTS:
-		/*
-		 * AMB-12: this set is empty, because the implementation adds no process-independent
-		 * event types.
-		 */
+		/* AMB-12: this set is empty, because this library adds no process-independent event types. */
 		memset(filled, 0, sizeof(*filled));
 		return 0;
 	case POSIX_TRACE_SYSTEM_EVENTS:

@@ -24,7 +24,7 @@ static struct posix_trace_status_info of_stream(struct px_stream *stream)
 	struct px_status status;
 
 	px_stream_status(stream, &status);
-	/* STATUS-6: in a stream without a log the values of the log are zero. */
+	/* STATUS-6: if the stream has no log, the values of the log are zero. */
 	return (struct posix_trace_status_info){
 		.posix_stream_status = status.is_running ? POSIX_TRACE_RUNNING :
 							   POSIX_TRACE_SUSPENDED,
@@ -42,7 +42,7 @@ static struct posix_trace_status_info of_stream(struct px_stream *stream)
 	};
 }
 
-/* STATUS-7, STATUS-8: the status of the completed stream, which is never reset. */
+/* STATUS-7, STATUS-8: return the status that the stream had at its end.  Never reset it. */
 static struct posix_trace_status_info of_archive(const struct px_archive_status *status)
 {
 	return (struct posix_trace_status_info){

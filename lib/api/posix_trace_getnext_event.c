@@ -71,7 +71,10 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 		*to->unavailable = 1;
 }
 
-/* The thread was cancelled while it slept, and will not return from the call. */
+/*
+ * Cleanup handler of a thread that was cancelled while it slept.  The thread is still counted as a user of the stream,
+ * and will not return from its call.  So end this use here.
+ */
 static void cancelled(void *argument)
 {
 	const trace_id_t *trid = argument;
@@ -80,7 +83,7 @@ static void cancelled(void *argument)
 		px_handle_unlock(*trid);
 }
 
-/* Sleep.  If the thread is cancelled, a cleanup handler returns the stream. */
+/* Sleep.  If the thread is cancelled, cancelled() cleans up. */
 static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 		      const struct timespec *abstime)
 {
@@ -98,8 +101,8 @@ static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 }
 
 /*
- * Sleep without the lock until there may be an event, then lock again.  Return EINVAL, without the
- * lock, if the stream is gone.
+ * Unlock the stream, sleep until there may be an event, and lock the stream again.  Return EINVAL, without the lock, if
+ * another thread has shut the stream down.
  */
 static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next,
 		    const struct timespec *abstime)
@@ -119,7 +122,7 @@ static bool is_time(const struct timespec *abstime)
 	return abstime && abstime->tv_nsec >= 0 && abstime->tv_nsec < 1000000000;
 }
 
-/* Wait for an event, until abstime if timed is true, otherwise forever. */
+/* Wait for an event.  If timed is true, wait until abstime, otherwise forever. */
 static int wait_for(trace_id_t trid, struct px_stream *stream, const struct destination *to,
 		    bool timed, const struct timespec *abstime)
 {
@@ -150,8 +153,8 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 }
 
 /*
- * GETNEXT-14: a stream with log cannot be read, because the log would miss the events that a reader
- * takes.  Unlock such a stream and return false.
+ * GETNEXT-14: a stream with a log cannot be read, because the log would miss the events that a reader takes.  Unlock
+ * such a stream and return false.
  */
 static bool is_readable(trace_id_t trid, const struct px_stream *stream)
 {

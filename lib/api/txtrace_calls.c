@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of an unmodified program: what a log holds of them, and the names of their objects. */
+/* Calls of an unmodified program: their data in a log, and the names of their objects. */
 #include "api/api.h"
 
 #include <pthread.h>

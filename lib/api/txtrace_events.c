@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data of events and event types that POSIX does not have, but TXTB has. */
+/* Data about events and event types that TXTB has and POSIX does not have. */
 #include "api/api.h"
 
 #include <trace_ext.h>
@@ -73,7 +73,7 @@ static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 		if (name_of(handle, id, name) != 0)
 			continue;
 		if (id < PX_FOREIGN_TYPES && is_foreign)
-			continue; /* predefined in every stream, but not used in this file */
+			continue; /* predefined in every stream, but this file does not use it */
 		if (id < PX_FOREIGN_TYPES)
 			px_trxc_add(trxc, PX_TXTB_USER_EVENT + id, name, NULL);
 		else if (!px_native_is_in_viewer(id - PX_FOREIGN_TYPES))

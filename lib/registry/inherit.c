@@ -43,8 +43,8 @@ static bool descends(const struct px_registry_slot *slot, const uint64_t member[
 		return false;
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		/*
-		 * This process started before the stream, so neither it nor its descendants are
-		 * traced (FORK-3).
+		 * If this process started before the stream was created, neither it nor its descendants inherit the
+		 * stream (FORK-3).
 		 */
 		if (at.start < slot->create_start || !read_ancestor(at.parent, &at))
 			return false;

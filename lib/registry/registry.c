@@ -22,7 +22,7 @@ static struct px_registry_file registry_file;
 /* Protects only the file lock, which all threads of a process share.  Lock it before the file. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* If the forking thread held the lock, its child does not: record locks are not inherited. */
+/* The child has no lock on the file, because record locks are not inherited.  So its mutex must be unlocked too. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&mutex, NULL);
@@ -89,10 +89,7 @@ int px_registry_lock_for(int *fd, uint64_t wait_ns)
 	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);
 	int error;
 
-	/*
-	 * The mutex may stay locked: a signal handler that calls exit() may have interrupted its
-	 * owner.
-	 */
+	/* Do not wait forever.  The mutex stays locked if a signal handler interrupts its owner and calls exit(). */
 	error = pthread_mutex_timedlock(&mutex, &deadline);
 	if (error)
 		return error;
@@ -178,8 +175,8 @@ static void read_id(const struct px_process_id *from, struct px_process_id *id)
 }
 
 /*
- * Another stream may take the slot during the copy.  Its generation is written first, so the loop sees the
- * change.
+ * A controller may put another stream into the slot during the copy.  It writes the generation first, so this loop sees
+ * the change.
  */
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 {
@@ -202,7 +199,7 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 	return slot->active == 1;
 }
 
-/* Trace points may read the slot at this time, but it is not active yet. */
+/* Trace points may read the slot during these stores, but it becomes active only with the last one. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
@@ -221,7 +218,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	notify_trace_points();
 }
 
-/* No lock: only this stream uses the slot. */
+/* No lock is needed: only the controller of this stream writes to the slot. */
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
@@ -261,8 +258,8 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 }
 
 /*
- * Keep a System V segment if a log must still be completed from it.  For a file, px_registry_clean() decides
- * this.
+ * Keep a System V segment if a log must still be completed from it.  For a segment that is a file, px_registry_clean()
+ * decides this.
  */
 static void remove_stream(uint32_t index)
 {

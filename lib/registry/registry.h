@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry: which process traces which, in one small file for all processes of a user.  The
- * file is never removed. This is the registry of our own user, which is mapped; registry_remote.h
- * is for the registry of another user.
+ * The registry records which process traces which, in one small file for all processes of a user.  The file is never
+ * removed.  This module maps the registry of our own user; registry_remote.h is for the registry of another user.
  *
- * The first block holds the generation and counters.  The generation is its last word, so that in
- * memory it can be directly before the private word that a trace point compares it with
- * (process.h).  The slots follow, one for each stream.
+ * The first block holds the generation and counters.  The generation is the last word of the block.  So in memory it
+ * can be directly before the private word with which a trace point compares it (process.h).  The slots follow, one for
+ * each stream.
  *
- * Only controllers write to slots, and they hold the registry's lock: a record lock on the file,
- * which the kernel releases when the process ends, and a mutex of this process.  One store to
- * `active` makes a slot visible or removes it. After that the controller increments the generation,
- * and trace points read the slots without a lock.
+ * Only controllers write to slots, and processes that complete the log of a dead controller.  To take a free slot, a
+ * controller holds the registry's lock: a record lock on the file, which the kernel releases when the process ends, and
+ * a mutex of this process.  One store to `active` makes a slot visible or removes it.  After that the writer of the
+ * slot increments the generation.  Trace points read the slots without a lock.
  *
- * A free slot keeps its last generation, which is part of the name of the last segment.  If that
- * segment was not removed, the next controller can find and remove it.  The name of a segment is
- * removed before its slot is free, because afterwards no process looks for it.  The exception is a
- * dead controller with a log.  Its segment stays for the process that completes the log
- * (recover.h), and the next stream in the slot has another generation.
+ * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment was not
+ * removed, the next controller in the slot can find and remove it.  A controller removes the name of its segment before
+ * it frees the slot, because no process looks for segments of free slots.  The exception is a dead controller with a
+ * log.  Its segment stays for the process that completes the log (recover.h), and the next stream in the slot has
+ * another generation.
  */
 #ifndef PX_REGISTRY_REGISTRY_H
 #define PX_REGISTRY_REGISTRY_H
@@ -37,8 +36,8 @@
 #endif
 
 /*
- * Identifies a process: pids are reused, but a pid with its start time is not.  Containers may
- * share the directory and have their own pids, so the pid namespace is part of the id.
+ * Identifies a process.  The kernel reuses pids, but never a pid together with its start time.  Containers may share
+ * the directory and have their own pids, so the pid namespace is part of the id.
  */
 struct px_process_id {
 	uint32_t pid;
@@ -69,7 +68,7 @@ struct px_registry_slot {
 	struct px_process_id controller;
 	struct px_process_id target;
 	uint64_t create_ns;    /* CLOCK_REALTIME */
-	uint64_t create_start; /* as px_procfs_now(): only processes that start later can inherit the stream */
+	uint64_t create_start; /* as px_procfs_now(): processes with an earlier start time do not inherit the stream */
 	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
 	uint32_t shared_names; /* number of the shared name table (shared_names.h) */
 	uint32_t segment;      /* number of the System V segment from root (sysv.h); 0: the segment is a file */
@@ -93,10 +92,7 @@ struct px_registry {
 #define PX_REGISTRY_END_WAIT_NS                                                                    \
 	UINT64_C(200000000) /* at the end of a stream; shorter, because exit may end many streams */
 
-/*
- * Open the registry, or create it.  *fd is for px_registry_map() and the gate.  The caller closes
- * it.
- */
+/* Open the registry, or create it.  *fd is for px_registry_map() and the gate.  The caller closes *fd. */
 int px_registry_open(int *fd);
 
 /* Map the registry of fd and use it from now on.  Call it once in a process. */
@@ -112,15 +108,14 @@ struct px_registry_file {
 struct px_registry_file px_registry_file(void);
 
 /*
- * Return true if a stream of this controller exists.  Compare only pid and start time, because a log stores no other
- * data about its writer.
+ * Return true if the registry has a stream of this controller.  Compare only pid and start time, because a log stores
+ * no other data about its writer.
  */
 bool px_registry_has(const struct px_process_id *controller);
 
 /*
- * Lock out all other controllers.  Return 0, ETIMEDOUT, or the error of the file system.  A running
- * owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after
- * some seconds.
+ * Lock the registry against all other controllers.  Return 0, ETIMEDOUT, or the error of the file system.  A running
+ * owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after some seconds.
  */
 int px_registry_lock(int *fd);
 
@@ -145,38 +140,45 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot);
 void px_registry_withdraw(uint32_t index, uint32_t generation);
 
 /*
- * Copy a slot.  No lock is held, so the stream may have just ended.  Return false if the slot is
- * free.  Async-signal-safe.
+ * Copy a slot.  The caller needs no lock, so the stream may have just ended.  Return false if the slot is free.
+ * Async-signal-safe.
  */
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot);
 
-/* Store has_log of this slot for a stream of ours. */
+/* Store slot->has_log in the registry, for a stream of this process. */
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot);
 
-/* Free the slots of this controller and remove its segments.  The caller holds the lock. */
+/*
+ * Free the slots of this controller.  Remove its segments, except those from which a log must still be completed.  The
+ * caller holds the lock.
+ */
 void px_registry_forget(const struct px_process_id *controller);
 
-/* Get the names of a stream's segment, if that is a file, and of its checkpoint file (checkpoint.h). */
+/* Get the name of a stream's segment, if the segment is a file. */
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
+
+/* Get the name of a stream's checkpoint file (checkpoint.h). */
 void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
 
 /*
- * Remove the file of a stream's segment, unless its log must still be completed from it.  Return
- * true if the name is free afterwards.
+ * Remove the file of a stream's segment, unless a process must still complete the log from it.  Return true if the name
+ * is free afterwards.
  */
 bool px_registry_clean(uint32_t index, uint32_t generation);
 
 /*
- * Map the segment of the stream in this copy of a slot, or read a part of it without a mapping.
- * Return 0 or an error of px_shm_attach() or px_sysv_attach().  Async-signal-safe.
+ * Map the segment of a stream.  *slot is a copy of registry slot index.  Return 0 or an error of px_shm_attach() or
+ * px_sysv_attach().  Async-signal-safe.
  */
 int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
 		       struct px_mapping *mapping);
+
+/* Read a part of that segment without a mapping.  Return 0 or an error of px_shm_read() or px_sysv_read(). */
 int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,
 			     void *to, size_t size);
 
 /*
- * Return true if the controller's process is gone.  With look_closer, which is slow, return true also if the
+ * Return true if the controller's process is gone.  If look_closer is true, which is slow, also return true if the
  * process has become another program.
  */
 bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer);

@@ -21,10 +21,7 @@ void px_registry_of_close(struct px_registry_of *registry)
 		px_registry_unlock(registry->fd);
 }
 
-/*
- * The slot is free.  Any file under its name was left by a controller that changed its user, or by
- * a crash.
- */
+/* The slot is free.  A file with its name was left by a controller that changed its user, or by a crash. */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation)
 {
 	uint32_t found;
@@ -85,8 +82,8 @@ void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32
 }
 
 /*
- * Until px_sysv_give() no other process can access the segment.  After that its user can change
- * every word.
+ * Until px_sysv_give() no other process can access the segment.  After that the user of the target can change every
+ * word.
  */
 int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 			   const struct px_registry_slot *slot)
@@ -122,7 +119,7 @@ void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_sl
 	}
 	error = px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS);
 	px_registry_clean(index, slot->generation); /* this call keeps the file if a log needs it */
-	/* Even without the lock: only this stream uses the slot while we are alive. */
+	/* Do this even without the lock: only this stream uses the slot while we are alive. */
 	px_registry_withdraw(index, slot->generation);
 	if (!error)
 		px_registry_unlock(fd);

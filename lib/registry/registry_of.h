@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry that lists a stream, and the memory of its segment.  Both depend on the user: our
- * own user or, for root, also another user.
+ * The registry that lists a stream, and the memory of its segment.  Both depend on the user of the target.  This is our
+ * own user or, if we are root, possibly another user.
  *
  *			of our user		of another user
  *	registry	mapped (registry.h)	a file (registry_remote.h)
@@ -27,8 +27,8 @@ int px_registry_of_open(struct px_registry_of *registry, uid_t owner);
 void px_registry_of_close(struct px_registry_of *registry);
 
 /*
- * Find a slot for a new stream, and the generation for it.  No files of earlier streams are left
- * under these numbers.  Return 0, or EAGAIN if no slot is free.
+ * Find a free slot for a new stream, and a new generation for it.  Afterwards no segment file of an earlier stream has
+ * these numbers in its name.  Return 0, or EAGAIN if no slot is free.
  */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation);
 
@@ -40,8 +40,8 @@ int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t 
 				size_t size);
 
 /*
- * Create the segment of a new stream for this slot.  Sets slot->segment if it is a System V
- * segment.  Return 0 or an error of px_shm_create() or px_sysv_create().
+ * Create the segment of a new stream for this slot.  If it is a System V segment, store its number in slot->segment.
+ * Return 0 or an error of px_shm_create() or px_sysv_create().
  */
 int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t index,
 				struct px_registry_slot *slot, size_t size,
@@ -56,15 +56,15 @@ int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 			   const struct px_registry_slot *slot);
 
 /*
- * Store slot->has_log, which shows whether the stream has a log to complete.  It is for programs
- * that list streams, and it protects a System V segment, which has no name that a checkpoint file
- * could share.
+ * Store slot->has_log: the stream has a log that another process may have to complete.  Programs that list streams
+ * report this.  It also keeps a System V segment from being removed.  A segment that is a file is kept by its
+ * checkpoint file.
  */
 void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 /*
- * Remove slot and segment at the end of a stream, in any state of the registry.  Keep the segment
- * if another process must complete the log from it.
+ * Free the slot and remove the segment at the end of a stream.  Do this even if the lock of the registry is not
+ * available soon.  Keep the segment if another process must complete the log from it.
  */
 void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
 			bool leaves_log);

@@ -19,8 +19,8 @@
 #define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
 
 /*
- * Whatever the user puts there, this function does not block and opens no file outside the
- * directory.  It never accesses a file system that the user mounted on the directory.
+ * Open a file in a directory that another user can change.  This does not block, and opens no file outside the
+ * directory.  On Linux 5.6 or later it also accesses no file system that the user mounted there.
  */
 static int open_below(int directory, const char *name, int flags)
 {
@@ -109,8 +109,8 @@ static int make_file(int directory, uid_t owner)
 }
 
 /*
- * Create the directory under a temporary name and rename it, unless another process was faster.  The callers
- * check the result again.
+ * Create the directory under a temporary name, with a registry in it, and rename it.  If another process was faster,
+ * remove ours and return 0.  The caller checks the directory in both cases.
  */
 static int make_directory(int base, const char *name, uid_t owner)
 {
@@ -166,8 +166,8 @@ static int open_directory(struct px_registry_remote *remote, bool make)
 }
 
 /*
- * A shorter file is still being created, or its space could not be allocated: see
- * px_shm_open_or_create().
+ * If the file is too short, another process is still creating it or could not allocate its space.  Then allocate the
+ * space here: see px_shm_open_or_create().
  */
 static int complete(int fd, uid_t owner)
 {
@@ -368,7 +368,7 @@ static void remove_stream(struct px_registry_remote *remote, uint32_t index)
 	withdraw(remote, index, &slot);
 }
 
-/* Only root can see the mappings of a controller of another user, so always check them. */
+/* The controller of a System V segment here is root, and only root can read its mappings.  So look closer at once. */
 static bool is_orphaned(const struct px_registry_remote *remote, uint32_t index, bool look_closer)
 {
 	const struct px_registry_slot *slot = &remote->slot[index];
@@ -423,7 +423,7 @@ void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registr
 	px_registry_remote_unlock(&remote);
 }
 
-/* No lock: only this stream uses the slot. */
+/* No lock is needed: only the controller of this stream writes to the slot. */
 void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_remote remote;

@@ -2,25 +2,23 @@
 /*
  * The registry of another user, for a controller of root that traces processes of that user.
  *
- * It is a file of that user in the directory of that user, /dev/shm/posixtrace-<uid>.  TXTRACE_DIR
- * is only for processes of one user.  The user may truncate the file while we use it, write
- * anything to it, hold its lock forever, or replace it by a link, a FIFO or a mounted file system.
- * Therefore:
+ * The registry is a file of that user in the directory of that user, /dev/shm/posixtrace-<uid>.  TXTRACE_DIR has no
+ * effect on this path.  The user may truncate the file while we use it, write anything to it, hold its lock forever, or
+ * replace it by a link, a FIFO or a mounted file system.  Therefore:
  *
  *	- The file is never mapped, only read and written through a descriptor.
- *	- It is opened below a directory that was checked, on the file system of /dev/shm, never through a link, and
- *	  without blocking.  Then type, owner, mode and size are checked.
- *	- Its slots are read once, when it is locked, and only the copy is checked.
+ *	- We check the directory first and open the file below it.  The open stays on the file system of /dev/shm,
+ *	  follows no link, and does not block.  Then we check type, owner, mode and size.
+ *	- We copy the slots once, after we have locked the file, and check only the copy.
  *	- The wait for the lock has the same limit as for our own registry.
- *	- Files and segments from a slot are removed only if that user could have removed them.
+ *	- We remove a file or segment that a slot names only if that user could have removed it.
  *	- The controller keeps what it needs to know about its streams in its own memory.
  *
- * Processes of that user see the writes in the same order as from px_registry_publish().  The lock
- * belongs to the open file, so it needs no mutex, and if one user keeps a lock, streams of other
- * users are not delayed.
+ * Processes of that user see the writes in the same order as from px_registry_publish().  The lock belongs to the open
+ * file, so it needs no mutex.  If one user keeps the lock, this delays no streams of other users.
  *
- * A missing directory or file is created under a temporary name, and gets its real name when it is
- * complete.  Not async-signal-safe.  The caller must disable cancellation.
+ * We create a missing directory under a temporary name, and a missing file without a name.  Each gets its real name
+ * when it is complete.  Not async-signal-safe.  The caller must disable cancellation.
  */
 #ifndef PX_REGISTRY_REGISTRY_REMOTE_H
 #define PX_REGISTRY_REGISTRY_REMOTE_H
@@ -49,9 +47,7 @@ struct px_registry_remote {
 int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner);
 void px_registry_remote_unlock(struct px_registry_remote *remote);
 
-/*
- * Find a free slot, like px_registry_find_free().  Its slot[index].generation is the last one used.
- */
+/* Find a free slot, like px_registry_find_free().  remote->slot[] has the last generation that was used in it. */
 uint32_t px_registry_remote_find_free(struct px_registry_remote *remote);
 
 /*
@@ -69,12 +65,12 @@ int px_registry_remote_read_segment(const struct px_registry_remote *remote, uin
 				    size_t offset, void *to, size_t size);
 
 /*
- * Withdraw a stream of ours at its end, in any state of the registry.  If the lock is not available
- * soon, do it without the lock, because only this stream uses the slot.
+ * Free the slot of a stream of this process at its end.  If the lock is not available soon, do this without the lock,
+ * because only this stream uses the slot.
  */
 void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
-/* Write slot->has_log: the stream has a log to complete. */
+/* Write slot->has_log: the stream has a log that another process may have to complete. */
 void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 #endif

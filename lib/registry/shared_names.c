@@ -12,9 +12,9 @@
 #include "base/procfs.h"
 
 #define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
-#define TAKEN UINT64_C(1)	     /* never a pid: the entry is reserved at this time */
-#define PRIVATE UINT32_C(0x80000000) /* flag in a number, which no segment has; the rest is a pid */
-#define SEGMENTS_MAX 1024	     /* limit for a process that uses such segments itself */
+#define TAKEN UINT64_C(1)	     /* no process has this word: a process is freeing the entry */
+#define PRIVATE UINT32_C(0x80000000) /* flag in the number of a private table; the rest is a pid */
+#define SEGMENTS_MAX 1024	     /* of a process: search no more than these */
 
 int px_shared_names_make_private(struct px_shared_names_ref *ref)
 {
@@ -78,8 +78,8 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 }
 
 /*
- * Any process can give a segment away, so check its creator too.  Root creates some for other
- * users.
+ * Any process can make another user the owner of its segment, so check the creator too.  Root creates some tables for
+ * other users.
  */
 static bool is_ours(uint32_t number, uid_t owner)
 {
@@ -100,8 +100,8 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 	if (number == 0 || (number & PRIVATE))
 		return ENOENT;
 	/*
-	 * Do not attach a segment that is not ours.  Check again after attaching: only then the number cannot
-	 * be reused.
+	 * Do not attach a segment that is not ours.  Check again after attaching: only then can the number no longer be
+	 * reused.
 	 */
 	if (is_ours(number, owner)) {
 		PX_TESTPOINT("family.attach.checked");
@@ -133,8 +133,8 @@ void px_shared_names_detach(struct px_shared_names_ref *ref)
 }
 
 /*
- * Return a number that rises with the time when the process joined this table, or 0 if it has no
- * record here.
+ * Return the incarnation in which the process joined this table, or 0 if it has not joined.  For a table that it joined
+ * later, this is a larger number.
  */
 static uint64_t join_number(struct px_shared_names *shared_names, uint64_t word)
 {
@@ -182,10 +182,10 @@ static bool is_dead(uint64_t word)
 	return word != 0 && word != TAKEN && !px_procfs_has_word(word);
 }
 
-/* Change the entry with this word to free.  Return false if the word has changed. */
+/* Free the entry if it still has this word.  Return false if the word has changed. */
 static bool free_entry(struct px_shared_names_member *member, uint64_t word)
 {
-	/* A process that is killed here leaves the entry TAKEN; there are enough others. */
+	/* A process that is killed here leaves the entry TAKEN forever; there are enough other entries. */
 	if (!px_compare_exchange(&member->word, word, TAKEN))
 		return false;
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)
@@ -240,7 +240,7 @@ struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *sha
 	return member;
 }
 
-/* key id perms size creator last nr_attached uid gid cuid, of /proc/sysvipc/shm */
+/* A line of /proc/sysvipc/shm begins with: key id perms size creator last nr_attached uid gid cuid. */
 static bool is_left_over(const char *line, int *id)
 {
 	unsigned int perms, nr_attached, maker;

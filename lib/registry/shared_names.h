@@ -2,32 +2,30 @@
 /*
  * The event names of related processes, and where other processes find them.
  *
- * Related processes share one name table, so that an id has the same meaning in all of them
- * (MAP-2).  They are a process, its children by fork, and the programs that these start by exec
- * while a stream traces them.  The table also records which process opened which names.  That set
- * counts against the limit of the process, ends at exec, and is what a controller has to list
- * before the target's next step (CREATE-7).
+ * Related processes share one name table, so that an id has the same meaning in all of them (MAP-2).  Related are a
+ * process, its children by fork, and the programs that these start by exec while a stream traces them.  The table also
+ * records which process opened which names.  The names that a process has opened since its last exec count against its
+ * limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
- * The memory is a System V segment that is marked for removal as soon as it is attached.  While any
- * process has it attached, Linux lets other processes attach it too.  So the kernel counts the
- * users: children have it by fork, and when the last process has ended, for any reason, the table
- * is removed.  A controller finds the number of the segment in the target's /proc/<pid>/maps.
- * Unlike a file, the segment cannot be truncated while processes have it mapped.  If no such
- * segment can be created, a process creates a private table.  It serves that process and its
- * children by fork only, and no other process can attach it or mistake another segment for it.
+ * The memory is a System V segment.  A process that creates it marks it for removal as soon as it is attached.  While
+ * any process has it attached, Linux lets other processes attach it too.  So the kernel counts the users: children
+ * attach it by fork, and the kernel removes it when the last process with the table has ended, for any reason.  A
+ * controller finds the number of the segment in the target's /proc/<pid>/maps.  Unlike a file, the segment cannot be
+ * truncated while processes have it mapped.  If no such segment can be created, a process creates a private table.  A
+ * private table serves only that process and its children by fork.  No other process can attach it or mistake another
+ * segment for it.
  *
- * The word of an entry shows its process.  Any process may make an entry for any process that
- * shares the table:
+ * The word of an entry identifies the process of the entry.  Any process may make an entry for any process that shares
+ * the table:
  *
  *	0 -> word			by compare-exchange, in the first entry that is 0
- *	word of a dead one -> TAKEN -> 0	by a process that finds no free entry; clears the set in between
+ *	word of a dead process -> TAKEN -> 0	by a process that finds no free entry; it clears the set before the 0
  *
- * If two processes make an entry for the same process at the same time, there may be two.  So a
- * process that has made an entry searches again, and frees its own if there is one with a lower
- * index.
+ * If two processes make an entry for the same process at the same time, there may be two entries.  So a process that
+ * has made an entry searches again.  If it finds an entry with a lower index, it frees its own entry.
  *
- * To a process of another user the table is hostile input.  Async-signal-safe, except for the
- * functions that create a table and px_shared_names_of().
+ * To a process of another user the table is hostile input.  All functions are async-signal-safe, except
+ * px_shared_names_of(), px_shared_names_sweep(), and the functions that create a table.
  */
 #ifndef PX_REGISTRY_SHARED_NAMES_H
 #define PX_REGISTRY_SHARED_NAMES_H
@@ -43,7 +41,7 @@
 
 struct px_shared_names_member {
 	uint64_t word;	      /* px_procfs_word(); 0: free */
-	uint64_t incarnation; /* of the process, since it uses this table as its own; 0: unknown */
+	uint64_t incarnation; /* of the process, stored when it makes this table its own; 0: unknown */
 	struct px_eventset opened;
 };
 
@@ -62,9 +60,9 @@ struct px_shared_names_ref {
 };
 
 /*
- * Children by fork keep the process's own table, but not the tables of its targets.  So a child
- * that has done nothing yet has one table, and a controller need not guess.  A new or attached
- * table counts as a target's table until px_shared_names_keep().
+ * Children by fork keep the process's own table, but not the tables of its targets.  So a child that has done nothing
+ * yet has one table, and a controller need not guess which one.  A new or attached table counts as a target's table
+ * until px_shared_names_keep().
  */
 
 /* Create a table that belongs to this user.  Return 0, EPERM or ENOMEM. */
@@ -74,8 +72,8 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 int px_shared_names_make_private(struct px_shared_names_ref *ref);
 
 /*
- * Attach the table with this number.  It must be a table, belong to this user, be created by this
- * user or root, and be closed to others.  Return 0, EACCES, ENOENT or ENOMEM.
+ * Attach the table with this number.  The segment must be a table, belong to this user, be created by this user or
+ * root, and give other users no access.  Return 0, EACCES, ENOENT or ENOMEM.
  */
 int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref);
 
@@ -86,12 +84,11 @@ void px_shared_names_keep(const struct px_shared_names_ref *ref);
 void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
- * Find the number of the table that this process uses as its own, from /proc, or 0 if none.  A
- * controller also has the tables of its targets attached, and one of those may have been its own
- * before exec.  Its own table is the one that it joined last.  Set *has_entered if the process has
- * joined this table.  Otherwise the table may belong to a target, and the process has not joined
- * its own yet.  Return false if this is unknown, because we may not read the mappings or the
- * process has ended.
+ * Find, from /proc, the number of the table that the process pid uses as its own, or 0 if there is none.  A controller
+ * also has the tables of its targets attached, and one of those may have been its own before exec.  Its own table is
+ * the one that it joined last.  Set *has_entered if the process has joined this table.  Otherwise the table may belong
+ * to a target, and the process has not joined its own table yet.  Return false if this is unknown, because we may not
+ * read the mappings or the process has ended.
  */
 bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
 
@@ -101,11 +98,14 @@ bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_e
  */
 void px_shared_names_sweep(void);
 
-/* Return the entry of a process, or NULL if it has none or its word is 0. */
+/* Return the entry of the process with this word, or NULL if it has none or the word is 0. */
 struct px_shared_names_member *px_shared_names_find(struct px_shared_names *shared_names,
 						    uint64_t word);
 
-/* Return the entry of a process, and make an entry if necessary.  Return NULL if there are too many processes. */
+/*
+ * Return the entry of the process with this word, and make an entry if necessary.  Return NULL if there are too many
+ * processes.
+ */
 struct px_shared_names_member *px_shared_names_enter(struct px_shared_names *shared_names,
 						     uint64_t word);
 

@@ -20,7 +20,7 @@ static void describe_head(const struct px_segment *segment, struct px_stream_lis
 	entry->nr_dropped = 0;
 }
 
-/* The two words are read at different moments, so extra may be larger than head. */
+/* head and extra are read at different moments, so extra may be larger than head. */
 static void add_ring(const struct px_ring_control *control, const struct px_view *view,
 		     struct px_stream_list_entry *entry)
 {
@@ -59,8 +59,8 @@ static bool read_rings(uint32_t index, const struct px_registry_slot *slot,
 }
 
 /*
- * Only the head of the segment is copied and used.  The rings are read from the segment itself,
- * which fails if there are fewer rings than the head claims.
+ * The copy has only the first part of the segment.  read_rings() reads the rings from the segment itself, and fails if
+ * there are fewer rings than the first part claims.
  */
 static bool read_copy(uint32_t index, const struct px_registry_slot *slot,
 		      struct px_segment *segment, struct px_stream_list_entry *entry)

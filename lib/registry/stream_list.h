@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * List the streams, for any process of the user, from the registry, the head of each segment and
- * the controls of its rings.  It maps nothing, keeps nothing open and waits for no other process.
- * The data is untrusted input and may change while it is read.
+ * List the streams, for any process of the user.  The data come from the registry, the first part of each segment, and
+ * the control pages of its rings.  These functions map nothing, keep nothing open and wait for no other process.  The
+ * data are untrusted input and may change while they are read.
  */
 #ifndef PX_REGISTRY_STREAM_LIST_H
 #define PX_REGISTRY_STREAM_LIST_H
@@ -25,8 +25,8 @@ struct px_stream_list_entry {
 };
 
 /*
- * Describe the stream in this registry slot.  Return false if there is none, it is ending, or it
- * has no valid segment.  Not async-signal-safe.
+ * Describe the stream in this registry slot.  Return false if there is no stream, the stream is ending, or it has no
+ * valid segment.  Not async-signal-safe.
  */
 bool px_stream_list_read(uint32_t index, struct px_registry_slot *slot,
 			 struct px_stream_list_entry *entry);

@@ -16,7 +16,7 @@
 
 #define ATTEMPTS 10
 
-/* The lines of /proc/<pid>/status before the groups, of which there may be many. */
+/* Values from /proc/<pid>/status.  Their lines come before the line with the groups, which may be long. */
 struct status {
 	int leader;   /* of the thread group */
 	uid_t uid[3]; /* real, effective, saved */
@@ -83,7 +83,7 @@ static bool is_in_our_namespace(uint32_t tid, const char *space)
 	return our_length == other_length && memcmp(ours, other, (size_t)our_length) == 0;
 }
 
-/* AT_SECURE as the kernel set it at exec, for a program of our word size. */
+/* Return AT_SECURE of a program of our word size, as the kernel set it at exec.  Return true if it cannot be read. */
 static bool is_secure(uint32_t tid)
 {
 	unsigned long entry[64][2];
@@ -122,10 +122,7 @@ static int check_rights(pid_t pid, const struct status *status)
 
 	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
 		return EPERM;
-	/*
-	 * For a thread that has ended, every check fails.  Then try another thread, if there is
-	 * one.
-	 */
+	/* Every check fails for a thread that has ended.  In that case try another thread, if there is one. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		tid = px_procfs_thread((uint32_t)pid);
 		if (tid == 0)
@@ -155,7 +152,7 @@ int px_target_find(pid_t pid, struct px_target *target)
 	error = read_status(pid, &status);
 	if (error)
 		return error;
-	/* The first thread may have ended; it also ends if another thread calls exec. */
+	/* The first thread may have ended while the process goes on.  It also ends if another thread calls exec. */
 	if (!px_procfs_is_same((uint32_t)pid, 0) || status.leader != pid)
 		return ESRCH;
 	error = check_rights(pid, &status);
