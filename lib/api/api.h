@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common declarations for the files of the public functions.  A public type is memory for a type of the library.  The
- * assertions here check that sizes and numbers of the two match.
+ * Common declarations for the files of the public functions.  An object of a public type, such as trace_attr_t,
+ * contains an object of the library's own type, such as struct px_attr.  The assertions here check that sizes, limits
+ * and numbers match.
  */
 #ifndef PX_API_API_H
 #define PX_API_API_H

@@ -12,7 +12,7 @@ PX_EXPORT int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 		return EINVAL;
 	if (handle.archive)
 		handle.archive->kind->complete_info(handle.archive);
-	/* GETATTR-4: replaces any earlier contents */
+	/* GETATTR-4: replace any earlier contents. */
 	*px_attr_of(attr) = handle.stream ? handle.stream->attr : handle.archive->attr;
 	px_handle_unlock(trid);
 	errno = saved_errno;

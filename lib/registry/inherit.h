@@ -11,8 +11,8 @@
  *			parent's id and its attached streams.  A fork handler updated it just before fork.  The
  *			page with the id of the process is zero in the child (process.h), so the child sees that
  *			this inheritance belongs to another process.
- *	exec		The process keeps its pid and start time.  By these it finds that it is the target of a stream
- *			or one of its *members*.
+ *	exec		The process keeps its pid and start time.  With these it finds out whether it is the target
+ *			of a stream or one of its *members*.
  *	posix_spawn,	The memory is new, and no fork handler ran.  The constructor follows the parents in
  *	vfork + exec	/proc up to the target or a member of a stream.  Each process on the way must have
  *			started after the creation of the stream.
@@ -56,7 +56,7 @@ bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index
 bool px_inherit_is_among(const struct px_registry_slot *slot,
 			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 
-/* Add a process to the members.  If there is no room, the stream does not find the process after exec. */
+/* Add a process to the members.  If there is no room, the process may not inherit the stream after exec. */
 void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us);
 
 /* Return true if the process with this word (procfs.h) is a member. */

@@ -19,7 +19,10 @@
 static struct px_registry *registry;
 static struct px_registry_file registry_file;
 
-/* Protects only the file lock, which all threads of a process share.  Lock it before the file. */
+/*
+ * All threads of a process share its file lock, so this mutex excludes the other threads.  Lock the mutex before the
+ * file.
+ */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The child has no lock on the file, because record locks are not inherited.  So its mutex must be unlocked too. */
@@ -199,7 +202,7 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 	return slot->active == 1;
 }
 
-/* Trace points may read the slot during these stores, but it becomes active only with the last one. */
+/* Trace points may read the slot during these stores, but the slot becomes active only with the last store. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];

@@ -7,10 +7,10 @@
  * can be directly before the private word with which a trace point compares it (process.h).  The slots follow, one for
  * each stream.
  *
- * Only controllers write to slots, and processes that complete the log of a dead controller.  To take a free slot, a
- * controller holds the registry's lock: a record lock on the file, which the kernel releases when the process ends, and
- * a mutex of this process.  One store to `active` makes a slot visible or removes it.  After that the writer of the
- * slot increments the generation.  Trace points read the slots without a lock.
+ * Two kinds of processes write to slots: controllers, and processes that complete the log of a dead controller.  To
+ * take a free slot, a controller holds the registry's lock: a record lock on the file, which the kernel releases when
+ * the process ends, and a mutex of this process.  One store to `active` makes a slot visible or removes it.  After that
+ * the process increments the generation.  Trace points read the slots without a lock.
  *
  * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment was not
  * removed, the next controller in the slot can find and remove it.  A controller removes the name of its segment before

@@ -6,7 +6,7 @@
  * effect on this path.  The user may truncate the file while we use it, write anything to it, hold its lock forever, or
  * replace it by a link, a FIFO or a mounted file system.  Therefore:
  *
- *	- The file is never mapped, only read and written through a descriptor.
+ *	- We never map the file.  We only read and write it through a descriptor.
  *	- We check the directory first and open the file below it.  The open stays on the file system of /dev/shm,
  *	  follows no link, and does not block.  Then we check type, owner, mode and size.
  *	- We copy the slots once, after we have locked the file, and check only the copy.
@@ -37,7 +37,7 @@ struct px_registry_remote {
 };
 
 /*
- * Open and lock the registry.  Return 0, and then the caller must unlock it, or
+ * Open and lock the registry.  If this succeeds, the caller must unlock the registry later.  Return 0 or
  *
  *	EPERM		no permission for that directory
  *	EACCES		the path is not a directory or registry of that user
@@ -47,7 +47,7 @@ struct px_registry_remote {
 int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner);
 void px_registry_remote_unlock(struct px_registry_remote *remote);
 
-/* Find a free slot, like px_registry_find_free().  remote->slot[] has the last generation that was used in it. */
+/* Find a free slot, like px_registry_find_free().  Its element of remote->slot[] holds its last generation. */
 uint32_t px_registry_remote_find_free(struct px_registry_remote *remote);
 
 /*

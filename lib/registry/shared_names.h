@@ -2,18 +2,18 @@
 /*
  * The event names of related processes, and where other processes find them.
  *
- * Related processes share one name table, so that an id has the same meaning in all of them (MAP-2).  Related are a
- * process, its children by fork, and the programs that these start by exec while a stream traces them.  The table also
- * records which process opened which names.  The names that a process has opened since its last exec count against its
- * limit.  A controller that creates a stream for the process lists these names (CREATE-7).
+ * Related processes share one name table, so that an id has the same meaning in all of them (MAP-2).  The related
+ * processes are a process, its children by fork, and the programs that these start by exec while a stream traces them.
+ * The table also records which process opened which names.  The names that a process has opened since its last exec
+ * count against its limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
- * The memory is a System V segment.  A process that creates it marks it for removal as soon as it is attached.  While
- * any process has it attached, Linux lets other processes attach it too.  So the kernel counts the users: children
- * attach it by fork, and the kernel removes it when the last process with the table has ended, for any reason.  A
- * controller finds the number of the segment in the target's /proc/<pid>/maps.  Unlike a file, the segment cannot be
- * truncated while processes have it mapped.  If no such segment can be created, a process creates a private table.  A
- * private table serves only that process and its children by fork.  No other process can attach it or mistake another
- * segment for it.
+ * The memory is a System V segment.  The process that creates the segment attaches it and then marks it for removal at
+ * once.  While any process has it attached, Linux lets other processes attach it too.  So the kernel counts the users:
+ * a child by fork keeps it attached, and the kernel removes it when the last of these processes has ended, for any
+ * reason.  A controller finds the number of the segment in the target's /proc/<pid>/maps.  Unlike a file, the segment
+ * cannot be truncated while processes have it mapped.  If no such segment can be created, a process creates a private
+ * table.  A private table serves only that process and its children by fork.  No other process can attach it or mistake
+ * another segment for it.
  *
  * The word of an entry identifies the process of the entry.  Any process may make an entry for any process that shares
  * the table:
@@ -84,7 +84,7 @@ void px_shared_names_keep(const struct px_shared_names_ref *ref);
 void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
- * Find, from /proc, the number of the table that the process pid uses as its own, or 0 if there is none.  A controller
+ * Find, from /proc, the number of the table that process `pid` uses as its own, or 0 if there is none.  A controller
  * also has the tables of its targets attached, and one of those may have been its own before exec.  Its own table is
  * the one that it joined last.  Set *has_entered if the process has joined this table.  Otherwise the table may belong
  * to a target, and the process has not joined its own table yet.  Return false if this is unknown, because we may not

@@ -21,7 +21,7 @@ struct rseq *px_cpu_area_ensure(void)
 	return area;
 }
 
-/* Input of a sequence.  If another thread holds a slot, the sequence changes it. */
+/* Input of a sequence.  If another thread holds a slot, the sequence changes this request. */
 struct request {
 	uint64_t nr_claims; /* slots to write, from head on */
 	uint64_t low;	    /* their new word, without the position */
@@ -36,10 +36,10 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 	       "the sequence below");
 
 /*
- * Take any number of slots.  If another thread holds a slot, the running sequence changes the request.  Then it
- * reserves the slots up to and including the held slot, and makes the slots before it void.  A second sequence would
- * need another check, because the held slot may have become free, with only a leftover claim in it.  Without that
- * check, the leftover claim would hold the slot until its owner exits.
+ * Take any number of slots.  If another thread holds a slot, the running sequence changes the request and goes on with
+ * it.  It reserves the slots up to and including the held slot, and makes the slots before the held slot void.  A
+ * second sequence would need another check, because the held slot may have become free, with only a leftover claim in
+ * it.  Without that check, the leftover claim would hold the slot until its owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at)
@@ -124,8 +124,8 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 }
 
 /*
- * If the record at tail is about to be overwritten, save its counter and repeat the sequence.  The sequence goes on
- * only if tail is still the same, because the saved counter belongs to that record (C4).
+ * If the sequence would overwrite the record at tail, save the counter of that record and repeat the sequence.  The
+ * sequence goes on only if tail is still the same, because the saved counter belongs to that record (C4).
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation)

@@ -15,7 +15,7 @@
  *	C2  An unfinished sequence leaves claims or void slots behind, at head and beyond.  These positions are not
  *	    reserved, so such slots hold no event.  The next sequence recognises them by their position and takes them.
  *	C3  Such a slot may have replaced the oldest record of a ring that loops.  A reader can then find that record
- *	    lapped although head is not beyond it yet.  The record is lost, as in a lap.
+ *	    lapped although no writer has reserved its slot again.  The record is lost, as in a lap.
  *	C4  A writer saves first_lost before it runs the sequence that overwrites the record at tail (R5).
  *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
  *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
@@ -58,8 +58,8 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * Return the area like px_cpu_area(), and make sure that the kernel watches it.  This is needed in a child of vfork(),
- * and in its own children.  Async-signal-safe; keeps errno.  Makes a system call.
+ * Return the area like px_cpu_area(), and make sure that the kernel watches it.  A child of vfork() needs this, and so
+ * do its own children.  Async-signal-safe; keeps errno.  Makes a system call.
  */
 struct rseq *px_cpu_area_ensure(void);
 

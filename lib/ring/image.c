@@ -29,7 +29,10 @@ static void copy_entry(const struct px_ring *ring, uint64_t position, struct px_
 		to[i] = px_read_once(from + i);
 }
 
-/* Copy the record at position.  Return false if it was overwritten during the copy, or would end after head. */
+/*
+ * Copy the record at position.  Return false if the record was overwritten during the copy, or if it would end after
+ * head.
+ */
 static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t head, uint64_t word,
 			struct harvest *harvest, uint32_t *nr_slots)
 {

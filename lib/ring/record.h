@@ -33,8 +33,8 @@ enum px_record_flags {
 };
 
 /*
- * Events that a reader reports before this record.  The record is the START that ends an automatic stop, or a
- * FLUSH_START that was recorded during an automatic stop.
+ * Which events a reader reports before a record with these marks.  Such a record is the START that ends an automatic
+ * stop, or a FLUSH_START that was recorded during an automatic stop.
  */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
@@ -113,8 +113,8 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
 
 /*
- * Read only the counter of the record at position.  Then the caller must check with px_ring_unchanged() that the record
- * is still there.
+ * Read only the counter of the record at position.  Afterwards the caller must check with px_ring_unchanged() that the
+ * record is still there.
  */
 PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t position)
 {
@@ -122,7 +122,7 @@ PX_INLINE uint64_t px_record_counter(const struct px_ring *ring, uint64_t positi
 }
 
 /*
- * Read only the flags of the record at position (enum px_record_flags).  Then the caller must check with
+ * Read only the flags of the record at position (enum px_record_flags).  Afterwards the caller must check with
  * px_ring_unchanged() that the record is still there.
  */
 PX_INLINE uint32_t px_record_flags(const struct px_ring *ring, uint64_t position)

@@ -33,7 +33,7 @@ void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 	}
 }
 
-/* On failure no slot may stay claimed: writers of later laps could not claim it. */
+/* If this function fails, it must leave no slot claimed: writers of later laps could not claim such a slot. */
 bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
 {
 	uint32_t i;

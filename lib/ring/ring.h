@@ -297,7 +297,7 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
  */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
-/* Cold parts of the writers' side. */
+/* Parts of the writers that seldom run. */
 
 /*
  * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that overwrites the record
@@ -329,7 +329,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		PX_TESTPOINT("ring.reserve.loaded");
 		reservation->counter = px_clock_read(source);
 		PX_TESTPOINT("ring.reserve.stamped");
-		/* Its top bit is 0; adding it makes the exchange wait for the counter (R2). */
+		/* The top bit of a counter is 0.  Adding it makes the exchange wait until the counter is read (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
 	PX_TESTPOINT("ring.reserve.done");

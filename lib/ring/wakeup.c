@@ -37,7 +37,7 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
 	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
-	/* Old kernels do not have the call, and system call filters may refuse it with any error. */
+	/* Old kernels do not have futex_waitv, and system call filters may refuse it with any error. */
 	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
 		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
 				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);

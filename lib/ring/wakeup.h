@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader sleeps until a writer, in any process, has something for it.
+ * A reader sleeps until a writer, in any process, wakes it up.
  *
  * The reader raises a flag.  It makes every CPU pass a full barrier if the CPU runs a program with this library
  * (membarrier).  Then it checks the rings again, and sleeps on the flag.  So the writer needs no barrier between its
@@ -11,8 +11,8 @@
  * does not sleep in rounds: a signal handler that runs between two rounds would not end the call with EINTR
  * (GETNEXT-12).  No rounds are needed:
  *
- *	- Each thread that causes something that a reader may wait for checks the flag afterwards.  This can be a
- *	  record, a dropped event, a control event, or the end of the stream.
+ *	- A reader waits for a record, a dropped event, a control event, or the end of the stream.  Each thread that
+ *	  causes one of these checks the flag afterwards.
  *	- One system call clears the flag and wakes up the sleepers.  So no thread can be killed in between and leave
  *	  sleepers without a flag.
  *	- A writer may be killed, or left by siglongjmp(), between its commit and its load of the flag.  Its call never
