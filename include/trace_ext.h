@@ -162,7 +162,7 @@ struct txtrace_call {
 	unsigned int native;  /* ThreadX's event id; 0: the image shows a user event */
 	unsigned int word[4]; /* the information words in the image */
 	int phase;
-	unsigned int state;  /* ThreadX's state of a thread that waits in this call; 0: it never waits */
+	unsigned int state;  /* ThreadX's state of a thread that waits in the call; 0: never waits */
 	unsigned int object; /* handle; 0: none, or not known */
 	unsigned int waker;  /* handle of the thread that ended a wait; 0: not known */
 	unsigned int __reserved_int;
@@ -239,7 +239,7 @@ struct txtrace_file_info {
 	unsigned long long nr_slots;   /* for entries, in all volumes; 0: no limit */
 	unsigned long long nr_entries; /* in use, also for more data, fillers and early ends of volumes */
 	unsigned long long nr_shortened; /* pauses that TraceX shows too short; events are right */
-	unsigned long long shortened_ns; /* sum of the time that TraceX does not show in these pauses */
+	unsigned long long shortened_ns; /* time missing in these pauses, all together */
 	int recovered;			 /* 1: its writer died, and another process completed it */
 	int __reserved_int;
 	unsigned long long __reserved[7];

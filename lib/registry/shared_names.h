@@ -41,7 +41,7 @@
 
 struct px_shared_names_member {
 	uint64_t word;	      /* px_procfs_word(); 0: free */
-	uint64_t incarnation; /* of the process, stored when it makes this table its own; 0: unknown */
+	uint64_t incarnation; /* of the process that made this table its own; 0: unknown */
 	struct px_eventset opened;
 };
 
