@@ -162,7 +162,7 @@ struct txtrace_call {
 	unsigned int native;  /* ThreadX's event id; 0: the image shows a user event */
 	unsigned int word[4]; /* the information words in the image */
 	int phase;
-	unsigned int state;  /* ThreadX's state of a thread that waits in the call; 0: never waits */
+	unsigned int state;  /* ThreadX's state of a thread waiting in the call; 0: never waits */
 	unsigned int object; /* handle; 0: none, or not known */
 	unsigned int waker;  /* handle of the thread that ended a wait; 0: not known */
 	unsigned int __reserved_int;

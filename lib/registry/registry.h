@@ -68,7 +68,7 @@ struct px_registry_slot {
 	struct px_process_id controller;
 	struct px_process_id target;
 	uint64_t create_ns;    /* CLOCK_REALTIME */
-	uint64_t create_start; /* as px_procfs_now(): processes with an earlier start time do not inherit the stream */
+	uint64_t create_start; /* as px_procfs_now(): processes that start earlier do not inherit */
 	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
 	uint32_t shared_names; /* number of the shared name table (shared_names.h) */
 	uint32_t segment;      /* number of the System V segment from root (sysv.h); 0: the segment is a file */
