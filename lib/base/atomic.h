@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Access to memory that other threads, signal handlers or processes write.  The name of each macro
- * holds its memory order.  Only words of 32 and 64 bits.
+ * Macros for memory that other threads, signal handlers or processes access at the same time.  They
+ * work on words of 32 and 64 bits only.
  */
 #ifndef PX_BASE_ATOMIC_H
 #define PX_BASE_ATOMIC_H
@@ -11,13 +11,16 @@
 
 #include "base/compiler.h"
 
-/* These accesses have no order.  The compiler does not tear, repeat or invent them. */
+/*
+ * These two are relaxed: they order no other accesses.  The compiler does not tear, repeat or
+ * invent them.
+ */
 #define px_read_once(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define px_write_once(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
 /*
- * After the load sees the stored value, it also sees all that the storing thread wrote before the
- * store.
+ * If px_load_acquire() reads a value that px_store_release() stored, the loading thread then also
+ * sees everything that the storing thread wrote before that store.
  */
 #define px_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define px_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
@@ -28,13 +31,19 @@
  */
 #define px_load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
-/* These are full barriers on both sides. */
+/*
+ * These operations are sequentially consistent.  On aarch64 a later plain load can still overtake
+ * their store: use px_load_ordered() for such a load.
+ */
 #define px_fetch_add(p, v) __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define px_fetch_or(p, v) __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define px_fetch_and(p, v) __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
 #define px_exchange(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 
-/* Return true if *p was `old` and is now `new`.  A full barrier if it succeeds. */
+/*
+ * Return true if *p was `old` and is now `new`.  Sequentially consistent if it succeeds, relaxed if
+ * it fails.
+ */
 #define px_compare_exchange(p, old, new)                                                           \
 	__extension__({                                                                            \
 		__typeof__(*(p)) px_expected = (old);                                              \
@@ -43,8 +52,9 @@
 	})
 
 /*
- * All stores before the fence are visible before any load after it is done.  ThreadSanitizer does
- * not know fences: an atomic exchange on a private word has the same effect there.
+ * All stores before the fence become visible before any load after the fence reads memory.
+ * ThreadSanitizer does not understand fences, so its builds use an atomic exchange on a private
+ * word instead.
  */
 PX_INLINE void px_full_fence(void)
 {
@@ -77,8 +87,8 @@ PX_INLINE void px_write_fence(void)
 }
 
 /*
- * Raise *p to value, unless it is already there or beyond.  Both wrap around, so compare their
- * difference.
+ * Raise *p to value, unless *p is already equal or larger.  Both numbers wrap around, so the
+ * function looks at the sign of their difference.
  */
 PX_INLINE void px_raise_to(uint64_t *p, uint64_t value)
 {

@@ -36,7 +36,10 @@ uint64_t px_clock_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Read both clocks several times and use the narrowest bracket, as px_clock_anchor() does. */
+/*
+ * Read both clocks several times and use the pair that was read in the shortest time, as
+ * px_clock_anchor() does.
+ */
 uint64_t px_clock_realtime_offset_ns(void)
 {
 	uint64_t best_width = UINT64_MAX, offset = 0;
@@ -102,8 +105,8 @@ uint64_t px_clock_read_later(enum px_clock_source source)
 }
 
 /*
- * Read several times and use the narrowest bracket: an interrupt between the reads would falsify
- * the pair.
+ * Read the pair several times and use the pair that was read in the shortest time.  An interrupt
+ * between the two reads would falsify the pair.
  */
 struct px_anchor px_clock_anchor(enum px_clock_source source)
 {
@@ -147,11 +150,12 @@ static uint64_t measure_hardware(void)
 }
 
 /*
- * Cache only the scale of the hardware counter: the kernel may stop using that counter at any time.
+ * Cache only the scale of the hardware counter.  Check the counter itself again at each call,
+ * because the kernel may stop trusting it at any time.
  */
 struct px_clock px_clock_best(void)
 {
-	static uint64_t hardware_scale; /* 0: not measured yet; racing threads measure the same value */
+	static uint64_t hardware_scale; /* 0: not measured yet; threads that race measure about the same value */
 	uint64_t scale;
 
 	if (!hardware_is_sound())
@@ -208,9 +212,9 @@ static void append(struct px_timeline *timeline, struct px_line line)
 }
 
 /*
- * Return the slope from one anchor to the next.  If the anchors are too close for a slope, or time
- * would run backwards, use the long-run slope.  Change that slope by at most 50 %, so that the line
- * meets the clock after CATCH_UP_NS.
+ * Return the slope of the line from one anchor to the next.  If the anchors are too close for a
+ * slope, or time would go backwards, use the average slope since the origin.  Change this slope by
+ * at most 50 %, so that the line meets the clock again after CATCH_UP_NS.
  */
 static uint64_t next_scale(const struct px_timeline *timeline, struct px_anchor from,
 			   struct px_anchor to)
@@ -246,7 +250,10 @@ void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor)
 	       (struct px_line){from.counter, from.ns, next_scale(timeline, from, anchor)});
 }
 
-/* Measure from the origin, because the slope of the last line may have been changed to meet the clock again. */
+/*
+ * Measure from the origin, because next_scale() may have bent the last line so that it meets the
+ * clock again.
+ */
 uint64_t px_timeline_scale(const struct px_timeline *timeline)
 {
 	const struct px_line *youngest = &timeline->line[timeline->nr_lines - 1];

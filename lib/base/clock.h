@@ -2,15 +2,17 @@
 /*
  * The counter for time stamps of events, and its conversion to time.
  *
- * A stamp is a raw counter.  It is the time stamp counter on x86-64 if the kernel trusts it, the
- * virtual counter on aarch64, and otherwise CLOCK_MONOTONIC in nanoseconds.  A writer reads the
- * counter before it reserves space.  A fence orders the read after the earlier accesses, and a data
- * dependence orders the later accesses after the read (ring.h).
+ * A time stamp is the raw value of a counter.  The counter is the time stamp counter on x86-64 if
+ * the kernel trusts it, the virtual counter on aarch64, and otherwise CLOCK_MONOTONIC in
+ * nanoseconds.  A writer reads the counter before it reserves space.  A fence orders this read
+ * after the writer's earlier loads, and a data dependence orders the writer's later accesses after
+ * the read (ring.h).
  *
- * The reader converts stamps to time.  It takes an anchor {counter, CLOCK_MONOTONIC} with each
- * snapshot.  Between anchors the conversion is a line, and each line begins where the last line
- * ended, so time never falls.  Times are on the scale of CLOCK_REALTIME at the creation of the
- * stream, without later jumps of that clock (INFO-8).
+ * The reader converts time stamps to time.  With each snapshot it takes an anchor: the values of
+ * the counter and of CLOCK_MONOTONIC at the same moment.  Between two anchors the conversion is
+ * linear.  Each line begins where the previous line ended, so the converted time never goes
+ * backwards.  The converted time is CLOCK_REALTIME as it was set when the stream was created.
+ * Later jumps of CLOCK_REALTIME do not change it (INFO-8).
  */
 #ifndef PX_BASE_CLOCK_H
 #define PX_BASE_CLOCK_H
@@ -31,8 +33,9 @@ struct px_clock {
 };
 
 /*
- * Return the best clock that all CPUs of this machine agree on now.  Reads /sys at each call, and
- * measures for 0.1 ms at the first call.  A cancellation point: do not call it from trace points.
+ * Return the best clock that all CPUs of this machine agree on now.  On x86-64 each call reads
+ * /sys.  The first call also measures the counter for 0.1 ms.  The function is a cancellation
+ * point: do not call it from trace points.
  */
 struct px_clock px_clock_best(void);
 
@@ -44,7 +47,10 @@ uint64_t px_clock_realtime_offset_ns(void);
 
 struct timespec px_clock_timespec(uint64_t ns);
 
-/* Read the hardware counter after all earlier loads.  Accesses that depend on the result come after the read. */
+/*
+ * Read the hardware counter after all earlier loads.  The CPU makes accesses that depend on the
+ * result after this read.
+ */
 PX_INLINE uint64_t px_clock_hardware(void)
 {
 #if defined __x86_64__
@@ -70,12 +76,15 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 }
 
 /*
- * Return a counter above every counter that was read before the call.  Waits for the next tick if
- * the counter is coarse.
+ * Wait until the counter changes and return its new value.  It is above every value that was read
+ * before the call.
  */
 uint64_t px_clock_read_later(enum px_clock_source source);
 
-/* Return the shift that makes ticks of about 100 ns from a counter with this scale. */
+/*
+ * Return the number of bits by which a counter with this scale is shifted right to get ticks of
+ * about 100 ns.
+ */
 unsigned int px_clock_shift(uint64_t scale);
 
 /* The counter and CLOCK_MONOTONIC at the same moment. */
@@ -86,7 +95,7 @@ struct px_anchor {
 
 struct px_anchor px_clock_anchor(enum px_clock_source source);
 
-/* The lines that convert a counter to time, the newest last. */
+/* A timeline keeps this many lines.  The newest line is the last in the array. */
 #define PX_TIMELINE_LINES 32
 
 struct px_line {
@@ -99,33 +108,34 @@ struct px_timeline {
 	enum px_clock_source source;
 	uint64_t realtime_offset_ns; /* REALTIME - MONOTONIC when the timeline began */
 	struct px_anchor origin;
-	uint64_t last_counter; /* of the last anchor: no later counter has been converted */
+	uint64_t last_counter; /* of the last anchor; no reader has converted a later counter */
 	unsigned int nr_lines;
 	struct px_line line[PX_TIMELINE_LINES];
 };
 
 /*
- * Start the timeline now, on the scale of CLOCK_MONOTONIC plus this offset.  The scale of the clock
- * is a first guess, and anchors correct it.
+ * Start a timeline at the current time.  It returns CLOCK_MONOTONIC plus this offset.  The scale in
+ * *clock is only a first estimate, which later anchors correct.
  */
 void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,
 		      uint64_t realtime_offset_ns);
 
 /*
- * Add an anchor, which must not be older than the last one.  Keep the line if it meets the anchor
- * within 100 ns.  Otherwise start a new line from the converted last anchor to this one.
+ * Add an anchor.  Ignore it if its counter is not above that of the last anchor.  Keep the newest
+ * line if it meets the new anchor within 100 ns.  Otherwise add a line.  It begins at the point of
+ * the newest line where the last anchor was added, and leads to the new anchor.
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 
 /*
- * Return the nanoseconds per tick, 16.48, measured between the anchors.  Without anchors it is a
- * first guess.
+ * Return the nanoseconds per tick (16.48 fixed point), measured from the first anchor to the last.
+ * If they are less than 1 ms apart, return the scale of the oldest line.
  */
 uint64_t px_timeline_scale(const struct px_timeline *timeline);
 
 /*
- * Return nanoseconds on the REALTIME scale.  The result never falls as the counter rises, while its
- * line is kept.
+ * Convert a counter to nanoseconds on the REALTIME scale.  For counters on lines that the timeline
+ * still keeps, a larger counter never gives an earlier time.
  */
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter);
 

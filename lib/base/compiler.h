@@ -15,8 +15,9 @@
 #define PX_CACHE_LINE 64
 
 /*
- * A test point follows every step that another thread can observe.  In test builds it calls a hook,
- * which may sleep, kill the thread, or run a signal handler.  In other builds it is empty.
+ * A test point follows every step that another thread can observe.  In test builds the macro calls
+ * a hook, which may sleep, end the thread, or run a signal handler.  In other builds the macro is
+ * empty.
  */
 #ifdef PX_TESTPOINTS
 extern void (*px_testpoint_hook)(const char *name);

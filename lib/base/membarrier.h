@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A full barrier on all CPUs at once with membarrier(2).  The caller pays for it, and calls are
- * rare.  So the many writers need no barrier of their own.  The barrier reaches only processes that
- * have registered.  Async-signal-safe; keeps errno.
+ * Make a full memory barrier on all CPUs that run a registered process, with membarrier(2).  Calls
+ * are rare and only the caller pays for them, so the many writers need no barrier of their own.
+ * The functions are async-signal-safe and keep errno.
  */
 #ifndef PX_BASE_MEMBARRIER_H
 #define PX_BASE_MEMBARRIER_H
 
 #include <stdbool.h>
 
-/* Register this process and its later children by fork.  Return false if the kernel has no membarrier or refuses. */
+/*
+ * Register this process and the children that it forks later, so that px_membarrier_all() includes
+ * their threads.  Return false if the kernel does not have membarrier(2) or refuses.
+ */
 bool px_membarrier_register(void);
 
 /*
- * Make every thread of each registered process pass a barrier before this returns.  Return false if
- * there was no barrier.
+ * Make every thread of each registered process execute a full barrier before this function returns.
+ * Return false if the kernel refused: then no thread has executed a barrier.
  */
 bool px_membarrier_all(void);
 
 /*
- * Like px_membarrier_all(), but if the kernel refuses, sleep until earlier stores have surely
- * become visible.
+ * Like px_membarrier_all().  But if the kernel refuses, sleep for 1 ms: by then all CPUs see the
+ * stores that were made before the call.
  */
 void px_membarrier_settle(void);
 

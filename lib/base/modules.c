@@ -16,7 +16,8 @@
 #define LINE_BYTES (PATH_MAX + 4 * 16 + 2 * BUILD_ID_BYTES_MAX)
 
 /*
- * The text so far.  The buffers for a line are too large for a small stack, so this is on the heap.
+ * The text so far.  The structure is on the heap, because its line buffers are too large for a
+ * small stack.
  */
 struct list {
 	char *text;
@@ -25,7 +26,7 @@ struct list {
 	char path[PATH_MAX];
 };
 
-/* In a note, name and contents are each aligned to four bytes. */
+/* In an ELF note, the name and the contents are each padded to a multiple of four bytes. */
 static size_t padded(size_t size)
 {
 	return (size + 3) & ~(size_t)3;
@@ -85,7 +86,7 @@ static const char *path_of(const struct dl_phdr_info *info, char path[])
 	return path;
 }
 
-/* Ignore notes that are not loaded. */
+/* Write the build id of an object, if it has one.  Read only notes inside its loaded segments. */
 static void find_note(const struct dl_phdr_info *info, uint64_t begin, uint64_t end,
 		      char hex[2 * BUILD_ID_BYTES_MAX + 1])
 {

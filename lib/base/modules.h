@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * List what is loaded into this process, so that addresses in a trace can be named after the
- * process has ended.
+ * List the program and the shared objects that are loaded into this process.  With this list a
+ * reader of the trace can find the symbols of addresses after the process has ended.
  */
 #ifndef PX_BASE_MODULES_H
 #define PX_BASE_MODULES_H
@@ -15,16 +15,17 @@
  *
  *	<base> <begin> <end> <build-id> <path>
  *
- * Addresses and the build id are in hex digits; "-" if there is no build id.  base is the
- * difference between an address in memory and the address in the file.  Write only whole lines, as
- * many as fit.  Return their length, or 0 if memory is short.  Thread-safe; takes a lock of the
- * dynamic linker.  Keeps errno.
+ * Addresses and the build id are in hex digits; "-" if there is no build id. base is the difference
+ * between an address in memory and the address in the file.  Write as many whole lines as fit.
+ * Return their total length, or 0 if there is no memory for the buffers.  Thread-safe; takes a lock
+ * of the dynamic linker.  Keeps errno.
  */
 size_t px_modules_list(char *text, size_t size);
 
 /*
- * Find the object with this address, and write <name>+0x<address in the file>.  Return false if no
- * object has it.  Thread-safe; takes a lock of the dynamic linker.  Keeps errno.
+ * Find the loaded object that contains this address, and write <name>+0x<address in the file>.  Cut
+ * the name off after 24 characters.  Return false if no object contains the address.  Thread-safe;
+ * takes a lock of the dynamic linker.  Keeps errno.
  */
 bool px_modules_find(uint64_t address, char *text, size_t size);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file is mapped in several consecutive parts, and the first part is the beginning of the file.
- * A mapping without a name may follow, for data that is zero.  The base address needs the program
- * headers, which are read from the file.  If the file was replaced since, the line has the build id
- * of the new file.
+ * /proc/<pid>/maps lists a loaded file as several consecutive mappings, and the first mapping holds
+ * the beginning of the file.  A mapping without a name may follow, for data that is zero.  To
+ * compute the base address, this module reads the program headers from the file.  If the file was
+ * replaced after the process mapped it, the line has the build id of the new file.
  *
- * The paths come from another process, so they may no longer be files.
+ * The paths come from another process.  A path may no longer exist, or it may now belong to
+ * something that is not a regular file.
  *
- * Open only files that are mapped privately and partly as code, for two reasons.  Opening a device
- * may have an effect. And when a process closes a file, it loses all its record locks on that file,
- * on any descriptor.  Every traced process maps the registry, and one of our threads may hold a
- * lock on it.
+ * Open only files that the process maps privately and partly as code, for two reasons.  First,
+ * opening a device may have a side effect.  Second, when a process closes a file, it loses all its
+ * record locks on that file, even locks that it set through another descriptor.  One of our threads
+ * may hold such a lock on the registry, which every traced process maps as shared memory.
  */
 #include "base/modules_remote.h"
 
@@ -43,7 +44,7 @@ struct list {
 	size_t got, used;
 	char bytes[4096];
 	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];
-	struct module module; /* the module with the lines read last */
+	struct module module; /* the file of the lines read last */
 	char *text;
 	size_t size, length;
 };
@@ -97,7 +98,10 @@ static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
 	return false;
 }
 
-/* Read base address and build id.  Return false if the file is not an ELF file for this machine's word size. */
+/*
+ * Read the base address and the build id.  Return false if the file is not an ELF file with the
+ * word size of this process.
+ */
 static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 {
 	unsigned char notes[NOTE_BYTES];
@@ -131,7 +135,10 @@ static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 	return has_base;
 }
 
-/* Write the line of the current module if its file is ELF.  Return false if there is no room. */
+/*
+ * Write the line of the current module, if it may be opened and is an ELF file.  Return false if
+ * there is no room.
+ */
 static bool finish(struct list *list)
 {
 	const struct module *module = &list->module;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * List what is loaded into another process, in the format of modules.h, from /proc and the files.
+ * List the program and the shared objects that are loaded into another process, in the format of
+ * modules.h.  The list comes from /proc/<pid>/maps and the mapped files.
  */
 #ifndef PX_BASE_MODULES_REMOTE_H
 #define PX_BASE_MODULES_REMOTE_H
@@ -8,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Like px_modules_list().  Return 0 also if the process is gone or may not be inspected. */
+/*
+ * Like px_modules_list().  Return 0 also if the process has ended or if this process has no
+ * permission to inspect it.
+ */
 size_t px_modules_remote_list(uint32_t pid, char *text, size_t size);
 
 #endif

@@ -44,8 +44,8 @@ static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 }
 
 /*
- * Return field n (3 is the state).  The command in field 2 may have any characters, so count from
- * its end.
+ * Return the start of field n (3 is the state).  The command in field 2 may contain any character,
+ * so count the fields from the end of the command.
  */
 static const char *stat_field(const char *text, int n)
 {
@@ -130,8 +130,8 @@ bool px_procfs_has(uint32_t tid)
 }
 
 /*
- * If the first thread ends, the process goes on with the others, although its own stat shows a
- * zombie.
+ * Return true if the process has more than one thread.  After its first thread has ended, the
+ * others continue, although /proc/<pid>/stat shows a zombie.
  */
 static bool has_threads(uint32_t pid)
 {
@@ -152,7 +152,7 @@ bool px_procfs_has_word(uint64_t word)
 	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
 }
 
-/* The target of the link has the form pid:[4026531836]. */
+/* The link target has the form pid:[4026531836]. */
 uint32_t px_procfs_pid_namespace(void)
 {
 	char text[32];
@@ -169,8 +169,9 @@ uint32_t px_procfs_pid_namespace(void)
 }
 
 /*
- * A line may be longer than any buffer, so keep only the end of each piece.  If the file is empty,
- * the thread has just ended, and the answer is unknown: return true.
+ * Return true if the file contains `name`.  Read the file in pieces.  Keep the end of each piece,
+ * because `name` may be split between two pieces.  If the file is empty, the thread has just ended,
+ * so the answer is unknown: return true.
  */
 static bool may_hold(int fd, const char *name)
 {
@@ -232,7 +233,10 @@ uint32_t px_procfs_thread(uint32_t pid)
 	return tid;
 }
 
-/* Return true if the file has contents.  Otherwise errno holds the reason, or 0. */
+/*
+ * Return true if the file is not empty.  Otherwise errno is the error of the read, or 0 if the file
+ * is empty.
+ */
 static bool has_text(int fd)
 {
 	char first;
@@ -243,7 +247,10 @@ static bool has_text(int fd)
 	return got == 1;
 }
 
-/* An exiting thread has no mappings.  Then try another thread, until the process ends. */
+/*
+ * Open the list of mappings of a process.  It is empty for a thread that is exiting: then try
+ * again, with another thread if there is one.
+ */
 static int open_maps(uint32_t pid)
 {
 	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
@@ -260,7 +267,10 @@ static int open_maps(uint32_t pid)
 	return -1;
 }
 
-/* A file that is read by lines.  Longer lines are cut off; the lines of interest are short. */
+/*
+ * A file that next_line() reads line by line.  It cuts off lines that do not fit, because the lines
+ * of interest are short.
+ */
 struct lines {
 	int fd;
 	ssize_t used, got;
@@ -292,8 +302,9 @@ static bool next_line(struct lines *lines)
 }
 
 /*
- * A line is: address perms offset dev inode name.  For a System V segment the inode is the
- * segment's id.
+ * Return true if this line of /proc/<pid>/maps is for a System V segment, and set its id.  The
+ * fields of the line are: address perms offset dev inode name.  For a System V segment the kernel
+ * shows the id as the inode.
  */
 static bool segment_of(const char *line, uint32_t *id)
 {

@@ -22,8 +22,8 @@
 #define LOCK_NAP_NS 1000000
 
 /*
- * The directory of the segments.  px_process_init() sets it before any other thread of the library
- * starts.
+ * The directory of the segments. px_process_init() calls px_shm_init() to set it, before the
+ * library starts any thread.
  */
 static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
 
@@ -64,7 +64,7 @@ refuse:
 	return errno == ENOSPC ? ENOMEM : errno;
 }
 
-/* Do not use stdio, because a trace point may attach a segment. */
+/* Build the path without stdio, because a trace point may attach a segment. */
 static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
 {
 	size_t length = strlen(directory);
@@ -100,8 +100,9 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 }
 
 /*
- * A full /dev/shm gives ENOSPC, which callers know as ENOMEM.  Check the file size limit first:
- * beyond it the kernel also sends SIGXFSZ.
+ * If /dev/shm is full, posix_fallocate() returns ENOSPC: return ENOMEM, which the callers expect.
+ * Check the file size limit first, because a file beyond this limit also makes the kernel send
+ * SIGXFSZ.
  */
 int px_shm_allocate(int fd, size_t size)
 {
@@ -113,11 +114,11 @@ int px_shm_allocate(int fd, size_t size)
 		return ENOMEM;
 
 	/*
-	 * Any signal makes older kernels undo the whole allocation.  With a fast timer it would
-	 * never succeed.
+	 * Block signals.  A signal makes older kernels undo the whole allocation, so with a fast
+	 * timer it would never succeed.
 	 */
 	sigfillset(&all);
-	sigdelset(&all, SIGTRAP); /* a blocked SIGTRAP would kill a process that is single-stepped */
+	sigdelset(&all, SIGTRAP); /* a debugger that single-steps needs it: a blocked SIGTRAP would kill the process */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)size);
@@ -156,7 +157,10 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 	return error;
 }
 
-/* open() and close() are cancellation points, and a program may wrap them.  So use system calls. */
+/*
+ * Make system calls, because open() and close() are cancellation points and a program may wrap
+ * them.
+ */
 static int open_existing(const char *name, int flags, int *fd)
 {
 	char path[PX_SHM_PATH_MAX];
@@ -198,8 +202,8 @@ int px_shm_read(const char *name, size_t offset, void *to, size_t size)
 }
 
 /*
- * open() returns one of these errors if the name is a link, a directory or another special file:
- * translate them to EACCES.
+ * open() returns one of these errors if the file is a link, a directory or another special file.
+ * Translate them to EACCES.
  */
 static int error_of_open(int error)
 {
@@ -266,7 +270,10 @@ int px_shm_lock(int fd, int command, uint64_t wait_ns)
 	const struct timespec nap = {0, LOCK_NAP_NS};
 	uint64_t end_ns = px_clock_monotonic_ns() + wait_ns;
 
-	/* Compare with the clock and do not count the sleeps, because a signal can end a sleep early. */
+	/*
+	 * Compare with the clock instead of counting the sleeps, because a signal can end a sleep
+	 * early.
+	 */
 	do {
 		if (fcntl(fd, command, &whole) == 0)
 			return 0;
@@ -300,8 +307,8 @@ void px_shm_retire(const struct px_mapping *mapping)
 
 #ifdef SYS_mmap
 	/*
-	 * ThreadSanitizer treats mmap() as a write to the whole range, which other threads may be
-	 * using.
+	 * Make the system call directly: ThreadSanitizer treats mmap() as a write to the whole
+	 * range, and other threads may be using that range.
 	 */
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else

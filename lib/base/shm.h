@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared memory segments: files in a directory of the user under /dev/shm.
+ * Shared memory segments.  Each segment is a file in a directory of the user.
  *
  * The directory is TXTRACE_DIR if that is set and the process is not AT_SECURE, otherwise
- * /dev/shm/posixtrace-<euid>. It must belong to the effective user, must not be a symbolic link,
- * and must be closed to all others.  A file is opened with O_NOFOLLOW.  It must be regular, of the
- * same owner, and closed to others.  The functions refuse everything else and repair nothing.  The
- * umask does not affect the modes of new files.
+ * /dev/shm/posixtrace-<euid>.  It must belong to the effective user, must not be a symbolic link,
+ * and must give no permissions to group and others.  The functions open files with O_NOFOLLOW.
+ * Before they use the contents of a file, they check that it is a regular file of the same owner,
+ * without permissions for group and others.  The functions refuse all other files and repair
+ * nothing.  The umask does not affect the modes of new files.
  *
  * Functions that can fail return 0 or an error number.  A mapping keeps no descriptor open.
  * px_shm_attach(), px_shm_read(), px_shm_unmap(), px_shm_retire() and px_shm_duplicate() are
@@ -32,8 +33,8 @@ struct px_mapping {
 int px_shm_init(void);
 
 /*
- * Create a segment of zeros and map it.  The space is allocated now, so that a full file system
- * gives ENOMEM here and not SIGBUS later.  Return EEXIST if the name is in use.
+ * Create a segment of zeros and map it.  Allocate its space now, so that a full file system causes
+ * ENOMEM here and not SIGBUS later.  Return EEXIST if the name is in use.
  */
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 
@@ -42,30 +43,36 @@ int px_shm_attach(const char *name, struct px_mapping *mapping);
 
 /*
  * Read a part of an existing segment without mapping it.  Return EIO if the segment is too short.
- * Async-signal-safe.
  */
 int px_shm_read(const char *name, size_t offset, void *to, size_t size);
 
 /*
- * Open an existing segment, or create it with this size.  Only for the registry, which is never
- * removed.  A shorter file is still being created, so extend it.  Return EACCES if owner, mode or
- * type is wrong, or if the file is longer.
+ * Open an existing segment, or create it with this size.  Use this function only for the registry,
+ * because no process ever removes that file.  If the file is shorter, another process may still be
+ * creating it: extend it.  Return EACCES if the owner, mode or type is wrong, or if the file is
+ * longer.
  */
 int px_shm_open_or_create(const char *name, size_t size, int *fd);
 
-/* Allocate the space of a file.  Return 0, ENOMEM, or another error.  Signals do not disturb it. */
+/*
+ * Allocate size bytes for a file.  Return 0, ENOMEM, or another error.  A signal does not interrupt
+ * the allocation.
+ */
 int px_shm_allocate(int fd, size_t size);
 
 /*
- * Map an open segment.  Up to PX_SHM_POPULATE_MAX bytes, take the page faults now, so that the
- * first lap of a ring is as fast as later ones.
+ * Map an open segment.  If it has at most PX_SHM_POPULATE_MAX bytes, map all its pages now.  Then a
+ * writer takes no page faults in the first lap of a ring.
  */
 int px_shm_map(int fd, struct px_mapping *mapping);
 
-/* Open an existing segment, in order to lock it.  Return ENOENT or another error.  The caller closes it. */
+/*
+ * Open an existing segment, so that the caller can lock it.  Return ENOENT or another error.  The
+ * caller closes the descriptor.
+ */
 int px_shm_open(const char *name, int *fd);
 
-/* Return true if there is a file of this name and any type. */
+/* Return true if the directory has a file of this name, of any type. */
 bool px_shm_has(const char *name);
 
 /* Call function for each name in the directory that starts with prefix.  Not async-signal-safe. */
@@ -73,25 +80,27 @@ void px_shm_for_each(const char *prefix, void (*function)(const char *name, void
 		     void *argument);
 
 /*
- * Lock a whole open file with F_SETLK or F_OFD_SETLK.  Return 0, ETIMEDOUT, or another error.  Not
+ * Set a write lock on a whole open file; command is F_SETLK or F_OFD_SETLK.  Try again each
+ * millisecond until wait_ns have passed.  Return 0, ETIMEDOUT, or another error.  Not
  * async-signal-safe.
  */
 int px_shm_lock(int fd, int command, uint64_t wait_ns);
 
 void px_shm_unlink(const char *name);
 
-/* Unmap the memory.  No thread may be using it. */
+/* Unmap the memory.  No thread may still be using it. */
 void px_shm_unmap(struct px_mapping *mapping);
 
 /*
- * Replace the mapping with empty private memory at the same address.  If a signal handler
- * interrupted a writer within a record, that writer continues in the private memory, and its writes
- * have no effect.  The address range is never reused.
+ * Replace the mapping with empty private memory at the same address.  A writer that was interrupted
+ * inside a record may later continue: its writes go to the private memory and have no effect.  The
+ * library never unmaps this address range.
  */
 void px_shm_retire(const struct px_mapping *mapping);
 
 /*
- * Map the same memory a second time.  Return 0 or an error number: old kernels and some tools cannot do it.
+ * Map the same memory a second time.  Return 0 or an error number.  Old kernels and some tools do
+ * not support this.
  */
 int px_shm_duplicate(const struct px_mapping *mapping, struct px_mapping *again);
 

@@ -25,7 +25,10 @@ void px_sigxfsz_hold(struct px_sigxfsz *signals)
 	signals->was_pending = is_pending();
 }
 
-/* Take one pending signal.  sigtimedwait() prefers a signal that is pending for this thread. */
+/*
+ * Take one pending SIGXFSZ. sigtimedwait() prefers a signal that is pending for this thread to one
+ * that is pending for the process.
+ */
 static bool take_one(siginfo_t *info)
 {
 	static const struct timespec at_once = {0, 0};
@@ -41,9 +44,10 @@ static bool take_one(siginfo_t *info)
 }
 
 /*
- * The kernel sends the signals of our writes to this thread.  If one was already pending for the
- * thread, it merged with ours, so send it again.  If one was pending for the process, it did not
- * merge, and it is still pending after ours is taken.
+ * The kernel sends the SIGXFSZ of our writes to this thread.  If an earlier SIGXFSZ was pending for
+ * this thread, the kernel merged the two, so send the earlier one again.  If an earlier SIGXFSZ was
+ * pending for the process, the kernel did not merge them, and the earlier one is still pending
+ * after we take ours.  If our writes raised no signal, we took the earlier one, so send it again.
  */
 void px_sigxfsz_release(const struct px_sigxfsz *signals)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write to a file can raise SIGXFSZ, which by default kills the program.  The library reports
- * such a failure only by its error number (FLUSH-10), so it holds the signal back.
+ * If a write exceeds the file size limit, the kernel raises SIGXFSZ, which by default kills the
+ * program.  The library must report such a failure only by its error number (FLUSH-10), so it
+ * blocks the signal while it writes.
  *
  * Thread-safe; not async-signal-safe.  The caller must disable cancellation, because sigtimedwait()
  * is a cancellation point.
@@ -21,8 +22,8 @@ struct px_sigxfsz {
 void px_sigxfsz_hold(struct px_sigxfsz *signals);
 
 /*
- * Discard a SIGXFSZ that was raised since px_sigxfsz_hold(), and restore the mask.  An earlier pending
- * SIGXFSZ stays.
+ * Discard a SIGXFSZ that was raised since px_sigxfsz_hold(), and restore the signal mask.  A
+ * SIGXFSZ that was pending before the hold stays pending.
  */
 void px_sigxfsz_release(const struct px_sigxfsz *signals);
 

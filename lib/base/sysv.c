@@ -18,7 +18,9 @@
 
 #define NOTHING ((void *)-1)
 
-/* Until px_sysv_init() has found out, assume the safe answer. */
+/*
+ * Assume that the process is AT_SECURE until px_sysv_init() has checked: this is the safe answer.
+ */
 static bool is_secure = true;
 
 void px_sysv_init(void)
@@ -37,7 +39,7 @@ static bool is_made_for(const struct shmid_ds *status, uid_t owner)
 	       (status->shm_perm.mode & 077) == 0;
 }
 
-/* Kernels before 5.14 cannot allocate all pages in one call.  Then write to each page. */
+/* Kernels before 5.14 cannot allocate all pages with one call: then write to each page. */
 static int populate(const struct px_mapping *mapping)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -87,7 +89,10 @@ int px_sysv_give(uint32_t number, uid_t owner)
 /* As the owner argument of attach(): accept any owner, but check that we are the creator. */
 #define OURS ((uid_t)-1)
 
-/* Attach first and check then: while the segment is attached, its number cannot be reused. */
+/*
+ * Attach first and check afterwards, because the kernel cannot reuse the number while the segment
+ * is attached.
+ */
 static int attach(uint32_t number, uid_t owner, int flags, struct px_mapping *mapping)
 {
 	struct shmid_ds status;

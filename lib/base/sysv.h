@@ -3,16 +3,17 @@
  * System V shared memory segments that root creates for a process of another user.
  *
  * A file would have to belong to that user, otherwise the process could not open it.  But the owner
- * of a file can truncate it, and then any access to our mapping raises SIGBUS.  A System V segment
- * has a fixed size.  Holes that are punched into it read as zeros.  So only its contents can be
- * hostile.
+ * of a file can truncate it, and then any access to our mapping raises SIGBUS.  Nobody can change
+ * the size of a System V segment.  If the user punches holes into it, the holes read as zeros.  So
+ * a hostile user can change only its contents.
  *
- * The segment belongs to the user it is made for, and root is its creator.  A process that reads a
- * segment number checks the creator, which cannot be forged: any process can create a segment and
- * give it away.  A process with rights from its file (AT_SECURE) attaches no segment, because its
- * user could read root's stream and learn more than the process may reveal.
+ * The segment belongs to the user for whom root makes it, and root is its creator.  Any process can
+ * create a segment and give it away, but it cannot forge the creator.  So a process that reads a
+ * segment number checks the creator.  A process that got extra rights from its program file
+ * (AT_SECURE) attaches no segment: its user owns the segment and could read in the trace more than
+ * the process may reveal.
  *
- * Functions that can fail return 0 or an error number.  px_sysv_attach() and px_sysv_read() are
+ * Functions that can fail return 0 or an error number. px_sysv_attach() and px_sysv_read() are
  * async-signal-safe.
  */
 #ifndef PX_BASE_SYSV_H
@@ -32,37 +33,42 @@
 void px_sysv_init(void);
 
 /*
- * Create a segment of zeros with all its pages allocated, so that no page can be missing later.  It
- * belongs to us until px_sysv_give().  Other processes attach it by *number, which is never 0.
- * Return ENOMEM if there is no memory or the limit of segments is reached.
+ * Create a segment of zeros and allocate all its pages, so that a later access finds every page.
+ * The segment belongs to the caller until px_sysv_give().  Other processes attach it by *number,
+ * which is never 0.  Return ENOMEM if there is no memory or the limit of segments is reached.
  */
 int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number);
 
 /* Make this user the owner.  Publish the number to the user only after this call.  Return 0 or EPERM. */
 int px_sysv_give(uint32_t number, uid_t owner);
 
-/* Map a segment that root made for us.  Return 0, EACCES if it is not such a segment, ENOENT or ENOMEM. */
+/*
+ * Map a segment that root made for our user.  Return 0, ENOENT, ENOMEM, or EACCES if it is not such
+ * a segment or this process is AT_SECURE.
+ */
 int px_sysv_attach(uint32_t number, struct px_mapping *mapping);
 
 /*
- * Read a part of a segment that root made for this user, and unmap it.  Return EIO if the segment is
- * too short.
+ * Copy a part of a segment that root made for this user.  Return EIO if the segment is too short.
  */
 int px_sysv_read(uint32_t number, uid_t owner, size_t offset, void *to, size_t size);
 
-/* Map a segment that we created, with any owner. */
+/* Map a segment that our effective user created, with any owner. */
 int px_sysv_attach_own(uint32_t number, struct px_mapping *mapping);
 
-/* Return true if the creating process or the segment is gone. */
+/* Return true if the creating process has ended or the segment no longer exists. */
 bool px_sysv_is_orphan(uint32_t number);
 
 /*
- * Mark the segment for removal: the kernel removes it with its last mapping.  No effect unless root
- * made it for this user.
+ * Mark the segment for removal: the kernel removes it when its last mapping is gone.  No effect
+ * unless root made the segment for this user.
  */
 void px_sysv_remove(uint32_t number, uid_t owner);
 
-/* Remove a segment that we created, with any owner.  No effect on segments of other creators. */
+/*
+ * Mark a segment that our effective user created, with any owner, for removal.  No effect on
+ * segments of other creators.
+ */
 void px_sysv_withdraw(uint32_t number);
 
 #endif
