@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The attributes object of a stream: plain values, no pointers, no resources.
+ * The attributes object of a stream.  It has only plain values: no pointers, no resources.
  *
- * Setters store the values they get.  At creation a stream rounds sizes up and reports the sizes
- * that it really uses (ATTR-3).  The object is in the caller's memory (trace_attr_t), and only its
- * magic word is checked: initialised and not destroyed.
+ * Setters store the values that they get.  When a stream is created, it rounds the sizes up and
+ * reports the sizes that it really uses (ATTR-3).  The object is in the caller's memory
+ * (trace_attr_t).  The functions check only its magic word, which px_attr_init() sets and
+ * px_attr_destroy() clears.
  */
 #ifndef PX_EVENT_ATTR_H
 #define PX_EVENT_ATTR_H
@@ -32,12 +33,12 @@ struct px_attr {
 	char name[PX_TRACE_NAME_MAX + 1];
 	struct timespec create_time; /* CLOCK_REALTIME; zero before a stream exists */
 	struct timespec clock_resolution;
-	uint64_t stream_size;	/* bytes for records: requested, or guaranteed by the stream */
+	uint64_t stream_size;	/* bytes for records: as requested, or as the stream guarantees */
 	uint64_t max_data_size; /* bytes of user data of an event */
 	uint64_t log_size;	/* bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
-	uint32_t inherited;   /* 0 or 1 */
+	uint32_t inherited;   /* 1: the stream also traces children of its target; 0: it does not */
 	uint32_t nr_rings;    /* 0: one per CPU, and a shared ring where useful */
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
@@ -47,7 +48,7 @@ void px_attr_init(struct px_attr *attr);
 /* Make the object unusable until it is initialised again (DESTROY-3). */
 void px_attr_destroy(struct px_attr *attr);
 
-/* Return false for NULL and for objects that were never initialised or are destroyed. */
+/* Return false for NULL, and for an object that was never initialised or was destroyed. */
 bool px_attr_is_valid(const struct px_attr *attr);
 
 /* Store at most PX_TRACE_NAME_MAX - 1 bytes of name and a null byte (SETNAME-2, SETNAME-3). */

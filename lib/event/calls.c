@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables without pointers, as in native.c, so that loading the library needs no relocations for
+ * The tables have no pointers, as in native.c, so the dynamic linker has nothing to relocate in
  * them.
  */
 #include "event/calls.h"

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of an unmodified program as events: the facts from calls.def, for the code that records
- * calls and for the code that shows them as ThreadX would record them.
+ * Calls of an unmodified program as events.  The facts come from calls.def.  One part of the code
+ * uses them to record calls, another part to show calls as ThreadX would record them.
  *
- * The types have fixed ids and predefined names.  They need not be opened, and they do not reduce
- * the number of types that the program can open.  If a program opens such a name, it gets this id
- * and records its own data under it, without PX_RECORD_CALL.
+ * The event types of calls have fixed ids and predefined names.  A program need not open them, and
+ * they do not reduce the number of types that it can open.  If a program opens such a name, it gets
+ * the id of the call.  Events that it then records with this id have the program's own data and do
+ * not have the flag PX_RECORD_CALL.
  *
- * A call that did not wait is one event, recorded at its end.  A call that waits is two events of
- * the same type.  The first is recorded when the call starts to wait (PX_RECORD_BEGINS): it has the
- * state of the object at that time, and its result means nothing.  The second is recorded at the
- * end of the call (PX_RECORD_ENDS).  If the thread is cancelled in the call, or leaves it by
- * longjmp, there is only the first event.
+ * A call that did not wait is one event, which its thread records at the end of the call.  A call
+ * that waits is two events of the same type.  The thread records the first event when the call
+ * starts to wait (PX_RECORD_BEGINS).  This event has the state of the object at that time, and its
+ * result means nothing.  The thread records the second event at the end of the call
+ * (PX_RECORD_ENDS).  If the thread is cancelled in the call, or leaves it by longjmp, there is only
+ * the first event.
  *
  * Kinds of fields in calls.def:
  *
@@ -29,8 +31,8 @@
  *	a	the address of a socket
  *	-	a field that the call does not use
  *
- * In the layout OBJECT the fields have 64, 32, 16 and 16 bits, in FD 32, 32 and 64 bits, in WORDS
- * 64 bits.  Further fields follow without padding.
+ * The fields of the layout OBJECT have 64, 32, 16 and 16 bits.  The fields of FD have 32, 32 and 64
+ * bits.  Each of the two fields of WORDS has 64 bits.  Further fields follow without padding.
  */
 #ifndef PX_EVENT_CALLS_H
 #define PX_EVENT_CALLS_H
@@ -54,7 +56,10 @@ PX_INLINE unsigned int px_call_event(enum px_call call)
 	return PX_EVENT_CALL_FIRST + (unsigned int)call;
 }
 
-/* Get the call of an event type.  Return false if the id is not the id of a call. */
+/*
+ * Convert the id of an event type to the call that it is for.  Return false if the id is not the id
+ * of a call.
+ */
 PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 {
 	*call = (enum px_call)(id - PX_EVENT_CALL_FIRST);
@@ -63,25 +68,28 @@ PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
 
-/* The contents of an information word. */
+/* What an information word contains. */
 enum px_call_info {
 	PX_INFO_ZERO,
 	PX_INFO_ONE,
 	PX_INFO_FOREVER, /* 0xFFFFFFFF: ThreadX's option to wait forever */
 	PX_INFO_SELF,	 /* the handle of the calling thread */
 	PX_INFO_OBJECT,	 /* the handle of the object */
-	PX_INFO_VALUE,	 /* the field of that name in the layout */
+	PX_INFO_VALUE,	 /* VALUE, COUNT and RESULT: the field of that name in the layout */
 	PX_INFO_COUNT,
 	PX_INFO_RESULT,
-	PX_INFO_THREAD,	   /* the handle of the thread with the value as its tid; 0: none */
+	PX_INFO_THREAD,	   /* the handle of the thread whose tid is in the field value; 0: none */
 	PX_INFO_NEXT,	   /* the handle of the thread that runs next */
 	PX_INFO_POOL,	   /* the handle of the heap */
-	PX_INFO_LOW_FIRST, /* low half of a word */
+	PX_INFO_LOW_FIRST, /* the low half of the first or the second word of the data */
 	PX_INFO_LOW_SECOND
 };
 
 #define PX_CALL_OBJECT_NONE 0
-/* TCP or UDP: the code that shows the call knows it from socket(). */
+/*
+ * A TCP or UDP socket.  The code that shows the call finds out which from the earlier socket()
+ * call.
+ */
 #define PX_CALL_OBJECT_SOCKET PX_TXTB_TCP_SOCKET
 
 struct px_call_facts {

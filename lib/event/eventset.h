@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event type ids and sets of them.
+ * Event type ids and sets of event types.
  *
  * An id has the same meaning in every stream of a process, in every process that shares the name
- * table, and in every set (MAP-3).  So a set is a bit string over all possible ids.  START and
- * FILTER events hold a copy of its memory.
+ * table, and in every set (MAP-3).  So a set is a bit string over all possible ids.  The data of a
+ * START or FILTER event is a copy of a set.
  */
 #ifndef PX_EVENT_EVENTSET_H
 #define PX_EVENT_EVENTSET_H
@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 
 enum {
-	PX_EVENT_NONE = 0, /* never an event type; catches ids that were never opened */
+	PX_EVENT_NONE = 0, /* never an event type, so that an id that was never opened is invalid */
 	PX_EVENT_ERROR = 1,
 	PX_EVENT_START = 2,
 	PX_EVENT_STOP = 3,
@@ -38,7 +38,7 @@ struct px_eventset {
 	uint64_t bits[PX_EVENTSET_WORDS];
 } __attribute__((may_alias)); /* the memory may be declared as a trace_event_set_t */
 
-/* The caller must check that id < PX_EVENT_IDS, here and below. */
+/* The caller must check that id < PX_EVENT_IDS, for this function and the next two. */
 PX_INLINE bool px_eventset_has(const struct px_eventset *set, unsigned int id)
 {
 	return px_read_once(&set->bits[id / 64]) >> (id % 64) & 1;

@@ -11,7 +11,7 @@
 
 #define NR_ENTRIES (PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 
-/* The state and the owner's tid in the word of an entry. */
+/* The word of an entry holds its state and the owner's tid. */
 enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2 };
 
 #define YIELDS 16
@@ -34,14 +34,14 @@ static const struct {
 	{PX_EVENT_UNNAMED, "posix_trace_unnamed_userevent"},
 };
 
-/* The name to find. */
+/* A name for which a function searches the table. */
 struct key {
 	const char *name;
 	size_t size; /* with the null byte */
 	uint32_t hash;
 };
 
-/* The calling thread, and how long it waits for an owner that is alive. */
+/* The thread that opens a name, and how long it still waits for an owner that is alive. */
 struct opener {
 	uint32_t tid;
 	px_procfs_asked *alive;
@@ -71,8 +71,8 @@ static bool make_key(struct key *key, const char *name)
 }
 
 /*
- * For READY entries only.  The comparison includes the null byte, so a text without one matches no
- * name.
+ * Return true if a READY entry holds this name.  The comparison includes the null byte, so a text
+ * without a null byte matches no name.
  */
 static bool holds(const struct px_name_entry *entry, const struct key *key)
 {
@@ -114,15 +114,16 @@ static void yield_or_sleep(unsigned int round)
 	if (round < YIELDS)
 		sched_yield();
 	else
-		nanosleep(&nap, NULL); /* after an early return because of a signal, the next round waits
+		nanosleep(&nap, NULL); /* if a signal ends this sleep early, the caller's loop sleeps
 				        * again */
 }
 
 static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 {
 	/*
-	 * This owner cannot proceed while we run: either we are its signal handler, or it died and
-	 * we have its tid.
+	 * This owner cannot proceed while this thread runs.  Either this thread runs a signal
+	 * handler that interrupted the owner's px_names_open(), or the owner died and the kernel
+	 * gave its tid to this thread.
 	 */
 	if (owner == opener->tid)
 		return true;
@@ -165,8 +166,8 @@ static uint32_t settle(struct px_name_entry *entry, struct opener *opener)
 }
 
 /*
- * Store the name in an entry that was FREE.  Return false if another thread claimed it first, or
- * gave up waiting for us.
+ * Store the name in an entry that was FREE.  Return false if another thread claimed the entry
+ * first, or gave up waiting for this thread.
  */
 static bool try_add(struct px_name_entry *entry, const struct key *key, uint32_t tid)
 {
@@ -191,7 +192,9 @@ static bool find_or_add(struct px_name_entry *entry, const struct key *key, stru
 			return true;
 		state = settle(entry, opener);
 	}
-	/* Any other state occurs only in a hostile table: treat it like DEAD. */
+	/*
+	 * Only a hostile table can have any other state here.  Treat such an entry like a DEAD one.
+	 */
 	return state == READY && holds(entry, key);
 }
 

@@ -10,8 +10,8 @@
 _Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
 
 /*
- * Copy entries word by word, so that a race with a writer is defined behaviour.  After a race, the
- * word of the entry has changed.
+ * Copy an entry word by word with atomic accesses, so that a race with a writer is defined
+ * behaviour.  The reader detects such a race, because the writer changes the word of the entry.
  */
 union object_words {
 	struct px_object object;
@@ -26,8 +26,8 @@ static uint64_t *words_of(struct px_threads_entry *entry)
 _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
 
 /*
- * Claim the next entry.  If another thread is writing to an entry, or a later writer used it while
- * we slept, try the next one.
+ * Claim the next entry.  Try the one after it if another thread is writing to the entry, or if a
+ * later writer has already used the entry because this thread was preempted.
  */
 static struct px_threads_entry *claim_entry(struct px_threads *threads, uint64_t *serial)
 {
@@ -53,7 +53,7 @@ uint64_t px_threads_add(struct px_threads *threads, const struct px_object *obje
 	struct px_threads_entry *entry = claim_entry(threads, &serial);
 
 	if (!entry)
-		return serial; /* every entry was left by a thread that was killed while it wrote */
+		return serial; /* in every entry a writer was killed or has not finished */
 	px_write_fence();
 	PX_TESTPOINT("objects.add.writing");
 	for (size_t i = 0; i < OBJECT_WORDS; i++)

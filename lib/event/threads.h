@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread table of a stream: what a thread's handle in an entry means.  It holds threads only;
- * event types are in typelist.h.  It keeps the newest PX_THREADS_MAX threads, and a further one
- * replaces the oldest.
+ * The thread table of a stream.  It gives the meaning of the thread handles in the records of the
+ * stream.  The table holds threads only; event types are in typelist.h.  It keeps the newest
+ * PX_THREADS_MAX threads, and each further thread replaces the oldest.
  *
  * The table is in shared memory.  A traced thread adds itself at its first event, also in a signal
  * handler, and the controller reads the table.  A writer takes the next entry by fetch-and-add, and
- * skips an entry that another thread is still writing.  From the word of the entry a reader sees
- * whether its copy is complete, as in a ring.  Wait-free.
+ * skips an entry that another thread is still writing.  A reader copies an entry and checks its
+ * word before and after.  If the word has not changed, the copy is complete, as in a ring.  All
+ * functions are wait-free.
  */
 #ifndef PX_EVENT_THREADS_H
 #define PX_EVENT_THREADS_H
@@ -22,15 +23,15 @@
 #define PX_OBJECT_NAME_SIZE 64
 
 /*
- * The handle for events that belong to no thread, such as those of a controller in another process
- * (INFO-3).
+ * The handle for events that belong to no thread of the traced processes.  For example, a
+ * controller in another process records such events (INFO-3).
  */
 #define PX_NO_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFF)
 #define PX_NO_THREAD_NAME "no thread"
 
 /*
- * The handle of the idle thread in the image of a log.  The idle thread has the CPU while a thread sleeps
- * and no other thread is known to run.
+ * The handle of the idle thread in the image of a log.  In the image, the idle thread has the CPU
+ * after a thread went to sleep, if no other thread is known to run.
  */
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
@@ -63,16 +64,22 @@ struct px_threads {
 };
 
 /*
- * Add a thread and return its serial.  If all entries were left by threads that were killed while
- * they wrote, the thread is not stored, and px_threads_get() does not find its serial.
+ * Add a thread and return its serial.  The thread is not stored if in every entry another writer
+ * was killed or has not finished.  Then px_threads_get() does not find the serial.
  * Async-signal-safe.
  */
 uint64_t px_threads_add(struct px_threads *threads, const struct px_object *object);
 
-/* Copy the thread with this serial.  Return false if the table does not hold it, or no longer holds it. */
+/*
+ * Copy the thread with this serial.  Return false if the table does not hold it yet, or no longer
+ * holds it.
+ */
 bool px_threads_get(const struct px_threads *threads, uint64_t serial, struct px_object *object);
 
-/* Copy the thread with this handle.  If there are several such threads, copy the newest. */
+/*
+ * Copy the thread with this handle.  If there are several such threads, copy the newest.  Return
+ * false if there is none.
+ */
 bool px_threads_find(const struct px_threads *threads, uint32_t handle, struct px_object *object);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define SYSTEM_PREFIX "posix_trace_"
 
-/* Dark colours, because TraceX shows white text on them. */
+/* All colours are dark, because TraceX shows white text on them. */
 static const unsigned char colour[][3] = {
 	{31, 73, 125}, {148, 54, 52}, {79, 98, 40},  {96, 74, 123}, {49, 104, 116}, {152, 72, 6},
 	{64, 64, 64},  {120, 30, 90}, {20, 90, 50},  {110, 80, 20}, {60, 60, 140},  {130, 20, 20},
@@ -22,8 +22,8 @@ static const unsigned char colour[][3] = {
 };
 
 /*
- * Labels of the first information word of system events.  In all other events it holds the first
- * bytes of the data.
+ * The labels of the first information word of these system events.  In all other events this word
+ * holds the first bytes of the data.
  */
 static const struct {
 	unsigned int id;
@@ -35,7 +35,10 @@ static const struct {
 	{PX_EVENT_FILTER, "Old filter 0-31"},
 };
 
-/* Events that need a fixed abbreviation, because their words start with the same letters. */
+/*
+ * System events with a fixed abbreviation.  The rule of make_abbreviation() would give some of them
+ * the same letters.
+ */
 static const struct {
 	const char *name; /* after the prefix */
 	char abbreviation[3];
@@ -62,7 +65,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct px_trxc *trxc, co
 	trxc->length += length;
 }
 
-/* Replace commas, parentheses and everything outside printable ASCII. */
+/* Replace commas, parentheses and all characters that are not printable ASCII. */
 static char printable(char byte)
 {
 	switch (byte) {

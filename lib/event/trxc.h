@@ -2,9 +2,10 @@
 /*
  * Write tracex_custom.trxc, the file with the names of user events for TraceX.
  *
- * TraceX splits a line at every comma.  It requires 13 fields that are not empty, parentheses at fixed
- * positions, and two colours.  It shows the first colour under white text.  After one wrong line TraceX
- * cannot load any trace, so names are changed where necessary.
+ * TraceX splits a line at every comma.  It requires 13 fields that are not empty, parentheses at
+ * fixed positions, and two colours.  It shows white text on the first colour.  If one line is
+ * wrong, TraceX can load no trace at all.  So px_trxc_add() replaces the characters of a name that
+ * would make a line wrong.
  */
 #ifndef PX_EVENT_TRXC_H
 #define PX_EVENT_TRXC_H
@@ -22,7 +23,8 @@ void px_trxc_begin(struct px_trxc *trxc);
 
 /*
  * Add a user event: its TXTB id, its name, and the labels of its information words.  If label or
- * one of its four elements is NULL, the word is labelled as bytes of the event's data.
+ * one of its four elements is NULL, the label of the word is its byte range in the event's data.
+ * Some system events have a special label for the first word instead.
  */
 void px_trxc_add(struct px_trxc *trxc, unsigned int txtb_id, const char *name,
 		 const char *const label[4]);

@@ -11,8 +11,8 @@ static void write_name(struct px_typelist_entry *entry, const char *name)
 	size_t i;
 
 	/*
-	 * Store single bytes: other threads may write the same name, and readers use it only when
-	 * READY.
+	 * Store single bytes atomically, because several threads may write the same name at the
+	 * same time.  Readers use the name only after the entry is READY.
 	 */
 	for (i = 0; i < PX_NAME_MAX && name[i]; i++)
 		__atomic_store_n(&entry->name[i], name[i], __ATOMIC_RELAXED);
@@ -28,7 +28,7 @@ uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *
 		uint32_t word = px_load_acquire(&list->entry[i].word);
 
 		if (word == 0 && !px_compare_exchange(&list->entry[i].word, 0, writing))
-			continue; /* another thread was faster, possibly with the same id */
+			continue; /* another thread claimed the entry, possibly for the same id: check it again */
 		if (word == 0 || word >> ID_SHIFT == id)
 			break;
 		i++;

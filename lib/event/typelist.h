@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event types of a stream in the order in which they were opened: ids and names.
+ * The event types of a stream, ids and names, in the order in which they were added.
  *
- * The list is in the stream's segment.  So all recorded types can be named even after the recording
- * processes and their shared name table are gone (EXEC-3).  Traced processes and the controller
- * only add to the list, without a lock:
+ * The list is in the stream's segment.  So a reader can name all recorded types even after the
+ * traced processes and their shared name table are gone (EXEC-3).  Traced processes and the
+ * controller only add to the list, without a lock:
  *
  *	0 -> {id, WRITING}		by compare-exchange; the entry belongs to this id forever
- *	{id, WRITING} -> {id, READY}	after the name is written
+ *	{id, WRITING} -> {id, READY}	after a thread has written the name
  *
- * All writers of an id write the same name, because they have it from the same table.  So a thread
- * that finds its id WRITING writes the name again, and does not wait for a thread that may have
- * been killed.
+ * All threads that add an id write the same name, because they have the name from the same table.
+ * So a thread that finds its id WRITING writes the name again.  It does not wait for the other
+ * thread, which may have been killed.
  *
- * Async-signal-safe.  To a process of another user the list is hostile input.
+ * The functions are async-signal-safe.  To a process of another user the list is hostile input.
  */
 #ifndef PX_EVENT_TYPELIST_H
 #define PX_EVENT_TYPELIST_H
@@ -27,12 +27,12 @@
 #define PX_TYPELIST_MAX (PX_EVENT_IDS - PX_EVENT_USER_FIRST)
 
 struct px_typelist_entry {
-	uint32_t word; /* id << 2 | state; 0: free, and so are all later entries */
+	uint32_t word; /* id << 2 | state; 0: this entry and all later ones are free */
 	char name[PX_NAME_MAX + 1];
 };
 
 struct px_typelist {
-	struct px_eventset listed; /* READY ids, without those of killed writers; avoids a search */
+	struct px_eventset listed; /* ids known to be READY; avoids a search */
 	struct px_typelist_entry entry[PX_TYPELIST_MAX];
 };
 
@@ -40,14 +40,14 @@ struct px_typelist {
 uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *name);
 
 /*
- * Get type i and its name.  *id is PX_EVENT_NONE if the type is not READY.  Return false after the
- * last type.
+ * Get type i and its name.  If the type is not READY, set *id to PX_EVENT_NONE and no name.  Return
+ * false after the last type.
  */
 bool px_typelist_get(const struct px_typelist *list, uint32_t i, unsigned int *id,
 		     char name[PX_NAME_MAX + 1]);
 
 /*
- * Get the name of a type, which may be predefined.  Return 0, or EINVAL if there is no such type.
+ * Get the name of a type, also of a predefined one.  Return 0, or EINVAL if there is no such type.
  */
 int px_typelist_name(const struct px_typelist *list, unsigned int id, char name[PX_NAME_MAX + 1]);
 

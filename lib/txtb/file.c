@@ -17,7 +17,10 @@ size_t px_txtb_file_read(int fd, void *buffer, size_t size, uint64_t offset)
 	size_t done = 0;
 	int state;
 
-	/* pread() is a cancellation point, and the caller holds a lock (GEN-7). */
+	/*
+	 * pread() is a cancellation point, and a thread that is cancelled here would keep the lock
+	 * of the caller (GEN-7).
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (done < size) {
 		ssize_t n = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
@@ -51,7 +54,7 @@ bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped)
 	return word_at(*is_swapped, id) == PX_TXTB_ID;
 }
 
-/* Convert the fields that are used to this machine's byte order. */
+/* Convert the header fields that this module uses to the byte order of this machine. */
 static void put_in_order(bool is_swapped, struct px_txtb_header *header)
 {
 	header->time_mask = word_of(is_swapped, header->time_mask);
@@ -78,7 +81,10 @@ static int read_header(struct px_txtb_file *file, struct px_txtb_header *header)
 	return 0;
 }
 
-/* If the distance is not a multiple of an entry, entries are in the order of time in the file. */
+/*
+ * Return the slot of the oldest entry.  If the address in the header is not the address of an
+ * entry, return 0: then the first entry in the file is the oldest.
+ */
 static uint32_t slot_of_oldest(const struct px_txtb_header *header)
 {
 	uint32_t distance = header->current - header->buffer_start;
@@ -103,8 +109,9 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 	file->nr_entries = (header.buffer_end - header.buffer_start) /
 			   (uint32_t)sizeof(struct px_txtb_entry);
 	/*
-	 * If the registry has a remainder, it is not skipped: the first entry follows the last
-	 * whole object.
+	 * The size of the registry may not be a multiple of the size of an object.  The viewer does
+	 * not skip the remaining bytes: it reads the first entry directly after the last whole
+	 * object.
 	 */
 	file->entries_offset = sizeof(header) +
 			       (uint64_t)file->nr_objects * (OBJECT_BYTES + file->name_size);

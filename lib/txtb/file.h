@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read a file with a trace buffer of any origin, in either byte order.  This module accepts each file
- * that the viewer accepts, and interprets the file as the viewer does.
+ * Read a file with a trace buffer that any program may have written, in either byte order.  This
+ * module accepts each file that the viewer accepts, and interprets the file as the viewer does.
  *
- * The parts follow each other: header, registry, entries.  Addresses in the header only give
- * lengths and the oldest entry, never a position in the file, so a wrong address does no harm.  The
- * file is read only with pread(), at rising positions, into memory of fixed size.  If the file
- * changes at the same time, the contents differ or end early.
+ * The file consists of a header, a registry and entries, in this order.  This module computes only
+ * lengths and the slot of the oldest entry from the addresses in the header.  It never uses an
+ * address as a position in the file, so a wrong address does no harm.  It reads the file only with
+ * pread(), at rising positions, into memory of fixed size.  If a process changes the file at the
+ * same time, this module may read other contents or too few bytes.
  *
- * Only one thread at a time may use a file.
+ * Only one thread at a time may use a struct px_txtb_file.
  */
 #ifndef PX_TXTB_FILE_H
 #define PX_TXTB_FILE_H
@@ -22,21 +23,24 @@
 #define PX_TXTB_FILE_NAME_MAX 63
 #define PX_TXTB_FILE_CHUNK 16384
 
-/* Largest possible size of an image in bytes: all its lengths are 32-bit words. */
+/*
+ * The largest possible size of an image in bytes.  It has a limit because all lengths in an image
+ * are 32-bit words.
+ */
 #define PX_TXTB_FILE_SIZE_MAX (48 + (UINT64_C(1) << 32) + (UINT64_C(1) << 27))
 
 struct px_txtb_file {
-	int fd; /* of the caller */
+	int fd; /* the caller opens and closes it */
 	bool is_swapped;
 	uint32_t time_mask;
 	uint32_t name_size;
 	uint32_t nr_objects; /* slots */
 	uint32_t nr_entries; /* slots */
 	uint32_t nr_whole;   /* slots of entries that the file really holds */
-	uint32_t oldest; /* slot of the oldest entry by the header, if that many are in use; or 0 */
+	uint32_t oldest; /* slot of the oldest entry by the header, or 0; that slot may be unused */
 	uint64_t entries_offset;
 
-	/* Objects in the format of the file, from slot chunk_first. */
+	/* Some objects in the format of the file.  The first of them has slot chunk_first. */
 	uint32_t chunk_first;
 	uint32_t chunk_objects;
 	unsigned char chunk[PX_TXTB_FILE_CHUNK];
@@ -57,27 +61,30 @@ bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped);
 
 /*
  * Read and check the header of a file of this size.  Return 0, or EINVAL if the viewer would refuse
- * the file.  The caller must check one more condition.  The viewer also refuses a file that holds
- * fewer slots than its header gives, if none of them is unused.
+ * the file.
+ *
+ * This function does not check one condition, so the caller must check it.  The file may hold fewer
+ * slots than its header gives.  The viewer refuses such a file if none of its slots is unused.
  */
 int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size);
 
 /*
- * Read the object in this slot, which must be below nr_objects.  Return false if it cannot be read.
+ * Read the object in this slot.  Return false if slot is not below nr_objects or if the object
+ * cannot be read.
  */
 bool px_txtb_file_object(struct px_txtb_file *file, uint32_t slot,
 			 struct px_txtb_file_object *object);
 
 /*
- * Read up to n entries from this slot, in this machine's byte order.  Return the number of entries
- * read, which is less than n if the file ends or cannot be read.
+ * Read up to n entries from this slot on, and convert them to the byte order of this machine.
+ * Return the number of entries read.  It is less than n if the file ends or cannot be read.
  */
 uint32_t px_txtb_file_entries(const struct px_txtb_file *file, uint32_t slot, uint32_t n,
 			      struct px_txtb_entry *entry);
 
 /*
- * Call pread() until size bytes are read or no more come.  Return the number of bytes.  Keeps
- * errno.
+ * Call pread() until it has read size bytes, reaches the end of the file or fails.  Return the
+ * number of bytes read.  Keeps errno.
  */
 size_t px_txtb_file_read(int fd, void *buffer, size_t size, uint64_t offset);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line has a mark, pairs of digits, and a line break.  Bare text has no mark and no lines.  The
- * meaning of a pair depends on its position in the line, and on the length and the kind of the
- * record:
+ * A line has a mark (":" or "S"), pairs of digits, and a line break.  Bare text has no marks, and
+ * its line breaks have no meaning.  The meaning of a pair depends on its position in the line, and
+ * on the length and the kind of the record:
  *
  *	Intel HEX	: length, address (2), kind, data (length), checksum
  *	S-record	S kind, length of the rest, address (2 to 4), data, checksum
@@ -24,17 +24,19 @@
 
 enum kind { UNKNOWN, INTEL = ':', MOTOROLA = 'S', BARE = 'x' };
 
-/* What to do with the data of a line, as far as known. */
+/*
+ * What to do with the data of a line.  Until the kind of the line is known, its value is IGNORED.
+ */
 enum use { DATA, IGNORED, END };
 
 struct converter {
 	enum kind kind;
-	bool is_over; /* an end record was read, or more bytes than any image has */
+	bool is_over; /* after an end record, or after more bytes than any image has */
 
 	bool in_line;
 	int type; /* of an S-record: the digit; -1: not read yet */
 	enum use use;
-	uint32_t nr_pairs; /* of the line so far */
+	uint32_t nr_pairs; /* of the line, read so far */
 	uint32_t nr_all;   /* of the line, by its length field */
 	uint32_t nr_ahead; /* pairs before the data */
 	int high;	   /* first half of a pair; -1: none */
@@ -62,7 +64,7 @@ static bool is_break(unsigned char byte)
 	return byte == '\n' || byte == '\r';
 }
 
-/* The kind of an Intel record is in the fourth pair, after the length. */
+/* The kind of an Intel record is in the fourth pair, after the length and the address. */
 static void take_intel_pair(struct converter *converter, unsigned char value)
 {
 	if (converter->nr_pairs == 0)
@@ -161,7 +163,7 @@ static int take_byte(struct converter *converter, unsigned char byte)
 	return take_digit(converter, byte);
 }
 
-/* The last line may have no line break. */
+/* Check the last line, which may have no line break. */
 static int end_text(struct converter *converter)
 {
 	if (converter->is_over)
@@ -190,7 +192,10 @@ static int write_out(struct converter *converter)
 	return 0;
 }
 
-/* Check the id before the first write, so that a long text of another kind costs only one chunk. */
+/*
+ * Check the id before the first write.  So for a long text that is not a trace buffer, only one
+ * chunk is converted.
+ */
 static int check_id(const struct converter *converter, bool is_end, bool *is_known)
 {
 	bool is_swapped;
@@ -217,7 +222,7 @@ static int take_chunk(struct converter *converter, size_t n, bool is_end)
 	return !error && is_known ? write_out(converter) : error;
 }
 
-/* Stop at text_size, even if the text grows. */
+/* Convert no more than text_size bytes, even if the file with the text grows. */
 static int convert(struct converter *converter, int fd, uint64_t text_size)
 {
 	uint64_t offset = 0;
@@ -235,7 +240,10 @@ static int convert(struct converter *converter, int fd, uint64_t text_size)
 	return error;
 }
 
-/* Check the file size limit first: beyond it the kernel also sends SIGXFSZ. */
+/*
+ * Check the file size limit first, because a write beyond this limit also makes the kernel send
+ * SIGXFSZ.
+ */
 static int make_memory(uint64_t size, int *fd)
 {
 	struct rlimit limit;

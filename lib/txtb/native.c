@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All texts are in two pools, and a row holds offsets into them.  Pointers would need about 3000
- * relocations in every process that loads the library.
+ * All texts are in two pools, and a row holds offsets into the pools.  With pointers instead of
+ * offsets, each process that loads the library would need about 3000 relocations.
  */
 #include "txtb/native.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 
-/* Differences between consecutive stamps, in both directions. */
+/* The differences between consecutive stamps: rising ones and falling ones. */
 struct steps {
 	uint64_t nr_up, nr_down;
 	uint64_t up, down; /* in ticks */
@@ -15,7 +15,7 @@ struct steps {
 struct scanner {
 	struct steps steps;
 	uint32_t nr_voters_up, nr_voters_down;
-	uint32_t nr_of_part; /* entries so far of the current part; one part starts at the first slot, the
+	uint32_t nr_of_part; /* entries so far of the current part: one part starts at the first slot, the
 			      * other at the oldest */
 	uint32_t first_stamp, last_stamp;
 };
@@ -29,8 +29,9 @@ static void note_step(struct steps *steps, uint32_t from, uint32_t to)
 }
 
 /*
- * Add the entry in slot i, with its masked stamp.  The first step of each part has no vote.  No
- * step leads into the part that starts at the oldest entry.
+ * Count the entry in slot i and the step to its masked stamp.  The first step of each part does not
+ * count as a vote.  There is no step from the last entry of the first part to the oldest entry,
+ * which starts the second part.
  */
 static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uint32_t stamp)
 {
@@ -46,7 +47,7 @@ static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uin
 	scanner->last_stamp = stamp;
 }
 
-/* Return false at the first unused entry. */
+/* Note one entry.  Return false if it is unused: it ends the scan. */
 static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		       struct scanner *scanner, const struct px_txtb_entry *entry)
 {
@@ -68,7 +69,10 @@ static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *fil
 	return true;
 }
 
-/* If there are two parts, connect the last entry of the file with the first one. */
+/*
+ * Compute the results.  If the file has two parts, the step from its last entry to its first entry
+ * is still missing: add it.
+ */
 static void conclude(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		     struct scanner *scanner)
 {

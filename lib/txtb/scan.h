@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find the facts about a trace buffer that need all its entries: the number of entries, the direction
- * of time, the total duration, the ids.
+ * Find the properties of a trace buffer that depend on all its entries: the number of entries, the
+ * direction of time, the total duration, the ids.
  *
- * Relative time is computed as in the viewer.  All steps vote for one direction for the whole file,
- * and a step in the other direction counts as a wrap.  Entries are read in the order of the file,
- * and the direction is known only at the end, so the steps of both directions are summed
- * separately.
+ * This module computes relative time as the viewer does.  Each step between two entries votes for
+ * rising or falling time, and the majority decides for the whole file.  A step in the other
+ * direction counts as a wrap of the counter.  The scan reads the entries in the order of the file,
+ * and it knows the direction only at the end.  So it sums the steps of both directions separately.
  */
 #ifndef PX_TXTB_SCAN_H
 #define PX_TXTB_SCAN_H
@@ -19,8 +19,8 @@
 #define PX_TXTB_SCAN_IDS 65536 /* the viewer uses 16 bits of an id */
 
 struct px_txtb_scan {
-	bool is_ended; /* at an unused slot */
-	bool rises;
+	bool is_ended; /* the scan ended at an unused slot */
+	bool rises; /* the time, from each entry to the next */
 	uint32_t nr_entries;
 	uint32_t oldest; /* slot */
 	uint32_t oldest_stamp;
@@ -29,16 +29,20 @@ struct px_txtb_scan {
 };
 
 /*
- * Fill in *scan from all entries of the file.  Read `size` entries at a time; the window is the buffer
- * for them.  The scan ends at an unused slot, at the last slot, or at the end of the file.
+ * Fill in *scan from all entries of the file.  The function reads the entries in portions into the
+ * caller's array `window`, which has room for `size` entries.  The scan ends at an unused slot, at
+ * the last slot, or at the end of the file.
  */
 void px_txtb_scan_make(struct px_txtb_scan *scan, const struct px_txtb_file *file, uint32_t size,
 		       struct px_txtb_entry *window);
 
-/* Return true if the id, which must be below PX_TXTB_SCAN_IDS, occurs. */
+/* Return true if an entry has this id, which must be below PX_TXTB_SCAN_IDS. */
 bool px_txtb_scan_has(const struct px_txtb_scan *scan, uint32_t id);
 
-/* Return the i-th id that occurs, in rising order, or PX_TXTB_SCAN_IDS after the last id. */
+/*
+ * Return the i-th of the ids that occur, in rising order.  Return PX_TXTB_SCAN_IDS if there are not
+ * so many ids.
+ */
 uint32_t px_txtb_scan_id(const struct px_txtb_scan *scan, uint32_t i);
 
 #endif

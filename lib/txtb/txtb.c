@@ -20,7 +20,10 @@ void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uin
 	header->reserved2[2] = 0xCCCCCCCC;
 }
 
-/* Replace what the viewer misreads: it splits a name at a parenthesis, and treats underscores as menu keys. */
+/*
+ * Replace characters that the viewer misreads.  It splits a name at a parenthesis, and treats
+ * underscores as menu keys.
+ */
 static char printable(char byte)
 {
 	switch (byte) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The byte layout of a ThreadX trace buffer (TXTB): a header, an object registry and event entries,
- * without gaps. Words have the byte order of this machine; a reader detects the order from the
- * first four bytes.
+ * without gaps.  Words have the byte order of the machine that writes the buffer.  A reader detects
+ * the order from the first four bytes.
  *
  * This file has only layout and arithmetic: no threads, no clocks, no allocation.
  */
@@ -18,12 +18,15 @@
 #define PX_TXTB_NAME_SIZE 60   /* bytes of a name in the registry; must be below 64 */
 
 /*
- * Registry slots of a live ring.  This is the smallest number from 256 up that puts the entries
- * after them on a cache line.
+ * The number of registry slots of a live ring.  It is the smallest number from 256 up with which
+ * the entries start on a cache line.
  */
 #define PX_TXTB_LIVE_OBJECTS 268
 
-/* Addresses in an image mean nothing to a reader of the file.  They only have to be consistent. */
+/*
+ * The address at which an image seems to start.  A reader of the file only compares addresses with
+ * each other, so any value works.
+ */
 #define PX_TXTB_BASE 0x00010000u
 
 struct px_txtb_header {
@@ -79,24 +82,30 @@ _Static_assert(sizeof(struct px_txtb_object) == 16 + PX_TXTB_NAME_SIZE, "TXTB ob
 _Static_assert(sizeof(struct px_txtb_entry) == 32, "TXTB entry");
 
 enum {
-	PX_TXTB_RUNNING = 6,	   /* native id: the context runs; used as filler */
+	PX_TXTB_RUNNING = 6,	   /* id of ThreadX: the context runs; also used as filler */
 	PX_TXTB_USER_EVENT = 4096, /* user ids: 4096 + event type id */
 	PX_TXTB_DATA =
-		PX_TXTB_USER_EVENT, /* there is no event type 0: more data of the previous entry */
+		PX_TXTB_USER_EVENT, /* more data of the previous entry; free, because there is no event type 0 */
 	PX_TXTB_USER_EVENT_LAST = 65535
 };
 
-/* Contexts that are not threads. */
+/* Values of the word `context` that are not handles of threads. */
 #define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word holds the interrupted thread */
 #define PX_TXTB_INITIALIZE 0xF0F0F0F0u
 
-/* Handles are `type << 24 | serial`: unique over all types, never 0, and below 0xF0F0F0F0. */
+/*
+ * Make a handle: `type << 24 | serial`.  Handles are unique over all types, never 0, and below
+ * 0xF0F0F0F0.
+ */
 PX_INLINE uint32_t px_txtb_handle(enum px_txtb_object_type type, uint32_t serial)
 {
 	return (uint32_t)type << 24 | (serial & 0xFFFFFF);
 }
 
-/* Return the priority word of thread events.  Priorities are 0 ... 1023; a smaller number is more urgent. */
+/*
+ * Return the priority word of the events of a thread.  Priorities are 0 ... 1023; a smaller number
+ * is more urgent.
+ */
 PX_INLINE uint32_t px_txtb_priority_word(uint32_t priority)
 {
 	return 0x80000000u | (priority & 0x3FF) << 16 | (priority & 0x3FF);
@@ -120,13 +129,13 @@ _Static_assert((sizeof(struct px_txtb_header) +
 		       0,
 	       "entries of a live ring begin on a cache line");
 
-/* Fill in the header of an image with the oldest entry first. */
+/* Fill in the header of an image in which the first entry is the oldest. */
 void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
 
 /*
- * Fill in a registry object with a name that the viewer can show.  Replace characters outside
- * printable ASCII and the characters ( ) and _, which the viewer misreads, and truncate the name to
- * the field.  priority is used for threads only.
+ * Fill in a registry object, and change its name so that the viewer can show it.  Replace
+ * characters that are not printable ASCII, and the characters ( ) and _, which the viewer misreads.
+ * Truncate the name to the size of the field.  The function uses priority only for threads.
  */
 void px_txtb_object_init(struct px_txtb_object *object, enum px_txtb_object_type type,
 			 uint32_t handle, uint32_t priority, const char *name);
