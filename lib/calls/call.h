@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call while it is translated.  Each part adds its results in the order of the members, and uses
- * only the members before its own.
+ * The state of a call during its translation.  Several modules work on it, in the order of the
+ * members.  Each module sets its own members, and uses only the members before them.
  */
 #ifndef PX_CALLS_CALL_H
 #define PX_CALLS_CALL_H
@@ -16,7 +16,7 @@
 #include "ring/record.h"
 
 struct px_call_read {
-	/* translate.c: the record, and the place for its entries. */
+	/* translate.c: the record, and the translation to which the modules add entries. */
 	const struct px_record *record;
 	const void *data; /* length bytes */
 	size_t length;
@@ -26,21 +26,20 @@ struct px_call_read {
 	const struct px_call_facts *facts;
 	bool begins, ends, has_failed;
 
-	/* resolve.h: the calling thread and the object of the call; NULL for none. */
+	/* resolve.h: the calling thread, and the object of the call or NULL. */
 	struct px_call_object *self, *object;
 
-	/*
-	 * rules.h: the native event.  Until the type of the object is known, the event from
-	 * calls.def.
-	 */
+	/* rules.h: the native event.  Before px_rules_convert() it is the event from calls.def. */
 	uint32_t native;
 	const uint8_t *info;
 
-	/* wakers.h: the thread was suspended, as far as known, before this record. */
+	/*
+	 * wakers.h: true if the thread was suspended before this record, as far as the trace shows.
+	 */
 	bool was_suspended;
 };
 
-/* Return the field `value` of the layout. */
+/* Return the field `value` in the data of the call. */
 PX_INLINE uint32_t px_call_read_value(const struct px_call_read *call)
 {
 	return call->facts->layout == PX_LAYOUT_FD ? call->first.of_fd.value :

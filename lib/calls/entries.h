@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries that a record becomes in an image: its *own* entry, and others that exist only in the
- * image.  This file only adds entries; the callers decide on their contents.
+ * The entries of an image that the translator makes from one record: the record's *own* entry, and
+ * other entries that exist only in the image.  This file only adds entries; the callers decide on
+ * their contents.
  *
- * ThreadX has one CPU, so SUSPEND names the thread that runs next.  This is the context of the next
- * entry, and it is known only when that entry is written (`open`).
+ * ThreadX has one CPU, so a SUSPEND entry names the thread that runs next.  That thread is the
+ * context of the next entry in the image.  So the last word of SUSPEND is known only when the next
+ * entry is written: until then SUSPEND is the `open` entry.
  */
 #ifndef PX_CALLS_ENTRIES_H
 #define PX_CALLS_ENTRIES_H
@@ -31,14 +33,14 @@ struct px_translation {
 	struct px_entries shown[PX_ENTRIES_MAX];
 	uint32_t nr_shown;
 	uint32_t own;	/* index of the record's own entry */
-	uint32_t open;	/* 1 + index of the entry with the context of the next entry as its last word; 0:
+	uint32_t open;	/* 1 + index of the entry that gets the context of the next entry as its last word; 0:
 			 * none */
 	bool is_native; /* the own entry is not a user event */
 	uint32_t
-		changed; /* handle of an object with a new name, or known only now; 0: none */
+		changed; /* handle of an object that this record named or identified; 0: none */
 };
 
-/* Add an entry with words of 0. */
+/* Add an entry with information words of 0. */
 struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
 				  uint32_t id);
 
@@ -49,11 +51,11 @@ struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, u
 struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
 				     uint32_t id);
 
-/* Add the record's own entry as a user event. */
+/* Add the record's own entry, as a user event. */
 void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
 			    struct px_translation *to);
 
-/* Make an existing entry the record's user event. */
+/* Turn an existing entry into the user event of the record. */
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
 			     struct px_entries *entry);
 

@@ -15,12 +15,12 @@
 
 struct node {
 	struct px_key key;
-	uint32_t object; /* index + 1; the others too */
+	uint32_t object; /* index + 1; next and next_of_object too */
 	uint32_t next;	/* in the bucket, or in the free list */
 	uint32_t next_of_object;
 };
 
-/* Unused parts stay zero and take no memory. */
+/* calloc() gives zeroed pages.  Parts that are never used take no memory. */
 struct px_call_objects {
 	uint32_t serial;
 	uint32_t nr_call_objects, nr_keys; /* ever used */
@@ -87,7 +87,7 @@ static uint32_t index_of(const struct px_call_objects *objects, const struct px_
 	return (uint32_t)(object - objects->object) + 1;
 }
 
-/* Remove index from a list that is linked through NEXT(objects, i). */
+/* Remove index from a linked list.  NEXT(objects, i) is the link from element i to the next one. */
 #define NEXT_OF_BUCKET(objects, i) ((objects)->key[(i)-1].next)
 #define NEXT_OF_OBJECT(objects, i) ((objects)->key[(i)-1].next_of_object)
 #define NEXT_OF_HANDLE(objects, i) ((objects)->object[(i)-1].next_of_handle)
@@ -217,8 +217,8 @@ void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key
 }
 
 /*
- * Each object normally has few keys.  Only dup() can use all of them; then forget the oldest objects with
- * their keys.
+ * Normally each object has few keys.  Only a program that calls dup() often can use all keys of the
+ * table.  Then forget the oldest objects with their keys.
  */
 void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
 			  struct px_call_object *object)
@@ -308,8 +308,8 @@ static const char *word_for(uint32_t type)
 }
 
 /*
- * Hash the name as the viewer shows it, so that names that only the viewer cannot distinguish count
- * as equal.
+ * Hash the name as the viewer shows it.  Two names that look the same in the viewer then count as
+ * equal.
  */
 static uint32_t hash_name(const char *name)
 {
@@ -349,7 +349,10 @@ static void cut(const char *text, size_t length, size_t room, char *to)
 	}
 }
 
-/* If a name was used before, even by an object that is gone, append the serial of this object. */
+/*
+ * Append the tid to the name of a thread.  Append the serial to the name of another object if the
+ * name was used before, even by an object that is gone.
+ */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length)
 {

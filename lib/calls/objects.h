@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of recorded calls: which object an address or a descriptor refers to now, its name,
- * and its history. Threads are objects too.
+ * The objects of recorded calls.  For each object, the table stores its name, its history, and the
+ * addresses or descriptors that refer to it now.  Threads are objects too.
  *
- * A key refers to an object until it is unbound.  It is {pid, address} in the space of the object's
- * type, because a mutex may later be a semaphore at the same address.  For files, sockets and
- * queues it is {pid, descriptor}, in one space for all of them.  Several keys may refer to one
- * object (dup).  The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  Handles come
- * from a counter that restarts after 2^24 objects.  If the log still has the first objects, a new
- * object then has the same handle as an old one.
+ * A key refers to an object until a caller unbinds the key.  For most objects the key is {pid,
+ * address}.  Each type of object has its own space of keys, because an address where a mutex was
+ * may later hold a semaphore.  For files, sockets and queues the key is {pid, descriptor}, and all
+ * three share one space.  Several keys may refer to one object (dup).
+ *
+ * The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  New handles come from a
+ * counter that restarts after 2^24 objects.  If the log still has the first objects at that time, a
+ * new object has the same handle as an old one.
  *
  * All memory is private.  The caller ensures that only one thread at a time uses an object table.
  */
@@ -24,7 +26,7 @@
 
 #define PX_CALL_OBJECTS_MAX 16384
 
-/* The space of a key is a type of objects or one of these. */
+/* The space of a key: an enum px_txtb_object_type, or a value of this enum. */
 enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD };
 
 struct px_key {
@@ -33,7 +35,7 @@ struct px_key {
 	uint32_t space;
 };
 
-/* The wait of a thread. */
+/* A wait of a thread. */
 struct px_call_object_wait {
 	uint64_t began; /* value of px_wakers.now */
 	uint32_t call;	/* enum px_call */
@@ -42,19 +44,19 @@ struct px_call_object_wait {
 };
 
 struct px_call_object {
-	struct px_object object; /* handle 0: only a name that is kept for its address */
+	struct px_object object; /* handle 0: only the name for an address, or the parent of a process */
 	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
-	uint64_t site;		 /* address of the first call on it */
+	uint64_t site;		 /* code address of the first call that used the object */
 
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
 	uint32_t releaser[2]; /* the thread that released it; of a queue: the last sender and the last
 			       * receiver */
-	uint64_t released_at[2]; /* when it was released */
+	uint64_t released_at[2]; /* when each releaser released it */
 	uint64_t acquired_at;
-	uint32_t nr_opened; /* times that a named semaphore is open */
+	uint32_t nr_opened; /* of a named semaphore: opened and not yet closed, so many times */
 	uint32_t joiner;    /* of a thread: the thread that joins it */
 	uint32_t priority;  /* the word of its last event */
-	uint32_t depth;	    /* of signal handlers that interrupted its wait */
+	uint32_t depth;	    /* nested signal handlers that interrupted its wait */
 	bool is_known;	    /* it has recorded an event */
 	bool is_suspended;
 	struct px_call_object_wait wait, outer; /* outer: the wait that a handler interrupted */
@@ -64,7 +66,8 @@ struct px_call_object {
 };
 
 /*
- * A callback that may know a better name for a new object.  If it does, it returns 0 and sets text.
+ * A callback that can give a new object a better name.  It sets text and returns 0, or returns
+ * another value if it knows no name.
  */
 struct px_namer {
 	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
@@ -75,7 +78,7 @@ struct px_namer {
 
 struct px_call_objects;
 
-/* Return true if the object's address is a descriptor. */
+/* Return true if the address of the object is a descriptor. */
 PX_INLINE bool px_call_objects_is_descriptor(const struct px_call_object *object)
 {
 	return object->object.type == PX_TXTB_FILE || object->object.type == PX_TXTB_QUEUE ||
@@ -89,7 +92,10 @@ void px_call_objects_free(struct px_call_objects *objects);
 
 void px_call_objects_set_namer(struct px_call_objects *objects, const struct px_namer *namer);
 
-/* Find an object, or return NULL.  The first two functions count as a use of the object. */
+/*
+ * Find the object with this key or this handle, or return NULL. px_call_objects_at() and
+ * px_call_objects_of() also count as a use of the object.
+ */
 struct px_call_object *px_call_objects_at(struct px_call_objects *objects,
 					  const struct px_key *key);
 struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint32_t handle);
@@ -101,33 +107,34 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 			  struct px_call_object *object);
 
 /*
- * Unbind a key.  An object without keys is forgotten, but stays valid until the next call of
- * px_call_objects_add().
+ * Unbind a key.  If the object has no other key, forget the object.  The memory of a forgotten
+ * object stays valid until the next call of px_call_objects_add().
  */
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
 
 /*
- * Add an object with this handle, or with the next handle of its type if that is 0.  It has no key
- * and no name.
+ * Add an object without a key and without a name.  If handle is 0, give the object the next handle
+ * of its type.  An object of the type PX_TXTB_UNUSED then has no handle.
  */
 struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
 					   enum px_txtb_object_type type, uint32_t handle);
 
 /*
- * Name an object.  The first function uses this text, or the end of it if it is a long path.  The
- * second asks the namer, or makes a name from the address.  A name that is already in use gets a
- * suffix.  Names of threads always end in the tid.
+ * Name an object. px_call_objects_name() uses this text; of a long path it uses only the end.
+ * px_call_objects_name_by_address() asks the namer, or makes a name from the address.  Both
+ * functions append a suffix to a name that was already used.  The name of a thread always ends in
+ * the tid.
  */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length);
 void px_call_objects_name_by_address(struct px_call_objects *objects,
 				     struct px_call_object *object);
 
-/* Return the serial of the last handle that came from the counter. */
+/* The serial of the last handle that came from the counter.  Set it to continue a log. */
 uint32_t px_call_objects_serial(const struct px_call_objects *objects);
 void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 
-/* Mark a name as used. */
+/* Mark a name as used.  The next object with this name gets a suffix. */
 void px_call_objects_mark_name(struct px_call_objects *objects, const char *name);
 
 #endif

@@ -25,7 +25,10 @@ static void bind_thread(struct px_resolve *all, struct px_call_object *thread)
 	px_call_objects_bind(all->objects, &key, thread);
 }
 
-/* Return the thread with this handle.  pid and pthread_t come from a record. */
+/*
+ * Return the thread with this handle.  Add it if it is unknown: pid and thread (its pthread_t) come
+ * from a record.
+ */
 static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handle, uint32_t pid,
 					  uint64_t thread)
 {
@@ -48,8 +51,8 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
- * Return the thread of the record.  Another thread's record may have named it before, but with its
- * own record its identity is known.
+ * Return the thread of the record.  A record of another thread may have added it before.  But only
+ * its own record shows its identity for certain.
  */
 static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
 					struct px_translation *to)
@@ -71,7 +74,10 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	return self;
 }
 
-/* Find a registered thread with no record read so far. */
+/*
+ * Find the handle of a thread that is in the thread table, although the translator has not read a
+ * record of it.  Return 0 if there is none.
+ */
 static uint32_t find_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
 {
 	uint64_t next = px_load_acquire(&threads->next);
@@ -111,7 +117,7 @@ static struct px_key fd_key(const struct px_call_read *call, int fd)
 		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
 }
 
-/* Return the text after the first 16 bytes of data. */
+/* Return the text after the first 16 bytes of data, or NULL if there is none. */
 static const char *text_of(const struct px_call_read *call, size_t *length)
 {
 	const char *text = (const char *)call->data + sizeof(call->first);
@@ -171,7 +177,10 @@ static void find_thread(struct px_resolve *all, struct px_call_read *call)
 		call->object = px_call_objects_at(all->objects, &key);
 }
 
-/* If a named semaphore is opened again, it is the same object. */
+/*
+ * Find the object at the address in the call, or add one.  If the call creates an object, add a new
+ * one.  But sem_open() may open a named semaphore again, which is the same object.
+ */
 static void find_by_address(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, call->facts->object);
@@ -199,7 +208,7 @@ static bool is_socket(uint32_t type)
 	return type == PX_TXTB_TCP_SOCKET || type == PX_TXTB_UDP_SOCKET;
 }
 
-/* Return true if the known type of a descriptor's object does not fit this call. */
+/* Return true if the object of a descriptor has another type than this call needs. */
 static bool is_other(const struct px_call_read *call, const struct px_call_object *object)
 {
 	if (is_socket(call->facts->object))
@@ -207,7 +216,10 @@ static bool is_other(const struct px_call_read *call, const struct px_call_objec
 	return call->facts->object == PX_TXTB_QUEUE && object->object.type != PX_TXTB_QUEUE;
 }
 
-/* Return the parent's object of this descriptor: a child inherits the descriptors of its parent. */
+/*
+ * A child inherits the descriptors of its parent.  Return the object that this descriptor has in
+ * the parent, or NULL.
+ */
 static struct px_call_object *inherited_fd(struct px_resolve *all, const struct px_key *key)
 {
 	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
@@ -239,7 +251,7 @@ static struct px_call_object *object_of_fd(struct px_resolve *all, const struct 
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
 }
 
-/* Begin the object of a new descriptor.  An earlier object with this number is gone. */
+/* Add the object of a new descriptor.  The number no longer refers to an earlier object. */
 static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_call_read *call,
 				       enum px_txtb_object_type type, int64_t fd)
 {
@@ -325,7 +337,7 @@ static void find_by_fd(struct px_resolve *all, struct px_call_read *call)
 	}
 }
 
-/* The heap is one object of each process. */
+/* Each process has one object for its heap. */
 static void find_pool(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = {.pid = call->record->pid, .space = PX_TXTB_BYTE_POOL};
@@ -355,7 +367,7 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 
 /* Names and ends. */
 
-/* Remember the parent of a process. */
+/* Note the parent of a new process. */
 static void note_child(struct px_resolve *all, const struct px_call_read *call)
 {
 	struct px_key key = {.space = PX_SPACE_CHILD};
@@ -380,7 +392,10 @@ static void rename_thread(struct px_resolve *all, struct px_call_read *call)
 	call->to->changed = call->object->object.handle;
 }
 
-/* Keep the name for future objects at this address, and give it to the current objects there. */
+/*
+ * Keep the name for later objects at this address, and give it to the objects that are at this
+ * address now.
+ */
 static void name_address(struct px_resolve *all, struct px_call_read *call)
 {
 	struct px_key key = address_key(call, PX_SPACE_NAME);
@@ -405,8 +420,8 @@ static void name_address(struct px_resolve *all, struct px_call_read *call)
 }
 
 /*
- * When an object ends, also forget the name of its address: it does not apply to the next object
- * there.
+ * If the call ends its object, note the key for px_resolve_forget().  Also forget the name of its
+ * address, because this name does not apply to the next object there.
  */
 static void end_object(struct px_resolve *all, struct px_call_read *call)
 {
@@ -468,8 +483,8 @@ void px_resolve_restore(struct px_resolve *all, const struct px_object *object, 
 	if (px_call_objects_is_descriptor(restored))
 		key.space = PX_SPACE_FD;
 	/*
-	 * The registry also has destroyed objects.  The newest object at an address is the valid
-	 * one.
+	 * The log also has destroyed objects.  Of several objects at one address, the newest is the
+	 * valid one.
 	 */
 	younger = px_call_objects_at(all->objects, &key);
 	if (!younger || (younger->object.handle & 0xFFFFFF) < (object->handle & 0xFFFFFF))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find the calling thread and the object of a call: the object (objects.h) that a context, an address
- * or a descriptor refers to now.  Also follow the effects of calls: objects begin and end, are
- * duplicated, inherited by a child, and renamed.
+ * Find the calling thread and the object of a call (objects.h): the thread of a context, and the
+ * object to which an address or a descriptor refers now.  Also apply the effects of calls on
+ * objects: calls create, end and rename objects, duplicate descriptors, and make children that
+ * inherit descriptors.
  *
- * All memory is private.  The caller ensures that only one thread at a time uses it.
+ * All memory is private.  The caller ensures that only one thread at a time uses a struct
+ * px_resolve.
  */
 #ifndef PX_CALLS_RESOLVE_H
 #define PX_CALLS_RESOLVE_H
@@ -21,26 +23,36 @@ struct px_resolve {
 	const struct px_threads *threads; /* the threads of the contexts */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* unbound at the next record, because a log may still look up the object */
+	struct px_key ending; /* px_resolve_forget() unbinds it: until then a log may look up the object */
 };
 
 /*
- * Unbind what ended with the previous record.  Call it before each record, also if it is not of a
- * call.
+ * Unbind the key of the object that the previous record ended.  Call this before each record, even
+ * if the record is not of a call.
  */
 void px_resolve_forget(struct px_resolve *all);
 
-/* Set self and object of the call, and `changed` of its translation if the thread is known only now. */
+/*
+ * Set the members self and object of the call.  If this is the first record of the thread, also set
+ * `changed` of the translation.
+ */
 void px_resolve_find(struct px_resolve *all, struct px_call_read *call);
 
-/* Apply the effects of the call on names, children and its object, after the call was shown. */
+/*
+ * Apply the effects of the call on names, children and its object.  Call this after the entries of
+ * the call are added.
+ */
 void px_resolve_follow(struct px_resolve *all, struct px_call_read *call);
 
-/* Return the handle of a thread, PX_NO_THREAD for a thread that is not traced, or 0 if tid is 0. */
+/*
+ * Return the handle of the thread with this tid.  Return PX_NO_THREAD if the thread is not traced,
+ * or 0 if tid is 0.
+ */
 uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid);
 
 /*
- * Restore an object that is not destroyed, or a thread, from a log, in order to continue the log.
+ * Restore a thread, or an object that was not destroyed, from a log.  The caller does this before
+ * it continues the log.
  */
 void px_resolve_restore(struct px_resolve *all, const struct px_object *object, uint64_t address,
 			uint64_t site);

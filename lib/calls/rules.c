@@ -2,10 +2,10 @@
 #include "calls/rules.h"
 
 /*
- * The native events of calls on objects of another type than in calls.def.  For a socket or a queue
- * instead of a file: read, write and close; seek and truncate have none.  For a UDP socket instead
- * of a TCP socket: bind, create, receive and send; connect, accept, listen and disconnect have
- * none.  The numbers are from txtb-events.def.
+ * The native events of calls if the object has another type than calls.def gives.  If a file is
+ * really a socket or a queue, read, write and close have other events, and seek and truncate have
+ * none.  If a TCP socket is really a UDP socket, bind, create, receive and send have other events,
+ * and connect, accept, listen and disconnect have none.  The numbers are from txtb-events.def.
  */
 static const struct {
 	uint8_t type;
@@ -52,13 +52,19 @@ void px_rules_convert(struct px_call_read *call)
 		}
 }
 
-/* The events that create event flags, a mutex, a queue, a semaphore or a timer. */
+/*
+ * The ids of the events that create event flags, a mutex, a queue, a semaphore or a timer, in this
+ * order.
+ */
 bool px_rules_is_creation(uint32_t native)
 {
 	return native == 30 || native == 50 || native == 60 || native == 81 || native == 124;
 }
 
-/* The events that end these objects, in the same order, and then a file, a TCP socket or a UDP socket. */
+/*
+ * The ids of the events that end an object of one of these types, in the same order, or a file, a
+ * TCP socket or a UDP socket.
+ */
 bool px_rules_is_end(uint32_t native)
 {
 	return native == 31 || native == 51 || native == 61 || native == 82 || native == 126 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Map a call to a native event, by calls.def and the type of the object.  No state is kept between
- * calls.
+ * Find the native event of a call from calls.def and the type of the object.  This module keeps no
+ * state between calls.
  */
 #ifndef PX_CALLS_RULES_H
 #define PX_CALLS_RULES_H
@@ -29,23 +29,29 @@ enum {
 	PX_NATIVE_THREAD_CREATE = 100
 };
 
-/* Set the native event of a call after its object was found. */
+/*
+ * Change the native event of a call if the type of its object requires this.  Call it after
+ * px_resolve_find().
+ */
 void px_rules_convert(struct px_call_read *call);
 
-/* Return true if this event creates or ends its object. */
+/*
+ * px_rules_is_creation() returns true if this event creates its object, and px_rules_is_end() if
+ * this event ends its object.
+ */
 bool px_rules_is_creation(uint32_t native);
 bool px_rules_is_end(uint32_t native);
 
 /*
- * Return true if ThreadX records this event before the result is known.  Such a call keeps its
- * native event even if it fails.  Any other failed call has changed nothing and gets no native
- * event.
+ * Return true if ThreadX records this event before it knows the result.  A call with such an event
+ * keeps the event even if the call fails.  Any other failed call has changed nothing, so it gets no
+ * native event.
  */
 bool px_rules_is_attempt(uint32_t native);
 
 /*
- * Return the index of the object's handle among the words of the own entry of this call with this
- * native id, or 4 if there is none.
+ * In the own entry of this call with this native id, find the information word with the object's
+ * handle.  Return its index, or 4 if there is none.
  */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 

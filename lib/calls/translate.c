@@ -63,7 +63,10 @@ static uint32_t result_word(const struct px_call_read *call)
 	return call->begins || result < 0 ? 0 : (uint32_t)result;
 }
 
-/* Set *is_handle if the word is a handle. */
+/*
+ * Return the value of an information word.  Set *is_handle to true if the value is a handle,
+ * otherwise to false.
+ */
 static uint32_t word_of(struct px_translator *translator, const struct px_call_read *call,
 			enum px_call_info info, bool *is_handle)
 {

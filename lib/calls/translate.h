@@ -3,29 +3,32 @@
  * Translate the calls of an unmodified program into the entries that ThreadX would have recorded in
  * an image.
  *
- * A record becomes one entry, its *own* entry, and others that exist only in the image (entries.h).
- * calls.def and rules.h define the event of a call.  Two parts keep state between calls: the object
- * of an address or a descriptor (resolve.h), and the releasers and waiters of objects (wakers.h).
- * A call passes through them in that order (call.h).
+ * The translator makes one entry from a record, its *own* entry.  It may add other entries, which
+ * exist only in the image (entries.h). calls.def and rules.h give the event of a call.  Two modules
+ * keep state between calls: resolve.h knows the object of an address or a descriptor, and wakers.h
+ * knows the threads that release objects or wait for them.  Each call passes through resolve.h,
+ * rules.h and wakers.h in this order (call.h).
  *
  *	call				the native event
  *	call that starts to wait	the native event, SUSPEND of the thread
  *	end of a call that waited	RESUME in the context of the waker, RUNNING
  *	end of a thread			RESUME of the thread that joins it, SUSPEND
  *
- * The waker of a thread is the thread that released the object it waited for.  If the waker is
- * unknown, or is suspended by now, the idle thread takes its place.  A suspended thread may record
- * an event, because a signal handler runs in it or the end of its wait was lost.  Then it is
- * resumed before that event.  So the time of a wait is never counted as CPU time of the thread.
+ * The waker of a thread is another thread: it released the object for which the first thread
+ * waited.  If the waker is unknown, or is itself suspended at that time, RESUME has the context of
+ * the idle thread.  A suspended thread may record an event, because a signal handler runs in it, or
+ * because the record of the end of its wait was lost.  Then the translator adds RESUME before that
+ * event.  So the time of a wait never counts as CPU time of the thread.
  *
- * The native event RUNNING uses no words.  In an own entry RUNNING, the words hold what
- * txtrace_get_call() returns for the end of a wait: the object, the state, and the waker, even if
- * the waker is suspended.
+ * In ThreadX the event RUNNING uses no information words.  If RUNNING is an own entry, its words
+ * hold what txtrace_get_call() returns for the end of a wait: the object, the state, and the waker,
+ * even if the waker is suspended.
  *
  * The objects are defined in objects.h.  An address refers to one object until the object is
  * destroyed.  A descriptor refers to one object until the descriptor is closed.
  *
- * Records are untrusted input.  The caller ensures that only one thread at a time uses a translator.
+ * Records are untrusted input.  The caller ensures that only one thread at a time uses a
+ * translator.
  */
 #ifndef PX_CALLS_TRANSLATE_H
 #define PX_CALLS_TRANSLATE_H
@@ -41,7 +44,10 @@
 
 struct px_translator;
 
-/* Make a translator.  threads: the threads of the contexts.  Return NULL if there is no memory. */
+/*
+ * Make a translator.  It finds the threads of contexts in `threads`.  Return NULL if there is no
+ * memory.
+ */
 struct px_translator *px_translator_make(const struct px_threads *threads);
 void px_translator_free(struct px_translator *translator);
 
@@ -49,23 +55,27 @@ void px_translator_free(struct px_translator *translator);
 void px_translate(struct px_translator *translator, const struct px_record *record,
 		  const void *data, size_t length, struct px_translation *translation);
 
-/* Translate a record into a user event, even if it is a call. */
+/* Translate a record into a user event, even if the record is of a call. */
 void px_translate_plainly(const struct px_record *record, const void *data, size_t length,
 			  struct px_translation *translation);
 
-/* Replace only the own entry by a user event. */
+/* Replace the own entry by a user event, and keep the other entries. */
 void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
 			      struct px_translation *translation);
 
-/* Return true if the record is of a call and complete enough to be shown as a call. */
+/*
+ * Return true if the record is of a call and has enough data for px_translate() to translate it as
+ * a call.
+ */
 bool px_translate_is_call(const struct px_record *record, size_t length);
 
-/* Return the object, or NULL if it is unknown or was forgotten. */
+/* Return the object with this handle, or NULL if it is unknown or was forgotten. */
 const struct px_call_object *px_translator_find(const struct px_translator *translator,
 						uint32_t handle);
 
 /*
- * Restore an object that is not destroyed, or a thread, from a log, in order to continue the log.
+ * Restore a thread, or an object that was not destroyed, from a log.  The caller does this before
+ * it continues the log.
  */
 void px_translator_restore(struct px_translator *translator, const struct px_object *object,
 			   uint64_t address, uint64_t site);

@@ -47,7 +47,7 @@ void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call)
 		px_wakers_wake(call->self, call->to);
 }
 
-/* Return the thread that released the object of the wait, or NULL if it is unknown. */
+/* Return the thread that released the object of the wait, or NULL if this thread is unknown. */
 static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_call_read *call,
 				       const struct px_call_object_wait *wait)
 {
@@ -59,8 +59,9 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 	if (!object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
 		return NULL;
 	/*
-	 * A thread that released the object just before the wait began can also be the waker, if no
-	 * other thread can have owned the object in between.
+	 * The waker released the object during the wait.  If the object is a mutex, the waker may
+	 * also have released it just before the wait started, provided that no thread has acquired
+	 * it since.
 	 */
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
 	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
@@ -70,8 +71,9 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 }
 
 /*
- * Show the end of a wait: of the current wait, or of a wait that a handler interrupted.  The event that began the
- * wait may have been lost.
+ * Add the entries for the end of a wait: of the current wait, or of an earlier wait that a signal
+ * handler interrupted.  The record of the start of the wait may be lost.  Then the thread is not
+ * suspended, and the idle thread gets a RUNNING entry instead of RESUME.
  */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 {
@@ -82,7 +84,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 
 	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
 	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
-		self->depth = 0; /* the handler ended with a jump */
+		self->depth = 0; /* the program left the handler by longjmp() */
 		wait = &self->outer;
 	}
 	waker = waker_of(waits, call, wait);
@@ -135,8 +137,8 @@ static bool is_once(enum px_call call)
 }
 
 /*
- * Record how the call releases or acquires its object, for later waiters.  Call it after the search
- * for a waker.
+ * Note in the object that this call releases or acquires it, so that later waits find their waker.
+ * Call this after waker_of() has looked for the waker of this call.
  */
 static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 {
@@ -158,8 +160,8 @@ static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 		return;
 	case PX_NATIVE_EVENT_FLAGS_GET:
 		/*
-		 * The last thread at a barrier wakes up all the others.  So does the thread that
-		 * ran the function of once.
+		 * The last thread at a barrier wakes up all the others.  After pthread_once() or
+		 * call_once(), the thread that ran the function wakes up the others.
 		 */
 		if ((call->call == PX_CALL_pthread_barrier_wait && !call->ends) ||
 		    (is_once(call->call) && !call->begins && px_call_read_value(call) != 0))
@@ -175,7 +177,10 @@ static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 	}
 }
 
-/* After a signal handler, a suspended thread is suspended again. */
+/*
+ * Follow the start and the end of signal handlers.  If the thread was suspended before a handler,
+ * suspend it again after the handler.
+ */
 static void enter_handler(struct px_call_read *call)
 {
 	struct px_call_object *self = call->self;

@@ -2,9 +2,10 @@
 /*
  * Follow the waits of threads: find out which thread is suspended and which thread wakes it up, and
  * add the entries for this.  Each object holds its last releaser, and each thread holds its wait
- * (objects.h), so no search is needed.
+ * (objects.h).  So this module needs no search.
  *
- * All memory is private.  The caller ensures that only one thread at a time uses it.
+ * All memory is private.  The caller ensures that only one thread at a time uses a struct
+ * px_wakers.
  */
 #ifndef PX_CALLS_WAKERS_H
 #define PX_CALLS_WAKERS_H
@@ -18,34 +19,38 @@
 /* Initialise with {objects}. */
 struct px_wakers {
 	struct px_call_objects *objects;
-	uint64_t now; /* number of calls so far: the time for all waits */
+	uint64_t now; /* number of calls so far; serves as the time of waits */
 };
 
 /*
- * Show that a suspended thread is resumed by an unknown waker, because the thread has recorded something.
- * thread may be NULL.
+ * If the thread is suspended, add a RESUME entry with an unknown waker.  Call this when the thread
+ * has recorded an event, because it then runs. thread may be NULL.
  */
 void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
 
 /*
- * Do the same for the thread of this call, unless the call ends the wait of the thread.  Call it before
- * anything else is shown.
+ * Call px_wakers_wake() for the thread of this call, unless the call ends a wait.  Call this before
+ * any entry of the call is added.
  */
 void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call);
 
-/* Show the end of a wait: RESUME by the waker, and RUNNING as the record's own entry. */
+/*
+ * Add the entries for the end of a wait: RESUME by the waker, and RUNNING as the record's own
+ * entry.
+ */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);
 
 /*
- * Show the end of a thread.  The first function resumes the joining thread, before the own entry.  The second
- * makes the own entry the last one of the thread.
+ * Both functions are for the end of a thread. px_wakers_wake_joiner() adds RESUME of the thread
+ * that joins it; call it before the own entry is added. px_wakers_end_thread() makes the own entry
+ * the last entry of the thread.
  */
 void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call);
 void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own);
 
 /*
- * Apply the effects of a call on waits, after it was shown: it releases an object, leaves a handler, or
- * starts to wait.
+ * Apply the effects of a call on waits: it may acquire or release its object, enter or leave a
+ * signal handler, or start to wait.  Call this after the own entry of the call is added.
  */
 void px_wakers_follow(struct px_wakers *waits, struct px_call_read *call);
 

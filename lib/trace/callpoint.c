@@ -9,7 +9,10 @@
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
 
-/* At the first call of a wrapper on this CPU, write the name of the call and the rows of all wrappers to the stream. */
+/*
+ * Write the name of a call, and the rows of all wrappers, to the stream, unless the stream already
+ * has them. count_call() calls this when the count of a wrapper in a ring was 0.
+ */
 static PX_COLD void register_call(const struct px_view *view, uint32_t id)
 {
 	const struct px_wrapper_row *rows;
@@ -26,8 +29,9 @@ static PX_COLD void register_call(const struct px_view *view, uint32_t id)
 }
 
 /*
- * Only threads of one CPU use this counter, and a context switch cannot split one instruction, so it needs no lock
- * prefix.  So a call is counted in the CPU's own ring, even if this process may not write events there.
+ * On x86-64 the increment has no lock prefix: only threads of one CPU use a counter, and a context
+ * switch cannot split one instruction.  For this reason count_call() uses the CPU's own ring, even
+ * if this process may not write events there.
  */
 PX_INLINE uint64_t count(uint64_t *counter)
 {
@@ -41,7 +45,10 @@ PX_INLINE uint64_t count(uint64_t *counter)
 	return before;
 }
 
-/* Count the call.  Do not count the end of a wait, because its begin was counted. */
+/*
+ * Count a call.  Do not count the event at the end of a wait, because the event at the start of the
+ * wait was counted.
+ */
 PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 			  const struct px_event *event, struct px_cpu cpu)
 {
@@ -74,8 +81,9 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 }
 
 /*
- * Do the same as record(), but only for one stream and for 16 bytes that are not truncated.  Nearly all calls are of
- * this kind.  The compiler knows here that the record has one slot, and keeps the event in registers.
+ * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the
+ * stream does not truncate.  Here the compiler knows that the record has one slot, so it keeps the
+ * event in registers.  Leave all other cases to record().
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)
@@ -91,7 +99,10 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	attached = px_load_acquire(&self->attached);
 	if (px_unlikely(!attached))
 		return;
-	/* The usual view has a constant address, so the CPU can load it before it has `attached`. */
+	/*
+	 * Usually only view[0] is in use.  Its address is constant, so the CPU can load it before
+	 * it has loaded `attached`.
+	 */
 	if (px_likely(attached == 1))
 		view = px_load_acquire(&self->view[0]);
 	else
@@ -99,7 +110,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
 	if (px_unlikely(!view || view->max_data < sizeof(data))) {
-		const uint64_t copy[2] = {first, second}; /* keeps `data` in registers */
+		const uint64_t copy[2] = {first, second}; /* so that `data` can stay in registers */
 
 		record(wrapper, call_at, copy, sizeof(copy), address);
 		return;
@@ -121,7 +132,10 @@ void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, siz
 	record(wrapper, call_at, data, length, address);
 }
 
-/* All streams of a machine use the same counter while the kernel trusts it, so read the counter of any stream. */
+/*
+ * While the kernel trusts the hardware counter, all streams of a machine use it.  So read the
+ * counter of any stream.
+ */
 uint64_t px_callpoint_clock(void)
 {
 	struct px_self *self = &px_gate.self;

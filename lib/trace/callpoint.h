@@ -2,7 +2,8 @@
 /*
  * The trace point of a wrapper: record one call in every stream of this process that wants it.
  *
- * It differs from tracepoint.h: call types need no opening, and calls are counted.  The caller has found the gate open.
+ * It differs from tracepoint.h in two ways: the program need not open the event types of calls, and
+ * the trace point counts the calls.  The caller must first check that the gate is open (process.h).
  * Async-signal-safe, lock-free, no allocation, keeps errno.
  */
 #ifndef PX_TRACE_CALLPOINT_H
@@ -15,16 +16,22 @@
 #include "ring/wrapper_stats.h"
 #include "trace/process.h"
 
-/* A call and its stage: enum px_call, and PX_RECORD_BEGINS or PX_RECORD_ENDS of enum px_record_flags. */
+/*
+ * Pack a call (enum px_call) and its flags (PX_RECORD_BEGINS, PX_RECORD_ENDS or 0) into one word.
+ */
 #define PX_CALL_AT(call, flags) ((uint32_t)(flags) << 16 | (uint32_t)(call))
 
-/* The wrappers of this process, by number.  A constructor sets it once.  The first call in a stream writes the rows. */
+/*
+ * Return the rows of the wrappers of this process, in the order of their numbers.  A constructor
+ * sets this pointer once.  The first call in a stream writes the rows to the stream.
+ */
 extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
 	__attribute__((visibility("hidden")));
 
 /*
- * Numbers, after those of all wrappers, for calls that are recorded without a wrapper.  Each has its own number,
- * because the first call with a number registers its type.
+ * Numbers for calls that are recorded without a wrapper.  They follow the numbers of all wrappers.
+ * Each of these calls has its own number, because the first call with a number registers the event
+ * type of this call.
  */
 enum px_no_wrapper {
 	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 9,
@@ -41,15 +48,18 @@ enum px_no_wrapper {
 
 _Static_assert(PX_NO_WRAPPER_NAME < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
 
-/* Record a call with 16 bytes of data. */
+/* Record a call with 16 bytes of data: first and second. */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address);
 
-/* Record a call with more data: union px_call_data, and what follows it. */
+/* Record a call with length bytes of data: union px_call_data and further fields. */
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
 		       void *address);
 
-/* Add a sample of the cost of the wrapper, in ticks of px_callpoint_clock(). */
+/*
+ * px_callpoint_cost() adds a sample of the cost of a wrapper to the statistics of each stream.
+ * px_callpoint_clock() returns the counter for the ticks, or 0 if this process has no stream.
+ */
 void px_callpoint_cost(uint32_t wrapper, uint64_t ticks);
 uint64_t px_callpoint_clock(void);
 

@@ -5,14 +5,17 @@
 
 #include "ring/wakeup.h"
 
-/* An automatic stop wakes up the reader, even if the reader waits for a ring to be half full. */
+/* After an automatic stop, wake up the reader even if it waits for a ring to be half full. */
 static void wake_after_stop(const struct px_view *view)
 {
 	if (px_wakeup_is_awaited(&view->segment->waiting))
 		px_wakeup_wake(&view->segment->waiting);
 }
 
-/* A program may drop more events than it records, so each ring has its own count. */
+/*
+ * Each ring has its own count of dropped events.  A program may drop more events than it records,
+ * and threads on all CPUs would compete for one common count.
+ */
 void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state)
 {
 	uint64_t *first = &view->segment->first_dropped;
@@ -33,8 +36,9 @@ void px_on_filled(const struct px_view *view, uint64_t state)
 }
 
 /*
- * If the state is three changes of the filter old, a controller may be writing the set that the state names.  So
- * the answer is valid only if the state is still the same.
+ * The state may be old.  If the filter has changed three times since, a controller may now be
+ * writing to the set that this state selects.  So the result is valid only if the state word still
+ * has this value.
  */
 bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id, struct px_cpu cpu)
 {
@@ -43,7 +47,10 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 	px_read_fence();
 	if (px_load_acquire(&view->segment->state) != state)
 		return false;
-	/* EVENT-12: a full stream counts the event.  UFULL-12: it does not count a filtered event. */
+	/*
+	 * A full stream counts the events that it drops (EVENT-12), but not filtered events
+	 * (UFULL-12).
+	 */
 	if (!filtered && px_state_of(state) == PX_STATE_AUTO_FULL)
 		px_on_no_room(view, px_ring_choose(view, cpu).control, state);
 	return true;
@@ -62,7 +69,7 @@ enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t stat
 		if (!px_state_filters(segment, now, id))
 			state = now;
 		else if (px_load_ordered(word) == now)
-			return PX_UNWANTED; /* the record could be after FILTER (SETFILT-9) */
+			return PX_UNWANTED; /* the record could come after FILTER (SETFILT-9) */
 	}
 	return PX_WANTED;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the state of a stream means for an event.  A writer checks the state word before it takes slots, and again
- * after that (segment.h explains why).  Include config.h first.
+ * Find out from the state of a stream whether the stream wants an event.  A writer checks the state
+ * word before it takes slots, and again after that (segment.h explains why).  Include config.h
+ * first.
  */
 #ifndef PX_TRACE_CHECK_STATE_H
 #define PX_TRACE_CHECK_STATE_H
@@ -19,7 +20,10 @@ PX_INLINE bool px_state_filters(const struct px_segment *segment, uint64_t state
 	return px_eventset_has(&segment->filter[px_state_filter(state)], id);
 }
 
-/* Call this before the writer takes slots.  Return true if the stream runs and does not filter this event type. */
+/*
+ * Call this before the writer takes slots.  Return true if the stream runs and does not filter this
+ * event type.
+ */
 PX_INLINE bool px_check_state(const struct px_segment *segment, uint64_t state, uint32_t id)
 {
 	return px_likely(px_state_of(state) == PX_STATE_RUNNING &&
@@ -27,23 +31,29 @@ PX_INLINE bool px_check_state(const struct px_segment *segment, uint64_t state, 
 }
 
 /*
- * Do what is needed when px_check_state() fails: count an event that a full stream has no room for.  Return false if
- * the state has changed: then the failed check is not valid.
+ * Call this if px_check_state() returns false.  If the stream is full and does not filter the
+ * event, count the event as dropped.  Return false if the state has changed: then the result of
+ * px_check_state() is not valid.
  */
 bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id,
 			 struct px_cpu cpu);
 
 /*
- * Return the address of the state word, for the load after the slots were taken.  The CPU must do that load after it
- * read the counter, or the event could be later than STOP.  In a shared ring the exchange of head orders the two.  In a
- * CPU's own ring nothing orders them, so the address depends on the counter, which always has a top bit of 0.
+ * Return the address of the state word for the second load, after the writer has taken its slots.
+ * The CPU must do this load after it has read the counter, otherwise the event could have a later
+ * time than STOP.  In a shared ring, the exchange of head orders the two.  In a CPU's own ring
+ * nothing orders them.  So this function computes the address from the counter: the top bit of a
+ * counter is always 0, and adding it changes nothing.
  */
 PX_INLINE const uint64_t *px_state_after(const struct px_segment *segment, uint64_t counter)
 {
 	return &segment->state + (counter >> 63);
 }
 
-/* Call this after the slots were taken.  Return true in the usual case: the state is still the same. */
+/*
+ * Call this after the writer has taken its slots.  Return true if the state word is unchanged,
+ * which is the usual case.
+ */
 PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state,
 				     uint64_t counter)
 {
@@ -51,14 +61,20 @@ PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t 
 	return px_likely(px_load_ordered(px_state_after(segment, counter)) == state);
 }
 
-/* Check again when the state has changed: the stream may still want the event. */
+/*
+ * Call this if px_state_is_unchanged() returns false.  Return whether the stream still wants the
+ * event.
+ */
 enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint64_t counter,
 				 uint32_t id);
 
-/* Call this if the ring has no room for the event: stop the stream, and count the loss. */
+/*
+ * Call this if the ring has no room for the event.  Stop the stream, and count the event as
+ * dropped.
+ */
 void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state);
 
-/* Call this if the event has filled its ring: stop the stream. */
+/* Call this if the ring is full after this event.  Stop the stream. */
 PX_NOINLINE void px_on_filled(const struct px_view *view, uint64_t state);
 
 #endif

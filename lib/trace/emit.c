@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All cases of an event: any ring, any length, slots that other threads hold, and states that change. */
+/*
+ * Record an event in all other cases: any ring, any length, slots that other threads hold, and
+ * states that change.
+ */
 #include "config.h"
 
 #include "trace/emit.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Record one event in one stream: what a trace point does after the gate.  tracepoint.c and callpoint.c inline the
- * usual case, because each event pays for it.  Include config.h first.
+ * Record one event in one stream.  A trace point does this after it has found the gate open.
+ * tracepoint.c and callpoint.c inline the code for the usual case, because each event takes this
+ * path.  Include config.h first.
  */
 #ifndef PX_TRACE_EMIT_H
 #define PX_TRACE_EMIT_H
@@ -34,7 +35,10 @@ PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
 	event->pid = px_read_once(&px_gate.self.pid);
 }
 
-/* Set the flags and the length of the data, which is at most the maximum of the stream (EVENT-4). */
+/*
+ * Set the flags and the length of the data.  Truncate the data to the maximum of the stream
+ * (EVENT-4).
+ */
 PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view *view,
 				   size_t length, uint32_t flags)
 {
@@ -47,8 +51,8 @@ PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view 
 }
 
 /*
- * Loop over the streams of this process: return the next stream of *attached and clear its bit, or NULL after the last.
- * `pid` is the pid in the event.
+ * For a loop over the streams of this process: find the next stream in *attached, clear its bit,
+ * and return its view.  Return NULL after the last stream. pid is the pid in the event.
  */
 PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
 						  uint32_t pid)
@@ -59,7 +63,10 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 
 		if (px_unlikely(!view))
 			continue; /* detached */
-		/* A signal handler has called fork(), and this is the child.  Only the parent records the event. */
+		/*
+		 * A signal handler has called fork(), and this is the child.  Only the parent
+		 * records the event.
+		 */
 		if (px_unlikely(px_read_once(&self->pid) != pid))
 			return NULL;
 		*attached &= *attached - 1;
@@ -68,7 +75,10 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 	return NULL;
 }
 
-/* Call this if a reader sleeps.  Wake it up if it waits for an event, or for the state that this event has caused. */
+/*
+ * Call this if the reader sleeps.  Wake it up, unless it waits for a ring to be half full and this
+ * ring is not.
+ */
 static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const struct px_ring *ring)
 {
 	uint32_t *waiting = &view->segment->waiting;
@@ -79,7 +89,10 @@ static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const st
 
 PX_INLINE void px_emit_notify(const struct px_view *view, const struct px_ring *ring)
 {
-	/* A copy, here and below, so that the ring itself stays in registers. */
+	/*
+	 * Pass a copy of the ring, here and in px_emit_at_once(), so that the ring itself stays in
+	 * registers.
+	 */
 	if (px_wakeup_is_awaited(&view->segment->waiting)) {
 		struct px_ring copy = *ring;
 
@@ -87,11 +100,14 @@ PX_INLINE void px_emit_notify(const struct px_view *view, const struct px_ring *
 	}
 }
 
-/* Return true if a largest user event has no room after this position (UFULL-9). */
+/*
+ * Return true if the ring has no room after this position for a user event of the largest size
+ * (UFULL-9).
+ */
 PX_INLINE bool px_emit_has_filled(const struct px_view *view, const struct px_ring *ring,
 				  uint64_t position)
 {
-	/* The difference is negative if the reader has already passed the position. */
+	/* The difference is negative if the reader's tail has already passed the position. */
 	return (int64_t)(position + view->geometry.event_slots -
 			 px_read_once(&ring->control->tail)) > (int64_t)view->limit;
 }
@@ -108,12 +124,12 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 	px_emit_notify(view, ring);
 }
 
-/* Record any event, in any ring. */
+/* Record an event if the stream wants it: any length of data, in any ring. */
 void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu);
 
 /*
- * Record the event in the usual case: the event has one slot, and the slot of the CPU's own ring can be taken.  In any
- * other case, record nothing and return false.
+ * Record the event in the usual case: the event needs one slot, and this thread can take the next
+ * slot of the CPU's own ring.  In any other case, record nothing and return false.
  */
 PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 			       const struct px_event *event, struct px_cpu cpu)
@@ -135,7 +151,10 @@ PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 	return true;
 }
 
-/* Record the event if the stream wants it.  Only px_emit_any() gets a copy: so the event can stay in registers. */
+/*
+ * Record the event if the stream wants it.  Pass only a copy of the event to px_emit_any(), so that
+ * the event itself can stay in registers.
+ */
 PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
 {
 	uint64_t state = px_load_acquire(&view->segment->state); /* EDGE window acquire */

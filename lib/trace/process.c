@@ -25,7 +25,10 @@ _Static_assert(offsetof(struct px_gate, self.quiet) ==
 		       offsetof(struct px_gate, shared.generation) + sizeof(uint32_t),
 	       "the words of the gate are neighbours");
 
-/* Several threads, and a child of vfork, may run this at the same time.  They all write the same values. */
+/*
+ * Several threads, and a child of vfork, may run this function at the same time.  They all write
+ * the same values.
+ */
 static void identify(struct px_self *self)
 {
 	uint32_t pid = px_read_once(&self->forked_pid);
@@ -60,8 +63,8 @@ uint64_t px_process_find_incarnation(void)
 }
 
 /*
- * Views are never freed, so chunks only fill up.  A signal handler may interrupt this function and call
- * it.
+ * Memory for views.  The process never frees a view, so a chunk only fills up.  A signal handler
+ * may interrupt allocate_view() and call it.
  */
 struct view_chunk {
 	uint32_t used;
@@ -90,13 +93,16 @@ static struct px_view *allocate_view(void)
 	}
 }
 
-/* A child finds the views of its parent here (inherit.h). */
+/* A child made by fork finds the views of its parent in its copy of this structure (inherit.h). */
 static struct px_inheritance inheritance;
 
-/* Insert a view.  Return false if another thread, or a handler, was first. */
+/* Insert a view.  Return false if another thread or a signal handler has already inserted one. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
-	/* This process may write to the rings of CPUs only if the barrier of a stop reaches it (C5). */
+	/*
+	 * To stop a stream, the controller makes a membarrier.  This process may write to the rings
+	 * of CPUs only if that barrier includes its threads (C5 in cpuring.h).
+	 */
 	if (view->rings.nr_rings > view->rings.nr_shared && px_membarrier_register())
 		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
@@ -108,7 +114,10 @@ static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 	return true;
 }
 
-/* Enter this process in its table, so that others know that it uses the table (shared_names.h). */
+/*
+ * Enter this process in its shared name table, so that other processes know that it uses the table
+ * (shared_names.h).
+ */
 static void enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
@@ -116,10 +125,13 @@ static void enter_shared_names(void)
 	px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
 }
 
-/* Use this table, unless this process has one. */
+/*
+ * Make this the shared name table of this process.  If the process already has one, detach the new
+ * one.
+ */
 static void use_shared_names(struct px_shared_names_ref *ref)
 {
-	px_shared_names_keep(ref); /* first: fork may come at once */
+	px_shared_names_keep(ref); /* first, because another thread may fork at any time */
 	if (px_types_use(ref))
 		enter_shared_names();
 	else
@@ -134,13 +146,15 @@ static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
 }
 
 /*
- * An event id must mean the same in the stream and in this process.  So the stream's shared name table is the table of
- * this process, or becomes it.
+ * An event id must have the same meaning in the stream and in this process.  So both must use the
+ * same shared name table.  If this process has none yet, it attaches the stream's table.
  *
- * This happens without the registry's lock.  A controller that creates another stream for this process at the same
- * time must choose the same table: it checks the existing streams, and then the table that this process has attached.
- * This process attaches, and then checks that the stream still exists.  If not, the controller may have seen neither,
- * and may have chosen another table.
+ * This function does not take the registry's lock.  At the same time, a controller may create
+ * another stream for this process, and it must choose the same table.  The controller looks first
+ * for existing streams of this process, and then for a table that this process has attached.  This
+ * process works in the other order: it attaches the table, and then checks that the stream still
+ * exists.  If the stream is gone, the controller may have found neither the stream nor the table,
+ * and may have chosen another table.  Then this process gives the table up.
  */
 static int share_names(uint32_t index, const struct px_registry_slot *slot)
 {
@@ -163,7 +177,10 @@ static int share_names(uint32_t index, const struct px_registry_slot *slot)
 	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
 }
 
-/* Return 0, also if another thread was first: then check again.  Otherwise return the error. */
+/*
+ * Attach to the stream in this slot.  Return 0 or an error number.  Also return 0 if another thread
+ * has just attached to a stream in this slot: the caller then checks the view again.
+ */
 static int attach(struct px_self *self, uint32_t index, const struct px_registry_slot *slot)
 {
 	const struct px_process_id us = px_process_id();
@@ -189,7 +206,10 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	PX_TESTPOINT("process.attach.mapped");
 	if (!put_view(self, index, view))
 		goto unmap;
-	/* A thread that opened a type in between did not find this view. */
+	/*
+	 * Another thread may have opened a type before put_view(), and did not find this view.  Add
+	 * such types.
+	 */
 	px_types_add_from(view, nr_named);
 	return 0;
 
@@ -201,13 +221,13 @@ unmap:
 static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	if (!px_compare_exchange(&self->view[index], view, NULL))
-		return; /* the thread that was first does the rest */
+		return; /* another thread was first and does the rest */
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
 	px_shm_retire(&view->mapping);
 }
 
-/* Return true if the stream in the slot traces this process. */
+/* Read the slot.  Return true if its stream traces this process. */
 static bool traces_us(const struct px_self *self, uint32_t index, struct px_registry_slot *slot,
 		      const struct px_process_id *us)
 {
@@ -217,8 +237,9 @@ static bool traces_us(const struct px_self *self, uint32_t index, struct px_regi
 }
 
 /*
- * Make one view agree with its slot.  Return true if anything changed.  This is lock-free: the loop repeats only if the
- * slot or the view has just changed.
+ * Attach to the stream in a slot, or detach from it, until the view agrees with the slot.  Return
+ * true if anything changed.  This is lock-free: the loop repeats only if the slot or the view has
+ * just changed.
  */
 static bool follow_slot(struct px_self *self, uint32_t index)
 {
@@ -249,7 +270,7 @@ static bool has_views(const struct px_self *self)
 	return false;
 }
 
-/* Set the gate for this generation of the registry: it is open while there is a view (P4). */
+/* Open the gate if there is a view.  Otherwise shut it for this generation of the registry (P4). */
 static void set_gate(struct px_self *self, uint32_t generation)
 {
 	bool open = has_views(self);
@@ -270,7 +291,10 @@ static bool follow_registry(struct px_self *self)
 	return changed;
 }
 
-/* Make a view of this process from a view of the parent. */
+/*
+ * In a child, map the stream of a view of the parent again, and make a view of this process from
+ * the mapping.
+ */
 static void take_over(struct px_self *self, uint32_t index, const struct px_view *parents)
 {
 	const struct px_process_id us = px_process_id();
@@ -278,7 +302,7 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 	struct px_view *view;
 
 	if (px_shm_duplicate(&parents->mapping, &mapping) != 0)
-		return; /* then follow_slot() attaches it by name */
+		return; /* then follow_slot() attaches the stream by name */
 	view = allocate_view();
 	if (!view || !px_segment_view(&mapping, view)) {
 		px_shm_unmap(&mapping);
@@ -291,9 +315,12 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 }
 
 /*
- * Inherit the stream in this slot, in a child made by fork.  Return false if the parent was not attached to this
- * stream.  If no fork handler ran, the parent may be attached only to a former stream of the slot.  If another thread
- * of this process was first, the view in `inheritance` may already be a view of this process.
+ * In a child made by fork, take over the parent's view of the stream in this slot, if the child
+ * inherits the stream.  Return false if the parent was not attached to the stream.
+ *
+ * The parent may have been attached only to a former stream of the slot, if no fork handler ran.
+ * If another thread of the child was first, the view in `inheritance` may already be a view of the
+ * child.
  */
 static bool inherit(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
 		    bool is_inherited)
@@ -314,8 +341,8 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 }
 
 /*
- * Find out which streams this process has inherited.  Several threads, and handlers, may do this at once, with the same
- * result.
+ * Find out which streams this process has inherited.  Several threads and signal handlers may do
+ * this at the same time.  They all get the same result.
  */
 static void find_inherited(struct px_self *self)
 {
@@ -337,7 +364,7 @@ static void find_inherited(struct px_self *self)
 			px_write_once(&self->inherited[i], slot.generation);
 	}
 	PX_TESTPOINT("process.born.known");
-	if (is_child) /* perhaps made by _Fork(), without fork handlers */
+	if (is_child) /* _Fork() may have made it, without fork handlers */
 		enter_shared_names();
 	px_write_once(&inheritance.id.pid_namespace, us.pid_namespace);
 	px_write_once(&inheritance.id.start, us.start);
@@ -346,8 +373,9 @@ static void find_inherited(struct px_self *self)
 }
 
 /*
- * A process without a free descriptor at its start cannot read its start time from /proc.  Read it as soon as possible,
- * or other processes do not find this one.  Without /proc there is neither a start time nor a pid namespace.
+ * A process that had no free descriptor at its start could not read its start time from /proc.
+ * Without the start time other processes do not find this process, so read it as soon as possible.
+ * Without /proc there is neither a start time nor a pid namespace: then do nothing.
  */
 static void identify_late(struct px_self *self)
 {
@@ -391,7 +419,11 @@ void px_process_refresh(void)
 			px_store_release(&self->epoch,
 					 px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1);
 		PX_TESTPOINT("process.refresh.followed");
-		/* Keep this order: if a preempted thread stores 0 in quiet late, its generation is old. */
+		/*
+		 * Keep this order.  A preempted thread may open the gate late, without a view.  It
+		 * then stores its old generation here, so the next event checks again and shuts the
+		 * gate.
+		 */
 		set_gate(self, generation);
 		px_store_release(&self->generation, generation); /* P2 */
 	}
@@ -404,7 +436,10 @@ int px_process_join(uint32_t index, uint32_t generation)
 {
 	struct px_self *self = &px_gate.self;
 
-	/* Another thread may have tried first, and failed: so try twice. */
+	/*
+	 * Try twice: another thread may have failed to attach, and may have stored the generation
+	 * nevertheless.
+	 */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		const struct px_view *view;
 
@@ -422,7 +457,10 @@ static int map_gate(int fd)
 {
 	void *own = &px_gate.self;
 
-	/* Without MADV_WIPEONFORK (Linux before 4.14) a child would look like its parent. */
+	/*
+	 * Without MADV_WIPEONFORK (Linux before 4.14) a child would keep the identity of its
+	 * parent: return an error.
+	 */
 	if (mmap(own, PX_GATE_BLOCK, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
 	    madvise(own, PX_GATE_BLOCK, MADV_WIPEONFORK) != 0)
@@ -446,14 +484,14 @@ void px_process_take_granted(void)
 			if (view)
 				px_types_add(view, id);
 		}
-		px_types_accept(id); /* last: a handler that used it before would not register it */
+		px_types_accept(id); /* last: a handler that finds the type accepted does not register it */
 	}
 }
 
-/* Protects initialisation.  Lock order: this mutex before the lock of the registry. */
+/* Protects initialisation.  Take this mutex before the lock of the registry. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The child inherits the streams and types of this moment (FORK-7). */
+/* Find the current streams and types, because the child inherits those of this moment (FORK-7). */
 static void before_fork(void)
 {
 	if (!px_registry_get())
@@ -463,7 +501,10 @@ static void before_fork(void)
 	px_process_take_granted();
 }
 
-/* Do this now, because exec would remove the copy of the parent's memory. */
+/*
+ * Make the child's own views now, because they need the copy of the parent's memory, and exec would
+ * remove it.
+ */
 static void after_fork(void)
 {
 	bool was_traced = false;
@@ -507,12 +548,15 @@ int px_process_init(void)
 	PX_TESTPOINT("process.init.locked");
 	error = init_locked();
 	if (!error && px_load_acquire(&px_gate.self.knows_inherited))
-		identify_late(&px_gate.self); /* its streams need its start time */
+		identify_late(&px_gate.self); /* the streams of this process need its start time */
 	pthread_mutex_unlock(&mutex);
 	return error;
 }
 
-/* The program before an exec may have been a controller: its streams end with it (EXEC-4). */
+/*
+ * The program that ran before an exec may have been a controller.  Its streams ended with it, so
+ * remove them (EXEC-4).
+ */
 static void forget_former_image(void)
 {
 	struct px_process_id self = px_process_id();
@@ -529,7 +573,7 @@ static void forget_former_image(void)
 	}
 }
 
-/* Errors are ignored here: a program that is not traced must not notice the library. */
+/* Ignore errors, because a program that is not traced must not notice the library. */
 __attribute__((constructor(101))) static void begin(void)
 {
 	int saved_errno = errno;
@@ -547,7 +591,10 @@ __attribute__((constructor(101))) static void begin(void)
 	errno = saved_errno;
 }
 
-/* If a stream traces this process, attached or not, this process must use the table of that stream. */
+/*
+ * Find a stream that traces this process, attached or not, and return the number of its shared name
+ * table.  This process must use that table.
+ */
 static bool find_shared_names(uint32_t *number)
 {
 	const struct px_process_id us = px_process_id();
@@ -584,7 +631,10 @@ int px_process_choose_shared_names(uint32_t *number)
 	return 0;
 }
 
-/* Go on even without a registry or its lock, because then no other process searches for the table. */
+/*
+ * Make sure that this process has a shared name table.  Without a registry this needs no lock,
+ * because then no other process searches for the table.  If the lock fails, continue too.
+ */
 static int need_shared_names(void)
 {
 	int error, fd, locked, state;
@@ -601,7 +651,6 @@ static int need_shared_names(void)
 	return error;
 }
 
-/* A controller may create a stream at the same time. */
 int px_process_open_type(const char *name, unsigned int *id)
 {
 	int saved_errno = errno;
@@ -615,7 +664,10 @@ int px_process_open_type(const char *name, unsigned int *id)
 	px_process_ensure();
 	us = px_process_id();
 	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
-	/* A controller lists the types after it has created a stream, so check for streams after opening. */
+	/*
+	 * At the same time a controller may create a stream.  After that it lists the opened types.
+	 * So look for new streams after the type is open.
+	 */
 	px_process_ensure();
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
 		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);

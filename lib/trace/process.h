@@ -2,39 +2,42 @@
 /*
  * This process and its threads as targets: their identity, and the streams that they write to.
  *
- * What a process knows of itself is in a page that is zero in every child, however made
- * (MADV_WIPEONFORK), directly after the registry's shared page.  So a trace point needs two loads and
- * a branch to find that nothing is traced.  It compares the shared generation, the last word of the
- * first page, with `quiet`, the first word of the second.  `quiet` is the generation at which this
- * process found that no stream traces it.  It is 0, which is no generation, while the process has
- * streams, and in a new child.
+ * The state of a process (struct px_self) is in a page directly after the first page of the
+ * registry, which all processes share.  In every child the kernel fills the page of struct px_self
+ * with zeros (MADV_WIPEONFORK).  A trace point needs two loads and a branch to find that no stream
+ * traces this process: it compares the shared generation, which is the last word of the first page,
+ * with `quiet`, the first word of the second page.  `quiet` is the generation at which this process
+ * found that no stream traces it.  While the process has streams, and in a new child, `quiet` is 0,
+ * which is never a generation.
  *
- * A thread that finds a new generation reads the registry itself, attaches and detaches.  All of that
- * is plain system calls, so it may happen in a signal handler.  A new epoch then makes each thread
- * register itself in the streams at its next event.  In this way a thread of a child, with a copy of
- * the thread-local storage, also learns its identity.
+ * A thread that finds a new generation reads the registry, attaches to new streams and detaches
+ * from old ones.  It only makes system calls for this, so it may do this in a signal handler.  If
+ * any stream has changed, the thread starts a new epoch of the process.  Each thread then registers
+ * itself in the streams at its next event.  A thread of a child starts with a copy of the parent's
+ * thread-local storage.  It finds out its own identity when it registers.
  *
- * Any number of threads and handlers may do this at once.  A stream that traces this process is
- * attached when the call that created it returns, and stays attached, because:
+ * Any number of threads and signal handlers may do this at the same time.  When a call that creates
+ * a stream for this process has returned, each event of this process finds the stream attached,
+ * until the stream ends.  The reasons are:
  *
- *	P1  A thread removes a view only if it loaded the view before the slot and found the slot
- *	    free or of another generation.  Generations do not come again, so the removed view
- *	    belongs to a stream that has ended.
- *	P2  A thread that stores the generation loaded it first.  Then it saw each slot and its view
- *	    agree, or failed to attach.  A preempted thread may later insert a view of a stream that
- *	    has ended.  It inserts the view only into an empty entry, and the view is removed when the
- *	    entry is needed: to create a stream changes the generation, so a thread checks again.
- *	P3  The bit of an entry is set before a view is inserted there, and is never cleared.  Readers
- *	    skip an empty entry.
- *	P4  A thread that inserts a view opens the gate after that.  A thread that shuts the gate
- *	    checks the views again after that, and opens it if there is one.  So the gate is not shut
- *	    while there is a view, whichever thread is preempted.  It may stay open without a view
- *	    until the registry changes, which costs only time.
+ *	P1  A thread loads a view before it reads the slot. It removes the view only if the slot is free
+ *	    or has another generation.  Generations are never reused, so the removed view belongs to a
+ *	    stream that has ended.
+ *	P2  A thread loads the generation, then makes each view agree with its slot or fails to attach,
+ *	    and then stores the generation in px_self.  A preempted thread may later insert a view of a
+ *	    stream that has ended, but only into an empty entry.  The creation of the next stream
+ *	    changes the generation.  Then a thread checks again, and removes this view.
+ *	P3  A thread sets the bit of an entry in `attached` before it inserts a view there.  No thread
+ *	    clears the bit.  Readers skip an empty entry.
+ *	P4  A thread that inserts a view opens the gate after that.  A thread that shuts the gate checks
+ *	    the views again after that, and opens the gate if there is a view.  So the gate does not
+ *	    stay shut while there is a view, whichever thread is preempted.  The gate may stay open
+ *	    without a view until the registry changes, which costs only time.
  *
- * fork: the page is zero, so the child checks everything anew, and takes over its parent's views of
- * the streams that it inherits.  It gets its own mappings.  The parent's mappings are retired, because
- * fork may have been called in a handler that interrupted a writer, and the writer goes on in the
- * child.  vfork: the child counts as the parent.
+ * After fork, the child's page is zero, so the child checks everything again.  It takes over its
+ * parent's views of the streams that it inherits, but with its own mappings.  It retires the
+ * parent's mappings, because a signal handler that interrupted a writer may have called fork, and
+ * this writer continues in the child.  A child of vfork has the identity of its parent.
  */
 #ifndef PX_TRACE_PROCESS_H
 #define PX_TRACE_PROCESS_H
@@ -49,14 +52,14 @@
 struct px_self {
 	uint32_t quiet;
 	uint32_t generation;  /* of the registry, when this process last read it */
-	uint64_t epoch;	      /* changes with pid or attached; 0: identity not known */
+	uint64_t epoch;	      /* changes with the pid or the views; 0: identity not known */
 	uint64_t attached;    /* bit i: view[i] may be in use (P3) */
-	uint64_t incarnation; /* unique to this process; 0: not known yet */
+	uint64_t incarnation; /* px_process_incarnation(); 0: not known yet */
 	uint64_t start;
 	uint32_t pid;
 	uint32_t pid_namespace;
-	uint32_t forked_pid;		    /* set by the fork handler in a child; or 0 */
-	uint32_t knows_inherited;	    /* the inherited streams are known (inherit.h): */
+	uint32_t forked_pid;		    /* set by the fork handler in a child; otherwise 0 */
+	uint32_t knows_inherited;	    /* 1: the member `inherited` is valid (inherit.h) */
 	uint32_t inherited[PX_STREAMS_MAX]; /* generation of an inherited stream, or 0 */
 	struct px_view *view[PX_STREAMS_MAX];
 };
@@ -69,7 +72,7 @@ struct px_gate {
 
 extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
 
-/* Return true if this process may be traced: then the trace point continues. */
+/* Return true if a stream may trace this process.  If false, the trace point does nothing. */
 PX_INLINE bool px_gate_is_open(void)
 {
 	/* EDGE attach acquire: px_process_refresh() loads the generation again, with acquire */
@@ -84,14 +87,14 @@ PX_INLINE bool px_process_is_current(void)
 }
 
 /*
- * Find out the identity of this process and the streams that trace it, and register the thread in
- * them.  Keeps errno.  Async-signal-safe.
+ * Find out the identity of this process and the streams that trace it.  Register the calling thread
+ * in these streams.  Keeps errno.  Async-signal-safe.
  */
 PX_COLD void px_process_refresh(void);
 
 /*
- * Attach to a stream that this process has just published for itself.  Return 0 or ENOMEM.
- * In all other respects, this function is like px_process_refresh().
+ * Attach to a stream that this process has just published for itself.  Return 0, or ENOMEM if this
+ * process cannot attach.  Keeps errno.  Async-signal-safe.
  */
 int px_process_join(uint32_t index, uint32_t generation);
 
@@ -103,15 +106,20 @@ PX_INLINE void px_process_ensure(void)
 }
 
 /*
- * Make sure that the registry is mapped: return 0 or an error.  The constructor has tried, but since
- * then a full or missing /dev/shm may have changed.  Not async-signal-safe.
+ * Map the registry, unless it is mapped.  Return 0 or an error number.  If the constructor failed
+ * because /dev/shm was full or missing, this call may succeed.  Not async-signal-safe.
  */
 int px_process_init(void);
 
-/* Return the id with which other processes can find this process.  Async-signal-safe. */
+/*
+ * Return the id of this process: its pid, its pid namespace and its start time.  Async-signal-safe.
+ */
 struct px_process_id px_process_id(void);
 
-/* Return a number that is unique to this process, although pids are reused.  Return 0 without a registry. */
+/*
+ * Return a number that no other process gets, not even a later process with the same pid.  Return 0
+ * without a registry.
+ */
 uint64_t px_process_find_incarnation(void);
 
 PX_INLINE uint64_t px_process_incarnation(void)
@@ -122,18 +130,22 @@ PX_INLINE uint64_t px_process_incarnation(void)
 }
 
 /*
- * Get the shared name table of this process, and create it if there is none.  Return 0 or ENOMEM.  The caller holds the
- * registry's lock, if there is a registry, because controllers search for the table, or choose it, at the same time.
+ * Get the number of the shared name table of this process.  If there is no table, choose or create
+ * one.  Return 0 or ENOMEM.  If there is a registry, the caller must hold its lock, because at the
+ * same time controllers may search for the table or choose one.
  */
 int px_process_choose_shared_names(uint32_t *number);
 
 /*
- * Accept the event types that a controller has opened for this process (TRIDOPEN-1), and register them in its streams.
- * Async-signal-safe.
+ * Accept the event types that a controller has opened for this process (TRIDOPEN-1), and register
+ * them in the streams of this process.  Async-signal-safe.
  */
 PX_COLD void px_process_take_granted(void);
 
-/* Do the same as px_types_open(), and register new types in the streams of this process (EVOPEN-11). */
+/*
+ * Do the same as px_types_open(), but also register new types in the streams of this process
+ * (EVOPEN-11).
+ */
 int px_process_open_type(const char *name, unsigned int *id);
 
 #endif

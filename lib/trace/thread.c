@@ -16,7 +16,7 @@
 #include "ring/cpuring.h"
 #include "trace/process.h"
 
-__thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
+__thread struct px_thread px_thread PX_TLS; /* repeat PX_TLS: the declaration alone does not set the model */
 
 /* Return the priority on the scale of the kernel: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
 static uint32_t priority_of_thread(void)
@@ -42,7 +42,10 @@ static void name_thread(struct px_object *object)
 	*px_decimal_put(end, object->tid) = '\0';
 }
 
-/* The child of vfork uses the thread-local storage of the thread that waits for it. */
+/*
+ * Return true in a child of vfork.  It uses the thread-local storage of the parent's thread, which
+ * waits for it.
+ */
 static bool in_vfork_child(const struct px_self *self)
 {
 	return (uint32_t)syscall(SYS_getpid) != px_read_once(&self->pid);
@@ -54,8 +57,10 @@ static bool is_of_process(const struct px_self *self, uint32_t tid)
 }
 
 /*
- * The child of vfork has written its own tid into the storage of its parent's thread, which was not registered.  The
- * parent must not keep that tid: after the child's exit, its claims would count as those of a dead thread.
+ * Return true if px_thread has the tid of a child of vfork.  The child writes its own tid into the
+ * storage of the parent's thread if that thread was not registered.  The parent's thread must then
+ * register again: with this tid, its claims would count as those of a dead thread after the child's
+ * exit.
  */
 static bool has_tid_of_vfork_child(const struct px_self *self)
 {
@@ -76,7 +81,10 @@ uint32_t px_thread_reserve_handle(void)
 	return registry ? next_handle(registry) : 0;
 }
 
-/* A thread of a child has a copy of its parent's storage: compare the tid. */
+/*
+ * Set the identity of the calling thread, unless px_thread already has it.  Compare the tid,
+ * because a thread of a child has a copy of the storage of its parent's thread.
+ */
 static void identify_thread(const struct px_self *self, struct px_registry *registry)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -108,11 +116,14 @@ static void register_thread(struct px_self *self, struct px_registry *registry)
 			px_view_add_thread(view, &object);
 	}
 	px_thread.priority = px_txtb_priority_word(object.priority);
-	px_thread_doubt_area(); /* this may be a child */
+	px_thread_doubt_area(); /* in a child, the kernel may not watch this area */
 	px_thread.epoch = has_tid_of_vfork_child(self) ? 0 : epoch;
 }
 
-/* Block signals: a handler would register the thread too, and streams would list it twice. */
+/*
+ * Block signals.  Otherwise a signal handler might register the thread too, and streams would list
+ * the thread twice.
+ */
 void px_thread_register(struct px_self *self, struct px_registry *registry)
 {
 	sigset_t all, before;

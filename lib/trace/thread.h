@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calling thread as the streams of its process know it.
+ * The identity of the calling thread, as the streams of its process know it.
  *
- * A thread registers itself in the streams at its first event, and again when the epoch of the process has changed.
- * After a change it may be the thread of a child, made by fork, or there are other streams (process.h).
+ * A thread registers itself in the streams at its first event, and again when the epoch of the
+ * process has changed.  A new epoch means that the thread is in a child made by fork, or that the
+ * process has other streams (process.h).
  */
 #ifndef PX_TRACE_THREAD_H
 #define PX_TRACE_THREAD_H
@@ -16,7 +17,10 @@
 struct px_self;
 struct rseq;
 
-/* Thread-local.  It has no constructor, because a signal handler may be the first to use it. */
+/*
+ * Each thread has one such structure.  It has no constructor, because a signal handler may be the
+ * first to use it.
+ */
 struct px_thread {
 	uint64_t epoch; /* of px_self, when the other members were set */
 	uint64_t id;	/* pthread_t */
@@ -32,13 +36,15 @@ struct px_thread {
 extern __thread struct px_thread px_thread PX_TLS;
 
 /*
- * Fill in px_thread, and register the thread in all streams of the process.  Async-signal-safe.
+ * Fill in px_thread, and register the calling thread in all streams of the process.
+ * Async-signal-safe.
  */
 PX_COLD void px_thread_register(struct px_self *self, struct px_registry *registry);
 
 /*
- * Reserve a handle for a new thread before its creation, so that its creator can record the handle.  The new thread
- * takes the handle before its first event.  Return 0 if there is no registry.
+ * px_thread_reserve_handle() reserves a handle for a new thread before its creation, so that its
+ * creator can record the handle.  It returns 0 if there is no registry.  The new thread calls
+ * px_thread_take_handle() before its first event.
  */
 uint32_t px_thread_reserve_handle(void);
 PX_INLINE void px_thread_take_handle(uint32_t handle)
@@ -46,7 +52,10 @@ PX_INLINE void px_thread_take_handle(uint32_t handle)
 	px_thread.given = handle;
 }
 
-/* Call this if the priority of the thread has changed: the next event reads it again. */
+/*
+ * Call this if the priority of the calling thread has changed.  Then the thread reads its priority
+ * again at its next event.
+ */
 PX_INLINE void px_thread_renew(void)
 {
 	px_thread.epoch = 0;
@@ -56,22 +65,26 @@ PX_INLINE void px_thread_renew(void)
 PX_NOINLINE struct rseq *px_thread_find_area(void);
 
 /*
- * Call this before vfork(): then the child, or the thread, finds the area again at its next event.  Otherwise the
- * kernel would not watch the area for the child, and no sequence would notice.
+ * Call this before vfork().  Then the child, and later the parent's thread, find the rseq area
+ * again at their next events.  Otherwise the child would use an area that the kernel does not watch
+ * for the child, and no sequence would notice an interruption.
  */
 PX_INLINE void px_thread_doubt_area(void)
 {
 	px_thread.area = NULL;
 }
 
-/* Use no area from now on: two threads run with this storage at once. */
+/*
+ * Call this if two threads run with this storage at the same time.  From now on, neither uses an
+ * rseq area.
+ */
 PX_INLINE void px_thread_share_area(void)
 {
 	px_thread.is_shared = 1;
 	px_thread.area = NULL;
 }
 
-/* Return the tid of the calling thread, from the kernel.  It is correct also if the thread is not registered. */
+/* Return the tid of the calling thread, from the kernel.  The thread need not be registered. */
 uint32_t px_thread_tid(void);
 
 #endif

@@ -6,7 +6,10 @@
 #include "trace/emit.h"
 #include "trace/types.h"
 
-/* EVENT-13, TRIDOPEN-1: a controller may have opened the type for this process; system events cannot be opened. */
+/*
+ * Return true if a controller has opened this type for the process (EVENT-13, TRIDOPEN-1).  System
+ * event types cannot be opened.
+ */
 static PX_COLD bool is_granted(uint32_t id)
 {
 	if (id < PX_EVENT_USER_FIRST)

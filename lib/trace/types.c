@@ -12,16 +12,25 @@
 struct px_eventset px_types_opened = {
 	.bits = {[PX_EVENT_UNNAMED / 64] = UINT64_C(1) << PX_EVENT_UNNAMED % 64}};
 
-/* Named types in the order in which they were opened, and as a set.  The count follows the entry. */
+/*
+ * The named types that this process has opened: in the order in which it opened them, and as a set.
+ * add_opened() raises the count after it has stored the entry.
+ */
 static uint16_t opened_order[PX_TYPES_MAX];
 static uint32_t nr_opened;
 static struct px_eventset listed;
 
-/* NULL until there is a table.  The number is written first. */
+/*
+ * The shared name table of this process, or NULL if there is none, and its number. px_types_use()
+ * stores the number first.
+ */
 static struct px_shared_names *own_shared_names;
 static uint32_t own_number;
 
-/* Serialises threads that open types.  No lock is taken under it. */
+/*
+ * A thread holds this mutex while it opens a type.  It takes no other lock while it holds the
+ * mutex.
+ */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 struct px_shared_names *px_types_shared_names(uint32_t *number)
@@ -32,7 +41,11 @@ struct px_shared_names *px_types_shared_names(uint32_t *number)
 	return shared_names;
 }
 
-/* The numbers of tables in use at one time are of one kind: of shared memory, or of private tables. */
+/*
+ * If several threads call this, the first one stores the number of its table.  Only threads with
+ * the same number continue.  The numbers are comparable, because the tables in use at one time are
+ * of one kind: either all in shared memory, or all private.
+ */
 bool px_types_use(const struct px_shared_names_ref *ref)
 {
 	uint32_t none = 0;
@@ -50,7 +63,10 @@ static void add_to(struct px_eventset *set, unsigned int id)
 	px_fetch_or(&set->bits[id / 64], UINT64_C(1) << id % 64);
 }
 
-/* Keep this order: if fork happens in between, after_fork() completes these steps in the child. */
+/*
+ * Keep this order.  If another thread forks in between, after_fork() completes these steps in the
+ * child.
+ */
 static void add_opened(unsigned int id)
 {
 	opened_order[nr_opened] = (uint16_t)id;
@@ -122,7 +138,7 @@ void px_types_accept(unsigned int id)
 	add_to(&px_types_opened, id);
 }
 
-/* Add the types that a controller has opened for this process. */
+/* Add the types that a controller has opened for this process to the order of types. */
 static void list_granted(const struct px_shared_names_member *member)
 {
 	for (unsigned int word = 0; word < PX_EVENTSET_WORDS; word++) {

@@ -2,13 +2,14 @@
 /*
  * The event types of this process: which types it has opened, and their names.
  *
- * The names are in the shared name table (shared_names.h), so that an id means the same in all processes that share
- * it.  The set of opened types belongs to the process (FORK-7 copies it, exec ends it).  It is kept here, where a trace
- * point reads it, and in the table, where a controller may add to it (TRIDOPEN-1).  An added type counts as opened when
- * the process next checks.
+ * The names are in the shared name table (shared_names.h), so that an id means the same in all
+ * processes that share the table.  The set of opened types belongs to the process: fork copies the
+ * set (FORK-7), and exec ends it.  There are two copies of the set.  Trace points read the copy
+ * px_types_opened.  The other copy is in the shared name table, where a controller may add a type
+ * (TRIDOPEN-1).  The process accepts an added type when it next reads that copy.
  *
- * Types are opened under a mutex, so that the limit is exact.  Trace points read the set without it.  A process is
- * identified by its word (procfs.h).
+ * A thread opens a type under a mutex, so that the limit of types is exact.  Trace points read the
+ * set without the mutex.  The parameter `word` identifies a process (procfs.h).
  */
 #ifndef PX_TRACE_TYPES_H
 #define PX_TRACE_TYPES_H
@@ -26,56 +27,65 @@
 extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
- * Return the shared name table of this process, or NULL.  A process never changes its table.  Only px_types_open() and
- * px_types_open_for() are not async-signal-safe.
+ * Get the shared name table of this process and its number.  Return NULL if there is no table.  A
+ * process never changes its table.
+ *
+ * All functions of this file are async-signal-safe, except px_types_open() and px_types_open_for().
  */
 struct px_shared_names *px_types_shared_names(uint32_t *number);
 
-/* Use this table.  Return false if the process already has a table: then the caller keeps this table. */
+/*
+ * Make this the table of this process.  Return false if the process already has a table: then the
+ * caller still owns the new table.
+ */
 bool px_types_use(const struct px_shared_names_ref *ref);
 
 /*
- * Enter this incarnation of the process in the table, with all opened types: a child has opened the types of its
- * parent.
+ * Enter this process in its table, with its incarnation and all opened types.  A child enters the
+ * types of its parent too, because fork copies the set of opened types.
  */
 void px_types_enter(uint64_t word, uint64_t incarnation);
 
-/* Forget the types that the program before exec had opened (EXEC-2). */
+/* After exec, remove the types from the table that the former program had opened (EXEC-2). */
 void px_types_forget(uint64_t word);
 
 /* Return a type that a controller has opened for this process and that is not yet accepted, or PX_EVENT_NONE. */
 unsigned int px_types_find_granted(uint64_t word);
 
-/* Accept the type.  It enters the order of types when the next type is opened. */
+/* Let trace points accept this type.  The next px_types_open() adds it to the order of types. */
 void px_types_accept(unsigned int id);
 
 /*
- * Open a type.  *id becomes its id, new or known, or the unnamed user event if there are PX_TYPES_MAX types
- * and the name is new (EVOPEN-4).  *first becomes the number of the first new type in the order of types.  Return 0,
- * ENOMEM without a table, or ENAMETOOLONG beyond PX_NAME_MAX bytes (EVOPEN-7).  Not a cancellation point.
+ * Open a type.  Set *id to its id, which may be new or known.  If this process has PX_TYPES_MAX
+ * types and has not opened this one, set *id to the unnamed user event (EVOPEN-4).  Set *first to
+ * the number of the first new type in the order of types.  Return 0, ENOMEM if there is no table,
+ * or ENAMETOOLONG if the name has more than PX_NAME_MAX bytes (EVOPEN-7).  Not a cancellation
+ * point.
  */
 int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first);
 
 /*
- * Open a type in the same way, in a controller for the process of an entry in a table (TRIDOPEN-1, TRIDOPEN-4).
- * The caller adds the type to the list of the stream.
+ * In a controller, open a type for the process with this entry in a table, as px_types_open() does
+ * (TRIDOPEN-1, TRIDOPEN-4).  The caller adds the type to the list of the stream.
  */
 int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_names_member *member,
 		      const char *name, unsigned int *id);
 
-/* Let the process of this entry use the type without opening it. */
+/*
+ * Let the process with this entry record events of this type, although it has not opened the type.
+ */
 void px_types_grant(struct px_shared_names_member *member, unsigned int id);
 
-/* Register in a stream the types in `opened`. */
+/* Register all types of the set `opened` in a stream. */
 void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view);
 
-/* Register one type in a stream. */
+/* Register one type of this process in a stream. */
 void px_types_add(const struct px_view *view, unsigned int id);
 
 /*
- * Register in a stream the types from number first on, counted from 0, in the order of types.  Return the number of
- * types.
+ * Register types of this process in a stream.  Start with number `first` in the order of types,
+ * which counts from 0.  Return the number of types that this process has opened.
  */
 uint32_t px_types_add_from(const struct px_view *view, uint32_t first);
 
