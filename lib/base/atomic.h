@@ -27,7 +27,7 @@
 
 /*
  * A load that the CPU cannot move before an earlier exchange.  On aarch64 an exchange alone does
- * not prevent this.  On x86-64 it is an ordinary load.
+ * not prevent this move.  On x86-64 this is an ordinary load.
  */
 #define px_load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
@@ -66,7 +66,7 @@ PX_INLINE void px_full_fence(void)
 #endif
 }
 
-/* All loads before the fence are done before any load after it. */
+/* All loads before the fence are complete before any load after the fence. */
 PX_INLINE void px_read_fence(void)
 {
 #if defined __SANITIZE_THREAD__
@@ -76,7 +76,7 @@ PX_INLINE void px_read_fence(void)
 #endif
 }
 
-/* All stores before the fence are visible before any store after it. */
+/* All stores before the fence become visible before any store after the fence. */
 PX_INLINE void px_write_fence(void)
 {
 #if defined __SANITIZE_THREAD__

@@ -114,16 +114,16 @@ struct px_timeline {
 };
 
 /*
- * Start a timeline at the current time.  It returns CLOCK_MONOTONIC plus this offset.  The scale in
- * *clock is only a first estimate, which later anchors correct.
+ * Start a timeline at the current time.  It converts counters to CLOCK_MONOTONIC plus this offset.
+ * The scale in *clock is only a first estimate, which later anchors correct.
  */
 void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,
 		      uint64_t realtime_offset_ns);
 
 /*
- * Add an anchor.  Ignore it if its counter is not above that of the last anchor.  Keep the newest
- * line if it meets the new anchor within 100 ns.  Otherwise add a line.  It begins at the point of
- * the newest line where the last anchor was added, and leads to the new anchor.
+ * Add an anchor.  Ignore the anchor if its counter is not above that of the last anchor.  Keep the
+ * newest line if it meets the new anchor within 100 ns.  Otherwise add a line.  The new line begins
+ * at the point of the newest line where the last anchor was added, and leads to the new anchor.
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 

@@ -16,7 +16,7 @@
 
 /*
  * A test point follows every step that another thread can observe.  In test builds the macro calls
- * a hook, which may sleep, end the thread, or run a signal handler.  In other builds the macro is
+ * a hook, which may sleep, kill the thread, or run a signal handler.  In other builds the macro is
  * empty.
  */
 #ifdef PX_TESTPOINTS

@@ -248,7 +248,7 @@ static bool has_text(int fd)
 }
 
 /*
- * Open the list of mappings of a process.  It is empty for a thread that is exiting: then try
+ * Open the list of mappings of a process.  The list is empty if the thread is exiting: then try
  * again, with another thread if there is one.
  */
 static int open_maps(uint32_t pid)
@@ -268,8 +268,8 @@ static int open_maps(uint32_t pid)
 }
 
 /*
- * A file that next_line() reads line by line.  It cuts off lines that do not fit, because the lines
- * of interest are short.
+ * A file that next_line() reads line by line.  It cuts off the rest of a long line, because the
+ * lines of interest are short.
  */
 struct lines {
 	int fd;

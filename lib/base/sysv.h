@@ -3,15 +3,15 @@
  * System V shared memory segments that root creates for a process of another user.
  *
  * A file would have to belong to that user, otherwise the process could not open it.  But the owner
- * of a file can truncate it, and then any access to our mapping raises SIGBUS.  Nobody can change
- * the size of a System V segment.  If the user punches holes into it, the holes read as zeros.  So
- * a hostile user can change only its contents.
+ * of a file can truncate it, and then any access to our mapping raises SIGBUS.  The size of a
+ * System V segment is fixed.  If the user punches holes into the segment, the holes read as zeros.
+ * So a hostile user can change only its contents.
  *
  * The segment belongs to the user for whom root makes it, and root is its creator.  Any process can
  * create a segment and give it away, but it cannot forge the creator.  So a process that reads a
  * segment number checks the creator.  A process that got extra rights from its program file
- * (AT_SECURE) attaches no segment: its user owns the segment and could read in the trace more than
- * the process may reveal.
+ * (AT_SECURE) attaches no segment: its user owns the segment, and could read more from the trace
+ * than the process may reveal.
  *
  * Functions that can fail return 0 or an error number. px_sysv_attach() and px_sysv_read() are
  * async-signal-safe.

@@ -53,7 +53,7 @@ struct px_call_object {
 			       * receiver */
 	uint64_t released_at[2]; /* when each releaser released it */
 	uint64_t acquired_at;
-	uint32_t nr_opened; /* of a named semaphore: opened and not yet closed, so many times */
+	uint32_t nr_opened; /* of a named semaphore: sem_open() calls without a sem_close() */
 	uint32_t joiner;    /* of a thread: the thread that joins it */
 	uint32_t priority;  /* the word of its last event */
 	uint32_t depth;	    /* nested signal handlers that interrupted its wait */

@@ -26,8 +26,8 @@ static void bind_thread(struct px_resolve *all, struct px_call_object *thread)
 }
 
 /*
- * Return the thread with this handle.  Add it if it is unknown: pid and thread (its pthread_t) come
- * from a record.
+ * Return the thread with this handle.  If it is unknown, add it with the pid and the pthread_t of a
+ * record.
  */
 static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handle, uint32_t pid,
 					  uint64_t thread)

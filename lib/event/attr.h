@@ -2,7 +2,7 @@
 /*
  * The attributes object of a stream.  It has only plain values: no pointers, no resources.
  *
- * Setters store the values that they get.  When a stream is created, it rounds the sizes up and
+ * Setters store the values that they get.  At its creation, a stream rounds the sizes up and
  * reports the sizes that it really uses (ATTR-3).  The object is in the caller's memory
  * (trace_attr_t).  The functions check only its magic word, which px_attr_init() sets and
  * px_attr_destroy() clears.

@@ -40,8 +40,8 @@ struct px_typelist {
 uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *name);
 
 /*
- * Get type i and its name.  If the type is not READY, set *id to PX_EVENT_NONE and no name.  Return
- * false after the last type.
+ * Get type i and its name.  If the type is not READY, set *id to PX_EVENT_NONE and leave name
+ * unchanged.  Return false after the last type.
  */
 bool px_typelist_get(const struct px_typelist *list, uint32_t i, unsigned int *id,
 		     char name[PX_NAME_MAX + 1]);

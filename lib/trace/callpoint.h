@@ -57,8 +57,9 @@ void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, siz
 		       void *address);
 
 /*
- * px_callpoint_cost() adds a sample of the cost of a wrapper to the statistics of each stream.
- * px_callpoint_clock() returns the counter for the ticks, or 0 if this process has no stream.
+ * px_callpoint_cost() adds a sample of the cost of a wrapper to the statistics of each stream.  The
+ * ticks are the difference between two results of px_callpoint_clock(), which returns 0 if this
+ * process has no stream.
  */
 void px_callpoint_cost(uint32_t wrapper, uint64_t ticks);
 uint64_t px_callpoint_clock(void);

@@ -100,8 +100,8 @@ static struct px_inheritance inheritance;
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	/*
-	 * To stop a stream, the controller makes a membarrier.  This process may write to the rings
-	 * of CPUs only if that barrier includes its threads (C5 in cpuring.h).
+	 * A thread that stops a stream makes a barrier with membarrier(2).  This process may write
+	 * to the rings of CPUs only if that barrier includes its threads (C5 in cpuring.h).
 	 */
 	if (view->rings.nr_rings > view->rings.nr_shared && px_membarrier_register())
 		view->nr_own = view->rings.nr_rings - view->rings.nr_shared;
@@ -207,8 +207,8 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	if (!put_view(self, index, view))
 		goto unmap;
 	/*
-	 * Another thread may have opened a type before put_view(), and did not find this view.  Add
-	 * such types.
+	 * A thread that opened a type just before put_view() did not find this view.  Add such
+	 * types.
 	 */
 	px_types_add_from(view, nr_named);
 	return 0;
@@ -502,8 +502,8 @@ static void before_fork(void)
 }
 
 /*
- * Make the child's own views now, because they need the copy of the parent's memory, and exec would
- * remove it.
+ * Make the child's own views now, because they need the copy of the parent's memory, which exec
+ * would remove.
  */
 static void after_fork(void)
 {
@@ -633,7 +633,8 @@ int px_process_choose_shared_names(uint32_t *number)
 
 /*
  * Make sure that this process has a shared name table.  Without a registry this needs no lock,
- * because then no other process searches for the table.  If the lock fails, continue too.
+ * because then no other process searches for the table.  Continue also if the registry cannot be
+ * locked.
  */
 static int need_shared_names(void)
 {
@@ -665,8 +666,8 @@ int px_process_open_type(const char *name, unsigned int *id)
 	us = px_process_id();
 	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
 	/*
-	 * At the same time a controller may create a stream.  After that it lists the opened types.
-	 * So look for new streams after the type is open.
+	 * At the same time a controller may create a stream.  The controller lists the opened types
+	 * after that.  So look for new streams after the type is open.
 	 */
 	px_process_ensure();
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {

@@ -20,7 +20,7 @@
  * a stream for this process has returned, each event of this process finds the stream attached,
  * until the stream ends.  The reasons are:
  *
- *	P1  A thread loads a view before it reads the slot. It removes the view only if the slot is free
+ *	P1  A thread loads a view before it reads the slot.  It removes the view only if the slot is free
  *	    or has another generation.  Generations are never reused, so the removed view belongs to a
  *	    stream that has ended.
  *	P2  A thread loads the generation, then makes each view agree with its slot or fails to attach,

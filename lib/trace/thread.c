@@ -43,8 +43,8 @@ static void name_thread(struct px_object *object)
 }
 
 /*
- * Return true in a child of vfork.  It uses the thread-local storage of the parent's thread, which
- * waits for it.
+ * Return true in a child of vfork.  The child uses the thread-local storage of the parent's thread,
+ * which waits for the child.
  */
 static bool in_vfork_child(const struct px_self *self)
 {

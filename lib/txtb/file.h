@@ -24,8 +24,8 @@
 #define PX_TXTB_FILE_CHUNK 16384
 
 /*
- * The largest possible size of an image in bytes.  It has a limit because all lengths in an image
- * are 32-bit words.
+ * The largest possible size of an image in bytes.  The size has a limit because all lengths in an
+ * image are 32-bit words.
  */
 #define PX_TXTB_FILE_SIZE_MAX (48 + (UINT64_C(1) << 32) + (UINT64_C(1) << 27))
 

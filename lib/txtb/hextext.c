@@ -24,9 +24,7 @@
 
 enum kind { UNKNOWN, INTEL = ':', MOTOROLA = 'S', BARE = 'x' };
 
-/*
- * What to do with the data of a line.  Until the kind of the line is known, its value is IGNORED.
- */
+/* What to do with the data of a line.  Until the kind of the line is known, this is IGNORED. */
 enum use { DATA, IGNORED, END };
 
 struct converter {

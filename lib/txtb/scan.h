@@ -3,10 +3,10 @@
  * Find the properties of a trace buffer that depend on all its entries: the number of entries, the
  * direction of time, the total duration, the ids.
  *
- * This module computes relative time as the viewer does.  Each step between two entries votes for
- * rising or falling time, and the majority decides for the whole file.  A step in the other
- * direction counts as a wrap of the counter.  The scan reads the entries in the order of the file,
- * and it knows the direction only at the end.  So it sums the steps of both directions separately.
+ * This module computes relative time as the viewer does.  The steps between entries vote for rising
+ * or falling time, and the majority decides for the whole file.  A step in the other direction
+ * counts as a wrap of the counter.  The scan reads the entries in the order of the file, and it
+ * knows the direction only at the end.  So it sums the steps of both directions separately.
  */
 #ifndef PX_TXTB_SCAN_H
 #define PX_TXTB_SCAN_H

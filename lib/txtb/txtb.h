@@ -24,8 +24,8 @@
 #define PX_TXTB_LIVE_OBJECTS 268
 
 /*
- * The address at which an image seems to start.  A reader of the file only compares addresses with
- * each other, so any value works.
+ * The address at which an image seems to start.  A reader of the file uses only differences of
+ * addresses, so any value works.
  */
 #define PX_TXTB_BASE 0x00010000u
 
