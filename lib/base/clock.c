@@ -155,7 +155,7 @@ static uint64_t measure_hardware(void)
  */
 struct px_clock px_clock_best(void)
 {
-	static uint64_t hardware_scale; /* 0: not measured yet; threads that race measure about the same value */
+	static uint64_t hardware_scale; /* 0: not measured; racing threads measure about the same value */
 	uint64_t scale;
 
 	if (!hardware_is_sound())

@@ -11,8 +11,8 @@
  * The reader converts time stamps to time.  With each snapshot it takes an anchor: the values of
  * the counter and of CLOCK_MONOTONIC at the same moment.  Between two anchors the conversion is
  * linear.  Each line begins where the previous line ended, so the converted time never goes
- * backwards.  The converted time is CLOCK_REALTIME as it was set when the stream was created.
- * Later jumps of CLOCK_REALTIME do not change it (INFO-8).
+ * backwards.  The converted time starts with the value of CLOCK_REALTIME at the creation of the
+ * stream.  Later jumps of CLOCK_REALTIME do not change it (INFO-8).
  */
 #ifndef PX_BASE_CLOCK_H
 #define PX_BASE_CLOCK_H

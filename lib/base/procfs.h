@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 
 enum px_procfs {
-	PX_PROCFS_GONE, /* does not exist, is a zombie or is exiting: it will not run again */
+	PX_PROCFS_GONE, /* does not exist, is a zombie or exiting: will not run again */
 	PX_PROCFS_STOPPED, /* by a signal or a debugger */
 	PX_PROCFS_RUNNING  /* may run, now or later */
 };

@@ -118,7 +118,7 @@ int px_shm_allocate(int fd, size_t size)
 	 * timer it would never succeed.
 	 */
 	sigfillset(&all);
-	sigdelset(&all, SIGTRAP); /* a debugger that single-steps needs it: a blocked SIGTRAP would kill the process */
+	sigdelset(&all, SIGTRAP); /* a blocked SIGTRAP kills a process under a debugger */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)size);

@@ -44,7 +44,7 @@ struct px_call_object_wait {
 };
 
 struct px_call_object {
-	struct px_object object; /* handle 0: only the name for an address, or the parent of a process */
+	struct px_object object; /* handle 0: holds only a name or a parent process */
 	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
 	uint64_t site;		 /* code address of the first call that used the object */
 

@@ -23,7 +23,7 @@ struct px_resolve {
 	const struct px_threads *threads; /* the threads of the contexts */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* px_resolve_forget() unbinds it: until then a log may look up the object */
+	struct px_key ending; /* px_resolve_forget() unbinds it; a log may look it up before */
 };
 
 /*

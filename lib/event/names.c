@@ -114,7 +114,7 @@ static void yield_or_sleep(unsigned int round)
 	if (round < YIELDS)
 		sched_yield();
 	else
-		nanosleep(&nap, NULL); /* if a signal ends this sleep early, the caller's loop sleeps
+		nanosleep(&nap, NULL); /* if a signal ends this sleep early, the next round waits
 				        * again */
 }
 

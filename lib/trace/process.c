@@ -292,8 +292,8 @@ static bool follow_registry(struct px_self *self)
 }
 
 /*
- * In a child, map the stream of a view of the parent again, and make a view of this process from
- * the mapping.
+ * In a child, map the memory of one of the parent's views a second time.  Make a view of this
+ * process for the new mapping.
  */
 static void take_over(struct px_self *self, uint32_t index, const struct px_view *parents)
 {
@@ -484,7 +484,7 @@ void px_process_take_granted(void)
 			if (view)
 				px_types_add(view, id);
 		}
-		px_types_accept(id); /* last: a handler that finds the type accepted does not register it */
+		px_types_accept(id); /* last: then a handler finds the type registered */
 	}
 }
 

@@ -16,7 +16,7 @@
 #include "ring/cpuring.h"
 #include "trace/process.h"
 
-__thread struct px_thread px_thread PX_TLS; /* repeat PX_TLS: the declaration alone does not set the model */
+__thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
 
 /* Return the priority on the scale of the kernel: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
 static uint32_t priority_of_thread(void)

@@ -20,7 +20,7 @@
 
 struct px_txtb_scan {
 	bool is_ended; /* the scan ended at an unused slot */
-	bool rises; /* the time, from each entry to the next */
+	bool rises;    /* the time, from each entry to the next */
 	uint32_t nr_entries;
 	uint32_t oldest; /* slot */
 	uint32_t oldest_stamp;
