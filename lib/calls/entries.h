@@ -40,7 +40,7 @@ struct px_translation {
 		changed; /* handle of an object that this record named or identified; 0: none */
 };
 
-/* Add an entry with information words of 0. */
+/* Add an entry.  Its information words are 0. */
 struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
 				  uint32_t id);
 

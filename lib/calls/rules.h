@@ -50,8 +50,8 @@ bool px_rules_is_end(uint32_t native);
 bool px_rules_is_attempt(uint32_t native);
 
 /*
- * In the own entry of this call with this native id, find the information word with the object's
- * handle.  Return its index, or 4 if there is none.
+ * Return the index of the information word that holds the object's handle, in the own entry of this
+ * call with this native id.  Return 4 if no word holds it.
  */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 

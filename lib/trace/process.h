@@ -18,7 +18,7 @@
  *
  * Any number of threads and signal handlers may do this at the same time.  When a call that creates
  * a stream for this process has returned, each event of this process finds the stream attached,
- * until the stream ends.  The reasons are:
+ * until the stream ends, unless the process cannot attach.  The reasons are:
  *
  *	P1  A thread loads a view before it reads the slot.  It removes the view only if the slot is free
  *	    or has another generation.  Generations are never reused, so the removed view belongs to a
@@ -72,7 +72,10 @@ struct px_gate {
 
 extern struct px_gate px_gate __attribute__((aligned(PX_GATE_BLOCK), visibility("hidden")));
 
-/* Return true if a stream may trace this process.  If false, the trace point does nothing. */
+/*
+ * Return true if a stream may trace this process.  If it returns false, the trace point does
+ * nothing.
+ */
 PX_INLINE bool px_gate_is_open(void)
 {
 	/* EDGE attach acquire: px_process_refresh() loads the generation again, with acquire */
