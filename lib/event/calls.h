@@ -78,7 +78,7 @@ enum px_call_info {
 	PX_INFO_VALUE,	 /* VALUE, COUNT and RESULT: the field of that name in the layout */
 	PX_INFO_COUNT,
 	PX_INFO_RESULT,
-	PX_INFO_THREAD,	   /* the handle of the thread whose tid is in the field value; 0: none */
+	PX_INFO_THREAD,	   /* the handle of the thread with the value as its tid; 0: none */
 	PX_INFO_NEXT,	   /* the handle of the thread that runs next */
 	PX_INFO_POOL,	   /* the handle of the heap */
 	PX_INFO_LOW_FIRST, /* the low half of the first or the second word of the data */
