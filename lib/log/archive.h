@@ -2,17 +2,18 @@
 /*
  * A pre-recorded stream: a file that is read like a stream.
  *
- * There are two kinds.  A log of this library is read through the POSIX section after each image
- * (archive_log.h), any other trace buffer of ThreadX through the image alone (archive_txtb.h).  Each
- * kind has a structure of its own, with struct px_archive as its first member.
+ * There are two kinds.  In a log of this library, the reader uses the POSIX section after each image (archive_log.h).
+ * In any other trace buffer of ThreadX, it has only the image (archive_txtb.h).  Each kind has a structure of its own,
+ * with struct px_archive as its first member.
  *
- * Everything in a file is hostile input.  Reading uses large preads on a private duplicate of the
- * descriptor.  So a file that is truncated while it is read simply ends, and causes no signal.  Files of
- * any size need the same memory, except for a text, which is first converted in memory.  Opening reads
- * the object registry and no events, except for a text.  The time scale of a foreign trace file is found
- * when its first event is read.
+ * The reader treats everything in a file as hostile input.  It reads large blocks with pread() from a private duplicate
+ * of the descriptor.  So if another process truncates the file, the events simply end, and no signal occurs.  The
+ * memory in use does not depend on the size of the file.  Exception: a text file is first converted in memory.
+ * px_archive_open() reads no events, except from a text or from a foreign trace file that is too short for its slots.
+ * The times of a foreign trace file need a scan of all its events.  The reader makes this scan when it first needs an
+ * event.
  *
- * The caller locks (handle.h).
+ * The caller holds the lock of the identifier (handle.h).
  */
 #ifndef PX_LOG_ARCHIVE_H
 #define PX_LOG_ARCHIVE_H
@@ -39,7 +40,7 @@ struct px_archive_object {
 	char name[PX_OBJECT_NAME_SIZE]; /* the exact name if the file has it; null-terminated */
 };
 
-/* A call in the image. */
+/* A call, as the image shows it. */
 struct px_archive_call {
 	uint32_t flags;	 /* enum px_record_flags */
 	uint32_t native; /* native event; 0: a user event */
@@ -49,7 +50,7 @@ struct px_archive_call {
 	uint32_t waker;
 };
 
-/* The status of the stream at its end; overruns are sticky (STATUS-8). */
+/* The status of the stream at its end.  An overrun is true if there ever was one since create or clear (STATUS-8). */
 struct px_archive_status {
 	bool is_full;
 	bool is_overrun;
@@ -58,7 +59,7 @@ struct px_archive_status {
 	int flush_error;
 };
 
-/* Facts of the file. */
+/* Properties of the file. */
 struct px_archive_info {
 	bool is_foreign;
 	bool is_swapped;   /* in the other byte order */
@@ -73,13 +74,13 @@ struct px_archive_info {
 	uint64_t nr_entry_slots; /* of all volumes; 0: no bound */
 	uint64_t nr_entries;	 /* in use, fillers included */
 	uint64_t nr_shortened;	 /* time gaps that are too short in the image */
-	uint64_t shortened_ns;	 /* by this, in sum */
+	uint64_t shortened_ns;	 /* the time that is missing in these gaps, in sum */
 };
 
 struct px_archive;
 
 struct px_archive_kind {
-	/* PX_NEXT_EVENT or PX_NEXT_NONE; the record's counter is not used. */
+	/* Return PX_NEXT_EVENT or PX_NEXT_NONE.  Callers do not use the record's counter. */
 	enum px_next (*next)(struct px_archive *archive, void *data, size_t capacity,
 			     struct px_report *report);
 	void (*rewind)(struct px_archive *archive);
@@ -87,7 +88,7 @@ struct px_archive_kind {
 	unsigned int (*type)(struct px_archive *archive, uint32_t i);
 	/* Return 0, or EINVAL if the file has no such type. */
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
-	/* Get the call with this px_report.place.  Return false if the event is no call. */
+	/* Get the call at this px_report.place.  Return false if the event is no call. */
 	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
 	/* Get wrapper number i.  Return false after the last wrapper. */
 	bool (*wrapper)(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum);
@@ -95,7 +96,9 @@ struct px_archive_kind {
 	bool (*object)(struct px_archive *archive, uint32_t i, struct px_archive_object *object);
 	/* Copy at most size bytes of the target's list of modules (modules.h); return its full length. */
 	size_t (*modules)(struct px_archive *archive, char *text, size_t size);
-	/* Set the length of a tick.  Return 0, or EINVAL if the file holds the length. */
+	/*
+	 * Set the length of a tick.  Return 0, or EINVAL if ns is out of range, or if the file itself holds the length.
+	 */
 	int (*set_tick)(struct px_archive *archive, double ns);
 	/* Fill in the members of archive->info and ->attr that need a pass over all events. */
 	void (*complete_info)(struct px_archive *archive);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log of this library as a pre-recorded stream, read through its POSIX section (format.h): exact
- * times, threads, data and names.
+ * Read a log of this library as a pre-recorded stream.  The reader uses the POSIX section of the log (format.h), which
+ * holds the exact times, threads, data and names.
  *
- * An incomplete log is read up to its last commit if its writer is dead.  While the writer lives, the log is
- * refused (MODEL-8).
+ * If a log is incomplete and its writer is dead, the reader reads it up to the last commit.  While the writer lives,
+ * px_archive_log_open() refuses the log (MODEL-8).
  */
 #ifndef PX_LOG_ARCHIVE_LOG_H
 #define PX_LOG_ARCHIVE_LOG_H

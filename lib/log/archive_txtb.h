@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace buffer of ThreadX as a pre-recorded stream: any file that the viewer accepts, in either
+ * Read a trace buffer of ThreadX as a pre-recorded stream.  The file can be any file that the viewer accepts, in either
  * byte order, also as Intel HEX, S-records or bare hex digits.
  *
- * Event types: id 65536 + n for the TXTB id n, so that they never collide with the ids of our own
- * event types.  Known ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  A user event has the name of
- * the object of type 15 with the handle 15 << 24 | n - 4096 if there is one, else
- * TX_TRACE_USER_EVENT_<n>.  All others are TX_TRACE_<n>.  The list of types holds the system types,
- * the unnamed user event, and the types that occur.  The core number of the SMP kernel (bits 24 to
- * 31) is the record's cpu.
+ * Event types: id 65536 + n for the TXTB id n, so that they never collide with the ids of our own event types.  Known
+ * ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  If the file has an object of type 15 with the handle 15 << 24 | n -
+ * 4096, the user event n has the name of that object.  Any other user event has the name TX_TRACE_USER_EVENT_<n>.  All
+ * other types have the name TX_TRACE_<n>.  The list of types holds the system types, the unnamed user event, and the
+ * types that occur.  The core number of the SMP kernel (bits 24 to 31) is the record's cpu.
  *
- * Data: the four information words, in the byte order of this machine.  The thread is the context:
- * a handle, 0xFFFFFFFF in an interrupt, 0xF0F0F0F0 during initialization.  pid and address are 0.
+ * Data: the four information words, in the byte order of this machine.  The thread of an event is its context: a
+ * handle, 0xFFFFFFFF in an interrupt, 0xF0F0F0F0 during initialization.  pid and address are 0.
  *
- * Time: the last event has the time at which the file was modified.  The others are earlier by their
- * relative ticks, which are computed as in the viewer: a vote decides on the direction of time, and
- * stamps wrap modulo the mask.  A tick is 1 us unless set_tick() sets another length, from 1e-9 to
- * 1e15 ns.  The record's counter is the relative tick.  A time before 1970 becomes 0.
+ * Time: the last event gets the time at which the file was modified.  Each other event is earlier by the ticks between
+ * the two events.  The reader counts ticks as the viewer does: first it finds out whether the stamps of this file rise
+ * or fall with time (scan.h).  Then it adds up the differences of the stamps, which wrap modulo the mask.  A tick is 1
+ * us unless set_tick() sets another length, from 1e-9 to 1e15 ns.  The record's counter is the number of ticks since
+ * the first event.  A time before 1970 becomes 0.
  *
- * One scan goes over all entries: when the first event or type is read, or in complete_info().  Before
- * the scan, attr.create_time, the time of the first event, is 0, and so is info.nr_entries.  A file
- * that is too short for its slots is scanned when it is opened.  The record's priority is the word in
- * the file: bits 0 to 9 are the priority of a thread; in an interrupt the word is the handle of the
- * interrupted thread.
+ * The reader scans all entries once: before it reads the first event or type, or in complete_info().  Before the scan,
+ * attr.create_time (the time of the first event) and info.nr_entries are 0.  If a file is too short for its slots,
+ * px_archive_txtb_open() scans it.  The record's priority is the word in the file: bits 0 to 9 are the priority of a
+ * thread; in an interrupt the word is the handle of the interrupted thread.
  *
- * The name of an object may be any bytes.
+ * The name of an object may contain any bytes.
  */
 #ifndef PX_LOG_ARCHIVE_TXTB_H
 #define PX_LOG_ARCHIVE_TXTB_H

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checkpoint file: with it, another process can complete the log if the controller dies.  It is the file
- * log.<slot>.<generation> beside the segment of the stream, from the creation of the log until the log is complete.
- * If root traces a process of another user, it is log.64.<segment id> in root's own directory (sysv.h).
+ * The checkpoint file: with it, another process can complete the log if the controller dies.  Its name is
+ * log.<slot>.<generation>, in the directory of the segment.  It exists from the creation of the log until the log is
+ * complete.  If root traces a process of another user, the name is log.64.<segment id>, in root's own directory
+ * (sysv.h).
  *
- * The file records which log and which stream belong together, and their controller and target.  It also holds two
- * checkpoints: where in the rings the log continues, and the state of its writer.  A checkpoint belongs to one log
- * commit and has its serial.  The writer stores it before that commit, in place of the checkpoint before the last.
- * So the checkpoint of the commit in the log is always whole, and a commit switches to its checkpoint in one step.
- * Storing a checkpoint takes only plain stores, for any number of rings.
+ * The file records which log and which stream belong together, and their controller and target.  It also holds the two
+ * newest checkpoints.  A checkpoint holds the positions in the rings at which the log continues, and the state of the
+ * log writer.  It belongs to one log commit, and has the serial of that commit.  The writer stores a checkpoint before
+ * it writes the commit, and overwrites the older of the two.  So the checkpoint of the commit in the log is always
+ * whole, and the write of a commit switches to the new checkpoint in one step.  To store a checkpoint, the writer makes
+ * no system call.
  *
- * The controller maps the file, in a directory that only its user can access (shm.h).  A process that recovers the log
- * holds a record lock on it.  It also holds a mutex, because a record lock belongs to the whole process:
- * px_checkpoint_file_take().
+ * The controller maps the file.  The file is in a directory that only the controller's user can access (shm.h).  A
+ * thread that recovers the log holds a record lock on the checkpoint file, which excludes other processes.  It also
+ * holds a mutex, which excludes other threads of its process: px_checkpoint_file_take().
  */
 #ifndef PX_LOG_CHECKPOINT_H
 #define PX_LOG_CHECKPOINT_H
@@ -25,7 +27,7 @@
 #include "base/shm.h"
 #include "registry/registry.h"
 
-#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3274736575716562) /* bumped with the layout */
+#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3274736575716562) /* changes with the layout */
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* The position of the reader in one ring (struct px_cursor). */
@@ -38,12 +40,12 @@ struct px_checkpoint_ring {
 	uint32_t reserved;
 };
 
-/* The state of the writer of the log that is not in its commit. */
+/* The part of the log writer's state that the commit does not hold. */
 struct px_checkpoint_log {
 	uint64_t last_ns;
 	uint64_t nr_lost;  /* events not written, or discarded */
 	uint64_t nr_begun; /* volumes */
-	uint64_t volume;   /* with the following stamps */
+	uint64_t volume;   /* number of the volume that has the stamps below */
 	uint64_t base_ns, ticks, real;
 	uint32_t has_stamps; /* 0: the volume has no stamp yet */
 	uint32_t has_stop;   /* of a full log: the last STOP is in it */
@@ -75,7 +77,7 @@ struct px_checkpoint {
 	struct px_checkpoint_ring ring[];
 };
 
-/* The file up to its two checkpoints. */
+/* The contents of the file.  The two checkpoints follow after it. */
 struct px_checkpoint_content {
 	uint64_t magic; /* written last, when the log exists */
 	uint64_t size;
@@ -93,8 +95,8 @@ struct px_checkpoint_content {
 	char boot_id[40];
 	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* at the last flush; "": unknown */
 	/*
-	 * Device and inode of the log's directory, because in another name space the path may lead to another
-	 * directory.  0: unknown.
+	 * Device and inode of the log's directory; 0: unknown.  Recovery compares them, because in another name space
+	 * the path may lead to another directory.
 	 */
 	uint64_t directory_device, directory_inode;
 
@@ -109,7 +111,7 @@ struct px_checkpoint_file {
 	struct px_mapping mapping;
 	char name[PX_SHM_NAME_MAX];
 	int fd;			    /* holds the record lock; -1: in the controller */
-	struct px_checkpoint *base; /* of the log as it is */
+	struct px_checkpoint *base; /* that of the last commit in the log */
 };
 
 /* Return an empty checkpoint for this number of rings, or NULL.  The caller frees it with free(). */
@@ -124,17 +126,20 @@ struct px_checkpoint_file_setup {
 	int fd; /* of the log */
 };
 
-/* Create the file, which is not valid yet.  Return 0, ENOMEM, EMFILE, or an error of the file system. */
+/*
+ * Create the file.  It becomes valid with px_checkpoint_file_sign().  Return 0, ENOMEM, EMFILE, or an error of the file
+ * system.
+ */
 int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 			      struct px_checkpoint_file **checkpoint_file);
 
-/* Mark the file as valid, because the log exists now.  From now on the log can be recovered. */
+/* Mark the file as valid, because the log exists now.  From now on, another process can recover the log. */
 void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
 /* Store the current path of the log, which may have been renamed. */
 void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd);
 
-/* Store a checkpoint, before the log commit with this serial. */
+/* Store a checkpoint.  Call this before the log commit with this serial is written. */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial);
 
@@ -142,27 +147,31 @@ void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 void px_checkpoint_file_keep(struct px_checkpoint_file *checkpoint_file,
 			     const struct px_checkpoint *checkpoint);
 
-/* Make the published checkpoint with this serial `base`.  Return false if there is no such checkpoint. */
+/* Copy the stored checkpoint with this serial to `base`.  Return false if there is no such checkpoint. */
 bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_t serial);
 
-/* Free the memory and release the lock.  The second function also removes the file. */
+/* Free the memory, and release the lock if there is one.  px_checkpoint_file_remove() first removes the file. */
 void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file);
 void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 
 /*
  * For recovery: lock the checkpoint file of this name.  Return 0, ENOENT, EBUSY (another process has locked it), EINVAL
- * (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().
- * waits: wait for other threads of this process, which may take as long as a recovery.
+ * (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().  waits: if
+ * another thread of this process recovers a log, wait until that recovery ends, instead of returning EBUSY.
  */
 int px_checkpoint_file_take(const char *name, bool waits,
 			    struct px_checkpoint_file **checkpoint_file);
 
-/* Copy the contents of a checkpoint file, without its lock.  Return 0, or an error as px_checkpoint_file_take(). */
+/*
+ * Copy the contents of a checkpoint file, without the checkpoints, and do not lock the file.  Return 0, or an error as
+ * px_checkpoint_file_take().
+ */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy);
 
 /*
- * Remove a file of this name that was never signed, because its controller died before.  Do not remove it if its stream
- * exists, or if it has another magic, which another version of the library may know.
+ * Remove the checkpoint file of this name if it was never signed, because its controller died too early.  Also remove
+ * the segment of its stream.  Keep both if the stream still exists, or if the file has another magic: it may belong to
+ * another version of the library.
  */
 void px_checkpoint_file_remove_unsigned(const char *name);
 

@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a log: volumes of one size, one after the other.  A volume is a TXTB image, which the
- * viewer opens as it is, and a POSIX section after it:
+ * The layout of a log.  A log is a sequence of volumes of equal size.  Each volume is a TXTB image and, after it, a
+ * POSIX section.  The viewer can open the image without any conversion.
  *
- *	image		TXTB header, PX_LOG_OBJECTS object slots, an entry of 32 bytes a slot
+ *	image		TXTB header, PX_LOG_OBJECTS object slots, an entry of 32 bytes for each slot
  *	section		header		identifies the log; written once
- *			commit		how far the log is written; first volume only
+ *			commit		the range of valid positions, and counts; first volume only
  *			names		event types in the order in which they were opened; first volume only
  *			modules		the modules of the target, as text (modules.h); first volume only
  *			wrappers	wrapper statistics (wrapper_stats.h); first volume only
- *			objects		the exact names and numbers of the object slots
- *			slots		48 bytes a slot: what has no room in TXTB
+ *			objects		the exact names and numbers of the objects in the object slots
+ *			slots		48 bytes for each slot: the data that does not fit into TXTB
  *
- * Areas begin on pages, and entries are aligned to their size.  The file is sparse until it is filled.
- * All areas of a volume have their full size from the beginning, so nothing ever moves.
+ * Each area after the image begins at a page boundary, and entries are aligned to their size.  The file is sparse until
+ * it is filled.  All areas of a volume have their full size from the beginning, so nothing ever moves.
  *
- * A *position* counts slots since the log began.  The slot is position modulo all slots of the log
- * (LOOP), else simply position.  Each slot holds the position for which it was last written, so a
- * reader detects a slot with another position.  A record is in one volume.  If it has no room there,
- * a word of 0 marks the end of the volume.  Fillers are entries for the viewer only: in a time gap
- * that is longer than the range of stamps, and before the first event.  Entries that are only shown
- * are for the viewer, too: what ThreadX would have recorded beside a call (translate.h).
+ * A *position* is the number of a slot, counted from the beginning of the log.  A LOOP log reuses its slots: there, the
+ * slot is the position modulo the number of all slots.  In other logs, the slot is the position itself.  Each slot
+ * holds the position for which it was last written.  So a reader detects a slot that was overwritten, or was not
+ * written yet.  A record never extends into the next volume.  If it does not fit into the rest of a volume, a slot with
+ * the word 0 marks the end of that volume.  Fillers are entries for the viewer only.  The writer inserts them into long
+ * time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.  Entries of kind PX_LOG_SHOWN
+ * are for the viewer only, too: they are what ThreadX would have recorded in addition to a call (translate.h).
  *
- * The entry of a native event has information words that differ from the data of the call.  The data
- * is in the slot, where other events have pthread_t, pid and length.  Pthread_t and pid are in the
- * object of the entry's context, and the length is in the upper half of the flags.
+ * A native event is a call that the image shows as an event of ThreadX.  So the information words of its entry differ
+ * from the data of the call.  That data is in the slot, at the place where other events have pthread_t, pid and length.
+ * The pthread_t and pid of a native event are in the object of the entry's context, and the length is in the upper half
+ * of the flags.
  *
- * Times are nanoseconds on the scale of CLOCK_REALTIME.  The writer has converted them, so a reader
- * needs no clock.
+ * Times are nanoseconds on the scale of CLOCK_REALTIME.  The writer has converted them, so a reader needs no clock.
  *
- * The writer keeps an order, so that at every instant the viewer accepts the image with its events in
- * order, and the section is whole: objects, slots, entries, names, then the commit, which is one write
- * within one page.  A log that overwrites first writes the commit that gives up the oldest events.
- * Then it writes context 0 into the first entry to overwrite, where the viewer stops.  Then it sets
- * `current` to the entry after the last one, and it writes that first entry last.
+ * The writer writes in this order: objects, slots, entries, names, and last the commit, which is one write within one
+ * page.  So at every instant the section is whole, and the viewer accepts the image and shows its events in order.
+ * Before the writer of a LOOP log overwrites the oldest events, it writes a commit without them.  Then it writes
+ * context 0 into the first entry to overwrite: the viewer stops at an entry with context 0.  Then it sets `current` in
+ * the header of the image to the entry after the last one to overwrite.  It writes the first entry last.
  *
- * All numbers have the byte order and sizes of the machine that wrote them.  Another kind of machine
+ * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).
  */
 #ifndef PX_LOG_FORMAT_H
@@ -59,9 +60,12 @@
 #define PX_LOG_TICK_NS 100
 #define PX_LOG_MODULES_BYTES 65536
 
-/* Object slots of a volume: one for no thread, one for the idle thread, those in use, event types. */
+/*
+ * Object slots of a volume: slot 0 for events of no thread, slot 1 for the idle thread, the next slots up to
+ * PX_LOG_IN_USE for threads and objects of calls, the rest for event types.
+ */
 #define PX_LOG_OBJECTS 1020
-#define PX_LOG_IN_USE 896 /* threads, and the objects of calls */
+#define PX_LOG_IN_USE 896 /* threads (the idle thread, too), and the objects of calls */
 #define PX_LOG_SLOT_IDLE 1
 
 #define PX_LOG_VOLUME_ENTRIES_MAX 1048575
@@ -75,7 +79,7 @@ _Static_assert((sizeof(struct px_txtb_header) + PX_LOG_OBJECTS * sizeof(struct p
 		       0,
 	       "no entry is on two pages");
 
-/* What can differ on another kind of machine, or in another build of the library. */
+/* The properties that can differ on another kind of machine, or in another build of the library. */
 struct px_log_machine {
 	uint16_t byte_order; /* 0x0102 */
 	uint8_t of_long;
@@ -99,7 +103,7 @@ struct px_log_header {
 	uint32_t writer_pid;
 	uint32_t tick_ns;
 	uint64_t writer_start;
-	uint64_t registry_device; /* of the registry with its stream */
+	uint64_t registry_device; /* of the registry that the writer uses */
 	uint64_t registry_inode;
 	char boot_id[40];
 	char host[64];
@@ -120,7 +124,7 @@ struct px_log_commit {
 	uint64_t nr_events;
 	uint64_t nr_shortened; /* time gaps that are too short in the image */
 	uint64_t shortened_ns;
-	uint64_t overwritten; /* in the stream: as px_loss */
+	uint64_t overwritten; /* in the stream, as in struct px_loss */
 	uint64_t dropped;
 	uint64_t abandoned;
 	uint64_t nr_lost; /* in the log: overwritten, discarded, not written */
@@ -150,12 +154,15 @@ struct px_log_object {
 enum px_log_kind {
 	PX_LOG_NOTHING = 0, /* the volume ends here */
 	PX_LOG_EVENT = 1,
-	PX_LOG_MORE = 2, /* more data of the event before: 40 bytes, and 16 in the entry */
+	PX_LOG_MORE = 2, /* more data of the event before it: 40 bytes here, 16 in the entry */
 	PX_LOG_FILLER = 3,
-	PX_LOG_SHOWN = 4 /* only shown: belongs to the event before or after it */
+	PX_LOG_SHOWN = 4 /* for the viewer only; belongs to the event before or after it */
 };
 
-/* Flags of a slot: this one, and some of enum px_record_flags. */
+/*
+ * Flags of a slot: PX_LOG_IS_NATIVE, and the flags of enum px_record_flags in PX_LOG_RECORD_FLAGS.  For a native event,
+ * bits 16 to 31 hold the length of its data.
+ */
 #define PX_LOG_IS_NATIVE 0x100u
 #define PX_LOG_RECORD_FLAGS                                                                        \
 	((uint32_t)(PX_RECORD_TRUNCATED | PX_RECORD_CALL | PX_RECORD_BEGINS | PX_RECORD_ENDS))
@@ -202,10 +209,7 @@ struct px_log_layout {
 
 struct px_log_layout px_log_layout(uint32_t nr_entries);
 
-/*
- * For a position, these functions return: the number of its volume, the offset of that volume in the file, the slot
- * in that volume, and the first position of the next volume.
- */
+/* Return the number of the volume that has this position. */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)
 {
 	uint64_t number = position / header->nr_entries;
@@ -213,28 +217,35 @@ PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint
 	return header->policy == PX_POLICY_LOOP ? number % header->nr_volumes : number;
 }
 
+/* Return the offset in the file of the volume that has this position. */
 PX_INLINE uint64_t px_log_volume_offset(const struct px_log_header *header,
 					const struct px_log_layout *layout, uint64_t position)
 {
 	return px_log_volume_number(header, position) * layout->size;
 }
 
+/* Return the number of this position's slot within its volume. */
 PX_INLINE uint32_t px_log_slot_in_volume(const struct px_log_header *header, uint64_t position)
 {
 	return (uint32_t)(position % header->nr_entries);
 }
 
+/* Return the first position of the volume after the one that has this position. */
 PX_INLINE uint64_t px_log_next_volume_at(const struct px_log_header *header, uint64_t position)
 {
 	return position + header->nr_entries - px_log_slot_in_volume(header, position);
 }
 
-/* Return the slots of the largest event with at most this much user data, including the entries beside its own. */
+/*
+ * Return the greatest number of slots that one event with at most max_data bytes of user data can need, for all its
+ * entries.
+ */
 uint32_t px_log_event_slots(uint64_t max_data);
 
 /*
- * Choose the size of the volumes of a log, and their greatest number.  For APPEND there is no bound.  Else all
- * events in sum take at most log_size bytes, or the least that a log needs to work.
+ * Choose how many entries a volume has, and how many volumes the log may have.  An APPEND log has no bound: *nr_volumes
+ * becomes 0.  Otherwise all slots together take at most log_size bytes (PX_SLOT_BYTES for each slot).  If log_size is
+ * too small for a log, choose the least size with which a log works.
  */
 void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
 		     uint32_t *nr_volumes);
@@ -242,14 +253,16 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 /* Find and read the header of the log of fd.  Return false if the file has no POSIX section. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 
-/* Return true if this is the header of a log of this kind of machine and this version, with possible sizes. */
+/*
+ * Return true if this is the header of a log from this kind of machine and of this version, and if its sizes are valid.
+ */
 bool px_log_header_is_ours(const struct px_log_header *header);
 
-/* Read the commit.  Return false if there is none, or if its positions are impossible. */
+/* Read the commit.  Return false if it cannot be read, or if its positions or counts are impossible. */
 bool px_log_read_commit(int fd, const struct px_log_header *header,
 			const struct px_log_layout *layout, struct px_log_commit *commit);
 
-/* This machine. */
+/* Return the properties of this machine. */
 struct px_log_machine px_log_machine(void);
 
 /* Get the id of this boot of the machine, or "" if the kernel provides none. */

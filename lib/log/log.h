@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer of a log: it takes merged events, and keeps the file readable at every instant (format.h).
+ * The writer of a log.  The caller passes the events in the order in which the reader of a stream reports them.  The
+ * writer keeps the file readable at every instant (format.h).
  *
- * It works in two steps, so that a slow disk blocks no lock:
+ * It works in two steps, so that the caller need not hold a lock while a slow disk writes:
  *
- *	px_log_append()	lays one event out in memory: its entry, its slots, the fillers before it.  Makes
- *			no system call.
- *	px_log_write()	writes what was laid out, and commits it.
+ *	px_log_append()	lays one event out in memory: its entries, its slots, and the fillers before them.
+ *			It makes no system call.
+ *	px_log_write()	writes the events laid out to the file, and commits them.
  *
- * If a write fails, the events laid out are lost for the log, and are counted.  The file stays as it was at
- * the last commit, and the next events replace the lost ones (LOGP-8).
+ * If a write fails, the events laid out for it are lost, and the writer counts them.  Readers find the log as of its
+ * last commit, and the next events take the place of the lost events (LOGP-8).
  *
- * A full LOOP log overwrites its oldest slots.  A full UNTIL_FULL log refuses further events, except for the last
- * STOP, which has a reserved slot.  An APPEND log begins a new volume.
+ * A full LOOP log overwrites its oldest slots.  A full UNTIL_FULL log refuses further events, except for the last STOP,
+ * which has a reserved slot.  An APPEND log is never full: it begins a new volume.
  *
  * The object registry of a volume may have no free slot for a thread, or for the object of a call.  A LOOP log then
- * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  If that is not
- * possible, the call becomes a user event, or the event belongs to no thread in the image.  The section has the exact
- * thread in any case.
+ * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  If an UNTIL_FULL log
+ * has no free slot, or a LOOP log finds no slot to reuse, the image shows the call as a user event, or the event as an
+ * event of no thread.  The section always has the exact thread.
  *
- * Each commit has a checkpoint of the stream (checkpoint.h), so that another process can continue after a dead writer.
- * The checkpoint is a parameter: the caller fills in the position of the reader, and the log adds its own part.
+ * Each commit has a checkpoint of the stream (checkpoint.h), so that another process can continue the log if the writer
+ * dies.  The caller fills in the position of the reader in the checkpoint, and passes the checkpoint as a parameter.
+ * The log writer adds its own part.
  *
- * The descriptor is a private duplicate.  It may allow writing only, so the writer uses nothing but pwrite().  One
- * thread at a time; the caller ensures this.  The caller also blocks SIGXFSZ.
+ * The log uses a private duplicate of the caller's descriptor.  The file may be open for writing only, so the writer
+ * never reads the file; only px_log_resume() does.  The caller ensures that only one thread at a time uses a log, and
+ * that SIGXFSZ is blocked while the log writes.
  */
 #ifndef PX_LOG_LOG_H
 #define PX_LOG_LOG_H
@@ -41,7 +44,10 @@
 
 struct px_log;
 
-/* Parameters of a new log.  attr: those in use; creation sets log_size to the real size of a bounded log. */
+/*
+ * Parameters of a new log.  attr: the attributes of the stream.  If the log is bounded, px_log_create() sets
+ * attr->log_size to the real size of the log.
+ */
 struct px_log_setup {
 	int fd;
 	struct px_attr *attr;
@@ -53,7 +59,7 @@ struct px_log_setup {
 	struct px_checkpoint_file *checkpoint_file; /* the checkpoints of its commits; or NULL */
 };
 
-/* Parameters of a log that continues.  Header, layout and commit are those of the file, and are checked. */
+/* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */
 struct px_log_left {
 	int fd; /* for reading and writing */
 	const struct px_log_header *header;
@@ -62,10 +68,10 @@ struct px_log_left {
 	const struct px_threads *threads;
 	const struct px_typelist *types;
 	const struct px_view *view;
-	struct px_checkpoint_file *checkpoint_file; /* base: the checkpoint of this commit */
+	struct px_checkpoint_file *checkpoint_file; /* its base is the checkpoint of this commit */
 };
 
-/* The state of the stream, for a commit.  Overruns are sticky (STATUS-8). */
+/* The state of the stream that a commit stores.  is_overrun stays true until the stream is cleared (STATUS-8). */
 struct px_log_state {
 	struct px_checkpoint *checkpoint; /* the log fills in its own part; NULL: none */
 	struct px_loss loss;
@@ -80,63 +86,73 @@ enum px_log_room {
 	PX_LOG_FULL	    /* not taken: the log takes no event from now on, except STOP */
 };
 
-/*
- * Check the descriptor of a new log, or create a log.  Return 0, EBADF (fd is not open for writing), EINVAL (no regular
- * file, or O_APPEND), EMFILE, ENOMEM, or an error of the file system (ENOSPC, EFBIG, ...).  The file is not truncated:
- * the caller may have allocated its space.
- */
+/* Check the descriptor of a new log.  Return 0, EBADF (fd is not open for writing) or EINVAL (no regular file, or O_APPEND). */
 int px_log_check(int fd);
+
+/*
+ * Create a log.  Return 0, an error of px_log_check(), EMFILE, ENOMEM, or an error of the file system (ENOSPC, EFBIG,
+ * ...).  This function does not truncate the file, because the caller may have allocated its space.
+ */
 int px_log_create(const struct px_log_setup *setup, const struct px_log_state *state,
 		  struct px_log **log);
 
 /*
- * Continue the log of a dead writer after its last commit.  Return 0, EINVAL (damaged), ENOMEM, EMFILE, or an error of
- * reading or repairing the file.
+ * Continue the log of a dead writer after its last commit.  Return 0, EINVAL (the checkpoint is damaged), ENOMEM,
+ * EMFILE, or an error of reading or repairing the file.
  */
 int px_log_resume(const struct px_log_left *left, struct px_log **log);
 
-/* Set the namer of the objects of calls; the caller keeps it.  NULL: none. */
+/*
+ * Set the callback that chooses names for the objects of calls; NULL: none.  The caller keeps *namer valid while the
+ * log exists.
+ */
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
-/* Lay out an event.  data: report->copied bytes, which are all data of the event. */
+/* Lay out an event.  data has report->copied bytes: all data of the event. */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 
-/* Return true after PX_LOG_FULL: then the log takes no more events. */
+/* Return true if the log is full and takes no more events (PX_LOG_FULL). */
 bool px_log_refuses(const struct px_log *log);
 
-/* Append the last STOP of a full log, once.  It has the time of the newest event. */
+/* Lay out the last STOP of a full log, unless this was already done.  This STOP has the time of the newest event. */
 void px_log_append_stop(struct px_log *log);
 
-/* Count an event that is lost for the log. */
+/* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
 
-/* Write and commit.  Return 0, or the error of the first write that failed: then all events laid out are lost. */
+/*
+ * Write the events laid out, and commit them.  Return 0, or the error of the first write that failed: then all events
+ * laid out are lost.
+ */
 int px_log_write(struct px_log *log, const struct px_log_state *state);
 
-/*
- * Reset the log as after creation, in the same file (CLEAR-7): first what is in memory, then the file.  If emptying the
- * file fails, the next write tries it again.
- */
+/* Reset the log in memory to its state after creation (CLEAR-7).  The next px_log_empty() or write empties the file. */
 void px_log_clear(struct px_log *log, const struct px_log_state *state);
+
+/* Empty the file of a cleared log.  Return 0, or an error: then the next write tries again to empty it. */
 int px_log_empty(struct px_log *log);
 
-/* Write, truncate the file to its length, record how the log ended, close the duplicate, and free the log. */
+/*
+ * Write the events laid out, truncate the file to the length in use, record how the log ended, close the duplicate, and
+ * free the log.  Return 0, or the first error.
+ */
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
  * Ensure that the descriptor belongs to the log.  If the program has closed it, or uses its number for another file,
- * open the log again by its path at the last flush.  Return 0, or EBADF if the log cannot be found: then write nothing.
+ * open the log again by the path that it had at the last flush.  Return 0, or EBADF if the log is not there: then the
+ * caller must not write.
  */
 int px_log_ensure_descriptor(struct px_log *log);
 
 /*
- * Close the descriptor, unless it belongs to another file, and change nothing else.  For a child made by fork.
- * Async-signal-safe.
+ * For a child made by fork: close the descriptor, unless the program now uses its number for another file.  Change
+ * nothing in the file.  Async-signal-safe.
  */
 void px_log_close_descriptor(struct px_log *log);
 
-/* The duplicate. */
+/* Return the private descriptor of the log. */
 int px_log_descriptor(const struct px_log *log);
 
 /* Free the log, and leave the file as it is. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the log writer share.  No other file includes this.  The list begins with the top part, and no
- * part calls a part above it:
+ * Declarations that the source files of the log writer share.  No other file includes this.  No file of this list calls
+ * a file above it:
  *
  *	resume.c	continues the log of a dead writer
  *	log.c		begins and ends a log
@@ -9,8 +9,9 @@
  *	stage.c		lays events out in memory, and counts them
  *	descriptor.c	the file descriptor
  *
- * `staged` is the state of the log after the next write, `written` the state in the file.  A write that succeeds
- * copies `staged` to `written`, and a write that fails copies `written` to `staged`.
+ * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a
+ * write that succeeds, the writer copies `staged` to `written`.  After a write that fails, it copies `written` to
+ * `staged`.
  */
 #ifndef PX_LOG_LOG_PRIVATE_H
 #define PX_LOG_LOG_PRIVATE_H
@@ -33,12 +34,14 @@ struct px_log_context {
 	uint64_t address, site;
 };
 
-/* The stamps of a volume.  They continue from the last entry; long gaps may be shortened. */
+/*
+ * The state of the time stamps of a volume after its last entry.  Long time gaps may be shortened (PX_LOG_GAP_FILLERS).
+ */
 struct px_log_stamps {
 	bool begun;
 	uint64_t base_ns;
-	uint64_t ticks; /* of the image, as 64 bits */
-	uint64_t real;	/* ticks since base_ns */
+	uint64_t ticks; /* stamp of the last entry, as 64 bits */
+	uint64_t real;	/* the exact ticks since base_ns */
 };
 
 struct px_log_volume {
@@ -47,13 +50,13 @@ struct px_log_volume {
 	struct px_eventset listed;	 /* event types in the object registry */
 	uint16_t bucket[PX_LOG_BUCKETS]; /* by handle: slot + 1, or 0 */
 	uint32_t hand;			 /* where the search for a free slot continues */
-	uint64_t none_before;		 /* the search finds none up to this position */
+	uint64_t none_before;		 /* no slot is free for a `keep` below this position */
 	struct px_log_context context[1 + PX_LOG_IN_USE];
 	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* by object slot */
 	uint32_t types_written;
 };
 
-/* The state that appending changes, and that a failed write restores. */
+/* The state that px_log_append() changes, and that the writer restores after a failed write. */
 struct px_log_cursor {
 	uint64_t first, end; /* positions */
 	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten;
@@ -77,12 +80,12 @@ struct px_log {
 	struct px_translator *translator; /* from the first call on */
 	const struct px_namer *namer;
 	uint32_t serial;      /* of the last object before the translator was made */
-	bool has_translation; /* of the event in hand, which will be appended again */
+	bool has_translation; /* of an event that was not taken and will be appended again */
 	struct px_translation translation;
-	uint32_t open; /* 1 + the staged entry with the next context in its last word; 0: none */
+	uint32_t open; /* 1 + the staged entry that will get the next context in its last word; 0: none */
 	bool is_idle; /* the last written entry has no next context: the CPU is idle in the image */
-	struct px_eventset named; /* types with their names in the file */
-	uint32_t types_done;	  /* all types before this index of the list are named */
+	struct px_eventset named; /* types that have their names in the file */
+	uint32_t types_done;	  /* all types before this index of the list are in `named` */
 	struct px_checkpoint_file *checkpoint_file; /* or NULL */
 	uint64_t capacity;			    /* slots of all volumes; 0: no bound */
 	bool loops;
@@ -90,9 +93,9 @@ struct px_log {
 	uint64_t hole;	   /* position at which a volume ended early */
 	bool has_hole;	   /* the hole is not in the file yet */
 	uint64_t spoiled;  /* a failed write may have left entries up to here */
-	bool is_cleared;   /* but the file is not yet */
-	uint64_t to_clear; /* entries of the first volume, when the file is cleared */
-	bool wants_stop;   /* a last STOP, since the log is full */
+	bool is_cleared;   /* in memory, but the file is not empty yet */
+	uint64_t to_clear; /* entries of the first volume to fill with zeros then */
+	bool wants_stop;   /* the log is full, and its last entry must be STOP */
 	uint64_t nr_lost;
 	int first_error;   /* of writing, since create or clear */
 	uint64_t nr_begun; /* volumes */
@@ -106,7 +109,7 @@ struct px_log {
 	struct px_log_slot *slots;
 	uint64_t *heads; /* LOOP: bit i: a record begins at slot i of the log */
 
-	uint64_t nr_heads; /* of a resumed log: those found in the file */
+	uint64_t nr_heads; /* of a resumed log: the number of heads found in the file */
 };
 
 PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint64_t position)
@@ -116,7 +119,7 @@ PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint6
 
 /* descriptor.c */
 
-/* The log gets a private duplicate of fd, with a high number.  Return 0 or an error number. */
+/* Make a private duplicate of fd, with a high number, and store it in log->fd.  Return 0 or an error number. */
 int px_log_take_descriptor(struct px_log *log, int fd);
 
 /* stage.c */
@@ -130,27 +133,27 @@ void px_log_next_volume(struct px_log *log);
 /* Return the object slot of this handle, or NULL. */
 struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle);
 
-/* Give the slot another handle. */
+/* Give this object slot another handle. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
 /* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
 bool px_log_make_translator(struct px_log *log);
 
-/* Lay out the fillers before the first event of a volume, which has this time. */
+/* Lay out the fillers before the first event of a volume.  time_ns is the time of that event. */
 void px_log_begin_stamps(struct px_log *log, uint64_t time_ns);
 
 /* Lay out the last STOP of a full log, if it is missing. */
 void px_log_stage_stop(struct px_log *log);
 
-/* Clear the heads between these positions.  Return their number. */
+/* Clear the bits in `heads` for all positions from `from` up to `to` - 1.  Return how many of them were set. */
 uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to);
 
 /* write.c */
 
-/* Make the volume of this position in the file. */
+/* Create, in the file, the volume that has this position. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
-/* Write the event types that were opened since the last call, for the next commit. */
+/* Write the names of the event types that were opened since the last call, for the next commit. */
 int px_log_write_names(struct px_log *log);
 
 /* Write the list of modules loaded now, for the next commit. */
@@ -159,8 +162,10 @@ int px_log_write_modules(struct px_log *log);
 /* Write the wrapper statistics, for the next commit. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns);
 
-/* Fill in the next commit.  Then write it to the file, with this checkpoint; NULL: that of the commit before. */
+/* Fill in the next commit. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
+
+/* Write the next commit to the file, and its checkpoint before it.  NULL: use the checkpoint of the commit before. */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 
 /* Add the state of the log in memory to this checkpoint, and make it `base` of the checkpoint file. */
@@ -169,12 +174,12 @@ void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint
 /* Undo an unfinished clear: make the entries visible to the viewer again. */
 int px_log_show_first(struct px_log *log);
 
-/* Reset the file of a cleared log.  If this fails, the next write tries it again. */
+/* Empty the file of a cleared log.  If this fails, the next write tries again. */
 int px_log_empty_file(struct px_log *log);
 
 /* log.c */
 
-/* Allocate what a log with this header needs.  Return 0 or ENOMEM. */
+/* Allocate the memory that a log with this header needs.  Return 0 or ENOMEM. */
 int px_log_allocate(struct px_log *log);
 
 #endif
