@@ -58,7 +58,7 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return px_txtb_file_read(fd, data, size, offset) == size;
 }
 
-/* Read the slots from this position on.  Return false if the file ends before this position. */
+/* Read slots into the window, from this position on.  Return false if the file ends before this position. */
 static bool fill_window(struct logreader *reader, uint64_t position)
 {
 	struct window *window = &reader->window;
@@ -83,7 +83,10 @@ static bool fill_window(struct logreader *reader, uint64_t position)
 	return window->nr_slots > 0;
 }
 
-/* Return the slot at this position, and its entry.  Return NULL if the slot was written for another position. */
+/*
+ * Return the slot at this position, and its entry.  Return NULL if the file ends before it, or if the slot was written
+ * for another position.
+ */
 PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
 					    const struct px_txtb_entry **entry)
 {
@@ -101,7 +104,10 @@ PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t p
 
 /* Events. */
 
-/* Read at most size bytes of the data after the first slot.  Return false if the data is incomplete. */
+/*
+ * Copy at most size bytes of an event's data from the slots after its first slot.  Return false if the data is
+ * incomplete.
+ */
 static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_slots, void *data,
 		      size_t size)
 {
@@ -142,7 +148,9 @@ static bool read_contexts(struct logreader *reader, uint64_t volume)
 	return true;
 }
 
-/* Return the object of this context, with pid and pthread_t.  If it is unknown, all members are 0. */
+/*
+ * Return the object of this context, with pid and pthread_t.  If the object is unknown, return one with all members 0.
+ */
 static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
 {
 	uint64_t volume = px_log_volume_number(&reader->header, position);
@@ -199,7 +207,7 @@ static void describe(struct logreader *reader, const struct px_log_slot *slot,
 	}
 }
 
-/* Return true if an event with this length of data is possible at this position. */
+/* Return true if an event with the id and length of this slot is possible at this position. */
 static bool is_sound(const struct logreader *reader, uint64_t position,
 		     const struct px_log_slot *slot)
 {
@@ -213,7 +221,7 @@ static bool is_sound(const struct logreader *reader, uint64_t position,
 	       (!is_native(slot) || length_of(slot) >= PX_RECORD_FIRST_BYTES);
 }
 
-/* Take the event at the cursor, and move the cursor after it.  Return false if the event is damaged. */
+/* Return the event at the reading position, and move the position after it.  Return false if the event is damaged. */
 static bool take(struct logreader *reader, const struct px_log_slot *slot,
 		 const struct px_txtb_entry *entry, void *data, size_t capacity,
 		 struct px_report *report)
@@ -236,7 +244,10 @@ static bool take(struct logreader *reader, const struct px_log_slot *slot,
 			 report->copied - first);
 }
 
-/* Call this when a volume ends early: go to the next volume.  If the file ends early, there is no next volume. */
+/*
+ * Call this when there is no valid slot at the reading position.  If the volume ends early there, go to the next
+ * volume.  If the file ends there, go to the end of the log.
+ */
 static void pass_rest(struct logreader *reader)
 {
 	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
@@ -268,8 +279,8 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 }
 
 /*
- * Return how the image shows the call there.  The entry that ends a wait has the waker in a word that ThreadX does not
- * use.  calls.def defines which word holds the object.
+ * Get the call at this place, as the image shows it.  The entry that ends a wait has the waker in a word that ThreadX
+ * does not use.  calls.def defines which word holds the object.
  */
 static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
 {
@@ -381,7 +392,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	if (volume >= archive->info.nr_volumes)
 		return false;
 	if (i % PX_LOG_OBJECTS == 0 && !is_volume_of(reader, volume)) {
-		archive->info.nr_volumes = (uint32_t)volume; /* only a hole in the file */
+		archive->info.nr_volumes = (uint32_t)volume; /* this part of the file is a hole */
 		return false;
 	}
 	memset(to, 0, sizeof(*to));
@@ -456,8 +467,9 @@ static const struct px_archive_kind kind = {
 /* Opening. */
 
 /*
- * A process that lives may have become another program, or may have failed to complete the log.  So if the log and this
- * process use the same registry, check there that the writer still has streams.
+ * If the writer process lives, it may have called exec, or may have failed to complete the log: then it does not write
+ * any more.  So if the log and this process use the same registry, check in the registry that the writer still has
+ * streams.
  */
 bool px_archive_log_is_written(const struct px_log_header *header)
 {
@@ -476,8 +488,9 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 }
 
 /*
- * Return the number of volumes in the file; one of them may be incomplete.  Return 0 if a part of a complete log is
- * missing.  An incomplete log may be shorter than its commit requires, if its last volume ended early.
+ * Return the number of volumes in the file; the last of them may be incomplete.  Return 0 if the log is complete but a
+ * part of the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may
+ * have ended early.
  */
 static uint32_t count_volumes(const struct logreader *reader, int fd)
 {
@@ -595,8 +608,8 @@ static int load(struct logreader *reader, int fd)
 
 /*
  * Return true if this is a log without its section, such as an incomplete copy, or a log from a machine with the other
- * byte order (MODEL-9).  The viewer would open it, but times and names are lost.  So do not read it as a plain trace
- * buffer.
+ * byte order (MODEL-9).  The viewer would open such a file.  But without the section, the exact times and names are
+ * missing, so the caller must not read it as a plain trace buffer.
  */
 static bool is_unreadable_log(int fd)
 {

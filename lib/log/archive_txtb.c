@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * There are two kinds of passes over the entries: one scan (scan.h) before the first event or type is read, and
- * reading from the oldest entry on, which rewind() repeats.
+ * Before the reader reads the first event or type, it scans all entries once (scan.h).  Then it reads the events from
+ * the oldest entry on.  After rewind() it does this again, without a scan.
  */
 #include "log/archive_txtb.h"
 
@@ -20,14 +20,14 @@
 #include "txtb/scan.h"
 
 #define WINDOW 4096   /* entries read at once */
-#define CPU_SHIFT 24  /* of the SMP kernel, above them */
+#define CPU_SHIFT 24  /* the SMP kernel's core number, above the bits of the id */
 #define DATA_BYTES 16 /* of an event: the information words */
 #define NR_USER_IDS (PX_TXTB_USER_EVENT_LAST + 1 - PX_TXTB_USER_EVENT)
 #define TICK_NS_MIN 1e-9
 #define TICK_NS_MAX 1e15
 #define NS_PER_S 1000000000u
 
-/* The position of reading.  All zero before the scan: nothing is left. */
+/* The reading position.  Before the scan all members are 0: no entry is left to read. */
 struct position {
 	uint32_t nr_left; /* entries after the window */
 	uint32_t slot;	  /* of the first of them */
@@ -41,7 +41,10 @@ struct px_archive_txtb {
 	struct px_txtb_file file;
 	uint64_t end_ns; /* when the file was modified */
 
-	/* ns = ticks * scale >> shift, exactly as the double. */
+	/*
+	 * ns = ticks * scale >> shift.  Together, scale and shift are exactly the tick length that set_tick() got as a
+	 * double.
+	 */
 	uint64_t scale;
 	unsigned int shift;
 
@@ -62,15 +65,15 @@ static struct px_archive_txtb *foreign_of(struct px_archive *archive)
 
 static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 {
-	/* The file may have been changed since the scan. */
+	/* The file may have changed since the scan, so ticks may be greater than scan.ticks. */
 	uint64_t before = foreign->scan.ticks > ticks ? foreign->scan.ticks - ticks : 0;
 	unsigned __int128 ns = (unsigned __int128)before * foreign->scale >> foreign->shift;
 
-	/* The scale has no time before 1970. */
+	/* CLOCK_REALTIME times before 1970 would be negative: return 0 instead. */
 	return ns < foreign->end_ns ? foreign->end_ns - (uint64_t)ns : 0;
 }
 
-/* At least 1 ns: a resolution of 0 would mean a clock that stands still. */
+/* Return the resolution of the clock, but at least 1 ns: a resolution of 0 would mean a clock that stands still. */
 static struct timespec resolution_of(double tick_ns)
 {
 	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
@@ -83,7 +86,10 @@ static void note_times(struct px_archive_txtb *foreign)
 		foreign->archive.attr.create_time = px_clock_timespec(time_of(foreign, 0));
 }
 
-/* The bits of the double; the bounds keep the shift between 0 and 127. */
+/*
+ * Convert the double into the integer scale and a shift, without a loss of bits.  The bounds in set_tick() keep the
+ * shift between 0 and 127.
+ */
 static void set_scale(struct px_archive_txtb *foreign, double ns)
 {
 	unsigned int shift = 0;
@@ -100,7 +106,7 @@ static int set_tick(struct px_archive *archive, double ns)
 {
 	struct px_archive_txtb *foreign = foreign_of(archive);
 
-	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* nor a NaN */
+	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* refuses NaN, too */
 		return EINVAL;
 	set_scale(foreign, ns);
 	archive->info.tick_ns = ns;
@@ -137,7 +143,9 @@ static void complete_info(struct px_archive *archive)
 
 /* Events. */
 
-/* A window ends where the file goes back to its first slot. */
+/*
+ * Load the next entries.  A window ends at the last slot of the file, because the entry after it is in the first slot.
+ */
 static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 {
 	struct position *at = &foreign->at;
@@ -238,7 +246,7 @@ static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name
 static int type_name(struct px_archive *archive, unsigned int type_id, char name[PX_NAME_MAX + 1])
 {
 	struct px_archive_txtb *foreign = foreign_of(archive);
-	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of smaller types: a large number */
+	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of a smaller type_id: a large number */
 
 	if (type_id <= PX_EVENT_UNNAMED)
 		return px_names_get(NULL, type_id, name);
@@ -273,7 +281,10 @@ static bool object(struct px_archive *archive, uint32_t i, struct px_archive_obj
 	return true;
 }
 
-/* Find the names of user events: the first object with a handle counts.  Return false if the file cannot be read. */
+/*
+ * Find the objects that name user events.  If several objects have the same handle, the first one counts.  Return false
+ * if the file cannot be read.
+ */
 static bool find_names(struct px_archive_txtb *foreign)
 {
 	struct px_txtb_file_object found;
@@ -387,7 +398,10 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 	set_tick(&foreign->archive, PX_FOREIGN_TICK_NS);
 }
 
-/* A file may end early only after an unused slot.  To find that, scan all entries. */
+/*
+ * Return true if the file has all its entries in use.  It may end early only after an unused slot: scan the entries to
+ * find one.
+ */
 static bool is_whole(struct px_archive_txtb *foreign)
 {
 	if (foreign->file.nr_whole == foreign->file.nr_entries)

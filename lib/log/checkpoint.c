@@ -17,8 +17,9 @@
 #define REMOTE_INDEX PX_STREAMS_MAX /* in names, before a segment id */
 
 /*
- * Only one recovery at a time in a process: closing any descriptor of a file releases all record locks that the process
- * has on it.  This mutex is taken before all other locks of recovery.
+ * Only one thread of a process recovers at a time.  Otherwise, when another thread closed a descriptor of the same
+ * file, the kernel would release the record lock of the recovery, too.  A thread takes this mutex before all other
+ * locks of recovery.
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -44,7 +45,7 @@ static size_t file_size(uint32_t nr_rings)
 	return sizeof(struct px_checkpoint_content) + 2 * checkpoint_size(nr_rings);
 }
 
-/* Return the checkpoint of this commit in the file. */
+/* Return the place in the file for the checkpoint of the commit with this serial.  Two places alternate. */
 static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *checkpoint_file,
 					   uint64_t serial)
 {
@@ -55,7 +56,10 @@ static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *chec
 						checkpoint_size(checkpoint_file->file->nr_rings));
 }
 
-/* A slot number of another user's registry means another slot in ours.  Segment ids are unique. */
+/*
+ * If the slot is in another user's registry, our registry may use the same slot number for another stream.  So the name
+ * then has the segment id, which is unique.
+ */
 static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
 		      char name[PX_SHM_NAME_MAX])
 {
@@ -87,7 +91,7 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	return ENOMEM;
 }
 
-/* Store the directory of path.  This removes the file name from path. */
+/* Store device and inode of the directory of path.  This function removes the file name from path. */
 static void note_directory(struct px_checkpoint_content *file,
 			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
@@ -186,7 +190,10 @@ void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file)
 
 /* Checkpoints. */
 
-/* The serial is 0 while the checkpoint is not whole.  It replaces an older checkpoint in any case. */
+/*
+ * While the checkpoint in the file is not whole, its serial is 0.  It replaces the older checkpoint, which no commit
+ * needs any more.
+ */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial)
 {
@@ -219,7 +226,10 @@ bool px_checkpoint_file_find(struct px_checkpoint_file *checkpoint_file, uint64_
 
 /* Recovery. */
 
-/* The name must fit the slot that is stored in the file, because the file may be a copy under another name. */
+/*
+ * Return true if the file is valid under this name.  The name must match the slot that the file records, because the
+ * file may be a copy under another name.
+ */
 static bool is_valid(const struct px_checkpoint_content *file, const char *name, size_t size)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -293,7 +303,10 @@ int px_checkpoint_file_take(const char *name, bool waits,
 	return error;
 }
 
-/* The mutex is needed: closing the file would release the record lock of a recovery in this process. */
+/*
+ * Take the mutex, because without it px_shm_attach() would close a descriptor of the file, and so release the record
+ * lock of another thread's recovery.
+ */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy)
 {
 	struct px_mapping mapping;
@@ -313,7 +326,10 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 	return error;
 }
 
-/* Get slot and generation from a name, or REMOTE_INDEX and segment id.  Return false if the name is not valid. */
+/*
+ * Get slot number and generation from a name, or REMOTE_INDEX and the segment id.  Return false if the name is not
+ * valid.
+ */
 static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 {
 	char expected[PX_SHM_NAME_MAX];
@@ -330,7 +346,7 @@ static bool is_unsigned(const char *name)
 	uint64_t magic = 0;
 
 	if (px_shm_attach(name, &mapping) != 0)
-		return true; /* it is empty, or gone */
+		return true; /* the file is empty, or does not exist */
 	if (mapping.size >= sizeof(magic))
 		magic = px_read_once((uint64_t *)mapping.base);
 	px_shm_unmap(&mapping);
@@ -338,8 +354,9 @@ static bool is_unsigned(const char *name)
 }
 
 /*
- * A controller publishes its slot, or creates its segment, before it makes the file.  It signs the file before it
- * gives up the slot and the segment.
+ * Return true if the stream of this checkpoint file does not exist any more.  A controller publishes its slot, or
+ * creates its segment, before it creates the file, and keeps both at least until it has signed the file.  So if the
+ * stream does not exist, no controller will sign the file.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file descriptor of a log.  Programs close all descriptors that they find, and then open files of their own.
- * So the log uses a high number, which the kernel gives to no such file, and each write first checks that the
- * descriptor still belongs to the log.
+ * The file descriptor of a log.  Some programs close all descriptors that they find, and then open files of their own.
+ * The kernel gives such a file the lowest free number, so the log uses a high number.  Before each write, the writer
+ * also checks that the descriptor still belongs to the log.
  */
 #include "log/log_private.h"
 

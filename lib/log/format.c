@@ -40,8 +40,9 @@ uint32_t px_log_event_slots(uint64_t max_data)
 }
 
 /*
- * A volume has room for four largest records, each with the fillers of a time gap: the writer stages one record while
- * it overwrites another.
+ * Return the least number of entries with which a log works.  There must be room for more than one of the largest
+ * records, because the writer stages one record while it overwrites another.  There is room for four, each with the
+ * fillers of a time gap.
  */
 static uint64_t least_entries(uint64_t max_data)
 {
@@ -69,7 +70,10 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 	*nr_volumes = (uint32_t)volumes;
 }
 
-/* Find the section from the lengths in the header of the image before it. */
+/*
+ * Get the number of entries from the header of the image: it determines the offset of the section.  Return false if the
+ * file is not an image of a log.
+ */
 static bool find_section(int fd, uint32_t *nr_entries)
 {
 	struct px_txtb_header image;

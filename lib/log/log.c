@@ -38,7 +38,10 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	header->attr = *setup->attr;
 }
 
-/* The stage holds many events, but only a part of a LOOP log. */
+/*
+ * Return the number of entries in the stage.  The stage holds many events, but at most a quarter of a volume if the
+ * largest event fits into that, so that one write overwrites only a part of a LOOP log.
+ */
 static uint32_t choose_stage(const struct px_log *log)
 {
 	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
@@ -52,7 +55,7 @@ static uint32_t choose_stage(const struct px_log *log)
 int px_log_allocate(struct px_log *log)
 {
 	log->stage_size = choose_stage(log);
-	/* One entry and slot more, for the last STOP. */
+	/* Allocate one entry and one slot more, for the last STOP. */
 	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
 	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
 	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
@@ -69,7 +72,10 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	int error = px_log_begin_volume(log, 0);
 
 	log->nr_begun = 1;
-	/* List the modules now if the target is this process.  Another target may still execute another program. */
+	/*
+	 * List the modules now if the target is this process.  A target that is another process may not have called
+	 * exec for its program yet.
+	 */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
 	return error ? error : px_log_write_commit(log, state->checkpoint);
@@ -170,7 +176,7 @@ static uint64_t file_length(const struct px_log *log)
 	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
 }
 
-/* The viewer needs an entry to show anything. */
+/* If the log is empty, lay out the fillers: the viewer shows nothing for an image without entries. */
 static void stage_if_empty(struct px_log *log)
 {
 	const struct timespec *time = &log->header.attr.create_time;
@@ -180,7 +186,7 @@ static void stage_if_empty(struct px_log *log)
 				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 
-/* Return true if a write has more to write than names and a commit. */
+/* Return true if there is more to write than the names of event types and a commit. */
 static bool has_unwritten(const struct px_log *log)
 {
 	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
@@ -200,7 +206,10 @@ static int write_rest(struct px_log *log, const struct px_log_state *state)
 	return error;
 }
 
-/* Set the length before the commit: a complete log that is too short counts as truncated. */
+/*
+ * Set the length of the file before the commit marks the log as complete: readers refuse a complete log that is too
+ * short.
+ */
 static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
 {
 	int error;
@@ -211,7 +220,7 @@ static int end_file(struct px_log *log, const struct px_log_state *state, enum p
 		return error;
 	if (ftruncate(log->fd, (off_t)file_length(log)) != 0)
 		return errno;
-	/* More modules may be loaded by now.  If the list cannot be written, the log has none. */
+	/* The target may have loaded more modules by now.  If the list cannot be written, the log has no list. */
 	if (end == PX_LOG_COMPLETE)
 		px_log_write_modules(log);
 	px_log_write_wrappers(log, state->tick_ns);
@@ -226,7 +235,7 @@ int px_log_complete(struct px_log *log, const struct px_log_state *state, enum p
 
 	if (!error)
 		error = first_error = write_rest(log, state);
-	/* The events laid out are lost, but the rest of the file may be fine: try once more. */
+	/* The failed write has lost its events, but a second write, without them, may succeed. */
 	if (error && end == PX_LOG_COMPLETE && px_log_ensure_descriptor(log) == 0)
 		error = write_rest(log, state);
 	if (!error)

@@ -86,7 +86,10 @@ enum px_log_room {
 	PX_LOG_FULL	    /* not taken: the log takes no event from now on, except STOP */
 };
 
-/* Check the descriptor of a new log.  Return 0, EBADF (fd is not open for writing) or EINVAL (no regular file, or O_APPEND). */
+/*
+ * Check the descriptor for a new log.  Return 0, EBADF (fd is not open for writing) or EINVAL (no regular file, or
+ * O_APPEND).
+ */
 int px_log_check(int fd);
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file has the rest: the objects
- * hold threads and event types.  The slots of a LOOP log show where records begin, which entry belongs to which thread,
- * and the last stamp of each volume.
+ * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file of the log has the rest.
+ * Its object slots hold threads, objects of calls, and event types.  The slots of a LOOP log show where records begin,
+ * which entry belongs to which thread, and the last stamp of each volume.
  *
- * The file is untrusted input.  A position counts only if its slot holds it.
+ * The file is untrusted input.  This code uses the slot of a position only if the slot holds that position.
  */
 #include "log/log_private.h"
 
@@ -23,7 +23,11 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 
 /* Objects. */
 
-/* If the two descriptions of an object differ, its write was not finished: no committed entry needs it. */
+/*
+ * Load an object slot.  The file describes an object twice: in the section (exact) and in the image (shown).  If the
+ * two differ, the writer died between the two writes.  Then no committed entry needs the object, so the slot stays
+ * free.
+ */
 static void load_context(struct px_log_volume *volume, uint32_t i,
 			 const struct px_log_object *exact, const struct px_txtb_object *shown)
 {
@@ -44,7 +48,10 @@ static void load_context(struct px_log_volume *volume, uint32_t i,
 	context->site = exact->site;
 }
 
-/* Types are in order, so those after an unfinished one will be written again. */
+/*
+ * Load an event type.  If the writer died while it wrote a type, skip that type and all types after it: the next write
+ * will write them again.
+ */
 static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_object *exact,
 		      const struct px_txtb_object *shown)
 {
@@ -58,7 +65,7 @@ static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_
 	volume->types_written = volume->nr_types;
 }
 
-/* Load the objects of the volume that begins at this offset. */
+/* Load the objects of the volume that begins at this offset.  Return false if they cannot be read. */
 static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	struct px_log_object *exact = malloc(PX_LOG_OBJECTS * sizeof(*exact));
@@ -90,14 +97,17 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 {
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
-	/* A hidden entry has the handle 0.  An entry without a known context is damaged or overwritten. */
+	/*
+	 * An entry that hides others from the viewer has the handle 0.  If the context is unknown, the entry is damaged
+	 * or overwritten.
+	 */
 	if (handle != 0 && context)
 		context->last = position;
 }
 
 /*
- * The words of a call may be handles.  If a word only looks like a handle, the only effect is that an object slot is
- * kept for longer.
+ * The information words of a call may be handles.  If a word only looks like a handle, the only effect is that the log
+ * keeps an object slot for longer.
  */
 static void note_words(struct px_log_volume *volume, const struct px_log_slot *slot,
 		       const struct px_txtb_entry *entry, uint64_t position)
@@ -149,7 +159,10 @@ static uint32_t load_slots(const struct px_log *log, uint64_t position, struct w
 	return (uint32_t)count;
 }
 
-/* Read all slots of the volumes, oldest first.  Events that are lost count for the stamps. */
+/*
+ * Read all slots of the volumes, oldest first.  Also read the slots before the oldest record that is left, because the
+ * stamps of a volume continue from its last entry, even if that entry is lost.
+ */
 static int scan_slots(struct px_log *log)
 {
 	uint64_t end = log->commit.end;
@@ -165,7 +178,10 @@ static int scan_slots(struct px_log *log)
 			if (window->slots[i].word >> 8 == position + i)
 				note_slot(log, position + i, &window->slots[i],
 					  &window->entries[i]);
-		/* The file lacks the rest of a volume that ended early. */
+		/*
+		 * If no slot could be read, the volume ended early, and the rest of it is not in the file: go to the
+		 * next volume.
+		 */
 		position = count > 0 ? position + count :
 				       px_log_next_volume_at(&log->header, position);
 	}
@@ -205,7 +221,7 @@ static void load_cursor(struct px_log *log)
 	}
 }
 
-/* The checkpoint may be damaged: its positions must be possible in this log. */
+/* The checkpoint may be damaged.  Return true if its positions are possible in this log. */
 static bool cursor_is_sound(const struct px_log *log)
 {
 	const struct px_log_header *header = &log->header;
@@ -255,7 +271,7 @@ static int load_volumes(struct px_log *log)
 	return scan_slots(log);
 }
 
-/* Find out which names the file has, for px_log_write_names(). */
+/* Find out which names of event types are already in the file, for px_log_write_names(). */
 static int load_names(struct px_log *log)
 {
 	struct px_log_name name;
@@ -269,7 +285,7 @@ static int load_names(struct px_log *log)
 	return 0;
 }
 
-/* Undo a clear that was not committed. */
+/* Undo a clear if the writer died before it committed the clear. */
 static int undo_clear(struct px_log *log)
 {
 	int error;
@@ -298,7 +314,9 @@ static int load(struct px_log *log)
 		return error;
 	load_stamps(log);
 	log->written = log->staged;
-	/* The last write has failed in the next volume, and has left entries there: continue in that volume. */
+	/*
+	 * A failed write may have left entries in the volume after the last commit's volume: continue in that volume.
+	 */
 	if (log->spoiled > px_log_next_volume_at(&log->header, log->commit.end))
 		px_log_next_volume(log);
 	return undo_clear(log);

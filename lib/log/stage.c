@@ -6,7 +6,7 @@
 
 #include "calls/rules.h"
 
-/* The first slot is for events of no thread. */
+/* Object slot 0 is for events that belong to no thread. */
 void px_log_reset_volume(struct px_log_volume *volume)
 {
 	memset(volume, 0, sizeof(*volume));
@@ -52,7 +52,7 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 	*from = (uint16_t)(slot + 1);
 }
 
-/* Fill in the object of a handle, as far as it is known by now. */
+/* Fill in the object of a context with the data about its handle that is known by now. */
 static void describe(const struct px_log *log, struct px_log_context *context)
 {
 	struct px_object *object = &context->object;
@@ -93,8 +93,8 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Find an object slot that no entry from position `keep` on needs.  Return 0 if there is none: do not search again
- * before keep reaches `none_before`.
+ * Find an object slot that no entry from position `keep` on needs.  If there is none, return 0, and set `none_before`:
+ * a search with a smaller keep would find none either.
  */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume, uint64_t keep)
 {
@@ -212,7 +212,10 @@ static struct px_txtb_entry *stage(struct px_log *log, enum px_log_kind kind, ui
 	return entry;
 }
 
-/* If the entry before it shows that a thread sleeps, this context is the thread that runs next. */
+/*
+ * Set the context of an entry.  If the entry before it shows that a thread goes to sleep, store this context there,
+ * too, as the thread that runs next.
+ */
 static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_t handle,
 			uint32_t priority)
 {
@@ -311,7 +314,7 @@ uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to)
 	return count;
 }
 
-/* Call this when these slots are reused: the records that began in them are overwritten. */
+/* Call this when the log reuses these slots: the records that began in them are overwritten. */
 static void clear_heads(struct px_log *log, uint64_t from, uint64_t to)
 {
 	log->staged.nr_overwritten += px_log_take_heads(log, from, to);
@@ -345,7 +348,7 @@ void px_log_next_volume(struct px_log *log)
 	log->staged.stamps = volume->stamps;
 }
 
-/* The viewer needs the first entries to see that time rises. */
+/* From these fillers, the viewer finds out that time rises. */
 void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 {
 	struct px_log_stamps *stamps = &log->staged.stamps;
@@ -358,8 +361,8 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 }
 
 /*
- * The viewer stops at the first entry to be overwritten.  So at the beginning of a round, it may see only the first
- * entries of that round.  They, too, must show that time rises.
+ * The viewer stops at the first entry to be overwritten.  So while the writer writes the beginning of a round, the
+ * viewer may see only the first entries of that round.  These entries, too, must show that time rises.
  */
 static void begin_round(struct px_log *log)
 {
@@ -398,7 +401,10 @@ bool px_log_make_translator(struct px_log *log)
 	return true;
 }
 
-/* Translate a record once, even if it is appended again after a write: translation changes the translator. */
+/*
+ * Translate a record only once, even if the caller appends it again after a write, because a translation changes the
+ * state of the translator.
+ */
 static void translate(struct px_log *log, const struct px_report *report, const void *data)
 {
 	const struct px_record *record = &report->record;
@@ -430,8 +436,9 @@ static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * Make object slots for an entry beside the own entry.  If the waker gets no object slot, leave the waker out.  If the
- * thread that wakes up gets none, do not show its wake-up.
+ * Make object slots for an entry that is shown in addition to the event's own entry.  If the waker gets no object slot,
+ * leave the waker out.  If the thread that wakes up gets none, do not show its wake-up.  Return false if no slot is
+ * free in an APPEND log: the next volume has free slots.
  */
 static bool ensure_beside(struct px_log *log, struct px_log_volume *volume,
 			  struct px_entries *shown, uint64_t keep)
@@ -454,8 +461,9 @@ static bool ensure_beside(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * The data of a native event replaces its pid and thread in the slot.  So its context must have the same pid and
- * thread.  They may have been unknown when the context got its object slot: then ask again.
+ * Return true if the context has the pid and thread of the record.  In the slot of a native event, data replaces pid
+ * and thread, so a reader takes them from the context.  They may have been unknown when the context got its object
+ * slot: then get them now.
  */
 static bool is_of_context(struct px_log *log, struct px_log_context *context,
 			  const struct px_record *record)
@@ -466,8 +474,8 @@ static bool is_of_context(struct px_log *log, struct px_log_context *context,
 }
 
 /*
- * Make object slots for the own entry.  If its objects get none, make it a user event.  Return false if its thread
- * gets no object slot.
+ * Make object slots for the event's own entry.  If its objects get none, make the event a user event; in an APPEND log,
+ * return false.  Also return false if its thread gets no object slot.
  */
 static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 		       const struct px_report *report, const void *data, uint64_t keep)
@@ -486,7 +494,7 @@ static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 
 /*
  * Make object slots for all entries of an event.  If no slot is free, the event becomes a user event, and in the worst
- * case an event of no thread.  Return false if the next volume has free slots.
+ * case an event of no thread.  In an APPEND log, return false instead: the next volume has free slots.
  */
 static bool find_contexts(struct px_log *log, const struct px_report *report, const void *data,
 			  uint64_t keep)
@@ -505,7 +513,7 @@ static bool find_contexts(struct px_log *log, const struct px_report *report, co
 	return true;
 }
 
-/* What one event needs. */
+/* The slots and fillers that one event needs. */
 struct need {
 	bool begins_round; /* of a volume that was filled before */
 	bool ends_idleness;
@@ -514,8 +522,8 @@ struct need {
 };
 
 /*
- * Return true if the event fits into the current volume, at once or after a write.  Compute what the event needs, and
- * make its object slots.
+ * Compute what the event needs.  If there is room in the stage, also make its object slots.  Return true if the event
+ * fits into the current volume, at once or after a write.
  */
 static bool find_room(struct px_log *log, const struct px_report *report, const void *data,
 		      struct need *need)
@@ -539,7 +547,10 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 		need->slots += PX_LOG_START_FILLERS;
 	if (slot + need->slots + reserved > log->header.nr_entries)
 		return false;
-	/* Make object slots only after the write: they may be in use by an entry that is staged now. */
+	/*
+	 * There must be a write first, and then the caller appends the event again.  Make no object slots before that
+	 * write: it must not find a new object in a slot that a staged entry needs.
+	 */
 	if (log->nr_staged > 0 && log->nr_staged + need->slots > log->stage_size)
 		return true;
 	after = log->staged.end + need->slots;
@@ -547,8 +558,8 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 }
 
 /*
- * Record that the entry laid out last needs these object slots: they must not be reused while that
- * entry is in the log.
+ * Record that the event laid out last needs these object slots: the log must not reuse them while that event is in the
+ * log.
  */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)
@@ -634,7 +645,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 	log->staged.nr_events++;
 	log->staged.nr_shortened += need->step.shortened != 0;
 	log->staged.shortened_ns += need->step.shortened * PX_LOG_TICK_NS;
-	/* OVERFLOW has an older time than the events before it, so the last time must not fall. */
+	/* OVERFLOW has an older time than the events before it: last_ns must not go back to that time. */
 	if (report->time_ns > log->staged.last_ns)
 		log->staged.last_ns = report->time_ns;
 }
@@ -666,8 +677,8 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 }
 
 /*
- * The volume and the stage have a reserved slot for STOP, so there is always room.  If a write
- * fails, the next write repeats it.
+ * The volume and the stage have a reserved slot for STOP, so there is always room.  If a write fails, the next write
+ * lays out STOP again.
  */
 void px_log_stage_stop(struct px_log *log)
 {

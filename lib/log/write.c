@@ -67,7 +67,7 @@ static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 	return error;
 }
 
-/* Clean a volume, except for its slots: they are always written before they are committed. */
+/* Fill a volume with zeros, except for its slots: the writer always writes a slot before it commits the slot. */
 static int clean_volume(struct px_log *log, uint64_t offset)
 {
 	uint64_t end = offset + log->layout.slots;
@@ -156,8 +156,8 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 }
 
 /*
- * types_done moves up to the first type that is not ready.  Types after it are written, too, and a later call
- * checks them again.
+ * In the list, a type may not be ready yet, because another thread is adding it.  types_done stops at the first such
+ * type.  This call also writes the types after it, and a later call checks them again.
  */
 int px_log_write_names(struct px_log *log)
 {
@@ -190,8 +190,8 @@ static size_t list_modules(const struct px_log *log, char *text)
 }
 
 /*
- * If the write fails, the log has no list: a part of a list is worse than none.  If the target is gone, the last list
- * stays.
+ * If the write fails, mark the log as without a list, because a part of a list is worse than no list.  If the target
+ * does not exist any more, keep the list of the last call.
  */
 int px_log_write_modules(struct px_log *log)
 {
@@ -212,7 +212,10 @@ int px_log_write_modules(struct px_log *log)
 	return error;
 }
 
-/* Rows never change, but counts do.  If the writer dies here, some counts in the file are older than the others. */
+/*
+ * Row i always belongs to the same wrapper, and only its counts change.  If the writer dies here, some rows in the file
+ * have older counts than the others.
+ */
 int px_log_write_wrappers(struct px_log *log, double tick_ns)
 {
 	struct px_wrapper_sum wrapper;
@@ -240,7 +243,7 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 	return write_all(log, &header, sizeof(header), offset);
 }
 
-/* Write the header of the image last: with it the volume exists. */
+/* Write the header of the image last, because from then on the volume counts as existing. */
 int px_log_begin_volume(struct px_log *log, uint64_t position)
 {
 	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
@@ -289,7 +292,10 @@ void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint
 	px_checkpoint_file_keep(log->checkpoint_file, checkpoint);
 }
 
-/* Everything else that can fail comes before this.  Each commit in the file has a serial, and a checkpoint with it. */
+/*
+ * Call this after all other steps that can fail.  Each commit in the file has a serial, and the checkpoint file has a
+ * checkpoint with the same serial.
+ */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 {
 	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
@@ -310,7 +316,7 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 	return error;
 }
 
-/* Return the position of the oldest record that remains after a write up to end. */
+/* Return the position of the oldest record that remains after a write of slots up to position end. */
 static uint64_t first_left(const struct px_log *log, uint64_t end)
 {
 	uint64_t first = log->staged.first;
@@ -328,7 +334,7 @@ static uint64_t first_left(const struct px_log *log, uint64_t end)
 	return first;
 }
 
-/* Commit that the oldest events are lost, before their slots are overwritten. */
+/* Write a commit without the oldest events, before their slots are overwritten. */
 static int give_up_oldest(struct px_log *log)
 {
 	uint64_t end = log->staged.end > log->spoiled ? log->staged.end : log->spoiled;
@@ -377,8 +383,9 @@ static int hide_entries(struct px_log *log, uint64_t position)
 }
 
 /*
- * End a volume early, for our reader and for the viewer.  The viewer must not find older entries after the hole, even
- * after the next round has passed it.
+ * End a volume early.  A slot with the word 0 ends it for our reader, and an entry without context ends it for the
+ * viewer.  Also fill the entries up to the end of the volume with zeros: when the next round has overwritten the first
+ * of them, the viewer must not find older entries after it.
  */
 static int write_hole(struct px_log *log)
 {
@@ -400,8 +407,8 @@ static int write_hole(struct px_log *log)
 }
 
 /*
- * After clear: hide all entries from the viewer, then commit, then clean the first volume.  Further volumes are cleaned
- * when they begin again.
+ * After clear: hide all entries from the viewer, then commit, then clean the first volume.  The writer cleans each
+ * further volume when it begins that volume again.
  */
 int px_log_empty_file(struct px_log *log)
 {
@@ -433,7 +440,10 @@ int px_log_empty_file(struct px_log *log)
 	return 0;
 }
 
-/* The first entry is a filler, in any round.  In a later round, the oldest entry is another one. */
+/*
+ * Make the first entry of the file visible again.  It is a filler in every round.  If the last round has overwritten a
+ * part of the first volume, the oldest entry is not the first one, so also set `current`.
+ */
 int px_log_show_first(struct px_log *log)
 {
 	const uint32_t no_thread = PX_NO_THREAD;
@@ -447,8 +457,8 @@ int px_log_show_first(struct px_log *log)
 }
 
 /*
- * All staged entries are in one volume.  The slots may hold entries of the round before, or of a failed write: hide
- * them from the viewer until all is written.
+ * All staged entries are in one volume.  Their slots in the file may hold entries of the round before, or of a failed
+ * write: hide these from the viewer until all staged entries are written.
  */
 static int write_entries(struct px_log *log)
 {
@@ -487,7 +497,10 @@ static bool begins_volume(const struct px_log *log)
 	return px_log_volume_number(&log->header, log->stage_position) >= log->nr_begun;
 }
 
-/* Another process may end at any time: list its modules while it runs, at the 1st, 2nd, 4th, 8th ... write. */
+/*
+ * A target that is another process may end at any time.  List its modules while it runs, at the commits with the
+ * serials 1, 2, 4, 8 and so on.
+ */
 static void write_remote_modules(struct px_log *log)
 {
 	uint64_t serial = log->commit.serial;
@@ -555,16 +568,22 @@ static void keep_staged(struct px_log *log)
 		log->spoiled = 0;
 }
 
-/* Call this when the write failed.  Never return to an earlier volume, because its objects are forgotten. */
+/*
+ * Call this when the write failed.  Never return to an earlier volume, because the log in memory no longer has its
+ * objects.
+ */
 static void drop_staged(struct px_log *log)
 {
 	log->nr_lost += log->staged.nr_events - log->written.nr_events;
 	if (log->staged.has_stop && !log->written.has_stop)
 		log->nr_lost--; /* the next write repeats STOP */
-	/* Object slots may have other objects now, even if no entry was written. */
+	/*
+	 * Even if no entry was written, object slots in the file may have other objects now.  So treat the entries as
+	 * spoiled.
+	 */
 	if (log->staged.end > log->spoiled)
 		log->spoiled = log->staged.end;
-	if (log->loops) /* these are counted as lost already */
+	if (log->loops) /* nr_lost already counts these events */
 		px_log_take_heads(log, log->stage_position, log->staged.end);
 	log->written.first = log->commit.first;
 	log->written.nr_overwritten = log->staged.nr_overwritten;
@@ -590,7 +609,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
-		nr_names = log->commit.nr_names; /* in the file: the next commit has them */
+		nr_names = log->commit.nr_names; /* these names are in the file: keep their number */
 		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
 		log->commit.nr_names = nr_names;

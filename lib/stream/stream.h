@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream in its controller: segment, registry slot, reader, and the state machine of a stream
- * (posixtrace(7), States).
+ * A stream, as its controller has it: segment, registry slot, reader, and the state machine of a stream (posixtrace(7),
+ * States).
  *
  *	STOPPED --start--> RUNNING --stop--> STOPPED
  *	RUNNING --no room--> AUTO_FULL (by the writer; restart armed)		bounded streams only
@@ -10,11 +10,12 @@
  *	AUTO_FULL --clear--> STOPPED
  *	any --shutdown--> ENDED
  *
- * "Full" is no state: it is computed from the rings when a caller asks.  auto_stop.h has the states of the
- * automatic STOP.
+ * "Full" is no state: px_stream_status() finds out from the rings whether a stream is full.  auto_stop.h has the states
+ * of the automatic STOP.
  *
- * The lock of the identifier (handle.h) protects a stream.  Callers hold it, except for create, free, and the end
- * of a stream that has no identifier yet.  Writers do not take it.
+ * The lock of the identifier (handle.h) protects a stream.  The caller of a function here holds that lock.  Exceptions:
+ * px_stream_create(), px_stream_free(), and calls for a stream that has no identifier.  Threads that record events do
+ * not take the lock.
  */
 #ifndef PX_STREAM_STREAM_H
 #define PX_STREAM_STREAM_H
@@ -31,12 +32,15 @@
 #include "ring/wakeup.h"
 #include "stream/reader.h"
 
-/* The caller of a control function, for START, STOP, FILTER and FLUSH_* (INFO-4, INFO-9). */
+/*
+ * The address from which the application called a control function.  START, STOP, FILTER and FLUSH_* record it (INFO-4,
+ * INFO-9).
+ */
 struct px_caller {
 	void *address;
 };
 
-/* The additional part of a stream with log.  All zero without. */
+/* Members that only a stream with log uses. */
 struct px_logging {
 	struct px_log *log;
 	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
@@ -44,24 +48,24 @@ struct px_logging {
 	void *data;				    /* of an event between reader and log */
 	bool is_flushing;	    /* one thread owns the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
-	bool log_is_full;	    /* since the last write, like nr_lost */
+	bool log_is_full;	    /* as of the last write; so is nr_lost */
 	uint64_t nr_lost;
-	uint64_t nr_lost_reported; /* as overrun */
+	uint64_t nr_lost_reported; /* the part of nr_lost already reported as overrun */
 	int flush_error;	   /* the first since the last report */
 	uint64_t heads;		   /* px_view_heads() after the last flush: later events are due */
 	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when a later event was first seen; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
-	struct px_namer namer; /* of the objects of calls */
+	struct px_namer namer; /* chooses names for the objects of calls */
 };
 
 struct px_stream {
 	struct px_view view;
-	struct px_attr attr; /* as really used */
+	struct px_attr attr; /* the attributes in use */
 	struct px_reader reader;
 	uint32_t index;		      /* in the registry ... */
 	uid_t owner;		      /* ... of this user */
-	struct px_registry_slot slot; /* what create wrote there; the slot may have changed since */
+	struct px_registry_slot slot; /* as px_stream_create() wrote it; may have changed since */
 	struct px_process_id target;
 	bool is_self;		     /* the target is this process */
 	struct px_shared_names_ref shared_names; /* the target's names */
@@ -97,61 +101,65 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct p
 /*
  * End a stream: trace points stop recording, and sleeping readers wake up.  Remove the registry slot, the checkpoint
  * file and the name of the segment.  If the log is not complete because the process ends during a flush, checkpoint
- * file and segment stay, so that another process can complete it.
+ * file and segment stay, so that another process can complete the log.
  */
 void px_stream_end(struct px_stream *stream);
 
-/* Free the memory of an ended stream.  No reader may sleep on it. */
+/* Free the memory of an ended stream.  The caller ensures that no thread sleeps in a read from the stream. */
 void px_stream_free(struct px_stream *stream);
 
 /*
- * In a child made by fork: retire the shared memory of the parent's stream, and close the descriptor of its log.  If
- * fork interrupted a call on the stream, and that call continues in the child, it does no harm.  A second call of this
- * function does no harm either.
+ * In a child made by fork: retire the shared memory of the parent's stream, and close the descriptor of its log.  A
+ * signal handler may have called fork() while its thread was in a call on the stream.  That call then continues in the
+ * child, and does no harm there.  A second call of this function does no harm either.
  */
 void px_stream_drop(struct px_stream *stream);
 
 void px_stream_start(struct px_stream *stream, const struct px_caller *caller);
 void px_stream_stop(struct px_stream *stream, const struct px_caller *caller);
 
-/* Clear the stream.  This does not empty the file of the log: px_flush_clear() does. */
+/* Clear the stream, and the log in memory.  Only px_flush_clear() also empties the file of the log. */
 void px_stream_clear(struct px_stream *stream);
 
 /*
- * Record FLUSH_START or FLUSH_STOP, if the stream runs or will restart automatically (FLOP-5).  If the event is
- * recorded, store its counter in *counter and return true.
+ * Record the event id (FLUSH_START or FLUSH_STOP) if the stream runs or will restart automatically (FLOP-5).  If the
+ * event is recorded, store its counter in *counter and return true.
  */
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
 			  uint64_t *counter);
 
-/* An automatic flush failed: record ERROR (SYSEV-8). */
+/* Record ERROR, because an automatic flush failed (SYSEV-8). */
 void px_stream_mark_error(struct px_stream *stream, int error);
 
-/* Call this when the log is full: stop recording (LOGP-6).  Return true if the filter does not contain STOP. */
+/*
+ * Call this when the log is full: it stops recording (LOGP-6).  Return true if the log must get a last STOP, because
+ * the filter does not contain STOP.
+ */
 bool px_stream_suspend(struct px_stream *stream);
 
 void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *set);
 void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
 			  const struct px_caller *caller);
 
-/* Fill in a consistent status.  An overrun is reported once (STATUS-1, STATUS-2). */
+/* Fill in a consistent status.  Report each overrun only once (STATUS-1, STATUS-2). */
 void px_stream_status(struct px_stream *stream, struct px_status *status);
 
 /* Return in *loss the events lost since the creation or the last clear. */
 void px_stream_loss(struct px_stream *stream, struct px_loss *loss);
 
-/* Return the nanoseconds per tick of the counter, measured between the anchors so far. */
+/* Return the nanoseconds per tick of the counter, computed from the clock anchors taken so far. */
 double px_stream_tick_ns(const struct px_stream *stream);
 
 /*
  * Fill in the state that the log stores with its next commit.  state->checkpoint points to memory of the stream.
- * in_hand: the log has not laid out the last event of px_stream_next() yet.
+ * in_hand: true if the log has not laid out the last event of px_stream_next() yet.
  */
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
 /*
- * Free the slots before the checkpoint.  Call this when its commit is in the log, or has failed for good.  This
- * may restart a full stream.  is_empty: px_stream_next() has returned PX_NEXT_NONE.
+ * Free the slots before the positions of the checkpoint.  Call this when the commit of the checkpoint is in the log, or
+ * when its write has failed and its events are lost.  This may restart a full stream.  is_empty: true if
+ * px_stream_next() has returned PX_NEXT_NONE.
  */
 void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
 		       bool is_empty);
@@ -164,18 +172,24 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_stream **stream);
 
 /*
- * Stop the stream, and store in the checkpoint file whether a STOP is due (auto_stop.h).  A later recovery finds the
- * decision there.
+ * Stop the stream, and store in the checkpoint file whether a STOP is due (auto_stop.h).  If this recovery is killed, a
+ * later recovery uses the stored decision.
  */
 void px_stream_stop_dead(struct px_stream *stream);
 
-/* Return the STOP that is due.  Return false if STOP is not due, is already in the log, or was already returned. */
+/*
+ * If a STOP is due, fill in *report with it and return true.  Return false if no STOP is due, if it is already in the
+ * log or was already returned, or if the log is full.
+ */
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report);
 
 /* End a resumed stream, but leave its files.  Call px_stream_free() next. */
 void px_stream_end_dead(struct px_stream *stream);
 
-/* Return the next event.  Without log this also frees its slots, which may restart a full stream. */
+/*
+ * Return the next event.  If the stream has no log, this function also frees the slots of the event, which may restart
+ * a full stream.
+ */
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report);
 
@@ -187,14 +201,20 @@ void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what
 
 /*
  * Return event type *i of the list, or PX_EVENT_NONE after its end (TYPELIST-4).  The list has the predefined types,
- * and then the others in the order in which they were opened.  *i is moved over empty entries.
+ * and then the others in the order in which they were opened.  If entries are empty, this function moves *i over them.
  */
 unsigned int px_stream_type(const struct px_stream *stream, uint32_t *i);
 
-/* Add to the list the types that the traced processes have opened, as far as their tables can be found. */
+/*
+ * Add to the list the types that the traced processes have opened.  The types of a process are known only if it has an
+ * entry in the shared name table.
+ */
 void px_stream_list_types(const struct px_stream *stream);
 
-/* Open an event type for all traced processes (TRIDOPEN-1).  Return 0, ENOMEM or ENAMETOOLONG. */
+/*
+ * Open an event type for the target and all processes that inherited the stream (TRIDOPEN-1).  Return 0, ENOMEM or
+ * ENAMETOOLONG.
+ */
 int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int *id);
 
 /* Get the name of an event type.  Return 0 or EINVAL. */
