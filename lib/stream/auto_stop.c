@@ -31,7 +31,7 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 	struct px_run *run = &view->segment->run;
 	uint32_t serial = px_read_once(&run->serial);
 
-	/* Only the first change after the stop replaces the filter at the stop. */
+	/* Only the first change of the filter after the stop replaces the filter at the stop. */
 	if (px_state_of(state) != PX_STATE_AUTO_FULL || px_read_once(&run->judged) == serial)
 		return;
 	px_write_once(&run->is_filtered, px_eventset_has(filter, PX_EVENT_STOP));
@@ -59,7 +59,7 @@ bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state)
 	return is_new;
 }
 
-/* There must be room for START and an event: else START fills the stream again (UFULL-5). */
+/* There must be room for START and one more event: otherwise START would fill the stream again (UFULL-5). */
 bool px_auto_stop_can_restart(const struct px_view *view, uint64_t state)
 {
 	uint64_t margin = PX_GEOMETRY_LEAST_SLOTS(view->geometry.event_slots);

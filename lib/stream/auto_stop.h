@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The automatic STOP: a bounded stream that becomes full stops, and the reader reports one STOP for this.
+ * The automatic STOP.  When a bounded stream becomes full, it stops.  The reader then reports one STOP event.
  *
- * A run is the time from a START to the next stop.  The segment holds its number.  The STOP of a run is in one of
- * these states, and reaches REPORTED once at most:
+ * A run is the time from a START to the next stop.  The segment holds the number of the run.  The automatic STOP of a
+ * run is in one of these states, and becomes REPORTED at most once:
  *
  *	state		stored as				left by
  *	NONE		the state word is not AUTO_FULL		a ring is full: FILTERED or DUE
@@ -16,14 +16,15 @@
  *	QUEUED		`queued` is the run			the next report: REPORTED
  *	REPORTED	`reported` is the run			the next run: NONE
  *
- * Clear leads to NONE, except from REPORTED.  A STOP that is DUE may be MARKED as well.  It is not QUEUED if it
- * is REPORTED when the reader takes the record.  Until the filter changes, the filter at the stop is the current one.
- * After a change, run.is_filtered records whether it had STOP.
+ * Clear changes every state to NONE, except REPORTED.  A STOP that is DUE may be MARKED as well.  If it is already
+ * REPORTED when the reader takes the record with the marks, the reader does not queue it again.  "Filtered at the stop"
+ * means: by the filter that was in use when the stream stopped.  As long as the filter does not change, this is the
+ * current filter.  When it changes, run.is_filtered records whether the filter at the stop contained STOP.
  *
- * The stream leaves AUTO_FULL, too: to RUNNING when it has room again and is armed, to STOPPED when it is empty and
- * not armed.
+ * The stream itself also leaves AUTO_FULL.  It becomes RUNNING when it has room again and is armed.  It becomes STOPPED
+ * when it is empty and not armed.
  *
- * Recovery adds a STOP of its own, the last STOP, to a stream that was RUNNING when its controller died:
+ * If a stream was RUNNING when its controller died, recovery adds a STOP of its own to the log, the last STOP:
  *
  *	state		stored as				left by
  *	NONE		last_stop_counter is 0			it runs, STOP is not filtered: UNDATED
@@ -31,8 +32,9 @@
  *	DUE		last_stop_counter is that of STOP	recovery appends it to the log: LOGGED
  *	LOGGED		has_last_stop of the checkpoint		-
  *
- * Segment, checkpoint and checkpoint file together hold every state, so that a recovery, or a second one, can continue
- * from any of them.  The STOP at the end of a full log is not one of these: see log/log.h.
+ * Segment, checkpoint and checkpoint file together hold these states.  So a recovery can continue from any state, and
+ * so can the next recovery if the first is killed.  The STOP at the end of a full log is a different one: see
+ * log/log.h.
  *
  * Callers hold the lock of the stream.
  */
@@ -56,22 +58,25 @@ struct px_auto_stop {
 
 /* The runs of a stream. */
 
-/* A new run begins. */
+/* Begin a new run. */
 void px_auto_stop_begin_run(const struct px_view *view);
 
-/* Call this when a stream becomes AUTO_FULL and has not run: no STOP is due. */
+/* Call this when a stream becomes AUTO_FULL without having run since its last stop: then no STOP is due. */
 void px_auto_stop_cancel(const struct px_view *view);
 
-/* Call this when the filter changes in this state.  It keeps whether the old filter, `filter`, has STOP (FILT-1). */
+/*
+ * Call this when the filter has changed while the stream was in this state.  If the stream was AUTO_FULL, record
+ * whether the old filter, `filter`, contains STOP (FILT-1).
+ */
 void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 			      const struct px_eventset *filter);
 
-/* Return the run with a STOP that is DUE in this state, or 0.  The STOP may already be REPORTED. */
+/* Return the run with a STOP that is DUE in this state, or 0.  The reader may have reported this STOP already. */
 uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
 
 /*
- * Return true once for each state word of a stream that stopped automatically.  Reservations from before the
- * stop may not be visible yet.  So the caller makes them visible, and reads again.
+ * Return true once for each automatic stop: if this state word differs from that of the last call.  Reservations from
+ * before the stop may not be visible to the reader yet.  So after true, the caller makes them visible, and reads again.
  */
 bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
 
@@ -100,23 +105,25 @@ void px_auto_stop_report_queued(struct px_auto_stop *stop);
 /* Call this when the stream is cleared. */
 void px_auto_stop_clear(struct px_auto_stop *stop);
 
-/*
- * Save the state in a checkpoint, or load the state from a checkpoint.  If in_hand is true, save the
- * last reported STOP as not reported yet.
- */
+/* Save the reader's part in a checkpoint.  If in_hand is true, save the last reported STOP as not reported yet. */
 void px_auto_stop_save(const struct px_auto_stop *stop, bool in_hand,
 		       struct px_checkpoint *checkpoint);
+
+/* Load the reader's part from a checkpoint. */
 void px_auto_stop_load(struct px_auto_stop *stop, const struct px_checkpoint *checkpoint);
 
 /* Recovery. */
 
-/* Call this before the stream is stopped.  It changes NONE to UNDATED if the stream is RUNNING in this state. */
+/*
+ * Call this before you stop the stream.  It changes NONE to UNDATED if the stream is RUNNING in this state and its
+ * filter does not contain STOP.
+ */
 void px_auto_stop_note_last(const struct px_view *view, uint64_t state,
 			    struct px_checkpoint_content *file);
 
 /*
- * Call this after the stream is stopped.  It changes UNDATED to DUE, or to NONE if there is an
- * automatic STOP instead.
+ * Call this after you have stopped the stream.  It changes UNDATED to DUE.  If a writer has filled the stream first,
+ * there is an automatic STOP instead: then it changes UNDATED to NONE.
  */
 void px_auto_stop_date_last(const struct px_view *view, struct px_checkpoint_content *file);
 

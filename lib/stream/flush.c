@@ -53,7 +53,10 @@ static bool return_to(const struct flush *flush)
 	return flush->is_last || px_handle_return(flush->id);
 }
 
-/* Write, and then lay out the event for which there was no room before.  The caller does not hold the lock. */
+/*
+ * Write the events laid out, and then lay out the event of `report`, for which there was no room before.  The caller
+ * does not hold the lock.
+ */
 static enum px_log_room write_then_append(struct flush *flush, const struct px_report *report,
 					  const struct px_log_state *state, int *error)
 {
@@ -75,7 +78,8 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 
 /*
  * Write the events that are laid out.  Return false if the flush gives up, or if another thread has closed the
- * identifier.  That thread continues from here, so this thread must have no event in hand.
+ * identifier.  In that case the other thread continues the flush, so when this function returns, this thread must not
+ * have an event that is not laid out yet.
  */
 static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
 		      enum px_log_room *room)
@@ -105,7 +109,9 @@ static bool pause_for(struct flush *flush)
 	return return_to(flush);
 }
 
-/* A full log ends with STOP; later events are discarded (LOGP-2, LOGP-3). */
+/*
+ * If the log is full, suspend the stream, and end the log with STOP.  The log discards later events (LOGP-2, LOGP-3).
+ */
 static void end_full_log(struct px_stream *stream)
 {
 	if (px_log_refuses(stream->logging.log) && !stream->logging.is_suspended &&
@@ -135,8 +141,8 @@ static bool is_after_bound(const struct flush *flush, const struct px_report *re
 }
 
 /*
- * The most events of one flush.  Only a hostile writer can cause more: its events have counters from before the
- * flush, or it records in a stopped stream.
+ * Return the greatest number of events that one flush takes.  Only a hostile writer can cause more: its events have
+ * counters from before the flush, or it records in a stopped stream.
  */
 static uint64_t most_events(const struct px_stream *stream)
 {
@@ -144,7 +150,10 @@ static uint64_t most_events(const struct px_stream *stream)
 	       PAUSES_MAX;
 }
 
-/* Return false, and do not hold the lock, if another thread has closed the identifier. */
+/*
+ * Take events from the stream and write them, up to the bound.  Return false if the flush gives up, or if another
+ * thread has closed the identifier; in the latter case, return without the lock.
+ */
 static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;
@@ -280,7 +289,7 @@ static int complete(struct flush *flush, enum px_log_end end)
 
 	px_stream_log_state(stream, false, &state);
 	px_sigxfsz_hold(&signals);
-	/* Reset it first: a child made by fork closes the log that it finds here. */
+	/* Reset the pointer before the log is freed: a child made by fork uses the log that it finds here. */
 	px_write_once(&stream->logging.log, NULL);
 	error = px_log_complete(log, &state, end);
 	px_sigxfsz_release(&signals);
@@ -309,7 +318,10 @@ static void append_last_stop(struct px_stream *stream)
 	}
 }
 
-/* The events of a failed write would be lost, so give up: a later recovery can try again. */
+/*
+ * If a write fails, give up without completing the log, because the log would lack the events of that write.  A later
+ * recovery can try again.
+ */
 int px_flush_recover(struct px_stream *stream)
 {
 	struct flush flush = {.stream = stream, .is_last = true, .gives_up = true};
@@ -328,7 +340,7 @@ int px_flush_recover(struct px_stream *stream)
 
 /* The thread. */
 
-/* FLUSHP-1: no event waits for ever. */
+/* FLUSHP-1: return true if an event has waited for AGE_NS, so that no event waits for ever. */
 static bool has_waited_long(struct px_stream *stream)
 {
 	struct px_logging *logging = &stream->logging;
@@ -377,7 +389,10 @@ static void *run_thread(void *argument)
 
 	prctl(PR_SET_NAME, "posixtrace");
 	for (stream = px_handle_lock(id); stream;) {
-		/* While another thread flushes, wait without the flag: each dropped event would wake up this thread. */
+		/*
+		 * While another thread flushes, wait without raising the flag.  With the flag raised, each dropped
+		 * event would wake up this thread.
+		 */
 		if (!wait_for_log(id, stream))
 			break;
 		if (px_unlikely(px_flush_is_alone && px_flush_is_alone())) {

@@ -2,15 +2,15 @@
 /*
  * Flush a stream into its log.
  *
- * A flush takes the events up to its own FLUSH_START (FLOP-6).  It lays them out with the lock of the stream
- * held, and writes them without it, so that other calls can run during the write.  One flush at a time owns the
- * log; the others wait (FLOP-8), and so does clear (CLEAR-12).
+ * A flush takes the events up to its own FLUSH_START (FLOP-6).  It lays them out with the lock of the stream held, and
+ * writes them without it, so that other calls can run during the write.  One flush at a time owns the log; the others
+ * wait (FLOP-8), and so does clear (CLEAR-12).
  *
- * A stream with the FLUSH policy has a flush thread.  It flushes when a ring is half full, when the stream has
- * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4), and ends when
- * the stream ends.  Trace points never write; they only wake up this thread.
+ * A stream with the FLUSH policy has a flush thread.  This thread flushes when a ring is half full, when the stream has
+ * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4), and ends when the
+ * stream ends.  A thread that records events never writes to the file; it only wakes up the flush thread.
  *
- * If a write fails, its events are lost for the log, and tracing continues.  get_status reports the first error
+ * If a write fails, its events are missing in the log, and tracing continues.  get_status reports the first error
  * (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).
  */
 #ifndef PX_STREAM_FLUSH_H
@@ -19,21 +19,23 @@
 #include "stream/stream.h"
 
 /*
- * Flush now.  The caller holds the lock of id.  This function releases it at times, and returns without it.
- * caller: NULL in the flush thread; then a failure records ERROR.
- * Return 0, the first error of writing, or EINVAL if the identifier was closed during the flush.
+ * Flush now.  The caller holds the lock of id.  This function releases the lock while it writes, and returns without
+ * the lock.  caller: NULL in the flush thread; then this function records ERROR if the flush fails.  Return 0, the
+ * first error of writing, or EINVAL if the identifier was closed during the flush.
  */
 int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller);
 
 /*
- * Clear a stream, and its log if it has one.  The lock is used as in px_flush(), because emptying a file is slow.
- * Return 0, an error of emptying the file, or EINVAL if the identifier was closed before the clear.
+ * Clear a stream, and its log if it has one.  The caller holds the lock of id.  This function releases the lock while
+ * it empties the file, and returns without the lock.  Return 0, an error of emptying the file, or EINVAL if the
+ * identifier was closed before the clear.
  */
 int px_flush_clear(unsigned long id, struct px_stream *stream);
 
 /*
- * Set the namer: the controller's function that names the objects of calls in the log.  The lock is used as in
- * px_flush().  Return 0, or EINVAL if there is no log or the identifier was closed.
+ * Set the namer: the controller's function that chooses names for the objects of calls in the log.  The caller holds
+ * the lock of id.  This function returns without the lock.  Return 0, or EINVAL if there is no log or the identifier
+ * was closed.
  */
 int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 
@@ -45,20 +47,21 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
 
 /*
  * Do the same for the stream of a dead controller, and add a STOP if the stream was running.  After a failure, the log
- * is as of its last commit, and can be recovered again.
+ * is as of its last commit, and a later recovery can continue there.
  */
 int px_flush_recover(struct px_stream *stream);
 
 /*
- * If set, the flush thread calls this regularly.  It returns true if all other threads have ended: then the flush
- * thread ends the process.  This is for a program that does not know of the thread.
+ * If this is set, the flush thread calls it regularly.  The function returns true if all other threads have ended: then
+ * the flush thread ends the process.  Without this, the flush thread would keep the process alive in a program that
+ * does not know of the flush thread.
  */
 extern bool (*px_flush_is_alone)(void) __attribute__((visibility("hidden")));
 
 /* Start the flush thread.  Return 0 or ENOMEM. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 
-/* Wait for the end of the flush thread.  The identifier must be closed, and no lock held. */
+/* Wait for the end of the flush thread.  The identifier must be closed, and the caller must not hold its lock. */
 void px_flush_join_thread(struct px_stream *stream);
 
 #endif

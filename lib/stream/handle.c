@@ -30,7 +30,7 @@ struct entry {
 static struct entry table[ENTRIES];
 static unsigned long nr_used; /* entries; the others were never used */
 
-/* Protects the use of entries.  Taken before the mutex of an entry. */
+/* This mutex protects the decision which entries are in use.  A thread takes it before the mutex of an entry. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct entry *entry_of(unsigned long id)
@@ -44,8 +44,9 @@ static bool is_valid(const struct entry *entry, unsigned long id)
 }
 
 /*
- * After fork, the child has no thread that holds the locks of the parent's other threads.  An archive that was in use
- * is not valid in the child, because its cursor may be in an inconsistent state.
+ * In a child made by fork, prepare an entry of the parent for use.  Other threads of the parent may have held the
+ * locks, and these threads do not exist in the child: so make the locks new.  An archive that was in use is not valid
+ * in the child, because its cursor may be in an inconsistent state.
  */
 static void inherit_entry(struct entry *entry, uint64_t owner)
 {
@@ -63,7 +64,10 @@ static void inherit_entry(struct entry *entry, uint64_t owner)
 	px_store_release(&entry->owner, owner);
 }
 
-/* Release the memory of streams now: the child may live long.  The rest happens when an entry is used. */
+/*
+ * Release the memory of streams now, because the child may live long.  inherit_entry() does the rest when the child
+ * uses an entry.
+ */
 static void after_fork(void)
 {
 	pthread_mutex_init(&table_mutex, NULL);
@@ -77,7 +81,10 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* Return the number of this process.  Without a registry, which an analyzer does not need, a child has its parent's. */
+/*
+ * Return the number of this process, which differs from that of its parent.  Without a registry, which an analyzer does
+ * not need, a child made by fork gets the same number as its parent.
+ */
 static uint64_t this_process(void)
 {
 	uint64_t incarnation = px_process_incarnation();
@@ -117,7 +124,10 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 	return error;
 }
 
-/* Return true if the entry belongs to this process.  In a child, an archive of the parent becomes the child's own. */
+/*
+ * Return true if the entry belongs to this process.  If the entry has an archive of the parent, this call makes it an
+ * entry of the child.
+ */
 static bool is_own(struct entry *entry)
 {
 	uint64_t owner = this_process();

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace stream identifiers of this process: from a number to an object and its lock.
+ * The trace stream identifiers of this process.  An identifier is a number that leads to an object and its lock.
  *
- * An identifier is the index of an entry in a table, and a serial number of its use.  So a closed
- * identifier never becomes valid again (KIND-3).  Each entry has a mutex that protects its object.  Only
- * the mutex of the table is taken before it.  A thread that has to sleep releases the mutex but stays
- * counted, and closing waits until no thread is counted.
+ * An identifier holds the index of a table entry, and a serial number that counts the uses of that entry.  So a closed
+ * identifier never becomes valid again (KIND-3).  Each entry has a mutex that protects its object.  A thread may hold
+ * the mutex of the table when it takes the mutex of an entry, never the other way round.  A thread that has to sleep
+ * releases the mutex but stays counted.  The thread that closes the identifier waits until no thread is counted
+ * (px_handle_drain()).
  *
- * A child made by fork inherits the table.  Identifiers of active streams are not valid there: each entry
- * records the process that opened it (KIND-1).  Identifiers of pre-recorded streams stay valid, each with a
- * cursor of its own (KIND-2), except for one that another thread was using at the moment of the fork.
+ * A child made by fork inherits the table.  Identifiers of active streams are not valid there: each entry records the
+ * process that opened it (KIND-1).  Identifiers of pre-recorded streams stay valid, each with a cursor of its own
+ * (KIND-2), except for an identifier that another thread was using at the moment of the fork.
  */
 #ifndef PX_STREAM_HANDLE_H
 #define PX_STREAM_HANDLE_H
@@ -32,7 +33,10 @@ int px_handle_open(struct px_handle handle, unsigned long *id);
 /* Lock the identifier and return its object in *handle.  Return false if it is no identifier of this process. */
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle);
 
-/* Lock the identifier and return its object.  Return NULL for a bad identifier or an object of the other kind. */
+/*
+ * Lock the identifier of an active stream, or of a pre-recorded stream, and return its object.  Return NULL, without
+ * the lock, if the identifier is not valid or has an object of the other kind.
+ */
 struct px_stream *px_handle_lock(unsigned long id);
 struct px_archive *px_handle_lock_archive(unsigned long id);
 
@@ -69,8 +73,8 @@ void px_handle_release(unsigned long id);
 /*
  * At exit: close the identifiers of all active streams, and call end_stream() for each with its lock held.  This does
  * not wait for readers: the thread that holds the lock may be the one that exits, in a signal handler.  So nothing is
- * freed, and end_stream() must bound its own waits.  If the lock of a stream is not free soon, leave that stream
- * without an end, as when the process is killed.
+ * freed, and end_stream() must bound its own waits.  If the lock of a stream is still held after a short wait
+ * (EXIT_WAIT_NS), do not end that stream: the result is then the same as when the process is killed.
  */
 void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *stream));
 

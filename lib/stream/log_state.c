@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions only for a stream with log: record the marks of a flush, stop when the log is full, fill in the state for
- * a commit.
+ * The part of a stream for its log: record the events of a flush, stop the stream when the log is full, fill in the
+ * state for a commit.
  */
 #include "stream/stream_private.h"
 
@@ -16,7 +16,10 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 		return false;
 	if (px_eventset_has(px_stream_filter_of(stream, state), id))
 		return false;
-	/* The automatic STOP is directly after the last event, and so before this one (UFULL-2). */
+	/*
+	 * If an automatic STOP is due, the reader must report it directly after the last event, so before this event
+	 * (UFULL-2).
+	 */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (!marks.stopped)
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);

@@ -71,9 +71,9 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
 }
 
 /*
- * Synthesize STOP after all events and do not record it: if this process died too, a second recovery would record
- * it again.  Before the exchange of the state, store in the file that STOP is due.  After it, store the counter of
- * STOP.
+ * Do not record the last STOP in the stream: if this process died, too, a second recovery would record it again.
+ * Instead, px_stream_last_stop() synthesizes it after all events.  Before the exchange of the state, store in the
+ * checkpoint file that STOP is due.  After the exchange, store the counter of STOP.
  */
 void px_stream_stop_dead(struct px_stream *stream)
 {
@@ -81,7 +81,7 @@ void px_stream_stop_dead(struct px_stream *stream)
 	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
 	uint64_t state = px_load_acquire(&segment->state);
 
-	/* The writer that filled the stream may have died before it stopped it. */
+	/* The thread that filled the stream may have died before it stopped the stream. */
 	if (stream->view.limit != 0 && px_view_is_full(&stream->view))
 		px_view_auto_stop(&stream->view, state);
 	state = px_load_acquire(&segment->state);
