@@ -27,7 +27,7 @@
  * If a stream was RUNNING when its controller died, recovery adds a STOP of its own to the log, the last STOP:
  *
  *	state		stored as				left by
- *	NONE		last_stop_counter is 0			it runs, STOP is not filtered: UNDATED
+ *	NONE		last_stop_counter is 0			the stream runs, STOP is not filtered: UNDATED
  *	UNDATED		last_stop_counter is 1			a writer fills the stream: NONE; else: DUE
  *	DUE		last_stop_counter is that of STOP	recovery appends it to the log: LOGGED
  *	LOGGED		has_last_stop of the checkpoint		-

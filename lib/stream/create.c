@@ -43,8 +43,9 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 /*
  * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write to these rings
  * (cpuring.h).  All rings are shared if no thread can write to a ring of a CPU, or if the caller cannot use membarrier,
- * which such rings need.  All rings are also shared if the caller requests a number of rings.  Exception: the default
- * number selects the default rings.  So a stream made from the attributes of another stream has the same rings.
+ * which such rings need.  All rings are also shared if the caller requests a number of rings.  Exception: if the
+ * requested number is the default number, the stream gets the default rings.  So a stream that is created with the
+ * attributes of another stream has the same rings.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -65,7 +66,7 @@ static void choose_rings(const struct px_attr *attr, enum px_clock_source source
 	}
 }
 
-/* Use this if there is no memory for all rings: halve their number, and let the CPUs share all of them. */
+/* Call this if there is not enough memory for all rings: halve their number, and make all of them shared. */
 static void halve_rings(struct px_geometry *geometry)
 {
 	geometry->nr_rings /= 2;
@@ -81,7 +82,7 @@ struct request {
 	struct px_registry_of registrar; /* open while a slot is searched for and taken */
 };
 
-/* Create a segment with as many rings as fit. */
+/* Create a segment.  If the memory is not enough for all rings, try again with fewer rings. */
 static int create_segment(struct px_stream *stream, const struct request *request, uint32_t index)
 {
 	const struct px_attr *attr = request->attr;
@@ -109,7 +110,7 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	return 0;
 }
 
-/* Fill in what get_attr will return: the attributes in use (ATTR-3, GETSS-2). */
+/* Fill in the attributes in use, which get_attr will return (ATTR-3, GETSS-2). */
 static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint64_t create_ns)
 {
 	/* GETATTR-5: never copy the members that describe this library. */
@@ -137,7 +138,10 @@ static bool inherits(const struct request *request, uint32_t index,
 	       px_inherit_is_among(slot, member, &request->target.id);
 }
 
-/* Return the table of another stream of the target.  The target may not have read that table yet. */
+/*
+ * Return the number of the shared name table that another stream of the target has; 0: none.  The target may not have
+ * entered itself in that table yet.
+ */
 static uint32_t names_of_other_streams(const struct request *request)
 {
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
@@ -184,7 +188,10 @@ static void put_shared_names(struct px_stream *stream)
 		px_shared_names_detach(&stream->shared_names);
 }
 
-/* Register this thread: the viewer needs a thread for the control events of a controller that is not the target. */
+/*
+ * If the controller is not the target, its control events belong to no thread.  The viewer needs a thread object for
+ * them, so add the object for no thread to the thread table.
+ */
 static void register_controller(const struct px_stream *stream)
 {
 	struct px_object no_thread = {.handle = PX_NO_THREAD,
@@ -339,10 +346,12 @@ static int find_target(pid_t pid, struct request *request)
 	return 0;
 }
 
-/* Create everything, except for the target's part and the log. */
+/*
+ * Create the segment and the registry slot.  Do not attach this process to the stream yet, and do not create the log.
+ */
 static int create_stream(struct px_stream *stream, struct request *request)
 {
-	struct px_clock clock = px_clock_best(); /* slow: not under the lock */
+	struct px_clock clock = px_clock_best(); /* slow, so before the lock is taken */
 	int error;
 
 	request->clock = &clock;
@@ -357,9 +366,9 @@ static int create_stream(struct px_stream *stream, struct request *request)
 }
 
 /*
- * Attach this process now if it is the target.  If it attached at its first event, a failure could not be reported.
- * Then list the types that the target has (CREATE-7).  No type is missed: after a thread of the target has opened a
- * type, it checks the registry for new streams (px_process_open_type()).
+ * Attach this process now if it is the target.  If it attached only at its first event, it could not report a failure
+ * to the caller.  Then list the types that the target has (CREATE-7).  No type is missed: after a thread of the target
+ * has opened a type, it checks the registry for new streams (px_process_open_type()).
  */
 static int join_target(struct px_stream *stream)
 {

@@ -98,8 +98,8 @@ static struct px_ring ring_of(const struct px_reader *reader, uint32_t i)
 }
 
 /*
- * Move the cursor to its next record or reservation below the snapshot.  The size of the ring bounds
- * the number of steps, even if the memory holds nonsense.
+ * Move the cursor to its next record or reservation below the snapshot.  The size of the ring bounds the number of
+ * steps, even if a hostile writer has stored nonsense in the ring.
  */
 static enum settled settle(struct px_reader *reader, uint32_t i)
 {
@@ -202,15 +202,16 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 	if ((int64_t)(saved - cursor->last_counter) > 0)
 		return saved;
 	/*
-	 * The event was written and overwritten before we published our tail, so no writer saved its counter.
-	 * It is not older than the last record.
+	 * The event was written and overwritten before we published our tail, so no writer saved its counter.  It is
+	 * not older than the last record, so use the counter of that record.
 	 */
 	return cursor->last_counter;
 }
 
 /*
- * Move the cursor to the oldest surviving record; `extra` is that of the ring before this record.  Return
- * the number of records lost in between.  This also corrects what earlier jumps have counted wrongly.
+ * Move the cursor to `oldest`, the position of the oldest surviving record; `extra` is the ring's count of extra slots
+ * before that position.  Return the number of records that are lost between the two positions.  This number also
+ * corrects the errors in the counts of earlier jumps.
  */
 static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, uint64_t oldest,
 			  uint64_t extra)
@@ -228,9 +229,9 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 }
 
 /*
- * At the beginning of a lap (C3 in cpuring.h), the cursor is less than a lap from head, but its slot is
- * already overwritten.  So the distance to head must become smaller: else the search would find the same
- * slot again.
+ * Return the margin for px_ring_oldest().  At the beginning of a lap (C3 in cpuring.h), the cursor is less than a lap
+ * from head, but its slot is already overwritten.  So choose a margin that makes the search begin after this slot:
+ * otherwise it would find the same slot again.
  */
 static uint32_t choose_margin(const struct px_cursor *cursor, const struct px_ring *ring,
 			      uint32_t margin)
@@ -273,8 +274,8 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 }
 
 /*
- * Read the record at the cursor.  Refuse a record that extends beyond head: after it the cursor would be
- * beyond head.  That looks like a lap, and the reader would go back through the ring again and again.
+ * Read the record at the cursor.  Refuse a record that extends beyond head: after it the cursor would be beyond head.
+ * The reader would take that for a lap, and would go back through the ring again and again.
  */
 static bool read_record(const struct px_cursor *cursor, const struct px_ring *ring,
 			struct px_record *record, void *data, size_t capacity)
@@ -308,8 +309,8 @@ static void note_gap(struct px_reader *reader, uint64_t counter)
 }
 
 /*
- * Read a counter, and then the heads of all rings: the merge depends on this order.  The anchor uses fenced
- * reads of the counter; its last read comes after T.
+ * Read a counter, and then the heads of all rings: the merge depends on this order.  px_clock_anchor() reads the
+ * counter with fences.  Its last read follows the reads that give T, so the loads of the heads come after T.
  */
 static void read_heads(struct px_reader *reader)
 {
@@ -326,10 +327,10 @@ static void read_heads(struct px_reader *reader)
 }
 
 /*
- * Return true if the slot at the cursor is lapped, although head was less than a lap away.  Then an unfinished
- * sequence has left a claim in the slot (C3 in cpuring.h), or a void slot if a later slot was held or the owner of
- * the claim is dead.  Or another writer has taken the slot in the meantime.  That writer moved head first, so load
- * head again.
+ * Return true if the slot at the cursor is lapped, although head was less than a lap away when the reader loaded it.
+ * There are two causes.  An unfinished sequence may have left its claim in the slot (C3 in cpuring.h); the slot is void
+ * instead if a later slot was held, or if the owner of the claim is dead.  Or a writer has taken the slot since the
+ * reader loaded head.  That writer moved head before it took the slot, so load head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {
@@ -341,7 +342,10 @@ static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring
 	return true;
 }
 
-/* Go over all rings: jump in the lapped rings, cut off in the others.  Return false if no ring was lapped. */
+/*
+ * In each lapped ring, jump to the oldest surviving record.  If there was a lapped ring, drop the records before the
+ * cut-off from all rings, and return true.  Otherwise return false.
+ */
 static bool pass_lap(struct px_reader *reader, uint32_t margin)
 {
 	uint32_t nr_rings = reader->view->rings.nr_rings;
@@ -369,7 +373,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 		oldest = jump(reader, i, margin);
 		cursor->last_counter = lost; /* a lower bound for the next record */
 		if ((int64_t)(oldest - reader->cut) > 0)
-			reader->cut = oldest; /* only forward, also for other rings */
+			reader->cut = oldest; /* the cut-off only moves forward */
 	}
 	if (!lapped)
 		return false;
@@ -382,8 +386,8 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 }
 
 /*
- * Writers overtook the reader.  While they continue, they may overwrite the oldest survivor before the
- * reader reads it.  So each further attempt keeps a greater distance from them.
+ * Call this when writers have lapped the reader.  While they continue, they may overwrite the oldest surviving record
+ * before the reader reads it.  So each further attempt keeps a greater distance from them.
  */
 static void follow_laps(struct px_reader *reader)
 {
@@ -395,7 +399,10 @@ static void follow_laps(struct px_reader *reader)
 		if (build_heap(reader))
 			return;
 	}
-	/* A hostile writer stores words with positions beyond head.  Pass them, so that the reader makes progress. */
+	/*
+	 * A hostile writer can make all attempts fail, because it stores words with positions beyond head.  Pass such
+	 * slots, so that the reader makes progress.
+	 */
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
 		if (settle(reader, i) == SETTLED_LAPPED)
 			reader->cursor[i].position++;
@@ -434,7 +441,7 @@ static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
 	uint32_t tid = px_word_state(cursor->word) == PX_SLOT_CLAIMED ? px_word_tid(cursor->word) :
 									0;
 
-	/* Neighbouring slots count as one record, unless their owners are known to differ. */
+	/* Count neighbouring slots as one record, unless their owners are known to be different threads. */
 	cursor->extra -= cursor->position;
 	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid)) {
 		reader->loss.abandoned++;
@@ -461,10 +468,7 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
 		return false;
 	now = px_clock_monotonic_ns();
-	/*
-	 * The time of the wait holds for all slots that were reserved when it began.  Begin a new
-	 * wait only at a later slot.
-	 */
+	/* One wait is for all slots that were reserved when the wait began.  Begin a new wait only at a later slot. */
 	if ((int64_t)(cursor->pending_until - cursor->position) <= 0) {
 		cursor->pending_until = cursor->head;
 		cursor->pending_since_ns = now;
@@ -481,7 +485,7 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	return false;
 }
 
-/* The cursor at the top of the heap has moved, or may move: order the heap again. */
+/* Call this when the cursor at the top of the heap has moved or can move: order the heap again. */
 static void resettle_top(struct px_reader *reader)
 {
 	uint32_t i = reader->heap[0];
@@ -567,7 +571,10 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 	return true;
 }
 
-/* Evaluate the marks of the held record: a STOP and a gap before it.  They come from shared memory. */
+/*
+ * Read the marks of the held record: there may be a STOP or a gap to report before it.  The marks come from shared
+ * memory, so their values may be wrong.
+ */
 static void read_marks(struct px_reader *reader)
 {
 	struct px_record *held = &reader->held;
@@ -579,8 +586,8 @@ static void read_marks(struct px_reader *reader)
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	px_auto_stop_queue(&reader->stop, marks.stopped);
 	/*
-	 * Events were dropped before this record.  If the counter of the drop is later than the record, it is wrong,
-	 * and OVERFLOW would get a time after the record.
+	 * Events were dropped before this record.  If the counter of the drop is later than that of the record, it is
+	 * wrong: OVERFLOW must not get a time after the record.
 	 */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
@@ -618,7 +625,10 @@ static bool has_marks(const struct px_reader *reader, uint32_t i)
 	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
 }
 
-/* For px_reader_checkpoint().  If writers lap the ring after this, a checkpoint counts this record as lost. */
+/*
+ * Store the position of the record that the reader takes now, so that px_reader_checkpoint() can go back to it.  If
+ * writers lap the ring after this, a checkpoint counts the record as lost.
+ */
 PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
 {
 	const struct px_cursor *cursor = &reader->cursor[i];
@@ -631,7 +641,10 @@ PX_INLINE void note_taken(struct px_reader *reader, uint32_t i)
 					  .reported_counter = reader->reported_counter};
 }
 
-/* Take the record at the top of the heap.  Return false if it is held back, or overwritten. */
+/*
+ * Take the record at the top of the heap.  Return false if it is overwritten or not whole, or if other events must be
+ * reported first.
+ */
 static bool take(struct px_reader *reader, const struct px_eventset *filter, void *data,
 		 size_t capacity, struct px_report *report)
 {
@@ -643,8 +656,8 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
 			 holding ? reader->held_capacity : capacity)) {
 		/*
-		 * No writer has overwritten its first slot during the copy.  So the record is not
-		 * whole, and never will be.
+		 * The copy failed, although no writer has overwritten the first slot during the copy.  So the record is
+		 * not whole, and never will be.
 		 */
 		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
 			note_gap(reader, cursor->counter);
@@ -669,8 +682,8 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 }
 
 /*
- * Return true if the next record is before the cut-off.  The cut-off did not drop it, because a
- * reservation was before it at that time.
+ * Return true if the next record is before the cut-off.  cut_ring() did not drop it, because an uncommitted reservation
+ * was before it in the ring at that time.
  */
 static bool is_cut(const struct px_reader *reader)
 {
@@ -754,7 +767,10 @@ void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 		uint64_t extra = px_load_acquire(&ring.control->extra);
 		int64_t late = (int64_t)(extra - cursor->extra);
 
-		/* `late` is negative if a writer died before it added its extra.  This is not a lap. */
+		/*
+		 * `late` is negative if a writer died before it added its extra.  That does not mean that writers have
+		 * lapped the ring.
+		 */
 		if (px_read_once(&ring.control->head) != cursor->position ||
 		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
 			continue;

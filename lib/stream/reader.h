@@ -2,33 +2,34 @@
 /*
  * The reader merges the rings of a stream into one sequence of events.
  *
- * A snapshot is a counter T and then, read after it, the heads of all rings.  Every event that was
- * completely recorded before the snapshot has a counter below T and is below a head.  The reader
- * reports the events below both, in the order of their counters.  So it keeps every order that a
- * program can observe.  Only events with recordings that overlap in time may come in either order
- * (EVENT-11).
+ * For a snapshot, the reader reads a counter T, and then the heads of all rings.  If an event was completely recorded
+ * before the snapshot, its counter is below T, and its position is below the head of its ring.  The reader reports the
+ * events for which both is true, in the order of their counters.  So if a program can observe that one event came
+ * before another, the reader reports them in that order.  If two recordings overlap in time, the reader may report
+ * their events in either order (EVENT-11).
  *
- * A heap orders the rings by the counter of their next record.  While that record is reserved and not
- * committed, the ring has the counter of its last record: the next one cannot be older.  When such a
- * ring is at the top, the reader waits for the writer: 50 ms, or only 1 ms if the writer has claimed
- * the slot and the kernel reports that it is dead or stopped.  Then the record counts as lost, and
- * the reader passes its slots for good.
+ * A heap orders the rings by the counter of their next record.  While that record is reserved and not committed, its
+ * counter is not known.  The heap then uses the counter of the ring's last record, because the next record cannot be
+ * older.  When such a ring is at the top of the heap, the reader waits for the writer.  It waits for 50 ms, or only for
+ * 1 ms if the writer has claimed the slot and the kernel reports that this thread is dead or stopped.  After that, the
+ * reader counts the record as lost, passes its slots, and never returns to them.
  *
- * Cut-off rule: after writers have lapped rings, each of these rings has an oldest surviving record.
- * The youngest of them is the cut-off: all unread events before it count as overwritten, in every
- * ring.  So the reader always reports the most recent events (LOOP-2).  It reports the gap once, as
- * OVERFLOW and RESUME before the next event (LOOP-4, LOOP-5).
+ * Cut-off rule: when writers have lapped some rings, each of these rings has an oldest surviving record.  The youngest
+ * of these records is the cut-off.  In every ring, the reader counts all unread events before the cut-off as
+ * overwritten.  So it always reports the most recent events (LOOP-2).  It reports the gap once, as OVERFLOW and RESUME
+ * before the next event (LOOP-4, LOOP-5).
  *
- * Every record is reported once, or counted as lost once: below a cursor there are position - extra
- * records.  A jump over lapped slots takes the number of records from the ring's own extra (R7 in
- * ring.h).  This number may lack events that writers were recording at that moment.  The next jump
- * corrects it.  When all events are read, px_reader_loss() corrects it.
+ * The reader reports every record once, or counts it as lost once.  To count, it uses this rule: there are position -
+ * extra records below a cursor.  When the reader jumps over lapped slots, it computes the number of records in them
+ * from the ring's own extra (R7 in ring.h).  That extra may lack the slots of events that writers were recording at
+ * that moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.
  *
- * In a bounded stream with log, slots are freed only after their events are in the file, so that the
- * events survive the controller: px_reader_release().  A checkpoint (checkpoint.h) records where the
- * reader of another process continues, after the last report or before it.
+ * In a bounded stream with log, the reader keeps slots until their events are in the file (px_reader_release()).  So
+ * the events survive if the controller dies.  A checkpoint (checkpoint.h) records where the reader of another process
+ * continues: after the last reported event, or before it.
  *
- * One thread at a time; the caller locks.  All memory is private, except for the tails.
+ * The caller ensures with a lock that only one thread at a time uses a reader.  The reader's own state is in private
+ * memory, except for the tails of the rings.
  */
 #ifndef PX_STREAM_READER_H
 #define PX_STREAM_READER_H
@@ -60,7 +61,7 @@ struct px_cursor {
 	uint64_t released;	   /* the ring's tail, where slots are kept */
 };
 
-/* Where a cursor was before the last record was taken. */
+/* Where a cursor was before the reader took the last record. */
 struct px_taken {
 	uint32_t ring;
 	bool is_lapped; /* writers have overwritten it: no cursor can go back */
@@ -106,8 +107,8 @@ struct px_reader {
 	struct px_taken taken;
 
 	/*
-	 * The checkpoint was after these events and before their record, so they are already in the
-	 * log: do not report them again.
+	 * The reader continues from a checkpoint that was made after the report of these events, and before the report
+	 * of the record that follows them.  So these events are already in the log: do not report them again.
 	 */
 	bool skips_overflow, skips_resume;
 
@@ -118,7 +119,7 @@ struct px_reader {
 	uint32_t target_pid;
 };
 
-/* Begin at the tails of the view's rings.  Return 0 or ENOMEM. */
+/* Initialize a reader that begins at the tails of the view's rings.  Return 0 or ENOMEM. */
 int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
 		   const struct px_timeline *timeline);
 void px_reader_destroy(struct px_reader *reader);
@@ -144,13 +145,18 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 			  struct px_checkpoint *checkpoint);
 
-/* Continue at the checkpoint, directly after px_reader_init().  Return false if these rings have no such position. */
+/*
+ * Continue at the checkpoint.  Call this directly after px_reader_init().  Return false if the rings of this view
+ * cannot have the positions of the checkpoint.
+ */
 bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
-/* If the reader keeps slots, free those below the positions of this checkpoint. */
+/* If the reader keeps slots, free the slots below the positions of this checkpoint. */
 void px_reader_release(struct px_reader *reader, const struct px_checkpoint *checkpoint);
 
-/* Return true if the reader keeps so many slots of a ring that the writers may run out of slots. */
+/*
+ * Return true if the reader keeps so many slots of the ring with the last record that the writers may run out of slots.
+ */
 PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
 {
 	const struct px_cursor *cursor = &reader->cursor[reader->taken.ring];

@@ -2,7 +2,10 @@
 /* Save and load the position of a reader, for the process that completes the log (checkpoint.h). */
 #include "stream/reader.h"
 
-/* What is still to be reported, including a report in hand. */
+/*
+ * The events that the reader must still report.  If the log has not taken the last reported event yet, that event is
+ * among them.
+ */
 struct to_report {
 	bool overflow, resume, held, any;
 };
@@ -23,7 +26,10 @@ static struct to_report find_to_report(const struct px_reader *reader, bool in_h
 	return todo;
 }
 
-/* Take the last record again, and synthesize the events before it that are still to be reported. */
+/*
+ * Set the checkpoint to before the last record.  A reader that continues there takes the record again, and again
+ * synthesizes those events before it that are not in the log yet.
+ */
 static void go_back(const struct px_reader *reader, const struct to_report *todo,
 		    struct px_checkpoint *checkpoint)
 {
@@ -43,7 +49,7 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 	}
 }
 
-/* Writers have lapped the last record: count it as overwritten. */
+/* Call this when writers have lapped the last record, so that no reader can take it again: count it as overwritten. */
 static void count_taken(const struct px_reader *reader, const struct to_report *todo,
 			struct px_checkpoint *checkpoint)
 {

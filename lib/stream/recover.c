@@ -80,7 +80,7 @@ static bool is_log_of(const struct log *log, const struct px_checkpoint_content 
 
 /* Recovery. */
 
-/* Free the registry slot, unless it was already freed.  Then another stream may be using it. */
+/* Free the registry slot, unless it was freed before, because then another stream may be using it. */
 static void withdraw_slot(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
@@ -147,7 +147,7 @@ static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct
 	return error;
 }
 
-/* This process has locked the checkpoint file.  This function frees it. */
+/* Recover the log with this checkpoint file, which the caller has locked.  This function also frees checkpoint_file. */
 static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_sigxfsz signals;
@@ -171,7 +171,10 @@ static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struc
 	return error == EINVAL ? ENOENT : error;
 }
 
-/* Another process may have recovered the log before the lock was taken: read it again. */
+/*
+ * Lock the checkpoint file, and recover the log.  Before this function had the lock, another process may have recovered
+ * the log: so read the log again.
+ */
 static int recover(const char *name, int fd, bool waits)
 {
 	struct px_checkpoint_file *checkpoint_file;
@@ -267,7 +270,10 @@ int px_recover_file(int fd)
 
 /* All logs, by their paths. */
 
-/* Open the directory of the log, but only if it is the one from which the checkpoint file took the path. */
+/*
+ * Open the directory of the log.  Return -1 if it is not the directory that the checkpoint file describes: in another
+ * name space, the path may lead to another directory.
+ */
 static int open_directory(const struct px_checkpoint_content *file)
 {
 	char path[PX_CHECKPOINT_FILE_PATH_MAX];
@@ -285,7 +291,7 @@ static int open_directory(const struct px_checkpoint_content *file)
 	return fd;
 }
 
-/* Search the directory for the log under another name.  Return its descriptor, or -1. */
+/* Search the directory for the log, which may have another name now.  Return a descriptor of the log, or -1. */
 static int find_in(DIR *directory, const struct px_checkpoint_content *file)
 {
 	const struct dirent *entry;
@@ -300,8 +306,9 @@ static int find_in(DIR *directory, const struct px_checkpoint_content *file)
 }
 
 /*
- * The path does not lead to the log.  If its directory exists, the log has another name there, or counts as removed
- * (ENOENT).  Else it is out of reach (EACCES): its file system is not mounted, or it is in another name space or root.
+ * Call this when the path does not lead to the log.  If the directory is there, open the log under its new name, or
+ * return ENOENT: then the log counts as removed.  If the directory is not there, return EACCES: its file system may not
+ * be mounted, or may be in another name space or root.
  */
 static int find_again(const struct px_checkpoint_content *file, int *fd)
 {
@@ -354,7 +361,7 @@ static int open_log(const struct px_checkpoint_content *file, int *fd)
 	return error;
 }
 
-/* The log can never be completed: remove slot, segment and checkpoint file. */
+/* Call this when no process can ever complete the log: remove slot, segment and checkpoint file. */
 static void discard(const char *name)
 {
 	struct px_checkpoint_file *checkpoint_file;
@@ -402,7 +409,9 @@ static void recover_each(const char *name, void *argument)
 		recover_by_path(name, &file, totals);
 }
 
-/* Skip the logs of this process, which are in use.  Its logs from before an exec were recovered by begin(). */
+/*
+ * Skip the logs of this process, because they are in use.  begin() has already recovered its logs from before an exec.
+ */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
 	struct px_process_id self = px_process_id();
@@ -425,8 +434,9 @@ void px_recover_each(px_recover_report *report, void *argument)
 }
 
 /*
- * EXEC-4: recover the logs of this process from before an exec.  This runs after the constructor that frees its
- * registry slots (process.c), so that no thread of this process writes to the streams.
+ * EXEC-4: recover the logs of this process from before an exec.  This constructor runs after the constructor of
+ * process.c, which frees the registry slots of these streams.  So no thread of this process writes to these streams any
+ * more.
  */
 __attribute__((constructor(102))) static void begin(void)
 {

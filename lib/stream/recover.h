@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * If a controller dies, another process completes its log (EXIT-1, EXIT-4, EXEC-4).  The segment still exists, and
- * holds the events after the last commit of the log.  So each recorded event is in the log once, in order and whole.
+ * holds the events after the last commit of the log.  So after recovery, each recorded event is in the log once, in
+ * order and whole.
  *
- * A controller is dead if its process is gone, or has become another program: then it no longer maps the segment.  A
+ * A controller is dead if its process has ended, or has called exec: then the process no longer maps the segment.  A
  * controller in another pid name space counts as alive.
  *
- * Recovery writes like a flush.  If it is killed, the log is as of its last commit, and the next recovery continues
- * there.  Only one process at a time recovers a log (checkpoint.h).
+ * Recovery writes to the log as a flush does.  If the recovering process is killed, the log is as of its last commit,
+ * and the next recovery continues there.  Only one process at a time recovers a log (checkpoint.h).
  *
- * Recovery removes what it cannot use: the segment is gone, or dates from before the last boot; the file holds another
- * log than the checkpoint file describes; the log was removed.  Then the log stays readable up to its last commit, and
- * is never marked as complete.
+ * Recovery is impossible if the segment does not exist any more or is from before the last boot, if the log was
+ * removed, or if its file now holds another log.  Recovery then removes the checkpoint file, and the segment and
+ * registry slot if they exist.  The log stays readable up to its last commit, and is never marked as complete.
  *
- * Recovery trusts a checkpoint file in the directory of the effective user, which is closed to others.  It trusts a log
- * that is a regular file with the device, inode, owner and uuid of the checkpoint file.  It checks the contents of
- * segment and log as untrusted input.  A log that is found by its path must belong to the effective user.
+ * Recovery trusts a checkpoint file in the directory of the effective user, which other users cannot access.  It trusts
+ * a log that is a regular file with the device, inode, owner and uuid of the checkpoint file.  It checks the contents
+ * of segment and log as untrusted input.  A log that is found by its path must belong to the effective user.
  */
 #ifndef PX_STREAM_RECOVER_H
 #define PX_STREAM_RECOVER_H
@@ -30,15 +31,18 @@ int px_recover_file(int fd);
 
 /*
  * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
- * Return how many are recovered, and how many are left because their logs are out of reach at present.  Do not wait for
- * other processes that recover.
+ * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
+ * for example because a file system is not mounted.  Do not wait for other processes that recover logs.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 
-/* Called with the result for a log: 0 or an error number.  No lock is held. */
+/* The type of a callback that gets the result for a log: 0 or an error number.  The caller holds no lock. */
 typedef void px_recover_report(const char *path, int error, void *argument);
 
-/* Do the same, and call report for each log, except for a log that another process is recovering. */
+/*
+ * Recover the logs of all dead controllers of this user.  Call report for each log, except for a log that another
+ * process is recovering.
+ */
 void px_recover_each(px_recover_report *report, void *argument);
 
 #endif

@@ -48,15 +48,15 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 	return px_tracepoint_control(&stream->view, &event, counter);
 }
 
-/* Return true if the stream is full.  For start and stop, a looping stream is never full (AMB-1). */
+/* Return true if the stream is full.  For start and stop, a stream with policy LOOP is never full (AMB-1). */
 static bool is_blocked(const struct px_stream *stream)
 {
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
 /*
- * Return the counter of the first dropped event.  A writer may have slept before it counted the drop, and may have
- * stored a counter of an older window.  Then return the counter of START.
+ * Return the counter of the first dropped event.  A writer may have slept between the read of its counter and the count
+ * of the drop.  Its counter is then older than the last START: return the counter of START instead.
  */
 static uint64_t first_dropped(struct px_stream *stream)
 {
@@ -66,8 +66,8 @@ static uint64_t first_dropped(struct px_stream *stream)
 }
 
 /*
- * Call this after a change of the state: from then on, the reservations of writers that saw the old state are
- * visible (C5 in cpuring.h).
+ * Call this after a change of the state.  After this call, the reservations of all writers that saw the old state are
+ * visible to this thread (C5 in cpuring.h).
  */
 static void settle_writers(const struct px_view *view)
 {
@@ -76,8 +76,9 @@ static void settle_writers(const struct px_view *view)
 }
 
 /*
- * Start the stream.  START is recorded first, so that it is the first event of the window (START-7).  If it ends
- * an automatic stop, its marks hold what is to be reported before it (UFULL-8).
+ * Start the stream.  Record START before the change of the state, so that START is the first event of the window
+ * (START-7).  If START ends an automatic stop, the marks of START hold the STOP and the gap that the reader must report
+ * before START (UFULL-8).
  */
 static void run(struct px_stream *stream, uint64_t state, const struct px_caller *caller)
 {
@@ -105,7 +106,9 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	if (was_full || !(flags & PX_RECORD_SILENT))
 		px_stream_record(stream, PX_EVENT_START, flags, &data, length, caller,
 				 &stream->start_counter);
-	/* On a coarse counter: no event of the window may have START's own counter. */
+	/*
+	 * If the counter is coarse, wait for its next tick: no event of the window may have the same counter as START.
+	 */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	PX_TESTPOINT("stream.start.recorded");
 	px_auto_stop_begin_run(&stream->view);
@@ -125,8 +128,8 @@ void px_stream_start(struct px_stream *stream, const struct px_caller *caller)
 		return;
 	if (is_blocked(stream)) {
 		/*
-		 * START-3: the only effect is that the stream will start when there is room.  It has not run, so
-		 * no STOP is due.
+		 * START-3: the only effect of start is that the stream will run when there is room again.  If it was
+		 * stopped, it has not run since, so no STOP is due.
 		 */
 		if (px_state_of(state) == PX_STATE_STOPPED)
 			px_auto_stop_cancel(&stream->view);
@@ -177,14 +180,17 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 		return;
 	}
 	PX_TESTPOINT("stream.stop.stored");
-	/* The counter of STOP is read after the exchange, so it is above all counters read before. */
+	/*
+	 * Wait until the counter is above all counters that writers read before the exchange.  So STOP is after their
+	 * events.
+	 */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 	if (!px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_STOP))
 		px_stream_record(stream, PX_EVENT_STOP, 0, &manual, sizeof(manual), caller,
 				 &counter);
 }
 
-/* Write a filter that no writer uses yet; the next state word will select it. */
+/* Write a filter into an element that no writer uses yet.  The caller then selects it with a new state word. */
 static void write_filter(struct px_segment *segment, unsigned int index,
 			 const struct px_eventset *set)
 {
@@ -226,8 +232,8 @@ void px_stream_get_filter(const struct px_stream *stream, struct px_eventset *se
 }
 
 /*
- * The new set is written where no writer reads yet.  A writer that still reads a set of three changes
- * ago finds that the state word has changed, and begins again.
+ * Write the new set into the element of segment->filter that was in use three changes ago.  A writer that still reads
+ * that element will find that the state word has changed, and will begin again.
  */
 void px_stream_set_filter(struct px_stream *stream, const struct px_eventset *set,
 			  const struct px_caller *caller)
@@ -294,7 +300,10 @@ void px_stream_loss(struct px_stream *stream, struct px_loss *loss)
 
 /* Reading. */
 
-/* The stream has stopped automatically: restart it if there is room, or end the stop if it is not armed. */
+/*
+ * Call this when the stream has stopped automatically.  Restart the stream if it is armed and has room.  Make it
+ * STOPPED if it is empty and not armed.
+ */
 static void leave_full(struct px_stream *stream, uint64_t state, bool is_empty)
 {
 	if (is_empty)
@@ -305,8 +314,9 @@ static void leave_full(struct px_stream *stream, uint64_t state, bool is_empty)
 }
 
 /*
- * The stream has stopped automatically: report STOP, and restart the stream if there is room.  With a log the
- * restart waits until STOP is in the file: recovery finds out from the state whether STOP is missing.
+ * Call this when the stream has stopped automatically.  Report STOP after all events, and restart the stream if there
+ * is room.  If there is a log, only px_stream_release() restarts the stream, after STOP is in the file.  Until then the
+ * state must not change, because recovery finds out from the state whether STOP is missing.
  */
 static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum px_next next,
 				 void *data, size_t capacity, struct px_report *report)
@@ -320,7 +330,7 @@ static enum px_next next_of_full(struct px_stream *stream, uint64_t state, enum 
 				      capacity, report);
 	}
 	is_empty = next == PX_NEXT_NONE;
-	/* UFULL-2: report STOP after the last event, also if no event follows. */
+	/* UFULL-2: report STOP after the last event, even if no event follows. */
 	if (is_empty && px_reader_make_stop(&stream->reader, px_auto_stop_due(&stream->view, state),
 					    data, capacity, report))
 		next = PX_NEXT_EVENT;
@@ -351,8 +361,8 @@ static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
 }
 
 /*
- * Load the state before the rings: then all events from before an automatic stop are visible, and STOP comes
- * after them.
+ * Load the state before the rings.  If the state shows an automatic stop, the reader then sees all events from before
+ * that stop, and can report STOP after them.
  */
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report)
@@ -377,7 +387,10 @@ uint32_t *px_stream_waiting(const struct px_stream *stream)
 void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what)
 {
 	px_wakeup_prepare(&stream->view.segment->waiting, what);
-	/* Events committed before this must be below the next snapshot, also on a coarse counter. */
+	/*
+	 * If the counter is coarse, wait for its next tick: the next snapshot must include all events committed before
+	 * this call.
+	 */
 	px_clock_read_later((enum px_clock_source)stream->view.rings.source);
 }
 
@@ -411,7 +424,10 @@ static void add_opened(struct px_eventset *set, const struct px_shared_names_mem
 		set->bits[i] |= px_read_once(&member->opened.bits[i]);
 }
 
-/* Add all types in one go: if the list is nonsense, each addition goes through the whole list. */
+/*
+ * Collect the types first, and add them with one call.  If a hostile process has filled the list with nonsense, each
+ * such call goes through the whole list.
+ */
 void px_stream_list_types(const struct px_stream *stream)
 {
 	struct px_shared_names_member *member = member_of_target(stream);
