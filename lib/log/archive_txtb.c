@@ -399,8 +399,8 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 }
 
 /*
- * Return true if the file has all its entries in use.  It may end early only after an unused slot: scan the entries to
- * find one.
+ * Return true if no entry is missing at the end of the file.  A file may end before its last slot only if it has an
+ * unused slot, which ends the events: scan the entries to find it.
  */
 static bool is_whole(struct px_archive_txtb *foreign)
 {

@@ -77,7 +77,7 @@ struct px_checkpoint {
 	struct px_checkpoint_ring ring[];
 };
 
-/* The contents of the file.  The two checkpoints follow after it. */
+/* The contents of the file.  In the file, the two checkpoints follow it. */
 struct px_checkpoint_content {
 	uint64_t magic; /* written last, when the log exists */
 	uint64_t size;

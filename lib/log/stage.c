@@ -548,8 +548,8 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 	if (slot + need->slots + reserved > log->header.nr_entries)
 		return false;
 	/*
-	 * There must be a write first, and then the caller appends the event again.  Make no object slots before that
-	 * write: it must not find a new object in a slot that a staged entry needs.
+	 * The stage must be written first, and then the caller appends the event again.  Make no object slots now: they
+	 * could replace objects that the staged entries need.
 	 */
 	if (log->nr_staged > 0 && log->nr_staged + need->slots > log->stage_size)
 		return true;

@@ -374,7 +374,7 @@ static uint64_t entry_offset(const struct px_log *log, uint64_t position)
 	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
 }
 
-/* Write an entry without context, so that the viewer stops at this position. */
+/* Write context 0 into the entry at this position, so that the viewer stops there. */
 static int hide_entries(struct px_log *log, uint64_t position)
 {
 	static const uint32_t no_context = 0;
@@ -609,7 +609,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
-		nr_names = log->commit.nr_names; /* these names are in the file: keep their number */
+		nr_names = log->commit.nr_names; /* the names are in the file: keep their number */
 		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
 		log->commit.nr_names = nr_names;

@@ -158,7 +158,10 @@ static bool pump(struct flush *flush)
 {
 	struct px_stream *stream = flush->stream;
 
-	/* Only a hostile writer records more data than this.  Truncate it, because a log has no room for it. */
+	/*
+	 * Only a hostile writer records more data than this.  Truncate such data, because a log has no room for the
+	 * rest.
+	 */
 	size_t capacity = stream->view.max_data > PX_SYSTEM_EVENT_BYTES ?
 				  (size_t)stream->view.max_data :
 				  PX_SYSTEM_EVENT_BYTES;

@@ -28,8 +28,8 @@
  * the events survive if the controller dies.  A checkpoint (checkpoint.h) records where the reader of another process
  * continues: after the last reported event, or before it.
  *
- * The caller ensures with a lock that only one thread at a time uses a reader.  The reader's own state is in private
- * memory, except for the tails of the rings.
+ * The caller ensures with a lock that only one thread at a time uses a reader.  The reader keeps its state in private
+ * memory.  Only the tails, which show how far it has read, are in shared memory.
  */
 #ifndef PX_STREAM_READER_H
 #define PX_STREAM_READER_H
@@ -102,7 +102,7 @@ struct px_reader {
 	unsigned char *held_data;
 	size_t held_capacity;
 
-	/* Needed for a checkpoint before the last report. */
+	/* px_reader_checkpoint() needs these for a checkpoint before the last report. */
 	enum px_reported reported;
 	struct px_taken taken;
 

@@ -115,7 +115,10 @@ static void clean_up(struct px_checkpoint_file *checkpoint_file)
 	px_checkpoint_file_remove(checkpoint_file);
 }
 
-/* Return 0, or ENOENT or EINVAL if there is nothing to recover from.  Other errors may be temporary. */
+/*
+ * Continue the log from the segment, and complete it.  Return 0, or ENOENT or EINVAL if there is nothing to recover the
+ * log from.  After any other error, a later recovery may succeed.
+ */
 static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
 	struct px_log_left left = {.fd = log->fd,

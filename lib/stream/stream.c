@@ -425,8 +425,8 @@ static void add_opened(struct px_eventset *set, const struct px_shared_names_mem
 }
 
 /*
- * Collect the types first, and add them with one call.  If a hostile process has filled the list with nonsense, each
- * such call goes through the whole list.
+ * Collect the types of all processes first, so that each type is added only once.  If a hostile process has filled the
+ * list with nonsense, each addition goes through the whole list.
  */
 void px_stream_list_types(const struct px_stream *stream)
 {

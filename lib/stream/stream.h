@@ -196,7 +196,10 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 /* Return the flag on which the readers of this stream sleep. */
 uint32_t *px_stream_waiting(const struct px_stream *stream);
 
-/* Raise the flag.  If px_stream_next() returns nothing after this, a writer will wake up the caller. */
+/*
+ * Raise the flag, so that a writer wakes up the caller when the condition `what` becomes true.  After this, call
+ * px_stream_next() again before you sleep: the condition may have become true before the flag was raised.
+ */
 void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what);
 
 /*
