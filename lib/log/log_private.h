@@ -82,7 +82,7 @@ struct px_log {
 	uint32_t serial;      /* of the last object before the translator was made */
 	bool has_translation; /* of an event that was not taken and will be appended again */
 	struct px_translation translation;
-	uint32_t open; /* 1 + the staged entry that gets the next context in its last word; 0: none */
+	uint32_t open; /* 1 + the staged entry that waits for the next context; 0: none */
 	bool is_idle; /* the last written entry has no next context: the CPU is idle in the image */
 	struct px_eventset named; /* types that have their names in the file */
 	uint32_t types_done;	  /* all types before this index of the list are in `named` */
