@@ -184,7 +184,10 @@ static bool pump(struct flush *flush)
 			return false;
 		if (is_after_bound(flush, &report))
 			return write_out(flush, NULL, false, &room);
-		/* Events keep their slots until they are written.  Write now, before a small ring stays full. */
+		/*
+		 * Events keep their slots until they are written.  So write now: otherwise a small ring would stay full
+		 * for long.
+		 */
 		if (px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
 			return false;
 	}
@@ -372,7 +375,7 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 {
 	uint32_t *waiting = px_stream_waiting(stream);
 
-	/* If the flag is still up, do not raise it again: that costs a barrier on all CPUs. */
+	/* If the flag is still raised, do not raise it again, because each time costs a barrier on all CPUs. */
 	if (px_read_once(waiting) != PX_WAITING_HALF) {
 		px_stream_prepare_wait(stream, PX_WAITING_HALF);
 		if (is_due(stream))

@@ -189,7 +189,7 @@ static bool has_unreported_lap(const struct px_cursor *cursor, const struct px_r
 	       (int64_t)(frontier - cursor->overrun_until) > 0;
 }
 
-/* Return the counter of the first event of this ring that is overwritten. */
+/* Return the counter of the first unread event that writers have overwritten in this ring. */
 static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring *ring)
 {
 	uint64_t saved;

@@ -29,7 +29,7 @@
  * continues: after the last reported event, or before it.
  *
  * The caller ensures with a lock that only one thread at a time uses a reader.  The reader keeps its state in private
- * memory.  Only the tails, which show how far it has read, are in shared memory.
+ * memory.  Only the tails of the rings, below which slots are free, are in shared memory.
  */
 #ifndef PX_STREAM_READER_H
 #define PX_STREAM_READER_H
