@@ -33,8 +33,9 @@ struct context {
 	bool has_stack; /* an event had a stack pointer */
 
 	/*
-	 * Priorities, -1: unknown. priority and first_priority (inversions.c): in the last and in the first event of
-	 * the context. named_ (profile.c): in the last and in the first event that has a priority.
+	 * Priorities; -1: unknown. inversions.c uses priority and first_priority: from the last and from the first
+	 * event of the context. profile.c uses named_priority and first_named_priority: from the last and from the
+	 * first event that has a priority.
 	 */
 	int priority, first_priority, named_priority, first_named_priority;
 	bool has_first;
@@ -54,11 +55,13 @@ struct contexts {
 	struct context *last;
 };
 
-/* Make the contexts of all registered threads. */
+/*
+ * Make the contexts of all registered threads and of idle; for a ThreadX buffer also of interrupts and initialization.
+ */
 void contexts_init(struct contexts *contexts, struct source *source);
 void contexts_free(struct contexts *contexts);
 
-/* Return NULL if there is none. */
+/* Return the entry of a context, or NULL if there is none. */
 struct context *contexts_find(const struct contexts *contexts, unsigned int context);
 
 /* Return the entry of a context; make it if there is none. */

@@ -19,7 +19,7 @@ struct count_map {
 	struct map known; /* pointers to pairs, which stay valid when pair is sorted */
 };
 
-/* A zeroed struct is empty. */
+/* Free all pairs.  A struct count_map of zeros is an empty map. */
 void counts_free(struct count_map *counts);
 
 /* Return the pair; make it if there is none. */

@@ -10,7 +10,7 @@ struct cpu_slice {
 	void (*runs)(void *arg, unsigned int context, int64_t from_ns, int64_t until_ns);
 	void *arg;
 	unsigned int context;
-	int64_t from; /* as times of steps */
+	int64_t from; /* in the unit of step.at */
 };
 
 static void end_slice(const struct cpu_slice *slice, int64_t until)

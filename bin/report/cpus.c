@@ -6,7 +6,7 @@ void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *c
 	*cpus = (struct cpus){.steps = steps, .counts = counts};
 }
 
-/* The run on CPU i ends at this time. */
+/* End the run of the thread on CPU i, and add its time. */
 static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 {
 	struct cpu *cpu = &cpus->cpu[i];
@@ -60,11 +60,11 @@ static void change(struct cpus *cpus, unsigned int i, const struct step *step)
 	begin_stretch(cpus, i, step);
 }
 
-/* A lost event may have changed anything, so no CPU has a known thread. */
+/* The stream stopped or lost events, so the running thread of each CPU is unknown from now on. */
 static void end_all(struct cpus *cpus, int64_t at)
 {
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
-		/* OVERFLOW may be older than the event before it */
+		/* OVERFLOW may have an earlier time than the event before it */
 		int64_t last_at = cpus->cpu[i].last_at;
 
 		end_stretch(cpus, i, at > last_at ? at : last_at);
@@ -75,7 +75,7 @@ void cpus_step(struct cpus *cpus, const struct step *step)
 {
 	unsigned int i = step->cpu % CPUS_MAX;
 
-	/* the reader makes some events, which have no CPU */
+	/* some events are synthesized by the reader: they have no thread and no CPU */
 	if (step->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += step->counts;
 		if (cpus->cpu[i].running != step->ctx || cpus->cpu[i].passes != step->passes)

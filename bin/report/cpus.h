@@ -2,10 +2,11 @@
 /*
  * Which thread runs on which CPU, as far as the events of a log show it. A thread runs from its event until the next
  * event on that CPU, or until the thread has an event on another CPU. The running thread is unknown before the first
- * event of a CPU, after its last event, while the stream is stopped, after the thread has left the CPU or begun to
- * wait in a call, and where events were lost.
+ * event of a CPU, after its last event, while the stream is stopped, after the thread has left the CPU or begun to wait
+ * in a call, and where events were lost.
  *
- * So the time of a thread is too long if the thread slept, or if threads without events ran.
+ * So the reported time of a thread is too long if the thread slept without an event, or if threads without events ran
+ * on its CPU.
  */
 #ifndef TXTRACE_REPORT_CPUS_H
 #define TXTRACE_REPORT_CPUS_H
@@ -18,7 +19,7 @@
 struct cpu {
 	struct context *running; /* NULL: unknown */
 	struct context *last;
-	int64_t since, last_at; /* since: begin of the run; last_at: time of the last event */
+	int64_t since, last_at; /* since: start of the run; last_at: time of the last event */
 	bool passes;
 	uint64_t nr_events, nr_switches;
 	int64_t time;
@@ -37,7 +38,7 @@ void cpus_step(struct cpus *cpus, const struct step *step);
 /* The thread of this step begins to wait: it runs on no CPU until its next event. */
 void cpus_leave(struct cpus *cpus, const struct step *step);
 
-/* Add the runs that last until the last event of their CPU. */
+/* Call this after the last event: end the current run of each CPU at the last event of the CPU. */
 void cpus_end(struct cpus *cpus);
 
 /* Return the number of CPUs with events. */

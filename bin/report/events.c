@@ -35,7 +35,10 @@ void report_events_free(struct steps *steps)
 		waits_free(&steps->waits);
 }
 
-/* Push the event to the model, and then ask the model. */
+/*
+ * Push the event into the model of waits.h, then read from it which thread holds the mutex, or which mutex was given
+ * back.
+ */
 static void find_owner(struct steps *steps, const struct event *event, struct step *step)
 {
 	const struct hold *hold;
@@ -62,7 +65,7 @@ static int64_t rounded(double number)
 
 /*
  * The library returns nanoseconds.  A tick may not be a whole number of nanoseconds.  Rounding gives the exact tick if
- * a tick has 2 ns or more.
+ * a tick is at least 2 ns long.
  */
 static int64_t at_of(const struct source *source, int64_t ns)
 {
@@ -78,7 +81,7 @@ int64_t report_events_ns(const struct steps *steps, int64_t at)
 	return rounded((double)at * steps->source->file.tick_ns);
 }
 
-/* Times on the command line count from the first event. So call this after the first event was read. */
+/* Times on the command line count from the first event. So call this after reading the first event. */
 static void find_range(struct steps *steps)
 {
 	const struct source *source = steps->source;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a file as the rules of the reports need them.
+ * The events of a file, with what the rules of the reports need of each event.
  *
  * All events of the file are read, because all of them are needed to find out which thread runs when. An event counts
  * if the filter and the range take it.
@@ -27,12 +27,12 @@ struct step {
 	pid_t pid;
 	uint32_t word[4];
 	/* Of a mutex, in the model of waits.h; only if report_events_track_mutexes() was called. */
-	unsigned int owner; /* context of another thread that holds the mutex asked for, or 0 */
+	unsigned int owner; /* context of another thread that holds the wanted mutex, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter */
 	bool counts;  /* the filter and the range take this event */
 	bool is_made; /* synthesized, not in the file: profile.c, calls.h */
-	bool is_over; /* end of a call that waited; the event where it began counts */
+	bool is_over; /* end of a call that waited; reports count its start */
 };
 
 struct steps {
@@ -40,7 +40,7 @@ struct steps {
 	const struct selection *selection;
 	struct contexts *contexts;
 	int64_t from, to;	  /* as times of events */
-	int64_t begin, end, last; /* like at: the range, and the last event that was read */
+	int64_t begin, end, last; /* in the unit of at: the range, and the latest event */
 	uint64_t nr_read;
 
 	/* report_events_track_mutexes(): source is NULL otherwise. */
@@ -54,7 +54,7 @@ void report_events_init(struct steps *steps, struct source *source, struct conte
 
 void report_events_free(struct steps *steps);
 
-/* From now on, find the holders of mutexes.  Call it again when the source was rewound. */
+/* From now on, set owner and given in each step.  Call it again after source_rewind(). */
 void report_events_track_mutexes(struct steps *steps);
 
 /* Read the next event.  Return false after the last event. */
@@ -63,7 +63,7 @@ bool report_events_next(struct steps *steps, struct step *step);
 /* Return how much of a period is in the range. */
 int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to);
 
-/* Return the length of the range, as far as there are events. */
+/* Return the time from the first event to the latest event that was read, as far as it is in the range. */
 int64_t report_events_duration(const struct steps *steps);
 
 /* Convert a time of a step to nanoseconds. */

@@ -34,7 +34,7 @@ static int priority_of(const struct context *ctx)
 	return ctx->priority >= 0 ? ctx->priority : ctx->first_priority;
 }
 
-/* The list is in the order in which inversions begin. */
+/* Add the inversion to the list.  The list is in the order in which the inversions begin. */
 static void keep(struct inversions *inversions, struct inversion *inversion)
 {
 	if (!inversion->counts || inversions->nr_kept == INVERSIONS_KEPT)

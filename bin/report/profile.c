@@ -138,7 +138,9 @@ static unsigned int next_after_relinquish(struct profile *profile, const struct 
 	next = find_thread_event(profile, &end);
 	if (!next || next->context == step->context)
 		return step->context;
-	/* A thread that an interrupt resumed or suspended in between does not run because of this event. */
+	/*
+	 * If an interrupt resumed or suspended that thread in between, the thread does not run because of this event.
+	 */
 	for (uint64_t i = profile->head; i < end; i++) {
 		const struct step *between = peek(profile, i);
 
@@ -219,7 +221,10 @@ static unsigned int next_after(struct profile *profile, const struct step *step)
 		context = profile->current = next_after_thread(profile, step);
 	else
 		context = next_after_interrupt(profile, step);
-	/* ThreadX records the interrupted thread.  TraceX does not use it after the first event. */
+	/*
+	 * An event of an interrupt names the interrupted thread, so that thread ran before.  As in TraceX, do not use
+	 * this after the first event of the file.
+	 */
 	next = peek(profile, profile->head);
 	if (next && profile->head > 1 && step->context != CONTEXT_INTERRUPT &&
 	    next->interrupted != 0 && next->interrupted != CONTEXT_INTERRUPT)
@@ -247,7 +252,10 @@ static void note_priority(struct profile *profile, const struct step *step)
 			      (int)(step->word[1] & INT32_MAX));
 }
 
-/* Return the priority of a Running event: the last known priority, else the first priority that the scan found. */
+/*
+ * Return the priority for a Running event: the last known priority of the thread, otherwise the first priority that the
+ * scan found, otherwise 0.
+ */
 static int priority_of(const struct profile *profile, const struct context *ctx)
 {
 	if (!ctx->is_thread)

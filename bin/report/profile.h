@@ -4,8 +4,8 @@
  *
  * Each event has a next context, which runs from this event until the next event. The next context is computed from the
  * event and from later events, usually from a single later event. Older versions of ThreadX do not record whether a
- * resumption led to a preemption. In that case the order of the next events of both threads decides. For that, the
- * profile reads at most PROFILE_AHEAD events ahead; TraceX reads all.
+ * resumption led to a preemption. In that case the resumed thread or the interrupted thread runs next: the one with the
+ * earlier next event. To find that event, the profile reads at most PROFILE_AHEAD events ahead; TraceX reads all.
  *
  * If the next context differs from the contexts of the event and of the next event, an event Running is synthesized
  * between the two, as in TraceX: 12 ticks after the first event if there is room.
@@ -24,8 +24,8 @@ struct profile *profile_new(struct steps *steps, bool wants_priorities);
 void profile_free(struct profile *profile);
 
 /*
- * Return the next event of the file, or a synthesized event, with its next context. The time until the event after it
- * is added to the time of the next context. Return false after the last event.
+ * Return the next event of the file, or a synthesized event, with its next context. Add the time until the following
+ * event to the time of the next context. Return false after the last event.
  */
 bool profile_next(struct profile *profile, struct step *step);
 

@@ -35,7 +35,7 @@ static void count_service(struct report *report, const struct step *step)
 
 static void gather_buffer(struct report *report)
 {
-	/* Only inversions need priorities, and each begins with this event. */
+	/* Only inversions need priorities, and each inversion begins with an event of this type. */
 	struct profile *profile = profile_new(
 		&report->steps, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
 	struct step step;
@@ -104,7 +104,7 @@ void report_free(struct report *report)
 	contexts_free(&report->contexts);
 }
 
-/* Print the losses and the size of the trace, before all reports. */
+/* Print the losses, before all reports. */
 
 static void print_loss_notes(const struct report *report, struct table *table)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reports on a file. One pass gathers what all reports need, then they are printed. doc/reports.md has the rules
- * and the meaning of each number.
+ * The reports on a file. report_gather() reads the file and collects what all reports need. report_print() prints the
+ * reports. doc/reports.md has the rules and the meaning of each number.
  */
 #ifndef TXTRACE_REPORT_REPORT_H
 #define TXTRACE_REPORT_REPORT_H
@@ -54,8 +54,9 @@ void report_print_inversions(const struct report *report, struct table *table);
 void report_print_cpus(const struct report *report, struct table *table);
 void report_print_processes(const struct report *report, struct table *table);
 
-/* Return whether the file has data for the reports about stacks and processes. */
+/* Return true if any event has a stack pointer. */
 bool report_has_stacks(const struct report *report);
+/* Return the number of processes with events. */
 size_t report_count_processes(const struct report *report);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_thread(unsigned int context)
 	return context != CONTEXT_IDLE && !is_beside_threads(context);
 }
 
-/* A switch is from a thread to another thread or to idle, but not from idle back to the same thread. */
+/* A switch from a thread to another thread or to idle counts.  A switch from idle back to the same thread does not. */
 static void count_switch(struct statistics *statistics, const struct step *step)
 {
 	if (statistics->running == 0 && !is_beside_threads(step->context))
@@ -26,8 +26,8 @@ static void count_switch(struct statistics *statistics, const struct step *step)
 }
 
 /*
- * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  Several resumptions
- * can precede the run: then only the first of them counts as a preemption.
+ * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  If several threads
+ * were resumed before that thread runs, only the first resumption counts as a preemption.
  */
 static void count_preemption(struct statistics *statistics, const struct step *step)
 {
@@ -96,7 +96,10 @@ void statistics_step(struct statistics *statistics, const struct step *step)
 	statistics_count(statistics, step);
 }
 
-/* At the end, compare the undecided resumptions with the last context, as TraceX does. */
+/*
+ * At the end of the trace some resumptions are undecided.  As in TraceX, they all count as preemptions if the last
+ * context is not the last thread that ran.
+ */
 void statistics_end(struct statistics *statistics)
 {
 	if (statistics->last_next != statistics->before)

@@ -17,9 +17,12 @@ struct statistics {
 	/* The last thread that ran, to count switches; 0: none yet. */
 	unsigned int running;
 
-	/* The last thread that ran, to count preemptions, and the resumptions that are not decided yet. */
+	/*
+	 * To count preemptions: the last thread that ran, and the nr_waiting resumptions after which no thread has run
+	 * yet.
+	 */
 	unsigned int before;
-	uint64_t nr_resumed; /* number of these that count */
+	uint64_t nr_resumed; /* number of these resumptions that count */
 	bool is_first_counted;
 	uint64_t nr_waiting;
 	unsigned int last_next;
@@ -29,7 +32,7 @@ struct statistics {
 /* Count what does not depend on the running thread: events, suspensions, resumptions, time slices. */
 void statistics_count(struct statistics *statistics, const struct step *step);
 
-/* Count everything. */
+/* Count the event in all statistics. */
 void statistics_step(struct statistics *statistics, const struct step *step);
 void statistics_end(struct statistics *statistics);
 

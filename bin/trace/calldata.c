@@ -9,7 +9,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* A live stream identifies calls by their names only.  A program may have an event type with such a name. */
+/*
+ * In a live stream only the name of an event type identifies a call.  A program may have an event type with the same
+ * name, so check the size too.
+ */
 bool calldata_is(struct source *source, const struct event *event)
 {
 	return (event->is_call || source->is_live) && event->size >= LAYOUT_BYTES && event->row;
@@ -36,7 +39,7 @@ static size_t bytes_of_kind(char kind)
 	}
 }
 
-/* Size of the i-th word of the layout.  An unused field has its word, too. */
+/* Size of the i-th word of the layout.  A word that the call does not use has this size, too. */
 static size_t bytes_in_layout(enum call_layout layout, size_t i)
 {
 	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
@@ -143,7 +146,10 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 		show_number(field);
 }
 
-/* The name of the object that the field holds; NULL: unknown.  The first field may be the object of the call. */
+/*
+ * Return the name of the object that the field identifies, or NULL if it is unknown.  The first field may be the object
+ * of the call.
+ */
 static const char *object_of(struct source *source, const struct event *event,
 			     const struct call_field *field, bool is_first)
 {
@@ -167,7 +173,10 @@ static bool is_to_come(const struct event *event, const struct call_field *field
 	       strcmp(field->name, "result") == 0;
 }
 
-/* Skips words that the call does not use.  False if the field is missing, for example in truncated data. */
+/*
+ * Words that the call does not use are not counted.  Return false if the field is missing, for example in truncated
+ * data.
+ */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)
 {

@@ -21,17 +21,19 @@ struct call_field {
 	const char *object;	     /* the name of the object that the value means, or NULL */
 };
 
-/* True if the event is a call and has the data of a call. */
+/* Return true if the event is a call and has the data of a call. */
 bool calldata_is(struct source *source, const struct event *event);
 
-/* Get the i-th field that the call uses, or the field with this name.  False: the call has no such field. */
+/* Get the i-th field that the call uses.  Return false if there is no such field. */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field);
+/* Get the field with this name.  Return false if there is no such field. */
 bool calldata_get(struct source *source, const struct event *event, const char *name,
 		  struct call_field *field);
 
-/* Print all fields: mutex=queue_lock owner=12 ..., or as a JSON object. */
+/* Print all fields as text: mutex=queue_lock owner=12 ... */
 void calldata_print(struct text *text, struct source *source, const struct event *event);
+/* Print all fields as a JSON object. */
 void calldata_json(struct text *text, struct source *source, const struct event *event);
 
 #endif

@@ -43,7 +43,7 @@ const char *call_error_words(int error)
 	return calltable_c11_result(error) ?: "unknown error";
 }
 
-/* Synthesize an event beside this one.  It has the same thread, unless the caller changes that. */
+/* Synthesize an event with the time and the thread of this event. */
 static struct event make(const struct event *of, unsigned int native, uint32_t word0,
 			 uint32_t word1, uint32_t word2, uint32_t word3)
 {
@@ -61,7 +61,9 @@ static struct event make(const struct event *of, unsigned int native, uint32_t w
 	return made;
 }
 
-/* The event that ends the wait names the waker. */
+/*
+ * Synthesize the resumption.  The event that ends the wait names the waker, which becomes the thread of the resumption.
+ */
 static struct event make_resume(const struct event *of)
 {
 	struct event made = make(of, NATIVE_THREAD_RESUME, of->context, of->call.state, 0,

@@ -20,7 +20,7 @@ struct blocked_options {
 	enum blocked_sort order;
 };
 
-/* Return false after a message if there is no such order. */
+/* Parse the argument of --sort.  If it is not a sort order, print a message and return false. */
 bool blocked_parse_sort(const char *word, enum blocked_sort *order);
 
 void blocked_print(struct source *source, const struct selection *selection,

@@ -54,7 +54,7 @@ static void add_edge(struct lockorder *order, const struct lock_edge *edge)
 	order->nr_edges++;
 }
 
-/* The other held locks, sorted by index, so that equal sets give equal lists. */
+/* Add another held lock to the edge.  The list is sorted by index, so that equal sets give equal lists. */
 static void add_gate(struct lock_edge *edge, const struct awaited *gate)
 {
 	unsigned int i;
@@ -83,7 +83,7 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 
 		if (!hold->object->is_ordered)
 			continue;
-		/* a shared lock excludes no other reader */
+		/* a reader of a shared lock does not exclude other readers, so such a lock is no gate */
 		for (const struct hold *at = thread->holds; at; at = at->next_of_thread)
 			if (at != hold && at->object->is_ordered && !at->is_shared)
 				add_gate(&edge, at->object);
@@ -131,7 +131,7 @@ static void keep_cycle(struct lockorder *order, struct lock_cycle *cycle)
 		order->cycle[order->nr_cycles++] = *cycle;
 }
 
-/* Return true if the path already has an edge of this thread or of this lock. */
+/* Return true if the path already has an edge with the same thread or with the same wanted lock. */
 static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge)
 {
 	for (unsigned int i = 0; i < way->nr_edges; i++)
@@ -140,7 +140,10 @@ static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge
 	return false;
 }
 
-/* Follow edges.  A cycle is found only once: from its lock that was seen first. */
+/*
+ * Follow all edges from a lock.  The search finds each cycle only once: when it starts at the lock with the lowest
+ * index in the cycle.
+ */
 static void follow(struct lockorder *order, struct lock_cycle *way, const struct awaited *from,
 		   const struct awaited *first)
 {

@@ -2,10 +2,10 @@
 /*
  * The order in which threads take locks.
  *
- * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads
- * is a potential deadlock, even if the deadlock did not happen in this trace.  There is no deadlock if two of the
- * edges have a further held lock in common: the gate, which only one thread holds at a time.  So each edge has a list
- * of the other held locks.
+ * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads is
+ * a potential deadlock, even if the deadlock did not happen in this trace.  There is no deadlock if two of the edges
+ * have a further held lock in common, because only one thread at a time can hold this lock.  It is a gate lock.  So
+ * each edge has a list of the other held locks.
  *
  * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
  * Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
@@ -15,11 +15,14 @@
 
 #include "waits/waits.h"
 
-#define LOCKORDER_GATES 8   /* other held locks that an edge keeps */
+#define LOCKORDER_GATES 8   /* largest number of gate locks of an edge */
 #define LOCKORDER_LENGTH 8  /* largest number of edges of a cycle */
 #define LOCKORDER_CYCLES 64 /* largest number of cycles in the report */
 
-/* Edges of one thread with the same other locks held.  The times and places are those of the first edge. */
+/*
+ * All edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The times and code
+ * addresses are those of the first of these edges.
+ */
 struct lock_edge {
 	const struct awaited *held, *wanted;
 	const struct waiter *thread;
@@ -48,11 +51,17 @@ struct lockorder {
 	bool is_cut;	   /* there may be more cycles */
 };
 
-/* A thread wants a lock. */
+/*
+ * A thread wants a lock: add an edge from each lock that the thread holds.  If it already holds the wanted lock, do
+ * nothing.  at_ns, address: when and where it calls the lock function.
+ */
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
 		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);
 
-/* Find the cycles.  For the same locks in the same order, keep one cycle, preferably without a gate. */
+/*
+ * Find the cycles.  If several cycles have the same locks in the same order, keep only one, preferably one without a
+ * gate lock.
+ */
 void lockorder_search(struct lockorder *order, const struct waits *waits);
 
 void lockorder_free(struct lockorder *order);

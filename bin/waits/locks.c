@@ -9,7 +9,10 @@
 #include "trace/symbols.h"
 #include "waits/lockorder.h"
 
-/* The least numbers of waiters and turns of a convoy. No turn is longer than 1 / CONVOY_PART of the convoy. */
+/*
+ * A turn is the time from when a thread takes the lock until it gives the lock back.  A convoy has at least
+ * CONVOY_WAITERS waiters and CONVOY_TURNS turns.  No turn is longer than 1 / CONVOY_PART of the convoy.
+ */
 #define CONVOY_WAITERS 2
 #define CONVOY_TURNS 10
 #define CONVOY_PART 5
@@ -78,8 +81,8 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 }
 
 /*
- * Convoys.  In a convoy, the number of waiters may drop below CONVOY_WAITERS for as long as the longest turn, because
- * one of the waiters then holds the lock.
+ * Convoys.  The number of waiters may drop below CONVOY_WAITERS when one of the waiters gets the lock.  The convoy goes
+ * on if the number rises again within the time of its longest turn.
  */
 
 static bool is_convoy(const struct queue *queue)
@@ -217,7 +220,10 @@ static int compare_locks(const void *a, const void *b)
 	return strcmp(left->object->name, right->object->name);
 }
 
-/* Print an address as a function of the program with an offset, or print nothing. */
+/*
+ * Print a code address as a function with an offset, or in hex digits if the function is not known.  Address 0 is
+ * unknown.
+ */
 static void put_address(const struct locks *locks, struct table *table, uintptr_t address)
 {
 	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
@@ -249,7 +255,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->most_waiters);
 }
 
-/* Return the locks, sorted. Call this at the end of the trace: only then all locks are known. */
+/* Return the locks, sorted. Call this at the end of the trace: only then is it known which objects are locks. */
 static struct lock **sort_locks(const struct locks *locks, enum locks_sort order, size_t *nr)
 {
 	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));

@@ -8,7 +8,7 @@
 
 enum locks_sort { LOCKS_HELD, LOCKS_TAKEN, LOCKS_CONTENDED, LOCKS_MAX, LOCKS_WAITERS, LOCKS_NAME };
 
-/* Return false after a message if there is no such order. */
+/* Parse the argument of --sort.  If it is not a sort order, print a message and return false. */
 bool locks_parse_sort(const char *word, enum locks_sort *order);
 
 void locks_print(struct source *source, const struct selection *selection, enum locks_sort order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happened during the wait that why explains: the waits of threads, and the holds of objects.  For each thread and
- * each object only the longest are kept, so memory use does not depend on the number of events.
+ * The waits and the holds during the wait that txtrace why explains.  Only the longest waits of each thread and the
+ * longest holds of each object are kept, so memory use does not depend on the number of events.
  */
 #ifndef TXTRACE_WAITS_WAIT_HISTORY_H
 #define TXTRACE_WAITS_WAIT_HISTORY_H
@@ -17,7 +17,7 @@ struct part {
 
 struct kept_wait {
 	struct wait wait;
-	struct signal after; /* the last one at the end of the wait */
+	struct signal after; /* the last signal of the object when the wait ended */
 };
 
 struct kept_hold {
@@ -40,20 +40,21 @@ struct kept {
 };
 
 struct wait_history {
-	struct part all;		 /* period of the explained wait, */
-	uint64_t number;		 /* the event that begins it, */
-	unsigned int context;		 /* and its thread */
+	struct part all;		 /* period of the explained wait */
+	uint64_t number;		 /* number of the event that begins this wait */
+	unsigned int context;		 /* of the thread that waits */
 	struct kept_wait target;	 /* the wait itself; thread NULL: not found yet */
 	struct map of_thread, of_object; /* by index -> struct kept */
 };
 
-/* For a listener of waits_read().  arg: the struct wait_history. */
+/* Callbacks for a listener of waits_read(): its members ended and given.  arg: the struct wait_history. */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_free(struct wait_history *wait_history);
 
-/* Return the history of a thread or of an object; never NULL. */
+/* Return what is kept of a thread; never NULL. */
 struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread);
+/* Return what is kept of an object; never NULL. */
 struct kept *wait_history_of_object(struct wait_history *wait_history,
 				    const struct awaited *object);
 

@@ -9,7 +9,7 @@
 
 #define NOT_AN_OBJECT (UINT64_C(1) << 32)
 
-/* If several objects share a name, add the handle. */
+/* Return a copy of the name.  If several objects have this name, add the handle. */
 static char *name_of(const struct waits *waits, unsigned int handle, const char *name)
 {
 	char *text;
@@ -73,7 +73,10 @@ static struct awaited *make_awaited(struct waits *waits, uint64_t key, char *nam
 	return awaited;
 }
 
-/* ThreadX has no word for some objects of a log. */
+/*
+ * Return the kind of an object as text.  ThreadX has no object type for some objects of a log, so the name of the call
+ * decides first.
+ */
 static const char *kind_of(const struct source *source, unsigned int handle, const char *service)
 {
 	static const char *const kinds[][2] = {

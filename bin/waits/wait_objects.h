@@ -5,16 +5,16 @@
 
 #include "waits/waits.h"
 
-/* Find the names that several objects share.  Call it before the others. */
+/* Find the names that several objects share.  Call it before the other functions. */
 void wait_objects_count_names(struct waits *waits);
 
 /* Return the thread with the context of an event. */
 struct waiter *wait_objects_thread(struct waits *waits, unsigned int context);
 
-/* Return the object with this handle.  service: a call that named it. */
+/* Return the object with this handle.  service: the name of a call that uses the object. */
 struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service);
 
-/* Return the entry of a wait without an object: a sleep, a poll, a thread suspended by another thread. */
+/* Return the entry for a wait without an object: a sleep, a poll, a thread suspended by another thread. */
 struct awaited *wait_objects_nothing(struct waits *waits, unsigned int state,
 				     const struct waiter *thread);
 

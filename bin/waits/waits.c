@@ -79,14 +79,17 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 	return hold;
 }
 
-/* If another thread still holds a lock, its unlock is missing: events were lost, or it is in another process. */
+/*
+ * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
+ * lost, or a process that is not in the trace recorded none.
+ */
 static void take(struct waits *waits, struct waiter *thread, struct awaited *object,
 		 const struct event *event, bool is_shared, bool has_waited)
 {
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
 	object->is_tracked = true;
-	/* In a log, another thread can see this owner before the owner has recorded its lock. */
+	/* In a log, an event of another thread can name this owner before the owner records that it took the lock. */
 	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
 		drop(waits, hold);
 		hold = NULL;
@@ -111,9 +114,10 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 }
 
 /*
- * An event names a holder that the model does not know.  Threads of a log record in parallel: the holder may already
- * have recorded that it gives the object back.  So in a log this counts only until the first thread was seen to take
- * the object.  In a trace buffer the event is right, and another holder must have given the object back.
+ * An event names a holder that the model does not know.  The threads of a log record in parallel, so the holder may
+ * already have recorded that it gave the object back.  So in a log, ignore the event if the object has a known holder,
+ * or if any thread has already recorded that it took the object or gave it back.  A trace buffer is in order: the event
+ * is right, and any other holder must have given the object back.
  */
 static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
 			 struct awaited *object, unsigned int depth)
@@ -216,7 +220,10 @@ static void get_semaphore(struct waits *waits, const struct event *event, struct
 		take(waits, thread, object, event, is_shared(event), false);
 }
 
-/* A thread that posts a semaphore without taking it signals other threads.  Then the semaphore is no lock. */
+/*
+ * If a thread posts a semaphore that it has not taken, the program uses the semaphore to signal other threads, and not
+ * as a lock.
+ */
 static void put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
 			  struct awaited *object)
 {
@@ -239,7 +246,10 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 
 /* Waits. */
 
-/* The contents of the words of ThreadX's events.  Labels are compared once: for each event it takes too long. */
+/*
+ * What the words of ThreadX's events contain.  learn_natives() compares the labels of the words once, because a
+ * comparison for each event takes too long.
+ */
 static struct native {
 	bool has_object;	   /* in word 0 */
 	unsigned char socket_word; /* 1 + the number of the word with a socket; 0: none */
@@ -342,7 +352,10 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		.counts = waits->counts,
 		.priority = thread->priority,
 		.address = service.address};
-	/* ThreadX does not record all calls that lead to such a wait. */
+	/*
+	 * ThreadX does not record all calls that begin a wait without an object, so the last recorded call may be
+	 * another call
+	 */
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
@@ -354,7 +367,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		waits->listener->began(waits->listener->arg, wait);
 }
 
-/* ThreadX hands an object that was just put to the thread that it resumes. */
+/* When a thread puts an object, ThreadX gives the object directly to the waiting thread that it resumes. */
 static void take_waited(struct waits *waits, const struct event *event, const struct wait *wait)
 {
 	bool is_mutex = wait->state == STATE_MUTEX && !wait->object->holds;
@@ -366,7 +379,10 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 		take(waits, wait->thread, wait->object, event, false, true);
 }
 
-/* In a log, the waker may have called other services since then.  So use the service of the object's last signal. */
+/*
+ * In a log, the waker may have called other services since it signalled the object.  So use the service of the object's
+ * last signal.
+ */
 static void set_waker(struct waits *waits, const struct event *event, struct wait *wait)
 {
 	struct waiter *waker = wait_objects_thread(waits, event->context);
@@ -451,7 +467,10 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 	}
 }
 
-/* A waiting thread has an event, so the end of its wait was lost.  In a log, a signal handler can record events. */
+/*
+ * Return true if the end of the thread's wait was lost, because a waiting thread of ThreadX records no events.  A
+ * waiting thread of a log can record events in a signal handler.
+ */
 static bool has_missed_end(const struct waits *waits, const struct event *event,
 			   const struct waiter *thread)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model of waits and locks, for files of both kinds.  The caller pushes the events of a file, in their order.  The
- * model reports to a listener when a wait begins and ends, when a thread takes and gives back an object, and which
- * thread ended a wait.  All commands that show waits or holders use this model.  doc/reports.md has the rules.
+ * The model of waits and locks, for logs and for ThreadX trace buffers.  The caller pushes the events of a file, in
+ * their order.  The model reports to a listener when a wait begins and ends, when a thread takes and gives back an
+ * object, and which thread ended a wait.  All commands that show waits or holders use this model.  doc/reports.md has
+ * the rules.
  *
  * Memory use depends on the number of threads and objects, not on the number of events.
  */
@@ -49,8 +50,8 @@ struct wait {
 	bool counts;	/* the filter and the range take its first event */
 	int priority;	/* of the thread; -1: unknown */
 	uintptr_t address;
-	struct waiter *holder;	    /* when it began, else the thread that gave the object back; or NULL */
-	struct signal before;	    /* the last one before the wait */
+	struct waiter *holder;	    /* at the start; if unknown then, the waker; or NULL */
+	struct signal before;	    /* last signal of the object before the wait */
 	const struct waiter *waker; /* NULL: no thread, or unknown */
 	const char *waker_service;
 	int result; /* an error number */
@@ -88,7 +89,7 @@ struct waiter {
 	struct service last, of_object, of_socket;
 	int priority; /* of its last event; -1: unknown */
 	size_t index;
-	struct waiter *next; /* the one that was seen next */
+	struct waiter *next; /* in the order of their first events */
 };
 
 struct awaited {
@@ -137,10 +138,10 @@ struct waits {
 	bool counts;
 };
 
-/* Members of a listener may be NULL.  calls_expand() must be in effect for a log.  Free with waits_free(). */
+/* Callbacks of the listener may be NULL.  For a log, call calls_expand() first.  Free with waits_free(). */
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
 
-/* Push the next event of the file.  counts: copied into waits and holds that begin here. */
+/* Push the next event of the file.  counts: copied into the waits and holds that begin with this event. */
 void waits_event(struct waits *waits, const struct event *event, bool counts);
 
 /* After the last event: report the waits and holds that have not ended. */
@@ -155,8 +156,8 @@ void waits_free(struct waits *waits);
 int64_t waits_known_since(const struct waiter *thread);
 
 /*
- * Return how long a thread waited from from_ns until until_ns, in ns, as far as the waits are known.  *longest becomes
- * the wait with the largest share; without a wait, *longest stays unchanged.
+ * Return how long a thread waited between from_ns and until_ns, in ns, as far as its waits are known.  *longest becomes
+ * the wait that takes most of this time.  If the thread did not wait, *longest stays unchanged.
  */
 int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
 		     struct stretch *longest);

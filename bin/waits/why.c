@@ -135,7 +135,6 @@ static void begin_line(const struct why *why, unsigned int depth)
 		text_string(why->text, "  ");
 }
 
-/* Print a line. */
 static void print_line(const struct why *why, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -176,7 +175,7 @@ static struct words duration(int64_t ns)
 	return words;
 }
 
-/* Return a time since the begin of the trace, as text. */
+/* Return a time since the start of the trace, as text. */
 static struct words time_arg(const struct why *why, int64_t time_ns)
 {
 	int64_t ns = time_ns - why->source->first_ns;
@@ -324,7 +323,10 @@ static int compare_begins(const void *a, const void *b)
 	       (left->wait.begin_ns < right->wait.begin_ns);
 }
 
-/* Choose the largest waits in the period, in order of time, and return their number.  *rest_ns: the other time. */
+/*
+ * Choose the waits that take most of the period, at most PRINTED, in order of time.  Return their number.  *rest_ns:
+ * the part of the period without any kept wait.
+ */
 static unsigned int choose_waits(struct kept *kept, struct part part,
 				 const struct kept_wait *chosen[PRINTED], int64_t *rest_ns)
 {
@@ -414,7 +416,10 @@ static int compare_shares(const void *a, const void *b)
 	return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-/* Print many short turns together.  Return false if there are few turns, or if they are of another period. */
+/*
+ * If threads held the object in many short turns, print the turns together.  Return false if there are few turns or
+ * long turns, or if the period is not that of the explained wait: the shares are counted only for that period.
+ */
 static bool print_turns(const struct why *why, const struct wait *wait, struct kept *kept,
 		       struct part part, unsigned int depth)
 {
@@ -528,7 +533,7 @@ static void print_end(const struct why *why, const struct wait *wait, unsigned i
 		print_line(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
 }
 
-/* Print a wait, its holders, what these waited for, and so on. */
+/* Print a wait, the holders of its object, what these threads waited for, and so on. */
 static void print_chain(struct why *why, const struct kept_wait *is, struct part part,
 		       unsigned int depth)
 {
@@ -568,7 +573,7 @@ static void print_no_wait(const struct why *why)
 		print_line(why, 0, "%s did not wait then, nor before.", name);
 }
 
-/* The first pass.  If there is no such wait, print a line and return false. */
+/* The first pass: find the wait to explain.  If there is none, print a line and return false. */
 static bool find_wait(struct why *why)
 {
 	static const struct selection all;
