@@ -30,7 +30,7 @@ static struct note word_note(const struct source *source, const char *label, uin
 	return note;
 }
 
-/* Data that are as long as a number are shown as one, too. */
+/* If the data are as long as an integer, show them as a number, too. */
 static int number_note(const struct event *event, struct note *note)
 {
 	int8_t small;

@@ -23,11 +23,11 @@ enum note_kind {
 
 struct note {
 	enum note_kind kind;
-	const char *label; /* valid as long as the source; not ended: label_size bytes */
+	const char *label; /* label_size bytes, without a null byte; valid as long as the source */
 	size_t label_size;
 	uint64_t number;
 	int64_t number_signed;
-	const char *text; /* that of NOTE_NAME is ended */
+	const char *text; /* ends with a null byte only for NOTE_NAME */
 	size_t text_size;
 };
 

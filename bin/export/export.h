@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formats that a trace is exported to: a row in export.c for each, a file out_NAME.c for its callbacks.
+ * The formats of txtrace export. Each has a row in EXPORTERS below, and its callbacks are in one of the files out_*.c.
  *
- * begin() may read the source if it rewinds it. Then event() is called for each selected event in the order of the
- * file, and last end(), also after an error. An exporter that reads the events itself has run() instead.
+ * begin() may read the source, but must rewind it afterwards. Then the command calls event() for each selected event in
+ * the order of the file, and at last end(), also after an error. An exporter that reads the events itself has run()
+ * instead of these.
  */
 #ifndef TXTRACE_EXPORT_EXPORT_H
 #define TXTRACE_EXPORT_EXPORT_H
@@ -35,7 +36,7 @@ struct exporter {
 	const char *summary; /* without a full stop */
 	bool is_binary;	     /* not written to a terminal */
 	bool makes_output;   /* a directory, or several files: text is not opened for it */
-	bool takes_stdout; /* makes_output, but can be asked for one file, also on standard output */
+	bool takes_stdout; /* makes_output, but can write a single file to standard output */
 	bool tells_output; /* prints the name of what it wrote */
 	bool shows_waits;  /* needs the waits of a log: calls_expand() */
 	const int

@@ -139,7 +139,7 @@ static void put_notes(struct chrome *chrome, const struct mark *mark)
 	text_char(text, '}');
 }
 
-/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter has the lock. */
+/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter gets the lock. */
 static void put_flow(struct chrome *chrome, const struct mark *mark)
 {
 	struct text *text = &chrome->export->text;

@@ -255,7 +255,7 @@ static void fill_payload(const struct ctf *ctf, bt_event *to)
 
 /* Messages. */
 
-/* Read the next event into ctf->event, unless it is already there.  False: there are no more events. */
+/* Read the next event into ctf->event, unless it is already there.  Return false if there are no more events. */
 static bool peek(struct ctf *ctf)
 {
 	if (!ctf->has_event && !ctf->is_at_end) {
@@ -266,7 +266,10 @@ static bool peek(struct ctf *ctf)
 	return ctf->has_event;
 }
 
-/* The time of the next message.  Times of a stream must not fall, but OVERFLOW may carry an earlier time. */
+/*
+ * Return the time of the next message.  Times of a stream must not fall.  OVERFLOW may carry an earlier time: then use
+ * the time of the last message.
+ */
 static uint64_t time_of(struct ctf *ctf)
 {
 	uint64_t time_ns = ctf->event.time_ns > 0 ? (uint64_t)ctf->event.time_ns : 0;
@@ -328,7 +331,7 @@ static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *it
 	return message;
 }
 
-/* Make the next message; NULL: this step has none. */
+/* Return the next message, or NULL if this step has none. */
 static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
 	switch (ctf->step) {

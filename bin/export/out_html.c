@@ -64,7 +64,10 @@ struct html {
 
 /* Events. */
 
-/* For each group of eight bytes: which bytes differ from the last event of this site, and these bytes. */
+/*
+ * Pack each group of eight bytes as a bit mask of the bytes that differ from the last event of this site, and these
+ * bytes.
+ */
 static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t all)
 {
 	size_t size = all < KEPT_BYTES ? all : KEPT_BYTES;
@@ -93,7 +96,7 @@ static void pack_data(struct html *html, uint32_t site, const unsigned char *dat
 	memcpy(last, data, size);
 }
 
-/* The number of a key, counted from 0. */
+/* Return the number of a key, counted from 0. */
 static uint32_t number_of(struct intern *intern, const void *key, size_t size)
 {
 	bool is_new;
@@ -175,7 +178,7 @@ static enum span_kind kind_of(const struct mark *mark)
 	}
 }
 
-/* The slice of a lock has the name of the holder.  The page makes the instants from the events. */
+/* Pack slices only: the page makes the instants from the events.  The slice of a lock has the name of the holder. */
 static void take_mark(void *arg, const struct mark *mark)
 {
 	struct html *html = arg;
@@ -225,7 +228,9 @@ static void put_names(struct html *html)
 	text_string(text, "],\n");
 }
 
-/* The labels of the words of a type, each with 1 if the word is an object, else 0. */
+/*
+ * Write the labels of the words of a type, each with 1 if the word is the handle of an object, and with 0 if it is not.
+ */
 static void put_labels(struct text *text, const struct site_key *key)
 {
 	struct event event = {.type = (trace_event_id_t)key->type};
@@ -246,7 +251,7 @@ static void put_labels(struct text *text, const struct site_key *key)
 	text_char(text, ']');
 }
 
-/* Each site; the first site of a type also has the name of the type. */
+/* Write all sites.  The first site of a type also has the name of the type and its labels. */
 static void put_sites(struct html *html)
 {
 	struct text *text = &html->export->text;
@@ -331,7 +336,7 @@ static void put_facts(struct html *html)
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
 }
 
-/* Write the next part of the page, up to this mark.  NULL: up to the end. */
+/* Write the next part of the page, up to this mark.  mark NULL: up to the end of the page. */
 static void put_page(struct html *html, const char *mark)
 {
 	const unsigned char *from = page_html + html->page_used;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export --to csv and jsonl: the listing of print. */
+/* export --to csv and --to jsonl: the same lists as from txtrace print. */
 #include <stdlib.h>
 
 #include "base/message.h"

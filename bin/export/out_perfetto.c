@@ -2,12 +2,12 @@
 /*
  * export --to perfetto: a trace that ui.perfetto.dev and its trace processor open.
  *
- * All packets are one sequence. protobuf-c packs what is rare: tracks, texts, the clock. Events are most of a file,
- * so they are encoded here, without a message for each. The bytes are those of protobuf-c: fields in the order of
- * their numbers, and no number longer than needed.
+ * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most of a file are
+ * events, so the code below encodes them directly, without a protobuf-c message for each event. It writes the same
+ * bytes as protobuf-c would: fields in the order of their numbers, and no number longer than needed.
  *
- * Times of a log are CLOCK_REALTIME, which a clock snapshot makes the clock of the trace; those of a ThreadX buffer
- * begin at 0.
+ * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
+ * buffer begin at 0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static size_t put_length(unsigned char *at, unsigned int field, size_t length)
 	return size + put_varint(at + size, length);
 }
 
-/* Make room for this many more bytes. */
+/* Make room for size more bytes, and return their address. */
 static unsigned char *wire_room(struct wire *wire, size_t size)
 {
 	if (size > wire->room - wire->used) {
@@ -276,7 +276,7 @@ static void put_digits(unsigned char *at, const struct note *note)
 	}
 }
 
-/* A DebugAnnotation in a TrackEvent. */
+/* Add a DebugAnnotation to the TrackEvent. */
 static void wire_note(struct perfetto *perfetto, const struct note *note)
 {
 	struct wire *wire = &perfetto->event;
@@ -324,7 +324,7 @@ static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
 						   .text = mark->holder});
 }
 
-/* The TracePacket around the event. */
+/* Write the TracePacket that contains the event. */
 static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
 {
 	struct text *text = &perfetto->export->text;

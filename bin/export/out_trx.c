@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export --to trx, a trace buffer for TraceX, and trxc, the names of its events. */
+/* export --to trx: a trace buffer for TraceX.  export --to trxc: the names of its user events. */
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "trx/trx.h"
 
-#define LOG_TICK_NS 1 /* for a log; longer if pauses need it */
+#define LOG_TICK_NS 1 /* for a log; long pauses make it longer */
 
 static bool begin(struct export *export)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of the page of export --to html: records of numbers in blocks of base64.  Each block is an element.
+ * The data of the page of export --to html: records of numbers in blocks of base64.  Each block is an element of the
+ * page.
  *
  * A number is LEB128: seven bits a byte, the lowest first, with the top bit set in all bytes but the last.  A signed
  * number n is encoded as 2n, or as -2n - 1 if it is negative.

@@ -67,7 +67,7 @@ static void end_slice(struct timeline *timeline, struct track *track, int64_t ti
 
 /* Locks. */
 
-/* The lane in which the slice of a hold is open; NULL: none was begun. */
+/* Return the lane (a track of the lock) with the open slice of this hold, or NULL if its slice was not begun. */
 static struct track *lane_of(const struct timeline *timeline, const struct hold *hold)
 {
 	struct track *lane;
@@ -79,7 +79,10 @@ static struct track *lane_of(const struct timeline *timeline, const struct hold 
 	return NULL;
 }
 
-/* A lane without an open slice; of a slice that began earlier, also without a later one. */
+/*
+ * Return a lane without an open slice.  If the hold did not begin now, the lane must also have no mark after the start
+ * of the hold.
+ */
 static struct track *free_lane(struct timeline *timeline, const struct hold *hold, bool began_now)
 {
 	unsigned int handle = hold->object->handle, i = 0;
@@ -106,7 +109,10 @@ static struct track *begin_hold(struct timeline *timeline, const struct hold *ho
 	return lane;
 }
 
-/* A semaphore may turn out to be no lock: then no slice is put. */
+/*
+ * As long as it is not known that a semaphore is a lock, put no slice.  take_given() puts it later if the semaphore is
+ * a lock.
+ */
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
 	struct timeline *timeline = arg;
@@ -174,7 +180,7 @@ static void name_wait(const struct timeline *timeline, char *name, size_t size,
 		snprintf(name, size, "waits for %s %s", kind, what);
 }
 
-/* In the slice of the holder, a mark shows that a thread waits, so that an arrow leads there. */
+/* Put a mark into the slice of the holder, to show that a thread waits.  The arrow leads to this mark. */
 static void link_holder(struct timeline *timeline, struct track *thread, struct track *lane,
 			int64_t time_ns)
 {
@@ -186,7 +192,7 @@ static void link_holder(struct timeline *timeline, struct track *thread, struct 
 		    .kind = MARK_INSTANT, .time_ns = time_ns, .name = name, .flow = thread->flow});
 }
 
-/* The slice of the thread that a wait for a lock names as the holder; or NULL. */
+/* Return the lane with the slice of the holder if the wait is for a lock with a known holder; otherwise NULL. */
 static struct track *holder_lane(const struct timeline *timeline, const struct wait *wait)
 {
 	const struct hold *hold = wait->holder && wait->object->is_lock ?
@@ -271,7 +277,7 @@ static void learn_word(struct fact *fact, const char *label, unsigned char word)
 	}
 }
 
-/* To compare labels for each event takes too long. */
+/* Compare the labels once, because a comparison for each event takes too long. */
 static void learn_facts(struct timeline *timeline)
 {
 	for (unsigned int native = 1; native < NR_NATIVES; native++) {
@@ -312,7 +318,10 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 	return timeline;
 }
 
-/* The track of the thread that recorded the event; mostly that of the last event. */
+/*
+ * Return the track of the thread that recorded the event.  The last track is stored, because the next event is often of
+ * the same thread.
+ */
 static struct track *track_of(struct timeline *timeline, const struct event *event)
 {
 	if (!timeline->recent || timeline->recent_context != event->context ||
@@ -337,7 +346,7 @@ static void mark_loss(struct timeline *timeline, const struct event *event)
 		timeline->after_loss = true;
 }
 
-/* The tracks of a thread and of a mutex are made where an event names these first. */
+/* Make the track of a thread or of a mutex when an event first names the thread or the mutex. */
 static void make_tracks(struct timeline *timeline, const struct event *event, unsigned int native)
 {
 	switch (native) {
@@ -384,7 +393,9 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 		count(timeline, event, native);
 }
 
-/* All losses, also those after the last event, which no event marks. */
+/*
+ * Put a mark with the number of all lost events.  It includes losses after the last event, which no OVERFLOW records.
+ */
 static void mark_total(struct timeline *timeline)
 {
 	const struct txtrace_loss *loss = &timeline->source->loss;

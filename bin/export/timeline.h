@@ -4,10 +4,10 @@
  *
  *	thread		each event as an instant; a slice for each wait, with the name of the object
  *	interrupt	a slice from ISR_ENTER to ISR_EXIT
- *	lock		a slice for each hold, with the name of the holder; a track for each holder at a time
+ *	lock		a slice for each hold, with the name of the holder; several tracks if it has several holders at a time
  *	counter		the number of messages in a queue, of a semaphore, or of free blocks in a pool
  *	events lost	a slice from OVERFLOW to RESUME
- *	CPU		of a ThreadX buffer: a slice for each time that a thread, or an interrupt, runs, by its name
+ *	CPU		of a ThreadX buffer: a slice for each period in which a thread or an interrupt runs, with its name
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *
@@ -43,13 +43,19 @@ struct mark {
 
 struct timeline;
 
-/* arg is passed to both.  A mark and its texts are valid during the call. */
+/*
+ * The timeline calls track() for each new track and mark() for each mark, both with arg.  A mark and its texts are
+ * valid during the call.
+ */
 struct timeline *timeline_begin(struct source *source, const struct selection *selection,
 				void (*track)(void *arg, const struct track *track),
 				void (*mark)(void *arg, const struct mark *mark), void *arg);
 void timeline_event(struct timeline *timeline, const struct event *event);
 
-/* End all slices if is_complete, and free.  For a ThreadX buffer, read the source again to find the CPU slices. */
+/*
+ * End all slices if is_complete, and free the timeline.  For a ThreadX buffer, read the source again to find the CPU
+ * slices.
+ */
 void timeline_end(struct timeline *timeline, bool is_complete);
 
 #endif

@@ -42,7 +42,7 @@ static struct track *make_track(struct tracks *tracks, enum track_kind kind, uin
 	return track;
 }
 
-/* A process has the name of its first thread. */
+/* A process has the name of its main thread. */
 static struct track *track_of_process(struct tracks *tracks, int pid)
 {
 	uint64_t key = key_of(TRACK_PROCESS, (uint32_t)pid);
@@ -153,7 +153,7 @@ struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsig
 	return track;
 }
 
-/* The only track of its kind. */
+/* Return the track of this kind.  There is only one. */
 static struct track *only_track(struct tracks *tracks, enum track_kind kind, const char *name,
 				int event_pid)
 {

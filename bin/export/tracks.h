@@ -47,21 +47,22 @@ void tracks_init(struct tracks *tracks, struct source *source,
 void tracks_free(struct tracks *tracks);
 
 /*
- * Return the track with a handle. event_pid: the process of the event that names it. Handle 0 is no thread: return
- * the track of the process.
+ * Return the track of the thread with this handle. event_pid: the process of the event that names the thread. If the
+ * handle is 0, there is no thread: return the track of the process.
  */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
 
 /*
- * Slices of a track must not overlap, so a lock with several holders at a time needs several tracks.  lane: from 0 on.
+ * Slices of a track must not overlap, so a lock with several holders at a time needs several tracks (lanes).  lane: the
+ * number of the track, from 0 on.
  */
 struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned int lane,
 			    int event_pid);
 
-/* The same, or NULL if it was not made yet. */
+/* Like track_of_lock(), but return NULL if the track was not made yet. */
 struct track *tracks_find_lock(const struct tracks *tracks, unsigned int handle, unsigned int lane);
 
-/* measure: the number of the counter of the object; name: that of the counter. */
+/* measure: the number of the counter, because an object may have several; name: the name of the counter. */
 struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsigned char measure,
 			       const char *name, int event_pid);
 struct track *track_of_loss(struct tracks *tracks, int event_pid);

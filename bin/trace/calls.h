@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of a program that does not use posixtrace, as ThreadX would have recorded them.
+ * Show the recorded calls of a program as the events that ThreadX would have recorded.
  *
- * A log has one event for a call that did not wait, and two for a call that did: where it begins to wait, and where it
- * returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the thread that ends the wait. So this
- * layer above the source adds events for readers of waits:
+ * A log has one event for a call that did not wait. For a call that waited, it has two events: one where the wait
+ * begins, and one where the call returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the
+ * thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
  *
- *	the call begins to wait	the call, SUSPEND
- *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
+ * 	the call begins to wait	the call, SUSPEND
+ * 	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H
@@ -16,19 +16,19 @@
 
 #include "trace/source.h"
 
-/* From now on, calls_next() adds the waits of a log. A ThreadX trace buffer has them already. */
+/* From now on, calls_next() adds these events to a log. A ThreadX trace buffer has them already. */
 void calls_expand(struct source *source);
 
-/* source_next(), with the added events after calls_expand(). */
+/* Return the next event, as source_next() does.  After calls_expand(), return the added events too. */
 bool calls_next(struct source *source, struct event *event);
 
-/* ThreadX's id of the call, also for the event where the call returns; 0: none. */
+/* Return ThreadX's id of the call, or 0.  Both events of a call that waited have this id. */
 unsigned int call_service(const struct event *event);
 
-/* The result of the call: 0 or an error number.  0 if the call only begins to wait. */
+/* Return the result of the call: 0 or an error number.  The result is 0 for the event where the wait begins. */
 int call_result(const struct event *event);
 
-/* A text for that error number, or the name of the C11 result that it means. */
+/* Return a text for an error number, or the name of the C11 result with this number. */
 const char *call_error_words(int error);
 
 #endif

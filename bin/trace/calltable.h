@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that the object to preload records: calls.def as a table, found by the names of the event types. */
+/* The calls that the preloaded object records, as a table from calls.def.  A call has the name of its event type. */
 #ifndef TXTRACE_TRACE_CALLTABLE_H
 #define TXTRACE_TRACE_CALLTABLE_H
 
 #include <stdbool.h>
 
-/* How the data of a call begin; lib/event/calls.def describes it. */
+/* The layout of the first LAYOUT_BYTES of the data of a call; lib/event/calls.def describes it. */
 enum call_layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
 
 #define LAYOUT_BYTES 16 /* of data that each call has */
@@ -17,13 +17,13 @@ struct call_row {
 	const char *fields;
 };
 
-/* NULL: no call has this name. */
+/* Return the call with this name, or NULL. */
 const struct call_row *calltable_find(const char *name);
 
-/* True if some call has a field with this name. */
+/* Return true if any call has a field with this name. */
 bool calltable_has_field(const char *name);
 
-/* The result of C11 that an error number means; NULL: it means none. */
+/* Return the name of the C11 result with this number, or NULL. */
 const char *calltable_c11_result(int error);
 
 #endif

@@ -221,7 +221,7 @@ bool listing_choose(struct listing *listing, const char *names)
 	return true;
 }
 
-/* A value as it is; in text padded to its width. */
+/* Print the value of a column.  In the text format, pad it to the width of the column. */
 static void put_value(struct listing *listing, int column, const struct event *event)
 {
 	struct text *text = listing->text;
@@ -284,7 +284,7 @@ static void put_value(struct listing *listing, int column, const struct event *e
 	}
 }
 
-/* The words of the data, as a string that JSON and CSV can quote. */
+/* Return the data as print_data() prints them, as a string that JSON and CSV can quote. */
 static const char *data_as_string(struct listing *listing, const struct event *event)
 {
 	static struct text scratch;
@@ -298,7 +298,7 @@ static const char *data_as_string(struct listing *listing, const struct event *e
 	return scratch.bytes;
 }
 
-/* The place of the call, or "". */
+/* Return the code location of the event, or "" if it is unknown. */
 static const char *where(struct listing *listing, const struct event *event)
 {
 	const char *name = listing->symbols && event->address ?

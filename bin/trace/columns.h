@@ -25,15 +25,20 @@ struct listing {
 	struct symbols *symbols; /* NULL: no column needs them */
 };
 
-/* Choose columns: names separated by commas, "all", or NULL for the default.  False: this printed which name is unknown. */
+/*
+ * Choose columns: names separated by commas, "all", or NULL for the default.  If a name is unknown, print a message and
+ * return false.
+ */
 bool listing_choose(struct listing *listing, const char *names);
 
-/* Print the head, an event, the foot. */
+/* Print what comes before the first event, for example the column names. */
 void listing_begin(struct listing *listing);
+/* Print one event. */
 void listing_event(struct listing *listing, const struct event *event);
+/* Print what comes after the last event. */
 void listing_end(struct listing *listing);
 
-/* True if the data are printable text. */
+/* Return true if the data are printable text. */
 bool data_is_text(const struct event *event);
 
 /* Print the data of an event, with the names of objects and information words if they are known. */

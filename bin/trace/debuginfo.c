@@ -79,12 +79,17 @@ bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const c
 	*offset = distance;
 	if (!*name || !**name)
 		return false;
-	/* Between two symbols, the first is found.  Functions in assembly have no size. */
+	/*
+	 * For an address between two symbols, libdw finds the symbol before the address, so check the size of the
+	 * symbol.  Functions in assembly have no size.
+	 */
 	return symbol.st_size > 0 ? distance < symbol.st_size :
 				    GELF_ST_TYPE(symbol.st_info) == STT_FUNC;
 }
 
-/* posix_trace_event() is an inline function of a header, so it is compiled into its caller. */
+/*
+ * Return true for the inlined body of posix_trace_event(): an inline function of a header, so compiled into its caller.
+ */
 static bool is_trace_point(Dwarf_Die *scope)
 {
 	const char *name = dwarf_diename(scope);
@@ -100,7 +105,7 @@ static bool get_number(Dwarf_Die *scope, unsigned int name, Dwarf_Word *number)
 	return dwarf_attr(scope, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
 }
 
-/* Find the call of the trace point that contains the address. */
+/* If the address is in an inlined posix_trace_event(), find the source line of that call. */
 static bool line_of_trace_point(Dwfl_Module *module, uint64_t address, const char **file, int *line)
 {
 	Dwarf_Addr bias;

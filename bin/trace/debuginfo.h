@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbols and line numbers of files, through libdw; a tool without it knows none. */
+/* The symbols and line numbers of files, through libdw.  A tool that was built without libdw finds none. */
 #ifndef TXTRACE_TRACE_DEBUGINFO_H
 #define TXTRACE_TRACE_DEBUGINFO_H
 
@@ -16,15 +16,21 @@ enum debuginfo_state { DEBUGINFO_NONE, DEBUGINFO_CHANGED, DEBUGINFO_FOUND };
 struct debuginfo *debuginfo_new(void);
 void debuginfo_free(struct debuginfo *info);
 
-/* A file as it was loaded; build_id in hex digits, or "-".  CHANGED: the file is another one now. */
+/*
+ * Add the file of a module that was loaded at base.  build_id: that of the loaded module in hex digits, or "-".  Return
+ * DEBUGINFO_CHANGED if the file has another build id now.
+ */
 enum debuginfo_state debuginfo_add(struct debuginfo *info, const char *path, uint64_t base,
 				   const char *build_id, struct debuginfo_module **module);
 
-/* The symbol that holds an address, and how far in it that is.  False: there is none. */
+/*
+ * Find the symbol that contains the address, and the offset of the address in the symbol.  Return false if there is
+ * none.
+ */
 bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const char **name,
 		      uint64_t *offset);
 
-/* The line of an address of code. */
+/* Find the source file and the line of a code address.  Return false if they are unknown. */
 bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const char **file,
 		    int *line);
 #else

@@ -14,8 +14,8 @@
 #define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
 /*
- * libelf copies what it reads.  A sparse file can be longer than the memory, and a header can name the same bytes
- * again and again, so what is longer than in any real file is not read.
+ * libelf copies what it reads.  A sparse file can be larger than the memory, and headers can name the same bytes many
+ * times.  So do not read a part that is larger than in any real file.
  */
 #define PART_MAX (64 << 20)
 #define ANNOTATIONS_MAX (1 << 20) /* all segments together */
@@ -50,7 +50,7 @@ static const char *read_interpreter(Elf *elf)
 										     NULL;
 }
 
-/* The bytes that will be loaded at this address. */
+/* Return the bytes that the loader puts at this address, or NULL. */
 static Elf_Data *read_loaded(Elf *elf, GElf_Addr address, size_t size)
 {
 	GElf_Phdr segment;
@@ -131,7 +131,7 @@ bool elffile_open(struct elffile *file, const char *path)
 	if (file->fd < 0)
 		return false;
 	elf_version(EV_CURRENT);
-	/* Not mapped: if the file becomes shorter, a read fails, and there is no SIGBUS. */
+	/* Do not map the file: if the file becomes shorter, a read fails, but an access to a mapping causes SIGBUS. */
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header)) {
 		elf_end(file->elf);
@@ -162,7 +162,7 @@ void elffile_close(struct elffile *file)
 
 /* Contents. */
 
-/* A string that ends within the data. */
+/* Return the string at the offset, or NULL if it does not end within the data. */
 static const char *string_at(const Elf_Data *data, uint64_t offset)
 {
 	const char *bytes = data->d_buf;

@@ -26,23 +26,31 @@ struct elffile_symbol {
 	bool is_defined; /* false: imported from another file */
 };
 
-/* Open a file.  False: errno has the reason, ENOEXEC if the file is not ELF.  Close with elffile_close(). */
+/*
+ * Open a file.  If this fails, return false and set errno: ENOEXEC if the file is not ELF.  Close with elffile_close().
+ */
 bool elffile_open(struct elffile *file, const char *path);
 void elffile_close(struct elffile *file);
 
-/* The next library that the file needs, from the *i-th dynamic entry on.  NULL: there are no more. */
+/*
+ * Return the next library that the file needs, or NULL after the last.  The search starts at dynamic entry *i, and *i
+ * becomes the entry after the library.
+ */
 const char *elffile_next_needed(const struct elffile *file, size_t *i);
 
-/* The next dynamic symbol, from the *i-th on.  False: there are no more. */
+/*
+ * Find the next dynamic symbol that has a name.  The search starts at symbol *i, and *i becomes the number of the
+ * symbol after it.  Return false after the last symbol.
+ */
 bool elffile_next_symbol(const struct elffile *file, size_t *i, struct elffile_symbol *symbol);
 
-/* The contents of the section with this name; NULL: there is none. */
+/* Return the contents of the section with this name, or NULL. */
 const void *elffile_section(const struct elffile *file, const char *name, size_t *size);
 
-/* The build id in hex digits; "-" if the file has none, or if it is too long. */
+/* Write the build id in hex digits, or "-" if the file has none or if it is too long. */
 void elffile_build_id(const struct elffile *file, char *hex, size_t size);
 
-/* "64-bit x86-64", ...; valid for four more calls. */
+/* Return "64-bit x86-64", ...  The text is valid for three more calls. */
 const char *elffile_kind(const struct elffile *file);
 
 #endif

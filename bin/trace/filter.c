@@ -70,7 +70,7 @@ struct filter {
 	bool is_number;
 	int64_t number;
 	struct time_arg time_arg;
-	/* By type: the result of matching its name.  Each name is matched only once. */
+	/* For each event type: 1 if its name matches, -1 if it does not; 0: not compared yet. */
 	signed char *matches;
 };
 
@@ -104,7 +104,7 @@ static void skip_blanks(struct parser *parser)
 		parser->at++;
 }
 
-/* Take a keyword if it is here as a whole word. */
+/* If this keyword comes next, as a whole word, skip it and return true. */
 static bool take_word(struct parser *parser, const char *word)
 {
 	size_t length = strlen(word);
@@ -118,7 +118,7 @@ static bool take_word(struct parser *parser, const char *word)
 	return true;
 }
 
-/* Take a value: a string in quotes, or everything up to a blank or a bracket. */
+/* Read a value: a string in quotes, or everything up to a blank or a bracket. */
 static char *take_value(struct parser *parser)
 {
 	char quote = *parser->at == '"' || *parser->at == '\'' ? *parser->at : '\0';
@@ -173,7 +173,7 @@ static bool is_text(enum field field)
 	       field == FIELD_DATA;
 }
 
-/* A whole number.  A number without a sign may have all 64 bits. */
+/* Read a whole number.  A number without a sign may have all 64 bits. */
 static bool read_number(struct filter *test)
 {
 	char *end = NULL;
@@ -219,7 +219,7 @@ wrong:
 	return NULL;
 }
 
-/* Take data.NAME if it is here and an operator follows. */
+/* Read data.NAME and an operator.  If they do not come next, read nothing and return false. */
 static bool take_call_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at, *name = before + strlen("data.");
@@ -244,7 +244,7 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 	return true;
 }
 
-/* Take FIELD[OFFSET] if it is here and an operator follows. */
+/* Read FIELD[OFFSET] and an operator.  If they do not come next, read nothing and return false. */
 static bool take_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at;
@@ -334,7 +334,7 @@ static struct filter *parse_not(struct parser *parser)
 	return filter;
 }
 
-/* True if another operand of "and" follows. */
+/* Return true if another operand of "and" follows. */
 static bool goes_on(struct parser *parser)
 {
 	struct parser ahead;
@@ -487,7 +487,7 @@ static bool matches_data(const struct filter *filter, const struct event *event)
 		       filter->number);
 }
 
-/* An event without this field is no match, whatever the operator. */
+/* An event without this field does not match, not even with "!=". */
 static bool matches_call(const struct filter *filter, struct source *source,
 			 const struct event *event)
 {

@@ -2,19 +2,20 @@
 /*
  * The filter language, which selects events.  All commands use it; txtrace-filter(7) describes it for users.
  *
- *	or	= and { "or" and }
- *	and	= not { ["and"] not }
- *	not	= "not" not | "(" or ")" | test
- *	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: of the event's name
+ * 	or	= and { "or" and }
+ * 	and	= not { ["and"] not }
+ * 	not	= "not" not | "(" or ")" | test
+ * 	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: it matches the event's name
  *
  * FIELD		VALUE, and what it is compared with
  * event		glob, the name of the type		object	glob, the name of an object in its words
- * thread		glob, the name of the thread		data	a string that the data hold
+ * thread		glob, the name of the thread		data	a string in the data
  * time		TIME, see time_arg.h			type, context, pid, cpu, priority, size, address, number
- * data.NAME: a field of a call (calldata.h), as a number where VALUE is one, else glob
- * u8 u16 u32 u64 i8 i16 i32 i64, with [OFFSET] in bytes	a number in the data; so that u32 or i32 alone is the first
+ * data.NAME: a field of a call (calldata.h), as a number if VALUE is a number, otherwise glob
+ * u8 u16 u32 u64 i8 i16 i32 i64, with [OFFSET] in bytes	a number in the data; [OFFSET] is 0 if missing
  *
- * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, 0x or 0.
+ * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, hexadecimal
+ * (0x) or octal (0).
  */
 #ifndef TXTRACE_TRACE_FILTER_H
 #define TXTRACE_TRACE_FILTER_H
@@ -27,11 +28,11 @@
 
 struct filter;
 
-/* NULL: the expression is wrong, and this printed where. */
+/* If the expression is wrong, print a message with the position of the error and return NULL. */
 struct filter *filter_parse(const char *expression);
 void filter_free(struct filter *filter);
 
-/* filter NULL: all events. */
+/* Return true if the filter selects the event.  A NULL filter selects all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
 
 /* The options of all commands that read events: -f, --from, --until, --tick. */
@@ -41,10 +42,13 @@ struct selection {
 	double tick_ns;
 };
 
-/* Return 1 if this took the option, 0 if it is another option, -1 if it is wrong, after a message. */
+/*
+ * Return 1 for an option of the selection and 0 for any other option.  If the argument is wrong, print a message and
+ * return -1.
+ */
 int selection_option(struct selection *selection, int code, const char *argument);
 
-/* The next selected event.  False: there are no more. */
+/* Read the next selected event.  Return false after the last event. */
 bool selection_next(const struct selection *selection, struct source *source, struct event *event);
 
 void selection_free(struct selection *selection);

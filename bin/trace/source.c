@@ -53,7 +53,7 @@ static bool read_objects(struct source *source)
 	return true;
 }
 
-/* Open the file behind fd. */
+/* Open the trace in the file fd, and read everything but its events. */
 static int open_trace(struct source *source, int fd, double tick_ns)
 {
 	int error = posix_trace_open(fd, &source->trace);
@@ -198,7 +198,10 @@ static uint64_t key_of(pid_t pid, uint64_t address)
 	return address ^ (uint64_t)pid << 40;
 }
 
-/* If several objects had the same tid or address, one after another, the newest is found. */
+/*
+ * Fill by_tid and by_address at the first use.  If several objects had the same tid or address, one after another, use
+ * the newest.
+ */
 static void index_objects(struct source *source)
 {
 	if (source->by_tid.nr_taken > 0)
@@ -355,7 +358,7 @@ struct source *source_attach(trace_id_t trace)
 	return source;
 }
 
-/* Read the thread with this handle: a thread registers before its first event. */
+/* Add the thread with this handle if it is new.  A thread registers before its first event, so the stream knows it. */
 static void add_thread(struct source *source, unsigned int handle)
 {
 	struct source_object *object;

@@ -55,14 +55,14 @@ struct event {
 	/* In a log: a call that the preloaded object recorded (calls.h). */
 	bool is_call;
 	bool is_made;		/* added by calls_next() to an event of the file */
-	bool is_over;		/* the end of a call with a wait; its service was at the begin */
-	const struct event *of; /* is_made: that event */
+	bool is_over;		/* end of a call that waited; the first event has its service */
+	const struct event *of; /* is_made: the event of the file */
 	struct txtrace_call call;
 	const char *waker;	    /* name of the thread that ended the wait */
 	const struct call_row *row; /* the call that the event type is named after, or NULL */
 };
 
-#define CALLS_EVENTS_MAX 2 /* that an event of the log becomes in calls_next() */
+#define CALLS_EVENTS_MAX 2 /* that calls_next() returns for an event of a log, at most */
 
 struct source {
 	const char *path;
@@ -95,27 +95,30 @@ struct source {
 	size_t data_size;
 };
 
-/* Open a file.  tick_ns 0: the tick in the file, or 1000.  NULL: this printed why.  Close with source_close(). */
+/*
+ * Open a file.  tick_ns: the tick of a ThreadX trace buffer; 0: the tick in the file, or 1000.  If this fails, print a
+ * message and return NULL.  Close with source_close().
+ */
 struct source *source_open(const char *path, double tick_ns);
-/* The same, but tick_ns applies only to ThreadX trace buffers. */
+/* Like source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
 struct source *source_open_mixed(const char *path, double tick_ns);
-/* True if the output is the trace itself; then this printed a message. */
+/* If the output file is the trace itself, print a message and return true. */
 bool source_would_be_lost(const char *path, const char *output);
 
 void source_close(struct source *source);
 
 /*
- * A source for an active stream that this process controls.  source_close() shuts the stream down.  Read it with
+ * Return a source for an active stream that this process controls.  source_close() shuts the stream down.  Read it with
  * source_wait().  A thread becomes known with its first event; file, loss and status stay empty.
  */
 struct source *source_attach(trace_id_t trace);
 
-/* The next event of an active stream.  False: there was none within this time. */
+/* Read the next event of an active stream.  Return false if there is none within wait_ms milliseconds. */
 bool source_wait(struct source *source, struct event *event, int wait_ms);
 
 /*
- * The next event; its texts and data are valid until the following call.  False after the last.  If task is set, this
- * also shows the progress, until the last event was read or the source is closed or rewound.
+ * Read the next event.  Its texts and data are valid until the following call.  Return false after the last event.  If
+ * task is set, also show the progress, until the last event was read or the source is closed or rewound.
  */
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
@@ -123,35 +126,39 @@ void source_rewind(struct source *source);
 /* Report lost events.  Call this before any output, so that users know that the trace is incomplete. */
 void source_report_losses(const struct source *source);
 
-/* The object with this handle, or NULL. */
+/* Return the object with this handle, or NULL. */
 const struct source_object *source_object(const struct source *source, unsigned int handle);
 
-/* An object of calls by its address or descriptor in a process; a thread by its tid.  NULL: not known. */
+/* Return the object of calls with this address or descriptor in a process, or NULL. */
 const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
+/* Return the thread with this tid, or NULL. */
 const struct source_object *source_thread(struct source *source, pid_t tid);
 
-/* The name of an event type. */
+/* Return the name of an event type. */
 const char *source_type_name(struct source *source, trace_event_id_t type);
 
-/* The name of the event type of an event that calls_next() adds; NULL: it adds none of this type. */
+/* Return the name of an event type whose events calls_next() adds, or NULL for any other type. */
 const char *source_synthesized_name(trace_event_id_t type);
 
-/* The name of a context: a thread, "interrupt", ...; valid for three more calls. */
+/* Return the name of a context: a thread, "interrupt", ...  The name is valid for three more calls. */
 const char *source_context_name(const struct source *source, unsigned int context);
 
-/* ThreadX's id of the event, or of the call in a log; 0: a user event. */
+/* Return ThreadX's id of the event, or of the call in a log; 0 for a user event. */
 unsigned int event_native(const struct event *event);
 
-/* Information word i of 4, from the first 16 bytes of the data.  A call has the words that ThreadX would record. */
+/*
+ * Return information word i, 0 to 3, from the first 16 bytes of the data.  For a call, return the word that ThreadX
+ * would have recorded.
+ */
 uint32_t event_word(const struct event *event, int i);
 
-/* ThreadX's name of this word, such as queue_ptr, or NULL. */
+/* Return ThreadX's name of information word i, such as queue_ptr, or NULL. */
 const char *native_label(unsigned int native, int i);
 
-/* TraceX's name of this event, or ThreadX's without its prefix; NULL: there is none. */
+/* Return TraceX's name of this event, or ThreadX's name without its prefix, or NULL. */
 const char *native_title(unsigned int native);
 
-/* True if a word with this label is the handle of an object. */
+/* Return true if a word with this label is the handle of an object. */
 bool label_is_object(const char *label);
 
 /* "mutex", ... */

@@ -21,7 +21,7 @@ struct state {
 
 extern const struct state states[STATES];
 
-/* NULL: the state is unknown, or is not a wait. */
+/* Return the state, or NULL if it is unknown or is not a wait. */
 const struct state *state_of(unsigned int state);
 
 #endif

@@ -86,7 +86,10 @@ static void read_file(struct module *module)
 	elffile_close(&elf);
 }
 
-/* A file has several mappings; the mapping of its zeroed data follows them and has no name. */
+/*
+ * A file has several mappings.  The mapping of its zeroed data follows them and has no name.  All of them are one
+ * module.
+ */
 static void read_mapping(struct symbols *symbols, const char *line)
 {
 	struct module *last = symbols->nr > 0 ? &symbols->module[symbols->nr - 1] : NULL;

@@ -15,20 +15,23 @@
 
 struct symbols;
 
-/* The modules that a log lists.  Never NULL. */
+/* Read the modules that a log lists.  Never return NULL. */
 struct symbols *symbols_of_log(trace_id_t trace);
 
-/* The modules of a running process; NULL: the process is gone, or its mappings may not be read. */
+/* Read the modules of a running process.  Return NULL if it is gone, or if this process may not read its mappings. */
 struct symbols *symbols_of_process(pid_t pid);
 void symbols_free(struct symbols *symbols);
 
 /*
- * A return address: "worker+0x1c (pool.c:12)" or, without symbols, the file and an offset: "pool+0x11c9".  NULL: no module
- * has this address.  Valid until symbols_free().
+ * Return a text for a return address: "worker+0x1c (pool.c:12)" or, without symbols, the file and an offset:
+ * "pool+0x11c9".  Return NULL if no module has this address.  The text is valid until symbols_free().
  */
 const char *symbols_code(struct symbols *symbols, uint64_t address);
 
-/* The variable at an address: "queue_lock", or "pool+0x40" inside a larger variable.  NULL: no name is known. */
+/*
+ * Return the variable at an address: "queue_lock", or "pool+0x40" inside a larger variable.  Return NULL if no name is
+ * known.
+ */
 const char *symbols_data(struct symbols *symbols, uint64_t address);
 
 #endif

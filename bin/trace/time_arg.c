@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* The sum saturates: a time such as the year 9999 selects up to the end. */
+/* Add to a time.  The sum saturates, so a time such as the year 9999 is after all events. */
 static int64_t later(int64_t time_ns, int64_t by_ns)
 {
 	int64_t sum;

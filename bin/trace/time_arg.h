@@ -13,7 +13,7 @@
 
 #include "trace/source.h"
 
-/* The length of "ns", "us", "ms", "s", "m" or "h"; 0: unknown unit. */
+/* Return the length of "ns", "us", "ms", "s", "m" or "h" in ns, or 0 if the unit is unknown. */
 double unit_ns(const char *unit);
 
 /* A relative time counts from the first event. */
@@ -23,10 +23,10 @@ struct time_arg {
 	int64_t seconds_of_day; /* of an absolute time without a date; -1: it has a date */
 };
 
-/* False: the text is not a TIME, and this printed a message. */
+/* If the text is not a TIME, print a message and return false. */
 bool time_arg_parse(const char *text, struct time_arg *time_arg);
 
-/* The time on the scale of the events of this source.  The first event must have been read. */
+/* Return the time as a time_ns of the events of this source.  Call this after reading the first event. */
 int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source);
 
 #endif

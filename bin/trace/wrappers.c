@@ -98,7 +98,7 @@ static void add_symbol(struct imports *imports, size_t file, const struct elffil
 		imports->opens_libraries = true;
 }
 
-/* Compilers write their names into sections. */
+/* Return the language of a program, as far as a compiler wrote it into a section; NULL: neither Go nor Rust. */
 static const char *language_of(const struct elffile *elf)
 {
 	size_t size;

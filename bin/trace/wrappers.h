@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which calls of a program the preloaded object would record: the functions of its table that the program and its
- * libraries import.  It records neither calls within a library nor the calls of the C library itself.
+ * Find out which calls of a program the preloaded object would record: the functions of its table that the program and
+ * its libraries import.  The preloaded object records neither calls within a library nor the calls of the C library
+ * itself.
  */
 #ifndef TXTRACE_TRACE_WRAPPERS_H
 #define TXTRACE_TRACE_WRAPPERS_H

@@ -14,7 +14,7 @@ struct row {
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
-	struct stretch holder_did; /* its largest wait during longest */
+	struct stretch holder_did; /* largest wait of the holder in that time */
 	int64_t holder_waited_ns, holder_known_ns;
 	struct row *next;
 };

@@ -81,7 +81,7 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 
 /*
  * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
- * lost, or a process that is not in the trace recorded none.
+ * lost, or a process that is not traced unlocked it.
  */
 static void take(struct waits *waits, struct waiter *thread, struct awaited *object,
 		 const struct event *event, bool is_shared, bool has_waited)

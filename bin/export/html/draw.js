@@ -64,9 +64,9 @@ function axisMarks(begin, end, width, spacing) {
 const HUES_LIGHT = ['#2f6fde', '#d9730d', '#178a55', '#8b4fd9', '#d13b4a', '#0e8f9e', '#c93b8c', '#7d8209', '#94602e', '#5a6b82'];
 const HUES_DARK = ['#6ea8fe', '#f7a556', '#57d08c', '#bd9bff', '#ff7f87', '#4fd3df', '#ff8cc6', '#d2d65c', '#d3a77c', '#a3b3c9'];
 
-const BLOCK = 64; // events of which countHues() has the sum
+const BLOCK = 64; // events between two sums of sumsOf()
 
-/* TX_TRACE_QUEUE_SEND is in the group QUEUE.  A type of another form is its own group. */
+/* TX_TRACE_QUEUE_SEND is in the group QUEUE.  A type with another form of name is its own group. */
 function familyOf(name) {
 	const found = name.match(/^(TX|FX|NX|NXD|UX)_TRACE_([A-Z]+)/);
 
@@ -108,8 +108,8 @@ class Theme {
 		return this.hues[this.hue[type]];
 	}
 	/*
-	 * Count the events [from, to) of a list by hue.  Sums up to each block are stored, so only events outside of
-	 * whole blocks are counted.
+	 * Count the events [from, to) of a list by hue.  sumsOf() stores the sums up to the start of each block, so
+	 * only the events outside of whole blocks must be counted.
 	 */
 	countHues(list, from, to) {
 		const nr = this.hues.length;

@@ -141,7 +141,10 @@ class Mouse {
 		}
 		return null;
 	}
-	/* Return the last span that began before this time, if it ended at most `pixels` pixels before. */
+	/*
+	 * Return the span with the latest beginning before this time, if it has not ended before this time.  A distance
+	 * of `pixels` pixels is allowed on both sides.
+	 */
 	findSpan(list, time, pixels) {
 		const reach = pixels / this.timeline.scale;
 		const span = list[lowerBound(at => list[at].begin, time + reach, 0, list.length) - 1];

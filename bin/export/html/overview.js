@@ -7,7 +7,7 @@ class Overview {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.canvas = document.getElementById('overview');
-		this.density = new WeakMap(); // by list of events; for all events, by the trace
+		this.density = new WeakMap(); // key: a list of events, or the trace for all events
 	}
 	get width() {
 		return this.timeline.width;
@@ -29,7 +29,7 @@ class Overview {
 		return full.begin + x / this.width * (full.end - full.begin);
 	}
 
-	/* The number of events in each bar; list null: of all events. */
+	/* Return the number of events in each bar.  list null: all events. */
 	densityOf(list) {
 		const {trace} = this.timeline;
 		const key = list ?? trace, n = list ? list.length : trace.n;

@@ -150,7 +150,10 @@ class Page {
 
 		return step < 0 ? list[k - 1] : list[k] === i ? list[k + 1] : list[k];
 	}
-	/* Go to the next or previous event, from the selected event, else from the middle of the view. */
+	/*
+	 * Go to the next or previous event, starting at the selected event, or at the middle of the view if no event is
+	 * selected.
+	 */
 	step(kind, step) {
 		const {view} = this.timeline;
 
@@ -176,7 +179,9 @@ class Page {
 		else if (selection)
 			this.zoomTo(...this.around(trace.rowOfEvent(selection.event).events, selection.event));
 	}
-	/* The times of the events of a list that are six places before and after this event. */
+	/*
+	 * Return the time of the sixth event before this event in the list, and the time of the sixth event after it.
+	 */
 	around(list, i) {
 		const k = lowerBound(at => list[at], i, 0, list.length);
 
@@ -212,7 +217,7 @@ class Page {
 			this.setHits(null, error.message);
 		}
 	}
-	/* Search in slices, so that the page stays responsive.  Stop when another search begins. */
+	/* Search in slices of SLICE_MS, so that the page stays responsive.  Stop when another search begins. */
 	async testAll(query, mine) {
 		const {n} = this.trace;
 		const bits = new Uint8Array(n);
@@ -407,7 +412,9 @@ class Page {
 			this.setQuery('');
 	}
 
-	/* The view in the address: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=QUERY. */
+	/*
+	 * Write the view into the address of the page: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=QUERY.
+	 */
 
 	noteView() {
 		clearTimeout(this.noteLater);

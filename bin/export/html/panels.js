@@ -72,7 +72,7 @@ class EventTable {
 		this.box.scrollTop = this.expectedTop;
 		this.draw();
 	}
-	/* Scroll to an event, or to the next one if it is not in the list. */
+	/* Scroll to an event, or to the next event of the list if the list does not have it. */
 	show(i) {
 		const k = lowerBound(at => this.event(at), i, 0, this.length);
 

@@ -37,7 +37,7 @@ const COMPARE = {
 };
 
 class Query {
-	/* Throws a QueryError with a message.  Afterwards takes(i) tests event i. */
+	/* If the text is wrong, throw a QueryError with a message.  takes(i) tests event i. */
 	constructor(trace, text) {
 		this.trace = trace;
 		this.rest = text.trimStart();

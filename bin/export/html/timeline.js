@@ -15,8 +15,8 @@ const LEAST_TEXT = 20; // pixels that a text needs to be drawn
 
 class Timeline {
 	/*
-	 * callbacks: select(selection), measure(event) and view() are called when the user does this.  A selection is
-	 * {event}, {span} or null.
+	 * callbacks: select(selection), measure(event) and view(), called when the user selects something, measures to
+	 * an event, or changes the view.  A selection is {event}, {span} or null.
 	 */
 	constructor(trace, theme, callbacks) {
 		const find = id => document.getElementById(id);
@@ -396,7 +396,10 @@ class Timeline {
 		this.paint.lineTo(x - size, y);
 		this.paint.fill();
 	}
-	/* Events that are close together: a bar.  Its height grows with their number; each colour has its share. */
+	/*
+	 * Draw events that are close together as a bar.  Its height grows with their number; each colour has its share
+	 * of the height.
+	 */
 	drawTick(list, x, from, to, y, height, width) {
 		const size = height * Math.min(0.6 + 0.1 * Math.log2(to - from), 1);
 		let bottom = y + height;
@@ -413,7 +416,7 @@ class Timeline {
 		});
 	}
 
-	/* The times at which events were lost, over all rows. */
+	/* Draw the periods in which events were lost, over all rows. */
 	drawGaps() {
 		const {gaps} = this.trace;
 		let k = lowerBound(at => gaps[at].begin, this.view.begin, 0, gaps.length);
@@ -488,7 +491,7 @@ class Timeline {
 		if (this.range)
 			this.drawRange();
 	}
-	/* The time under the mouse. */
+	/* Draw the time under the mouse. */
 	drawHover() {
 		const time = this.time(this.hover);
 		const text = `${grouped(seconds(Math.round(time)))} s`;
@@ -522,7 +525,7 @@ class Timeline {
 		this.fill(color, from, AXIS_HEIGHT - 3, Math.max(to - from, 1), 3);
 		this.flag(text, middle, width, color, this.theme.page);
 	}
-	/* The time between the mark and the selected event. */
+	/* Draw the time between the mark and the selected event. */
 	drawMeasure() {
 		const {trace, selection, mark} = this;
 

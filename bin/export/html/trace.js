@@ -22,8 +22,8 @@
  *
  * Blocks are base64, and their numbers are LEB128 (bin/export/pack.h).  The record of an event holds
  *
- *	time		ns after the event before, signed
- *	number		in the file, as the difference to the event before
+ *	time		ns after the previous event, signed
+ *	number		in the file, as the difference to the previous event
  *	origin		index in facts.origins: [context, pid, priority, thread]
  *	site		index in facts.sites: [type, address]; the first site of a type also has name and labels
  *	CPU
@@ -36,7 +36,7 @@
  *	kind		see KIND
  *	context		of the thread, or the lock's handle
  *	pid		signed
- *	begin		ns after the begin of the span before, signed
+ *	begin		ns after the start of the previous span, signed
  *	length		in ns
  *	name, holder	indexes in facts.names
  *
@@ -105,7 +105,7 @@ class Growing {
 	}
 }
 
-/* Return the first place in [from, to) where at(place) >= value, or to.  at() never falls. */
+/* Return the first place in [from, to) where at(place) >= value, or to.  at() must not fall. */
 function lowerBound(at, value, from, to) {
 	while (from < to) {
 		const middle = (from + to) >>> 1;
@@ -118,7 +118,7 @@ function lowerBound(at, value, from, to) {
 	return from;
 }
 
-/* The same, but fast if the place is near from: the steps double. */
+/* Like lowerBound(), but fast if the place is near from: the steps double. */
 function gallop(at, value, from, to) {
 	let step = 1;
 
@@ -170,7 +170,9 @@ class Trace {
 		});
 	}
 
-	/* The words with a label.  A word with the handle of a known object has the short label, without _ptr. */
+	/*
+	 * Return the words with a label.  A word with the handle of a known object has the short label, without _ptr.
+	 */
 	wordsOf(labels) {
 		return labels.map(([label, isObject], k) => ({label, short: label.replace(/_ptr$/, ''), isObject, offset: 4 * k}))
 			.filter(({label}) => label !== '');
@@ -301,7 +303,10 @@ class Trace {
 			row.context !== INTERRUPT && row.context !== INITIALIZE && row.context !== 0);
 	}
 
-	/* Give each member of the list its events.  counts: their numbers; which(i): the member for event i. */
+	/*
+	 * Give each member of the list its events.  counts: the number of events of each member; which(i): the member
+	 * for event i.
+	 */
 	split(list, counts, which) {
 		list.forEach((one, k) => {
 			one.events = new Uint32Array(counts[k]);
@@ -425,7 +430,7 @@ class Trace {
 		}
 	}
 
-	/* The information words of a ThreadX event; null or undefined: it has none. */
+	/* Return the information words of a ThreadX event; null or undefined if it has none. */
 	words(i) {
 		const {words} = this.typeOf(i);
 
@@ -437,7 +442,7 @@ class Trace {
 		});
 	}
 
-	/* The column data of txtrace print. */
+	/* Return what txtrace print shows in its column "data". */
 	dataText(i) {
 		return this.plainData(i) + (this.isCut(i) ? ' (cut)' : '');
 	}
@@ -469,7 +474,7 @@ class Trace {
 		return this.size[i] > 32 ? `${digits} ... ${this.size[i]} bytes` : digits;
 	}
 
-	/* The neighbour of an event in a list that contains it, or undefined. */
+	/* Return the neighbour of an event in a list that contains the event, or undefined. */
 	neighbour(list, i, step) {
 		return list[lowerBound(k => list[k], i, 0, list.length) + step];
 	}
@@ -477,7 +482,7 @@ class Trace {
 		return this.neighbour(this.rowOfEvent(i).events, i, -1);
 	}
 
-	/* The event of a list that is nearest to a time; undefined if the list is empty. */
+	/* Return the event of a list that is nearest to a time; undefined if the list is empty. */
 	nearest(list, time) {
 		const k = lowerBound(at => this.seek[list[at]], time, 0, list.length);
 		const before = list[k - 1], after = list[k];
@@ -486,7 +491,7 @@ class Trace {
 			return before ?? after;
 		return time - this.seek[before] <= this.seek[after] - time ? before : after;
 	}
-	/* The first of all events at this time or later; the last event if there is none. */
+	/* Return the first of all events at this time or later, or the last event if there is none. */
 	firstAt(time) {
 		return Math.min(lowerBound(at => this.seek[at], time, 0, this.n), this.n - 1);
 	}
