@@ -12,7 +12,9 @@
 
 #include "base/compiler.h"
 
-/* No object is below this address.  The kernel refuses such a pointer, and we must not dereference it. */
+/*
+ * No object is below this address.  The kernel refuses a pointer below it, and we must not dereference such a pointer.
+ */
 #define PX_LEAST_ADDRESS 4096
 
 PX_INLINE bool px_deadline_is_time(const struct timespec *time)

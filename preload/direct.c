@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real functions under the names that the library in this object uses.  If one is called before our constructor
- * has run, it looks up the real functions first.
+ * The real functions under the names that the library in this object uses.  If the library calls one of them before our
+ * constructor has run, this function looks up the real functions first.
  */
 #include "hook.h"
 
@@ -60,8 +60,8 @@ PX_DIRECT_BODY(int, unlinkat, (int directory, const char *path, int flags),
 PX_DIRECT_BODY(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
 
 /*
- * Functions with a variable number of arguments: pass on the maximum number.  The C library reads them in the same
- * way, and the real function reads only those that it needs.
+ * Functions with a variable number of arguments: always pass on the maximum number.  The C library reads them in the
+ * same way, and the real function reads only those that it needs.
  */
 #define PX_DIRECT_VARIED(name, parameters, last, type, arguments)                                  \
 	int px_direct_##name parameters __attribute__((visibility("hidden")));                     \

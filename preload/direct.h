@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of
- * wrapped functions then go to px_direct_NAME (direct.c), and so to the real functions.  The list has only
+ * wrapped functions then go to px_direct_NAME (direct.c), and so to the real functions.  direct.def lists only
  * functions that the library calls.
  */
 #ifndef PX_PRELOAD_DIRECT_H

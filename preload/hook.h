@@ -71,7 +71,7 @@ void px_hook_prepare(void);
 extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 
-/* This thread is in px_hook_prepare(): its allocations are for the C library itself (heap.c). */
+/* True while this thread is in px_hook_prepare(): its allocations are then for the C library itself (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;
 
 PX_INLINE bool px_hook_is_off(uint32_t group)
@@ -85,7 +85,7 @@ PX_INLINE bool px_hook_is_off(uint32_t group)
 	return true;
 }
 
-/* Return whether a group is on, for calls that belong to two groups. */
+/* Return true if a group is on.  This is for calls that belong to two groups. */
 PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
@@ -94,9 +94,9 @@ PX_INLINE bool px_hook_is_on(uint32_t group)
 #define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_##group))
 
 /*
- * Return true in a child of vfork.  It runs in the memory of the parent's thread, which waits for it, so its calls
- * would be recorded as calls of that thread.  This makes a system call: use it in wrappers of functions that such
- * children call before exec.
+ * Return true in a child of vfork().  The child runs in the memory of the parent's thread, which waits for the child.
+ * So calls of the child would be recorded as calls of that thread.  This test makes a system call: use it only in
+ * wrappers of functions that such children call before exec.
  */
 PX_INLINE bool px_in_vfork_child(void)
 {
@@ -154,7 +154,7 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 		px_callpoint_cost(wrapper, px_callpoint_clock() - sample->since - sample->real);
 }
 
-/* Call the real function.  sample: NULL if the call is known not to be measured. */
+/* Call the real function.  sample: NULL if the call is not measured. */
 #define PX_REAL(sample, call)                                                                      \
 	({                                                                                         \
 		__typeof__(call) px_result_;                                                       \
@@ -167,8 +167,8 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 	})
 
 /*
- * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is
- * recorded, and the return address in the program.  Inlined functions take it as constants.
+ * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is recorded,
+ * and the return address in the program.  In inlined functions its members are constants.
  */
 struct px_site {
 	uint32_t wrapper;
@@ -178,7 +178,7 @@ struct px_site {
 
 /*
  * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use it in the wrapper itself,
- * because it takes the return address, and after PX_NOT_TRACED(): before it, the compiler would save registers even
+ * because it takes the return address.  Use it after PX_NOT_TRACED(): otherwise the compiler would save registers even
  * while nothing is traced.
  */
 #define PX_SITE(symbol, recorded)                                                                  \
@@ -192,7 +192,7 @@ _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
 	       "the last numbers are for events without a wrapper");
 
 /*
- * Record a call.  There is a function for each layout of the data (calls.h), and all wrappers use these functions.
+ * Record a call.  There is one function for each layout of the data (calls.h).  All wrappers use these functions.
  * flags: PX_RECORD_WHOLE, or PX_RECORD_BEGINS and later PX_RECORD_ENDS for a call that waits.  Keep errno.
  */
 #define PX_RECORD_WHOLE 0

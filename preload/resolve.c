@@ -2,9 +2,9 @@
 /*
  * Look up the real functions: in our constructor, or in the first call if that comes earlier.
  *
- * dlsym() may return an old version of a function with another layout (glibc before 2.36, pthread_cond_*).  If it
- * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would
- * bypass other objects that wrap the function too.
+ * dlsym() may return an old version of a function with another layout (glibc before 2.36, pthread_cond_*).  If dlsym()
+ * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would bypass
+ * other objects that wrap the function too.
  */
 #include "hook.h"
 
@@ -36,7 +36,7 @@ static void **real_of(unsigned int i)
 }
 
 /*
- * If glibc also has an older version of the function with another layout, return the oldest usable version, else
+ * If glibc also has an older version of the function with another layout, return the oldest usable version, otherwise
  * NULL.
  */
 static const char *version_of(const char *symbol)
@@ -81,8 +81,8 @@ static void *find_real(const char *symbol)
 }
 
 /*
- * Return 36 for "2.36".  It does not use atoi(): a sanitizer that comes before us, and is still starting, would
- * crash in it.
+ * Return 36 for "2.36".  This does not use atoi(): a sanitizer that comes before us, and is still starting, would crash
+ * in atoi().
  */
 static unsigned int minor_version(void)
 {
@@ -99,8 +99,9 @@ static unsigned int minor_version(void)
 }
 
 /*
- * Do not look up functions that this C library is too old for.  An error of dlsym() allocates a message, and an
- * allocator that comes before us may have called us with its lock held.
+ * Return true if this C library is too old to have the function: then do not look it up.  If dlsym() fails, it
+ * allocates a message.  An allocator that comes before us may have called us with its lock held, and would then be
+ * called again.
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {

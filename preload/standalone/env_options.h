@@ -20,8 +20,9 @@ enum px_children { PX_CHILDREN_NO, PX_CHILDREN_YES, PX_CHILDREN_MATCH };
  */
 uint32_t px_env_events(const char *text);
 
-/* Return TXTRACE_SIZE, in bytes, and TXTRACE_POLICY.  Both are for the log. */
+/* Return TXTRACE_SIZE, the size of the log in bytes. */
 size_t px_env_size(const char *text);
+/* Return TXTRACE_POLICY, the policy for a full log. */
 int px_env_policy(const char *text);
 
 /* Store TXTRACE_CHILDREN in *children, as enum px_children.  Return true if this program is to be traced as a child. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tracing without the tool: TXTRACE_OUT names the log.  The process traces itself into a stream with log, as any
- * program can.  So it has a flush thread, and a descriptor with a high number, as long as there is a log.  The
- * library's destructor completes the log, or later txtrace recover.  If anything fails, one line is printed on
- * stderr, and the program continues.
+ * program can.  So it has a flush thread, and a descriptor with a high number, as long as there is a log.  A destructor
+ * completes the log.  If the process is killed, txtrace recover can complete the log later.  If anything fails, the
+ * code here prints one line on stderr, and the program continues.
  *
  * Which children are traced: with TXTRACE_CHILDREN=no, programs that this process executes get an environment
  * without this object, made in the wrapper of the exec (wrap/process.c, env_edit.c).  For system(), popen() and
  * clone() that is impossible.  There, and with match=, the constructor finds this object in the parent process too,
  * and so knows that it is in a child.
  *
- * System calls are made with syscall(), because wrapped functions would be recorded as calls of the program.
+ * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
  */
 #include "standalone/standalone.h"
 
@@ -35,7 +35,7 @@
 
 struct px_standalone px_standalone;
 
-/* The options from the environment.  They are copied, because programs overwrite it. */
+/* The options from the environment.  They are copied, because a program may overwrite its environment. */
 static char pattern[PATH_MAX]; /* absolute; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
@@ -216,7 +216,7 @@ static int create(int fd)
 	return error;
 }
 
-/* The library keeps its own descriptor of the log, with a high number. */
+/* The library has its own descriptor of the log, with a high number, so close ours. */
 static void begin_log(void)
 {
 	int fd = open_log();
@@ -338,8 +338,8 @@ __attribute__((constructor(103))) static void begin(void)
 }
 
 /*
- * Runs before the destructor of the library, which reports nothing.  A child of vfork shares these variables with
- * its parent.
+ * Runs before the destructor of the library, which would complete the log too, but reports nothing.  A child of vfork()
+ * shares these variables with its parent, so check the pid.
  */
 __attribute__((destructor(102))) static void end(void)
 {

@@ -56,7 +56,8 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 #endif
 
 /*
- * If more threads arrive than the barrier is for, another thread may be the last.  Then this thread has waited.
+ * If more threads arrive than the barrier is for, this thread may wait although it seemed to be the last.  Then record
+ * the end of a wait too.
  */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {

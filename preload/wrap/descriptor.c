@@ -11,7 +11,7 @@ static uint32_t is_confined;
 
 /*
  * Set once any socket has a low-water mark other than one byte.  recv() then waits for that many bytes, but with
- * MSG_DONTWAIT recv() does not wait for them, so it cannot be tried.  poll() honours the mark.
+ * MSG_DONTWAIT recv() returns fewer bytes.  So a wrapper must not try recv() first.  poll() honours the mark.
  */
 static uint32_t has_low_water_marks;
 
@@ -219,8 +219,8 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
 }
 
 /*
- * A program confines itself by one of these two options.  Libraries for this set the second before they ask the
- * kernel by syscall().
+ * A program confines itself to a few system calls with one of these two options.  Libraries for this purpose call the
+ * kernel with syscall(), which we do not see, but they set the second option first.
  */
 static bool is_confining(int option)
 {
@@ -237,7 +237,10 @@ static bool takes_clock(int option, unsigned long argument)
 	       (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
 }
 
-/* Record before the call, because the first event of a thread needs system calls. */
+/*
+ * Record before the call, because the first event of a thread needs system calls, which the kernel may refuse
+ * afterwards.
+ */
 static int confine(struct px_site site, int option, const unsigned long argument[4])
 {
 	uint32_t groups = px_read_once(&px_hook_groups);

@@ -6,9 +6,10 @@
  * with a zero timeout.  So a read from a file, or from a socket that does not block, costs no extra system call.
  * Some wrappers avoid the poll(): they explain how.
  *
- * The kind of a descriptor is found once.  A table keeps it, a byte for each of the first descriptors, until the
- * descriptor is closed or its mode changes.  A program that does this past the C library makes the table wrong.
- * Then a wait is not shown, or an unneeded poll() is made; there is no other harm.
+ * A wrapper finds the kind of a descriptor only once.  A table has a byte with the kind for each of the first
+ * PX_FDS_KNOWN descriptors, until the descriptor is closed or its mode changes.  If a program closes a descriptor or
+ * changes its mode with a direct system call, the table is wrong.  Then a trace does not show a wait, or a wrapper
+ * makes an unneeded poll(); there is no other harm.
  *
  * A program that confines itself to a few system calls (prctl()) must not be killed for one of ours.  From then on
  * the wrappers make only the system calls that the program asked for.
@@ -69,7 +70,7 @@ PX_INLINE enum px_fd_kind px_fd_kind(int fd)
 	return px_likely(kind >= PX_FD_NEVER_WAITS) ? kind : px_fd_find_kind(fd);
 }
 
-/* Return true if fd is in blocking mode and none of these events of poll() is there.  Keeps errno. */
+/* Return true if fd is in blocking mode and poll() reports none of these events.  Keeps errno. */
 bool px_fd_is_not_ready(int fd, short events);
 
 PX_INLINE bool px_fd_would_wait(int fd, short events)
@@ -100,8 +101,8 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
 		       const void *more, size_t length);
 
 /*
- * Record a call that closes fd before it is made, and forget the kind of fd.  Return false if nothing was recorded;
- * then the caller records the call with its result.
+ * Use this before a call that closes fd: record the call, and forget the kind of fd.  Return false if nothing was
+ * recorded; then the caller records the call afterwards, with its result.
  */
 bool px_fd_record_close(struct px_site site, int fd);
 
@@ -121,8 +122,8 @@ uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 	PX_FD_CALL_WAITS(site, fd, false, 0, result, real, value, outcome)
 
 /*
- * The same for a call that may wait.  If `waits` is true, the call is two events, and the first has the value
- * `asked`.
+ * Like PX_FD_CALL(), but for a call that may wait.  If `waits` is true, record two events.  The first event has the
+ * value `asked`.
  */
 #define PX_FD_CALL_WAITS(site, fd, waits, asked, result, real, value, outcome)                     \
 	({                                                                                         \

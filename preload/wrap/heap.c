@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap.  Off by default.  Each wrapper calls the real function, which belongs to the C library or to an
- * allocator loaded after us.  So the memory always belongs to the same allocator as without us.
+ * The heap.  Its group of calls is off by default.  Each wrapper calls the real function, which belongs to the C
+ * library or to an allocator loaded after us.  So the memory always belongs to the same allocator as without us.
  *
- * dlsym() allocates memory while the real functions are looked up.  The thread that does this gets it from a small
- * arena, and nothing is ever returned to the arena.  The C library may free such memory at any later time.
+ * While px_hook_prepare() looks up the real functions, dlsym() allocates memory.  The wrappers take this memory from a
+ * small arena.  The C library may free such memory at any later time, but the arena does not use it again.
  */
 #include "hook.h"
 
@@ -152,7 +152,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
-/* The size of a page, without asking the kernel. */
+/* The size of a page: a constant, so that no system call is needed. */
 #define PAGE ((size_t)4096)
 
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Message queues.  A transfer is tried first with a deadline in the past.  The kernel returns ETIMEDOUT where it
+ * Message queues.  A wrapper first tries a transfer with a deadline in the past.  The kernel returns ETIMEDOUT where it
  * would wait, and otherwise acts as without a deadline.  So a transfer that does not wait takes one system call, as
- * without us.  If the caller's deadline is invalid, it is passed on unchanged.  The test whether a deadline is
- * readable takes another system call.
+ * without us.  If the caller's deadline is invalid, the wrapper only makes the caller's call, unchanged.  The test
+ * whether a deadline is readable takes another system call.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -156,8 +156,8 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 }
 
 /*
- * Record before the call, because another descriptor may get the number at once.  If the call fails, a second
- * event has the result.
+ * Record before the call, because another thread may get the number at once.  If the call fails, a second event has the
+ * result.
  */
 PX_WRAP int mq_close(mqd_t queue)
 {

@@ -7,7 +7,7 @@
  * it is done.  So in a trace a mutex never has two owners.  An unlock that the C library will refuse releases
  * nothing: it is recorded after the call, with its result.
  *
- * Mutexes of C11 share these bodies.  In them, a result is what the real function returned.
+ * Mutexes of C11 use the same functions.  There, `result` is what the real function returned.
  */
 #include "c11.h"
 #include "deadline.h"
@@ -95,7 +95,7 @@ static int really_lock(enum px_call call, pthread_mutex_t *mutex, struct px_dead
 	}
 }
 
-/* Record a lock that was refused, or that its owner took again. */
+/* Record a lock after the call, with the owner and the count from before the call. */
 static PX_NOINLINE void record_lock(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	uint32_t owner = owner_of(mutex);
@@ -269,7 +269,10 @@ bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 	       !is_own(mutex);
 }
 
-/* The owner is not the calling thread, or it is not in __owner, or this thread has not recorded anything yet. */
+/*
+ * Unlock if __owner is not the known tid of this thread: another thread is the owner, or the owner is not stored in
+ * __owner, or this thread has not recorded anything yet.
+ */
 static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 {
 	uint32_t owner = owner_of(mutex);
@@ -347,7 +350,7 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 	return result;
 }
 
-/* The C library refuses this while the mutex has an owner, unless it is robust. */
+/* The C library refuses this while the mutex has an owner, unless the mutex is robust. */
 PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	struct px_site site;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for descriptors.  The call is tried first with a zero timeout and otherwise the same arguments.  If
- * nothing is ready and the program wants to wait, the real call follows.  If the mask lets a signal through, the
- * first call that notices it returns EINTR.
+ * Waiting for descriptors.  A wrapper first makes the call with a zero timeout and otherwise the same arguments.  If
+ * nothing is ready and the program wants to wait, the real call follows.  If the mask lets a signal through, the first
+ * call that notices it returns EINTR.
  *
- * If the timeout is invalid, only the real call is made, and refuses it.
+ * If the timeout is invalid, the wrapper makes only the real call, which refuses the timeout.
  */
 #include "wrap/descriptor.h"
 
@@ -37,9 +37,9 @@ static bool may_wait(const struct timespec *timeout)
 static const struct timespec zero_timeout;
 
 /*
- * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, make the call `tried` first, which is
- * `real` with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the
- * begin of the wait, and make the call `real`.
+ * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, make the call `tried` first, which is `real`
+ * with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the start of the
+ * wait, and make the call `real`.
  */
 #define POLL_CALL(site, fd, timeout_ms, waits, tried, restore, real)                               \
 	({                                                                                         \

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return true if all of it is readable now.  Keeps errno. */
+/* Return true if all `size` bytes are readable now.  Keeps errno. */
 bool px_probe_can_read(const void *memory, size_t size) __attribute__((visibility("hidden")));
 
-/* Return the length of a text, at most `most`; 0 if it is not readable up to there.  Keeps errno. */
+/* Return the length of a text, at most `most`; 0 if these bytes are not all readable.  Keeps errno. */
 size_t px_probe_length(const char *text, size_t most) __attribute__((visibility("hidden")));
 
 #endif

@@ -6,8 +6,8 @@
  * before its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's
  * memory.  A system call would be needed to tell them apart.
  *
- * An exec that succeeds does not return.  So it is recorded as a begin, and a failed exec also as an end.  A wait
- * for a child is first tried with WNOHANG.
+ * An exec that succeeds does not return.  So the wrapper records the start of the call, and records the end only if the
+ * exec fails.  For a wait for a child, the wrapper first makes the call with WNOHANG.
  */
 #include "hook.h"
 
@@ -90,8 +90,8 @@ void *px_process_before_vfork(void)
 }
 
 /*
- * Return the real clone().  A child that shares the memory and has no thread storage of its own shares that of this
- * thread.
+ * Return the real clone().  A child that shares the memory and has no thread storage of its own uses the thread storage
+ * of this thread.
  */
 USED_BY_ASM void *px_process_before_clone(int flags);
 void *px_process_before_clone(int flags)
@@ -106,7 +106,10 @@ void *px_process_before_clone(int flags)
 	return px_hook_real_clone;
 }
 
-/* When the child returns, the frames of these functions are gone.  So they must not have a frame of ours. */
+/*
+ * When the child returns from these functions, it destroys their stack frames.  So these wrappers must not have a
+ * frame.
+ */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
 	__asm__("subq $8, %rsp\n\t"
@@ -466,7 +469,7 @@ PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	return traced_wait(&request);
 }
 
-/* The kernel fills in *info even if no child has changed state.  So the call may be made twice. */
+/* The kernel fills in *info even if no child has changed state.  So the wrapper may make the call twice. */
 static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphores.  A wait is recorded when it is over, with the value from before.  A post is recorded before the call,
- * unless it will be refused.  The value is read without a system call; other threads may change it at the same
- * time.
+ * Semaphores.  A wait that does not block is recorded after the call, with the value from before.  A post is recorded
+ * before the call, unless the C library will refuse the post.  The value is read without a system call; other threads
+ * may change it at the same time.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal handlers as interrupts.  A handler of ours comes before the program's and records that it begins and ends.
- * This is done only if TXTRACE_EVENTS asks for it, because the kernel then has our handler.  When the program asks
- * for its old handler, it gets its own handler, not ours.
+ * Signal handlers as interrupts.  The kernel calls a handler of ours.  It records an event, calls the program's
+ * handler, and records another event.  The wrappers install our handlers only if TXTRACE_EVENTS turns on the group
+ * signal.  When the program asks for its old handler, it gets its own handler, not ours.
  *
- * We have a handler for handlers with one argument and another for handlers with three.  Each has its own table of
- * the program's handlers.  So whichever of ours is installed calls the right kind, even between two calls of
- * sigaction().
+ * We have a handler for handlers with one argument and another for handlers with three.  Each has its own table of the
+ * program's handlers.  So each of our handlers always finds a program's handler of its own kind, even between two calls
+ * of sigaction().
  */
 #include "hook.h"
 
@@ -73,7 +73,7 @@ static bool is_function(plain_handler handler)
 		;
 }
 
-/* Return the program's handler if the kernel has ours. */
+/* If the installed handler is ours, return the program's former handler. */
 static plain_handler handler_of_program(plain_handler installed, plain_handler former_plain,
 					full_handler former_full)
 {

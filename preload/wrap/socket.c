@@ -2,9 +2,9 @@
 /*
  * Sockets.
  *
- * A receive is first tried with MSG_DONTWAIT, if that returns either the result of the call or EAGAIN; else
- * poll() is asked.  A send is never tried, because it might send a part: poll() is asked.  A connect by a blocking
- * socket counts as a wait if it goes to another machine.
+ * A wrapper first tries a receive with MSG_DONTWAIT, if this try returns either the result of the call or EAGAIN.
+ * Otherwise the wrapper asks poll().  It never tries a send, because the try might send only a part: it asks poll().  A
+ * connect by a blocking socket counts as a wait if it goes to another machine.
  */
 #include "wrap/descriptor.h"
 
@@ -432,7 +432,7 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		       message_size(message, result), NULL, NULL);
 }
 
-/* A try might return fewer messages than the call would wait for, so poll() is asked. */
+/* A try might return fewer messages than the call would wait for, so ask poll() instead. */
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams of stdio, recorded by their descriptors, because the C library's own calls on a descriptor are not seen.
- * A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes and results are in
- * bytes, also those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded as they are.
+ * Streams of stdio, recorded by their descriptors, because the wrappers do not see the C library's own calls on a
+ * descriptor. A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes and results are
+ * in bytes, also those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded as they are.
  *
  * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and
  * never counts as waiting.  Calls for a single character are not recorded: there are too many, and most are macros.
@@ -355,7 +355,7 @@ PX_WRAP int __vdprintf_chk(int fd, int flag, const char *format, va_list argumen
 }
 
 /*
- * The header redirects scanf() to another symbol, so these are defined by the symbols that the linker uses.  If the
+ * The header redirects scanf() to another symbol, so define the wrappers with the symbols that the linker uses.  If the
  * C library has no symbols of C23, no program calls those wrappers.
  */
 #define SCAN_FAMILY(prefix)                                                                        \

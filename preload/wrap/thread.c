@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads.  While traced, a created thread starts in a function of ours.  That function gives the thread the handle
- * that its creator recorded, and records the first event of the thread.  The destructor of a key records the last
- * event, in its last round, after the other destructors.  So it is recorded whether the thread returned, called
- * pthread_exit() or was cancelled.
+ * Threads.  While the process is traced, a created thread starts in a function of ours.  That function gives the thread
+ * the handle that its creator recorded, and records the first event of the thread.  The destructor of a pthread key
+ * records the last event of the thread, in its last round, after the other destructors.  So there is a last event
+ * whether the thread returned, called pthread_exit() or was cancelled.
  *
- * The data for this function are in an entry of a small table, or in a separate page if the table is full.  So this
- * needs no allocator, which might belong to the program.  The creator and the thread both release the entry.
+ * The data for our start function are in an entry of a small table, or in a separate page if the table is full.  So the
+ * wrapper needs no allocator, which might belong to the program.  The creator and the thread both release the entry.
  */
 #include "c11.h"
 #include "hook.h"
@@ -302,7 +302,7 @@ PX_WRAP void thrd_exit(int value)
 	__builtin_unreachable();
 }
 
-/* Joins.  If the thread has ended, a try joins it. */
+/* Joins.  A wrapper first tries the join without waiting. */
 
 static void record_join(struct px_site site, uint32_t flags, pthread_t thread, uint32_t timeout_ms,
 			int result)
@@ -487,8 +487,8 @@ PX_WRAP int thrd_detach(thrd_t thread)
 }
 
 /*
- * A call that affects another thread is recorded before the call, so before the events that it causes there.  If a
- * cancellation fails, a second event has the result.
+ * Record a call that affects another thread before the call.  So this event comes before the events that the call
+ * causes in the other thread.  If a cancellation fails, a second event has the result.
  */
 
 PX_WRAP int pthread_cancel(pthread_t thread)
