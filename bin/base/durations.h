@@ -21,11 +21,14 @@ struct durations {
 	struct histogram *histogram;
 };
 
-/* A zeroed struct is empty. */
+/* A struct durations of zeros is empty. */
 void durations_add(struct durations *durations, int64_t ns);
 void durations_free(struct durations *durations);
 
-/* The smallest duration that is not exceeded by this percentage of the durations; 0 if there are none. */
+/*
+ * Return the smallest duration such that at least `percent` % of all durations are not longer.  Return 0 if there are
+ * none.
+ */
 uint64_t durations_percentile(struct durations *durations, unsigned int percent);
 
 #endif

@@ -6,16 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The directory of a file, which need not exist.  The caller frees it.  NULL: no memory. */
+/*
+ * Return the directory of a file.  The file need not exist.  The caller frees the text.  Return NULL if there is no
+ * memory.
+ */
 char *directory_of(const char *path);
 
-/* The length of a path without the suffix of its file name. */
+/* Return the length of a path without the suffix of its file name. */
 size_t length_without_suffix(const char *path);
 
-/* The file name of a path, without the directories. */
+/* Return the file name of a path, without the directories. */
 const char *name_of(const char *path);
 
-/* True if both paths exist and are the same file. */
+/* Return true if both paths exist and are the same file. */
 bool is_same_file(const char *path, const char *other);
 
 /* Write all bytes.  Return 0 or an error number. */

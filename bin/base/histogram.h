@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A histogram of durations.  Its memory does not grow with the number of durations.  Durations that differ by less than
- * 1 to 2 % share a part, which has their mean.  Durations below 128 ns and the largest duration are exact.
+ * 1 to 2 % share a part of the histogram, and the histogram returns the mean of the part for each of them.  Durations
+ * below 128 ns and the largest duration are exact.
  */
 #ifndef TXTRACE_BASE_HISTOGRAM_H
 #define TXTRACE_BASE_HISTOGRAM_H
@@ -20,7 +21,10 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t value);
 
-/* The smallest value that is not exceeded by this percentage of the values; 0 if there are no values. */
+/*
+ * Return the smallest value such that at least `percent` % of all values are not larger.  Return 0 if there are no
+ * values.
+ */
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned int percent);
 
 void histogram_free(struct histogram *histogram);

@@ -85,7 +85,7 @@ static uint64_t ask(const struct intern *intern, struct interned *text, bool *is
 
 uint64_t intern_number(struct intern *intern, const char *text, size_t size, bool *is_new)
 {
-	/* It is often the same as in the call before. */
+	/* The string is often the same as in the previous call. */
 	if (!intern->last || !is_text(intern->last, text, size))
 		intern->last = find(intern, text, size);
 	return ask(intern, intern->last, is_new);

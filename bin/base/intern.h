@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for strings of bytes, so that an output has each string once. */
+/* Assign numbers to strings of bytes, so that an output contains each string only once. */
 #ifndef TXTRACE_BASE_INTERN_H
 #define TXTRACE_BASE_INTERN_H
 
@@ -26,22 +26,22 @@ struct intern {
 	} recent[INTERN_RECENT];
 };
 
-/* A zeroed struct is empty. */
+/* A struct intern of zeros is empty. */
 void intern_free(struct intern *intern);
 
 /*
- * The number of a string, counted from 1.  It never changes.  *is_new: this is the first call with this string, or the
- * first since intern_forget().
+ * Return the number of a string, counted from 1.  The number never changes.  *is_new becomes true if this is the first
+ * call with this string, or the first such call since intern_forget().
  */
 uint64_t intern_number(struct intern *intern, const char *text, size_t size, bool *is_new);
 
-/* The same, and faster, for a string that keeps its address and contents until intern_free(). */
+/* Like intern_number(), but faster.  The string must keep its address and contents until intern_free(). */
 uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t size, bool *is_new);
 
-/* The string with this number, with a zero byte after it.  It is valid until intern_free(). */
+/* Return the string with this number, with a zero byte after it.  It is valid until intern_free(). */
 const char *intern_text(const struct intern *intern, uint64_t number);
 
-/* Make all strings new again; they keep their numbers. */
+/* Make all strings new again: the next call with each string sets *is_new.  They keep their numbers. */
 void intern_forget(struct intern *intern);
 
 #endif

@@ -16,10 +16,16 @@ struct map {
 	int shift; /* 64 - log2(nr_places) */
 };
 
-/* The value of this key; 0 if the key is new, which adds it.  The pointer is valid until the next map_get(). */
+/*
+ * Return a pointer to the value of this key.  If the map does not have the key, add it with the value 0.  The pointer
+ * is valid until the next map_get().
+ */
 uint64_t *map_get(struct map *map, uint64_t key);
 
-/* For this header alone; the map is not empty.  The top bits of the product depend on all bits of the key. */
+/*
+ * Only for this header and map.c: return the place of the key, or the free place for it.  The map must not be empty.
+ * The top bits of the product depend on all bits of the key.
+ */
 static inline struct map_place *map_place(const struct map *map, uint64_t key)
 {
 	size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> map->shift);
@@ -29,7 +35,7 @@ static inline struct map_place *map_place(const struct map *map, uint64_t key)
 	return &map->place[i];
 }
 
-/* The value of this key; 0 if the map does not have it. */
+/* Return the value of this key, or 0 if the map does not have the key. */
 static inline uint64_t map_find(const struct map *map, uint64_t key)
 {
 	/* A free place has the value 0. */
@@ -38,7 +44,7 @@ static inline uint64_t map_find(const struct map *map, uint64_t key)
 
 void map_free(struct map *map);
 
-/* A key for a string.  With 64 bits, two strings do not share a key by chance. */
+/* Return a key for a string.  With 64 bits, two strings do not share a key by chance. */
 uint64_t map_hash(const char *text);
 
 #endif

@@ -17,17 +17,17 @@ enum exit_code {
 /* Print a line: "txtrace: " and the text. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, followed by the meaning of an error number. */
+/* Like message(), but also print the meaning of an error number. */
 void message_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Show how much of a task is done, in a line that the next call overwrites.  Only if stderr is a terminal and the task
- * takes more than a second.  total 0: the total is not known.
+ * Show how much of a task is done, in a line that the next call overwrites.  Do this only if stderr is a terminal and
+ * the task takes more than a second.  total 0: the total is not known.
  */
 void progress(const char *what, unsigned long long done, unsigned long long total);
 void progress_end(void);
 
-/* The same with a text, at once and then four times a second, for a task without a known end. */
+/* Show a text in such a line, at once and then at most four times a second.  This is for a task without a known end. */
 void progress_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

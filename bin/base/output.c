@@ -12,7 +12,10 @@
 #include "base/files.h"
 #include "base/message.h"
 
-/* Return -1 if the file system does not support O_TMPFILE, or the file could not be named later. */
+/*
+ * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE, or if the file could not get a
+ * name later.
+ */
 static int open_unnamed(const char *path)
 {
 	char *directory = directory_of(path);
@@ -230,7 +233,7 @@ void text_plain(struct text *text, const char *string, size_t width)
 		text_char(text, ' ');
 }
 
-/* The length of the UTF-8 sequence here; 0: it is invalid. */
+/* Return the length of the UTF-8 sequence here, or 0 if it is invalid. */
 static size_t sequence(const unsigned char *at)
 {
 	size_t length = at[0] < 0x80		       ? 1 :
@@ -248,7 +251,7 @@ static size_t sequence(const unsigned char *at)
 	return length;
 }
 
-/* The number of bytes from here on that need no escape in JSON.  All are ASCII. */
+/* Return the number of bytes from here on that need no escape in JSON.  All these bytes are ASCII. */
 static size_t plain_length(const unsigned char *at)
 {
 	size_t length = 0;

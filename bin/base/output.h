@@ -31,20 +31,20 @@ struct text {
 };
 
 /*
- * Open a file; path NULL or "-": standard output.  If the file exists, this fails unless overwrites is set.  False: this
- * printed a message.
+ * Open a file; path NULL or "-": standard output.  If the file exists, this fails unless overwrites is set.  After a
+ * failure, print a message and return false.
  */
 bool text_open(struct text *text, const char *path, bool overwrites);
 
-/* keep false: the output is incomplete, so remove the file.  False: a write failed, and this printed a message. */
+/* keep false: the output is incomplete, so remove the file.  If a write failed, print a message and return false. */
 bool text_close(struct text *text, bool keep);
 
 void text_flush(struct text *text);
 
-/* Replace bytes that were written, at an offset of a file.  A pipe stays as it is. */
+/* Replace bytes that were already written, at an offset of the file.  If the output is a pipe, do nothing. */
 void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t size);
 
-/* Bytes put so far. */
+/* Return the number of bytes that were put so far. */
 static inline uint64_t text_offset(const struct text *text)
 {
 	return text->written + text->used;
@@ -74,25 +74,31 @@ static inline void text_string(struct text *text, const char *string)
 	text_put(text, string, strlen(string));
 }
 
-/* Numbers, padded on the left with fill to at least width characters. */
+/* Put a number, padded on the left with fill to at least width characters. */
 void text_unsigned(struct text *text, uint64_t number, int width, char fill);
+/* Put a number with its sign if it is negative. */
 void text_signed(struct text *text, int64_t number);
+/* Put a number in hex digits, padded on the left with zeros to at least width digits. */
 void text_hex(struct text *text, uint64_t number, int width);
 
-/* Two hex digits for each byte. */
+/* Put two hex digits for each byte. */
 void text_bytes(struct text *text, const void *bytes, size_t size);
 
-/* Seconds with nine decimals. */
+/* Put a time in seconds with nine decimals, padded on the left with blanks to at least width characters. */
 void text_seconds(struct text *text, int64_t ns, int width);
 
-/* A string that is safe for a terminal: other bytes become '?'.  It is padded with blanks to width. */
+/*
+ * Put a string that is safe for a terminal: bytes that are not printable ASCII become '?'.  Pad it with blanks to
+ * width.
+ */
 void text_plain(struct text *text, const char *string, size_t width);
 
-/* A string quoted for JSON or CSV (RFC 4180).  Bytes that are not UTF-8 become U+FFFD in JSON. */
+/* Put a string, quoted for JSON.  Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *string);
+/* Put a string, quoted for CSV (RFC 4180) if necessary. */
 void text_csv(struct text *text, const char *string);
 
-/* A copy with '?' for bytes that are not UTF-8, cut to size. */
+/* Copy a string, with '?' for bytes that are not UTF-8.  If the copy does not fit into size bytes, cut it off. */
 void text_utf8(char *copy, size_t size, const char *string);
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -31,7 +31,7 @@ struct check {
 	struct handles handles;
 	struct map names; /* offset of the first object with this handle */
 	struct raw_window window;
-	unsigned char is_known[NATIVE_USER]; /* smaller ids were already reported */
+	unsigned char is_known[NATIVE_USER]; /* by id: the id was already reported */
 };
 
 #define FOUND(check, rule, offset, ...)                                                            \

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/checktime.h"
 
-/* A step against the direction that is below this part of the range: an event out of order, not a pause. */
+/*
+ * If a step against the direction is at most 1 / SMALL_PART of the range, the event is out of order, and this is no
+ * pause.
+ */
 #define SMALL_PART 16
 
-/* If more than this part of the votes is for the other direction, the result may be wrong. */
+/* If more than 1 / DOUBTFUL_PART of the votes is for the other direction, the result may be wrong. */
 #define DOUBTFUL_PART 4
 
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place)

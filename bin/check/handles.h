@@ -15,7 +15,7 @@ struct handle {
 	uint32_t handle;
 	bool is_registered, is_thread; /* type of its first object */
 	bool is_context, is_referred;  /* an event names it */
-	uint32_t nr_changes;	       /* offset of its status */
+	uint32_t nr_changes;	       /* number of its SUSPEND and RESUME events */
 	uint64_t offset;	       /* offset of its first object, or of its first event */
 };
 

@@ -23,7 +23,7 @@ struct raw_file {
 	uint64_t size; /* size of the data; of a text: after conversion */
 	bool is_text;
 	bool big_endian;
-	unsigned char *bytes; /* a converted text; else NULL */
+	unsigned char *bytes; /* a converted text; otherwise NULL */
 	/* Of a text: the first line that does not continue the line before; the first wrong checksum; 0: none. */
 	unsigned long jump_line, damaged_line;
 };
@@ -44,9 +44,9 @@ struct raw_event {
 	uint32_t context, priority, id, stamp, info[4];
 };
 
-/* The events around the last one read. */
+/* The part of the file around the last event that was read. */
 struct raw_window {
-	uint64_t offset; /* index of events[0]; UINT64_MAX: nothing was read */
+	uint64_t offset; /* offset of bytes[0] in the file; UINT64_MAX: nothing was read */
 	size_t size;
 	unsigned char bytes[RAW_WINDOW * RAW_EVENT_BYTES];
 };
@@ -58,10 +58,12 @@ void raw_close(struct raw_file *file);
 /* Read bytes at this offset. Return the number of bytes read. */
 size_t raw_read(const struct raw_file *file, uint64_t offset, void *to, size_t size);
 
-/* Return which of the parts at this offset are complete. */
+/* Read the header at this offset.  Return false if the file ends within the header. */
 bool raw_header(const struct raw_file *file, uint64_t offset, struct raw_header *header);
+/* Read the object at this offset.  Return false if the file ends within the object. */
 bool raw_object(const struct raw_file *file, uint64_t offset, uint32_t name_size,
 		struct raw_object *object);
+/* Read the event at this offset.  Return false if the file ends within the event. */
 bool raw_event(const struct raw_file *file, struct raw_window *window, uint64_t offset,
 	       struct raw_event *event);
 

@@ -9,7 +9,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };
 
 /* Parse the argument of --format. Return false, with a message, if it is not a format. */
 bool format_parse(const char *name, enum format *format);
-/* Likewise, for commands that print tables: they have no JSON lines. */
+/* Like format_parse(), for commands that print tables: these commands do not have JSON lines. */
 bool format_parse_of_table(const char *name, enum format *format);
 
 #endif

@@ -34,8 +34,9 @@ struct table {
 	size_t nr_cells, room;
 };
 
-/* Call before the first and after the last table. */
+/* Call this before the first table. */
 void table_open(struct table *table, struct text *text, enum format format);
+/* Call this after the last table. */
 void table_close(struct table *table);
 
 /* Begin a table. A column without a title ends the columns. Then add the cells, row by row. */

@@ -7,13 +7,16 @@
 
 enum color { COLOR_PLAIN, COLOR_DIM, COLOR_BOLD, COLOR_NAME, COLOR_TIME, COLOR_GOOD, COLOR_BAD };
 
-/* Take --color and --no-pager. Return false if it is neither option, or, with a message, if the argument is wrong. */
+/*
+ * Handle --color and --no-pager. Return false for any other option. If the argument is wrong, print a message and
+ * return false.
+ */
 bool terminal_option(int code, const char *argument);
 
 /* Send standard output to a pager ($PAGER, or less) from now on, if it is a terminal. */
 void terminal_page(void);
 
-/* Wait for the pager to exit. Return this exit code, or an error if standard output failed. */
+/* Wait for the pager to exit. Return `code`, or EXIT_TROUBLE if a write to standard output failed. */
 int terminal_end(int code);
 
 /* Return the escape sequence of this colour; "" if colours are off. */

@@ -52,8 +52,8 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 }
 
 /*
- * Find the size of a volume. All volumes of a log have the same size, but no image contains it: search for the second
- * header. Return 0 if there is none.
+ * Find the size of a volume. All volumes of a log have the same size, but the image of a volume does not contain this
+ * size: search for the header of the second volume. Return 0 if there is none.
  */
 static uint64_t find_stride(const struct raw_file *file, uint64_t end)
 {

@@ -149,7 +149,7 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 	}
 }
 
-/* Return true for the loader that also loaded this tool. Run no other, so that no code of the program runs. */
+/* Return true for the loader that also loaded this tool. Run no other loader, so that no code of the program runs. */
 static bool is_own_loader(const char *loader)
 {
 	struct elffile own;

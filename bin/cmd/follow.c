@@ -97,7 +97,7 @@ static bool has_ended(const struct following *following)
 	return poll(&process, 1, 0) != 0;
 }
 
-/* Also print the events recorded before the end. */
+/* Print events until the process ends or the user interrupts. Then print the events that are still in the stream. */
 static void follow(struct following *following)
 {
 	struct text *text = following->listing.text;
