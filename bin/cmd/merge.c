@@ -85,7 +85,10 @@ static bool own_begin(struct options *options, const struct input *input, int64_
 	return !input->source->file.foreign || (offset && !offset->time_arg.is_relative);
 }
 
-/* All other traces begin at the earliest known start time plus their offset. If no start time is known, use 0. */
+/*
+ * Compute the time shift of each trace. A trace without a known start time begins at the earliest known start time plus
+ * its offset. If no start time is known, use 0.
+ */
 static void place_all(struct options *options)
 {
 	int64_t common = 0, begin;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* For commands that print something about the events of one file: common options; open and close input and output. */
+/*
+ * For commands that print something about the events of one file: their common options, and functions that open and
+ * close the file and the output.
+ */
 #ifndef TXTRACE_CMD_OUTPUT_OPTIONS_H
 #define TXTRACE_CMD_OUTPUT_OPTIONS_H
 
@@ -30,7 +33,7 @@ struct output_options {
 	struct text *text;
 };
 
-/* Take one of the options above, with its argument in optarg. Return false after an error, with a message. */
+/* Handle one of the options above, with its argument in optarg. Return false after an error, with a message. */
 bool output_options_option(struct output_options *output_options, int code);
 
 /*
@@ -40,7 +43,7 @@ bool output_options_option(struct output_options *output_options, int code);
 bool output_options_begin(struct output_options *output_options, const char *path,
 			  struct source *(*open)(const char *path, double tick_ns));
 
-/* Close both. Return the exit code. */
+/* Close the file and the output. Return the exit code. */
 int output_options_end(struct output_options *output_options);
 
 #endif

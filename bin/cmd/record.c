@@ -192,8 +192,8 @@ static void show_progress(const struct recording *recording)
 
 /*
  * Check often at first, to see a short-lived program, and less often later, not to disturb a long-lived one. While the
- * loader works, the library is mapped already; but other modules, and the data that show whether the program can find
- * this trace, are still missing.
+ * dynamic loader works, the library is mapped already. But other modules are still missing, and so is the registry,
+ * which shows whether the program can find this trace.
  */
 static void inspect(struct recording *recording)
 {
@@ -205,7 +205,10 @@ static void inspect(struct recording *recording)
 		recording->check_ms *= 2;
 }
 
-/* The list of modules cannot be read after the program has ended: a flush writes it to the log now. */
+/*
+ * After the program has ended, its list of modules cannot be read. So read it now, and flush the stream, which writes
+ * the list to the log.
+ */
 static void inspect_once(struct recording *recording)
 {
 	if (recording->was_inspected || !recording->target.has_registry)
@@ -216,7 +219,10 @@ static void inspect_once(struct recording *recording)
 		posix_trace_flush(recording->trace);
 }
 
-/* Wait for the child, as a shell does. Forward signals that its terminal does not send. */
+/*
+ * Handle the pending signals. Return false if the recording of a process shall end. While a command runs, forward only
+ * the signals that a process sent: the terminal sends its signals to the command itself.
+ */
 static bool handle_signals(struct recording *recording)
 {
 	bool is_sent, goes_on = true;

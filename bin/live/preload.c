@@ -21,7 +21,7 @@
 
 /* Find the preloaded object. */
 
-/* A tool that is not installed has the object beside it. */
+/* If the tool is not installed, find the object in the build directory. */
 static bool find_in_build(char object[PATH_MAX])
 {
 	char program[PATH_MAX];
@@ -123,7 +123,7 @@ static bool open_program(struct preload_program *program)
 	return false;
 }
 
-/* Other C libraries have loaders with other names. The object works only with the library it was built for. */
+/* Other C libraries have loaders with other names. The object works only with the C library for which it was built. */
 static bool is_musl(const char *loader)
 {
 	return strncmp(name_of(loader), "ld-musl", strlen("ld-musl")) == 0;
@@ -293,7 +293,7 @@ bool preload_enter(const struct preload_options *order, const struct preload_pro
 	    setenv("LD_PRELOAD", list, 1) != 0)
 		return false;
 	free(list);
-	/* The recorder writes the log, not the object. */
+	/* The recorder writes the log, so the object must not write a log. */
 	unsetenv("TXTRACE_OUT");
 	return (!order->events || setenv("TXTRACE_EVENTS", order->events, 1) == 0) &&
 	       (!order->children || setenv("TXTRACE_CHILDREN", order->children, 1) == 0);

@@ -37,7 +37,7 @@ bool session_create(const struct session_options *order, trace_id_t *trace);
 
 /*
  * Create the file of a log. An existing file is not truncated, since another stream may still write to it: it is
- * renamed, and its new name is stored in *aside (if aside is not NULL) until one of the two functions below is called.
+ * renamed. *aside becomes its new name until one of the two functions below is called, or NULL if there was no file.
  * Anything but a regular file stays unchanged. Return a descriptor, or -1 with a message.
  */
 int session_open_log(const char *path, bool overwrites, char **aside);

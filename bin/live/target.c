@@ -45,7 +45,10 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* A program with the static library maps the registry; one without shared memory maps only the library. */
+/*
+ * A program that is linked with the static library maps only the registry. A program that has no shared memory maps
+ * only the shared library.
+ */
 static void read_mappings(struct target *target)
 {
 	FILE *maps = open_of(target->pid, "maps");
@@ -130,7 +133,7 @@ static bool is_secure(const struct target *target)
 	return found;
 }
 
-/* Read the lines of its status. A zombie has no memory, so nothing else can be read. */
+/* Read the status of the process. Return false for a zombie: it has no memory, so nothing else can be read. */
 static bool read_status(struct target *target)
 {
 	FILE *file = open_of(target->pid, "status");
@@ -152,8 +155,9 @@ static bool read_status(struct target *target)
 }
 
 /*
- * Return true if the process is exiting. Its flags show that first. Its status is "running" until it is a zombie, which
- * takes long if it has much memory to free. Its name may contain any characters.
+ * Return true if the process is exiting. The flags in /proc/PID/stat show this first. The state is "running" until the
+ * process is a zombie, and this takes long if the process has much memory to free. The name in that file may contain
+ * any characters, so search for the last parenthesis.
  */
 static bool is_ending(pid_t pid)
 {

@@ -25,8 +25,8 @@ struct target {
 bool target_inspect(struct target *target, pid_t pid);
 
 /*
- * Fill in what the file of a command shows, as execvp() finds it, for a process that may end before it can be
- * inspected. The interpreter of a script is not searched.
+ * Find the file of a command as execvp() does, and fill in what this file shows. This is for a process that may end
+ * before target_inspect() can read its state. The interpreter of a script is not searched.
  */
 void target_expect(struct target *target, const char *command);
 

@@ -53,7 +53,7 @@ uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input
 /* Call this last: sort threads first, and make all names unique.  labels: one for each input. */
 void trx_objects_finish(struct trx_objects *trx_objects, const char *const *labels);
 
-/* The size of a name field that holds every name, in bytes. */
+/* Return the size of a name field that can hold every name, in bytes. */
 uint32_t trx_objects_name_size(const struct trx_objects *trx_objects);
 
 void trx_objects_free(struct trx_objects *trx_objects);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sort events by time before they are written to a trace buffer.  They are stored in a file without a name, so memory
- * use does not grow with their number.
+ * Sort events by time before they are written to a trace buffer.  The sorter stores the events in a file without a
+ * name, so memory use does not grow with the number of events.
  *
- * Events come nearly in order.  An event that is older than an event before it is kept in memory, and merged in when
- * the events are read.  Events with the same time keep their order.
+ * Events come nearly in order.  If an event is older than a previous event, the sorter keeps it in memory, and merges
+ * it with the others when the events are read.  Events with the same time keep their order.
  */
 #ifndef TXTRACE_TRX_SORT_H
 #define TXTRACE_TRX_SORT_H
@@ -42,14 +42,15 @@ struct sort_cursor {
 };
 
 /*
- * Create the temporary file in the directory of path, or, if that fails, in $TMPDIR.  False: failed after a message.
+ * Create the temporary file in the directory of path, or, if that fails, in $TMPDIR.  If this fails too, print a
+ * message and return false.
  */
 bool sort_open(struct sorter *sorter, const char *path);
 void sort_close(struct sorter *sorter);
 
 void sort_put(struct sorter *sorter, const struct spooled *event);
 
-/* Call this after the last sort_put() and before sort_next().  False: failed after a message. */
+/* Call this after the last sort_put() and before sort_next().  After a failure, print a message and return false. */
 bool sort_end(struct sorter *sorter);
 
 /* Return the next event, or NULL after the last.  It is valid until the next call with this cursor. */

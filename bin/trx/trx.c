@@ -40,7 +40,7 @@ void trx_free(struct trx *trx)
 
 /* Event types. */
 
-/* True if this is the name that TraceX shows for a user event without a name. */
+/* Return true if this is the name that TraceX shows for a user event without a name. */
 static bool is_own_name(const char *name, uint32_t id)
 {
 	char own[40];
@@ -93,8 +93,8 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 /* Events. */
 
 /*
- * The type of the object in a word with this label, if that object must be registered; else 0.  For a mutex, an owner
- * or a next thread that is not registered, TraceX shows something wrong.
+ * Return the type of the object that a word with this label names, if this object must be registered; otherwise 0.
+ * TraceX shows wrong results if a mutex, an owner or a next thread is not registered.
  */
 static int type_by_label(const char *label)
 {
@@ -161,7 +161,7 @@ static void put_suspend(struct trx *trx, uint32_t next)
 	trx->has_suspend = false;
 }
 
-/* Fill in a synthesized event.  True: it is a SUSPEND, which waits for the next event. */
+/* Complete a synthesized event.  Return true for a SUSPEND, which is stored in trx until the next event. */
 static bool put_made(struct trx *trx, const struct event *event, struct spooled *to)
 {
 	if (!event->is_made)

@@ -5,7 +5,8 @@
  * with a unique name.  The tick is long enough that stamps do not wrap in a pause.
  *
  * An event type of a log becomes the user event 4096 + its number.  As in a log, an object of type 15 has its name.
- * Data beyond 16 bytes follow as user events 4096 with 16 bytes each.  For system events they are left out.
+ * Data beyond 16 bytes follow as user events 4096 with 16 bytes each.  For system events, data beyond 16 bytes are left
+ * out.
  */
 #ifndef TXTRACE_TRX_TRX_H
 #define TXTRACE_TRX_TRX_H
@@ -46,7 +47,7 @@ struct trx {
 	bool has_suspend;
 };
 
-/* False: failed after a message. */
+/* Create the temporary file.  After a failure, print a message and return false. */
 bool trx_begin(struct trx *trx, const char *output);
 
 /* Add a trace with its objects.  Return its number: pass it as input with each event. */
@@ -54,7 +55,7 @@ unsigned int trx_add_source(struct trx *trx, const struct source *source, const 
 
 void trx_put(struct trx *trx, unsigned int input, const struct event *event, int64_t time_ns);
 
-/* Write the file or the files.  False: failed after a message, and no file is left. */
+/* Write the file or the files.  After a failure, print a message, leave no file, and return false. */
 bool trx_write(struct trx *trx, const struct trx_options *order);
 
 void trx_free(struct trx *trx);

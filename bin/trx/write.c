@@ -217,7 +217,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	progress_end();
 }
 
-/* The library takes the time of the last event from the file, so set the modification time. */
+/* The library uses the modification time of the file as the time of the last event, so set it. */
 static void date_file(const struct writer *writer, const struct piece *piece, const char *name)
 {
 	int64_t last_ns = writer->order->epoch_ns + piece->last_ns;

@@ -7,7 +7,7 @@
 
 #include "trx/trx.h"
 
-/* False: failed after a message, and no file is left. */
+/* After a failure, print a message, leave no file, and return false. */
 bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter,
 		    const bool *has_cpu, const struct trx_options *order);
 
