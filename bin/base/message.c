@@ -96,7 +96,7 @@ void progress(const char *what, unsigned long long done, unsigned long long tota
 	fflush(stderr);
 }
 
-/* Return the cursor to the start of the line, so that output of another program is not appended. */
+/* Leave the cursor at the start of the line, so that the output of another program overwrites the text. */
 void progress_text(const char *format, ...)
 {
 	unsigned long long now = now_ns();

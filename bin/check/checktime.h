@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The time of a trace buffer as TraceX computes it from 32-bit stamps: each two neighbours in the file vote whether the
- * stamps rise or fall.  TraceX takes a step in the other direction as a wrap.
+ * stamps rise or fall.  TraceX takes a step in the other direction for a wrap.
  */
 #ifndef TXTRACE_CHECK_CHECKTIME_H
 #define TXTRACE_CHECK_CHECKTIME_H

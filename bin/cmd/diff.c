@@ -39,7 +39,7 @@ struct options {
 	int nr_limits;
 };
 
-/* The same type or thread in both traces; NULL: missing in this trace. */
+/* A type or thread, as counted in both traces.  old or new is NULL if that trace does not have it. */
 struct pair {
 	const char *name;
 	const struct tally *old, *new;

@@ -4,10 +4,10 @@
  *
  *	thread		each event as an instant; a slice for each wait, with the name of the object
  *	interrupt	a slice from ISR_ENTER to ISR_EXIT
- *	lock		a slice for each hold, with the name of the holder; several tracks if it has several holders at a time
+ *	lock		a slice for each hold, with the name of the holder; a track for each concurrent holder
  *	counter		messages in a queue, the value of a semaphore, or free blocks in a pool
  *	events lost	a slice from OVERFLOW to RESUME
- *	CPU		of a ThreadX buffer: a slice for each period in which a thread or an interrupt runs, with its name
+ *	CPU		of a ThreadX buffer: a slice for each run of a thread or an interrupt, with its name
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *

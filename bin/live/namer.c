@@ -12,7 +12,7 @@
 #include "trace/symbols.h"
 
 #define READS_MAX                                                                                  \
-	64 /* reads of /proc for each process, at most: a program may load a library for each object */
+	64 /* reads of /proc for each process: a program may load a library for each object */
 
 struct process {
 	pid_t pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of calls, which the preloaded object recorded, as named fields. */
+/* Decode the data of the calls that the preloaded object recorded, into named fields. */
 #ifndef TXTRACE_TRACE_CALLDATA_H
 #define TXTRACE_TRACE_CALLDATA_H
 

@@ -6,8 +6,8 @@
  * begins, and one where the call returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the
  * thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
  *
- * 	the call begins to wait	the call, SUSPEND
- * 	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
+ *	the call begins to wait	the call, SUSPEND
+ *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H

@@ -2,10 +2,10 @@
 /*
  * The filter language, which selects events.  All commands use it; txtrace-filter(7) describes it for users.
  *
- * 	or	= and { "or" and }
- * 	and	= not { ["and"] not }
- * 	not	= "not" not | "(" or ")" | test
- * 	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: it matches the event's name
+ *	or	= and { "or" and }
+ *	and	= not { ["and"] not }
+ *	not	= "not" not | "(" or ")" | test
+ *	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: it matches the event's name
  *
  * FIELD		VALUE, and what it is compared with
  * event		glob, the name of the type		object	glob, the name of an object in its words

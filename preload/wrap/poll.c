@@ -37,9 +37,9 @@ static bool may_wait(const struct timespec *timeout)
 static const struct timespec zero_timeout;
 
 /*
- * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, make the call `tried` first, which is `real`
- * with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the start of the
- * wait, and make the call `real`.
+ * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, first make the call `tried`: the call
+ * `real`, but with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the
+ * start of the wait, and make the call `real`.
  */
 #define POLL_CALL(site, fd, timeout_ms, waits, tried, restore, real)                               \
 	({                                                                                         \

@@ -390,7 +390,7 @@ SCAN_FAMILY()
 SCAN_FAMILY(__isoc99_)
 SCAN_FAMILY(__isoc23_)
 
-/* NULL: all streams. */
+/* stream NULL: flush all streams, and record the descriptor -1. */
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \
