@@ -109,9 +109,9 @@ static bool is_too_new(const char *symbol, unsigned int minor)
 }
 
 /*
- * Two threads, or a thread and its signal handler, may run this at the same time: they store the same values.
- * dlsym() itself may call us again: when it makes an error message, through an allocator that comes before us and
- * takes a lock.  Then the inner call looks up the rest.  It continues after the missing symbol, so this ends.
+ * Two threads, or a thread and its signal handler, may run this at the same time: they store the same values. dlsym()
+ * itself may call us again: it allocates its error messages, and an allocator that comes before us may take a lock.
+ * Then the inner call looks up the rest.  The inner call continues after the missing symbol, so the recursion ends.
  */
 void px_hook_prepare(void)
 {

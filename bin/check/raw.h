@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The raw bytes of a ThreadX trace buffer, in either byte order, also from text: Intel HEX, S-records, plain hexadecimal
- * digits. It shares no code with the library's reader, so that `txtrace check` is a second opinion.
+ * The raw bytes of a ThreadX trace buffer, in either byte order, also from text: Intel HEX, S-records, plain
+ * hexadecimal digits. This reader shares no code with the library's reader, so that `txtrace check` is a second
+ * opinion.
  *
  * Binary files are read in pieces; a converted text is in memory.
  */

@@ -2,7 +2,7 @@
 /*
  * export --to chrome: the JSON that chrome://tracing, Perfetto and others read.
  *
- * Times are microseconds with three decimals.  They count from the first event, because readers use a double, which
+ * Times are microseconds with three decimals.  Times count from the first event, because readers use a double, which
  * cannot hold nanoseconds since 1970.  otherData has the time of the first event.
  */
 #include <stdlib.h>

@@ -68,7 +68,7 @@ static size_t put_length(unsigned char *at, unsigned int field, size_t length)
 	return size + put_varint(at + size, length);
 }
 
-/* Make room for size more bytes, and return their address. */
+/* Make room for `size` more bytes, and return their address. */
 static unsigned char *wire_room(struct wire *wire, size_t size)
 {
 	if (size > wire->room - wire->used) {

@@ -394,7 +394,8 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 }
 
 /*
- * Put a mark with the number of all lost events.  It includes losses after the last event, which no OVERFLOW records.
+ * Put a mark with the number of all lost events.  This number includes losses after the last event, which no OVERFLOW
+ * records.
  */
 static void mark_total(struct timeline *timeline)
 {

@@ -19,7 +19,10 @@
 
 struct profile;
 
-/* wants_priorities: synthesized events have a priority.  This takes a further pass over the file. */
+/*
+ * wants_priorities: synthesized events have a priority.  For the priorities, profile_new() reads the file one more
+ * time.
+ */
 struct profile *profile_new(struct steps *steps, bool wants_priorities);
 void profile_free(struct profile *profile);
 

@@ -20,7 +20,7 @@ static uint64_t key_of(unsigned int input, uint32_t handle)
 
 /* Names. */
 
-/* Copy a name for TraceX.  A character that is not ASCII becomes one '?', whatever its number of bytes. */
+/* Copy a name for TraceX.  A character that is not ASCII becomes a single '?', even if it has several bytes. */
 static void make_name(struct trx_objects *trx_objects, const char *from,
 		      char name[TRX_OBJECTS_NAME_MAX + 1])
 {

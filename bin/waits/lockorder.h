@@ -4,8 +4,8 @@
  *
  * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads is
  * a potential deadlock, even if the deadlock did not happen in this trace.  There is no deadlock if two of the edges
- * have a further held lock in common, because only one thread at a time can hold this lock.  It is a gate lock.  So
- * each edge has a list of the other held locks.
+ * have a further held lock in common, because only one thread at a time can hold this lock.  Such a lock is a gate
+ * lock.  So each edge has a list of the other held locks.
  *
  * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
  * Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).

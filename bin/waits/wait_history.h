@@ -60,13 +60,13 @@ struct kept *wait_history_of_object(struct wait_history *wait_history,
 
 bool wait_history_is_longer(const struct wait *a, const struct wait *b);
 
-/* Return the period in which two periods overlap. It is empty if they do not overlap. */
+/* Return the period in which two periods overlap. The result is empty if they do not overlap. */
 struct part part_common(struct part part, int64_t from_ns, int64_t until_ns);
 
 /* Return the length of a period in ns. */
 int64_t part_length(struct part part);
 
-/* Return the part of a hold that is in this period. It is empty if they do not overlap. */
+/* Return the part of a hold that is in this period. The result is empty if they do not overlap. */
 struct part wait_history_part(const struct kept_hold *hold, struct part part);
 
 #endif

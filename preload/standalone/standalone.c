@@ -5,10 +5,10 @@
  * completes the log.  If the process is killed, txtrace recover can complete the log later.  If anything fails, the
  * code here prints one line on stderr, and the program continues.
  *
- * Which children are traced: with TXTRACE_CHILDREN=no, programs that this process executes get an environment
- * without this object, made in the wrapper of the exec (wrap/process.c, env_edit.c).  For system(), popen() and
- * clone() that is impossible.  There, and with match=, the constructor finds this object in the parent process too,
- * and so knows that it is in a child.
+ * Which children are traced: with TXTRACE_CHILDREN=no, programs that this process executes get an environment without
+ * this object, made in the wrapper of the exec (wrap/process.c, env_edit.c).  For system(), popen() and clone() that is
+ * impossible.  In these cases, and with match=, the constructor finds this object in the parent process too, and so
+ * knows that it is in a child.
  *
  * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
  */

@@ -176,8 +176,8 @@ PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 }
 
 /*
- * Record a call with an offset.  It never waits, because pipes and sockets have no offset.  (preadv2() at -1 uses
- * the offset of the file.)
+ * Record a call with an offset.  Such a call never waits, because pipes and sockets have no offset.  (preadv2() at -1
+ * uses the offset of the file.)
  */
 static void record_at(struct px_site site, int fd, uint32_t value, int64_t result, int64_t offset)
 {

@@ -101,7 +101,7 @@ PX_WRAP int __ppoll_chk(struct pollfd *fds, nfds_t nr_fds, const struct timespec
 			 px_real.__ppoll_chk(fds, nr_fds, timeout, mask, room));
 }
 
-/* The three sets of select(), which it overwrites, and a copy of as many words as it uses. */
+/* The program's three sets, which select() overwrites, and copies of the words that select() uses. */
 struct sets {
 	fd_set *given[3];
 	fd_set copy[3];
@@ -136,7 +136,7 @@ static void restore_sets(const struct sets *sets)
 			memcpy(sets->given[i], &sets->copy[i], sets->size);
 }
 
-/* Return true if select() may wait.  It accepts a timeout with too many microseconds. */
+/* Return true if select() may wait.  select() accepts a timeout with too many microseconds. */
 static bool may_wait_for(const struct timeval *timeout)
 {
 	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_usec >= 0 &&

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: it returns twice, so it cannot return through a wrapper.  The wrapper notes
- * the call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
- * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child
- * before its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's
- * memory.  A system call would be needed to tell them apart.
+ * Processes.  vfork() is not recorded: it returns twice, so it cannot return through a wrapper.  The wrapper notes the
+ * call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
+ * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child before
+ * its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's memory.
+ * Only a further system call could distinguish such calls.
  *
  * An exec that succeeds does not return.  So the wrapper records the start of the call, and records the end only if the
  * exec fails.  For a wait for a child, the wrapper first makes the call with WNOHANG.
@@ -34,7 +34,7 @@ static int64_t result_of(int64_t result)
 
 /*
  * Return NULL if the text is not readable: the kernel refuses a bad pointer, and we must not dereference it.  This
- * makes a system call, which is cheap compared to these calls.
+ * function makes a system call, which is cheap compared to the calls that create or execute a process.
  */
 static const char *readable_or_null(const char *text)
 {

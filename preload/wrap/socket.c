@@ -3,8 +3,8 @@
  * Sockets.
  *
  * A wrapper first tries a receive with MSG_DONTWAIT, if this try returns either the result of the call or EAGAIN.
- * Otherwise the wrapper asks poll().  It never tries a send, because the try might send only a part: it asks poll().  A
- * connect by a blocking socket counts as a wait if it goes to another machine.
+ * Otherwise the wrapper asks poll().  For a send, the wrapper always asks poll(), because a try might send only a part.
+ * A connect by a blocking socket counts as a wait if it goes to another machine.
  */
 #include "wrap/descriptor.h"
 

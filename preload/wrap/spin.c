@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks.  A waiter keeps its CPU, so a lock is a single event, with the time spent spinning.  A lock is
- * recorded after it is acquired, an unlock before it is done.
+ * Spin locks.  A waiter keeps its CPU, so a lock is a single event, with the time spent spinning.  A lock is recorded
+ * after it is acquired.  An unlock is recorded before it is done.
  */
 #include "base/clock.h"
 #include "hook.h"

@@ -21,7 +21,7 @@ static int fd_of(FILE *stream)
 	return fd;
 }
 
-/* Return true if a read would wait.  This is a guess if another thread reads from the stream at the same time. */
+/* Return true if a read would wait.  The result is a guess if another thread reads from the stream at the same time. */
 static bool would_wait(FILE *stream, int fd)
 {
 #ifdef __GLIBC__

@@ -4,7 +4,7 @@
 const LINE = 22;		// height of a line of the table
 const TALLEST = 8000000;	// height that browsers allow for an element, in pixels
 
-/* The table of events.  It has only the visible lines, and makes them again when it is scrolled. */
+/* The table of events.  The table has only the visible lines, and makes them again when the user scrolls. */
 class EventTable {
 	constructor(trace, theme, callbacks) {
 		Object.assign(this, {trace, theme, callbacks});

@@ -322,7 +322,9 @@ class Timeline {
 			}
 		}
 	}
-	/* Draw a text.  It is shortened to its room, and moved right if it begins left of the view. */
+	/*
+	 * Draw a text.  If there is not enough room, shorten the text.  If it begins left of the view, move it right.
+	 */
 	put(text, x, y, room, color) {
 		const from = Math.max(x, 4);
 		const space = room - (from - x);
