@@ -161,7 +161,7 @@ static bool take_digits(struct converter *converter)
 	return high < 0;
 }
 
-/* Return false if the text does not contain a trace buffer. */
+/* Convert the file as text.  Return false if it is not hex digits, Intel HEX or S-records. */
 static bool take_text(struct raw_file *file)
 {
 	int fd = dup(file->fd);
