@@ -37,8 +37,8 @@ struct output_options {
 bool output_options_option(struct output_options *output_options, int code);
 
 /*
- * Open the file with source_open() or source_open_mixed(), and the output. Return false after an error, with a message;
- * then nothing is open.
+ * Open the output and the file. `open` is the function that opens the file: source_open() or source_open_mixed().
+ * Return false after an error, with a message; then nothing is open.
  */
 bool output_options_begin(struct output_options *output_options, const char *path,
 			  struct source *(*open)(const char *path, double tick_ns));

@@ -26,7 +26,7 @@ bool target_inspect(struct target *target, pid_t pid);
 
 /*
  * Find the file of a command as execvp() does, and fill in what this file shows. This is for a process that may end
- * before target_inspect() can read its state. The interpreter of a script is not searched.
+ * before target_inspect() can read its state. If the file is a script, ignore its interpreter.
  */
 void target_expect(struct target *target, const char *command);
 

@@ -174,8 +174,8 @@ static bool is_to_come(const struct event *event, const struct call_field *field
 }
 
 /*
- * Words that the call does not use are not counted.  Return false if the field is missing, for example in truncated
- * data.
+ * `i` counts neither words that the call does not use, nor a result that is not yet known.  Return false if the field
+ * is missing, for example in truncated data.
  */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)

@@ -152,7 +152,10 @@ int px_target_find(pid_t pid, struct px_target *target)
 	error = read_status(pid, &status);
 	if (error)
 		return error;
-	/* The first thread may have ended while the process goes on.  It also ends if another thread calls exec. */
+	/*
+	 * Do not refuse a process because its first thread has ended: other threads may go on.  The first thread also
+	 * ends if another thread calls exec.
+	 */
 	if (!px_procfs_is_same((uint32_t)pid, 0) || status.leader != pid)
 		return ESRCH;
 	error = check_rights(pid, &status);

@@ -64,7 +64,8 @@ PX_INLINE struct rseq *px_cpu_area(void)
 struct rseq *px_cpu_area_ensure(void);
 
 /*
- * The CPU of a thread.  If there is an area, the sequence checks the number.  Otherwise the number may be out of date.
+ * The CPU of a thread.  If the thread has an rseq area, the sequence checks that the thread still runs on this CPU.
+ * Otherwise the number may be out of date.
  */
 struct px_cpu {
 	uint32_t number;

@@ -77,9 +77,9 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 }
 
 /*
- * Write the events that are laid out.  Return false if the flush gives up, or if another thread has closed the
- * identifier.  In that case the other thread continues the flush, so when this function returns, this thread must not
- * have an event that is not laid out yet.
+ * Write the events that are laid out, and then lay out the event of `report`, unless it is NULL.  Return false if the
+ * flush gives up, or if another thread has closed the identifier.  A thread that closes the identifier continues the
+ * flush.  It finds only the events that are laid out, so this function lays out the event before it returns.
  */
 static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
 		      enum px_log_room *room)

@@ -25,10 +25,10 @@
  *	    stream that has ended.
  *	P2  A thread loads the generation, then makes each view agree with its slot or fails to attach,
  *	    and then stores the generation in px_self.  A preempted thread may later insert a view of a
- *	    stream that has ended, but only into an empty entry.  The creation of the next stream
+ *	    stream that has ended, but only into an empty view[i].  The creation of the next stream
  *	    changes the generation.  Then a thread checks again, and removes this view.
- *	P3  A thread sets the bit of an entry in `attached` before it inserts a view there.  No thread
- *	    clears the bit.  Readers skip an empty entry.
+ *	P3  Before a thread inserts a view into view[i], it sets bit i of `attached`.  No thread clears
+ *	    the bit.  Readers skip an empty view[i].
  *	P4  A thread that inserts a view opens the gate after that.  A thread that shuts the gate checks
  *	    the views again after that, and opens the gate if there is a view.  So the gate does not
  *	    stay shut while there is a view, whichever thread is preempted.  The gate may stay open

@@ -191,8 +191,9 @@ static int write_out(struct converter *converter)
 }
 
 /*
- * Check the id before the first write.  So for a long text that is not a trace buffer, only one
- * chunk is converted.
+ * Check the first bytes of the result, the id of a trace buffer, before the first write.  So for a
+ * long text that is not a trace buffer, only one chunk is converted.  Set *is_known to false if the
+ * result does not have these bytes yet.
  */
 static int check_id(const struct converter *converter, bool is_end, bool *is_known)
 {

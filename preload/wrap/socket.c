@@ -41,8 +41,8 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
 }
 
 /*
- * Return the length to record of an address that a call has filled in.  `*length` may exceed the caller's buffer: use
- * at most the size of the address family.
+ * The call has filled in the address.  Return how many of its bytes to record.  `*length` may exceed the caller's
+ * buffer: use at most the size of the address family.
  */
 static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
 {
@@ -57,7 +57,7 @@ static size_t length_filled_in(const struct sockaddr *address, const socklen_t *
 	return *length < most ? *length : most;
 }
 
-/* Return the length to record of an address from the program; 0 if the kernel may not have read the address. */
+/* The program passed the address.  Return how many of its bytes to record; 0 if the kernel possibly did not read it. */
 static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
 	if (!address || outcome == -EFAULT || outcome == -EINVAL || outcome == -EBADF ||
