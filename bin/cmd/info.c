@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/fields.h"
+#include "cli/rows.h"
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
 #include "trace/filter.h"
@@ -153,71 +154,101 @@ static void put_site(struct text *text, struct symbols *symbols,
 
 static void list_objects(struct text *text, const struct source *source)
 {
+	static const struct rows_column columns[] = {
+		{"handle", NULL, 0, 10, false}, {"type", NULL, 1, 14, false},
+		{"priority", NULL, 1, 8, true}, {"pid", NULL, 1, 8, true},
+		{"tid", NULL, 1, 8, true},	{"name", NULL, 2, 0, false},
+		{NULL, NULL, 0, 0, false},
+	};
 	struct symbols *symbols = symbols_of_log(source->trace);
+	struct rows rows = {.text = text, .columns = columns};
+	char handle[16];
 
-	text_printf(text, "\n%-10s %-14s %8s %8s %8s  %s\n", "handle", "type", "priority", "pid",
-		    "tid", "name");
+	text_char(text, '\n');
+	rows_titles(&rows);
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i].is;
 
 		if (object->type == OBJECT_EVENT_TYPE)
 			continue;
-		text_printf(text, "%08x   %-14s ", object->handle, object_type_name(object->type));
+		snprintf(handle, sizeof(handle), "%08x", object->handle);
+		rows_begin(&rows);
+		rows_string(&rows, handle);
+		rows_string(&rows, object_type_name(object->type));
 		if (object->priority >= 0)
-			text_printf(text, "%8d", object->priority);
+			rows_signed(&rows, object->priority);
 		else
-			text_printf(text, "%8s", "-");
-		text_printf(text, " %8d %8d  ", object->pid, object->tid);
-		text_plain(text, object->name, 0);
+			rows_unknown(&rows);
+		rows_signed(&rows, object->pid);
+		rows_signed(&rows, object->tid);
+		rows_string(&rows, object->name);
 		text_string(text, object->released ? " (deleted)" : "");
 		put_site(text, symbols, object);
-		text_char(text, '\n');
+		rows_end(&rows);
 	}
 	symbols_free(symbols);
 }
 
 static void list_types(struct text *text, struct source *source)
 {
+	static const struct rows_column columns[] = {
+		{"type", NULL, 0, 6, true},
+		{"name", NULL, 2, 0, false},
+		{NULL, NULL, 0, 0, false},
+	};
+	struct rows rows = {.text = text, .columns = columns};
 	trace_event_id_t id;
 	int unavailable;
 
-	text_printf(text, "\n%6s  %s\n", "type", "name");
+	text_char(text, '\n');
+	rows_titles(&rows);
 	while (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 &&
 	       !unavailable) {
-		text_printf(text, "%6lu  ", (unsigned long)id);
-		text_plain(text, source_type_name(source, id), 0);
-		text_char(text, '\n');
+		rows_begin(&rows);
+		rows_number(&rows, id);
+		rows_string(&rows, source_type_name(source, id));
+		rows_end(&rows);
 	}
 }
 
 /* Print a module. The line is "BASE BEGIN END BUILD-ID PATH". */
-static void put_module(struct text *text, const char *line)
+static void put_module(struct rows *rows, const char *line)
 {
 	char base[20], begin[20], end[20], id[72];
 	int path = 0;
 
+	rows_begin(rows);
 	if (sscanf(line, "%19s %19s %19s %71s %n", base, begin, end, id, &path) < 4) {
-		text_plain(text, line, 0);
+		text_plain(rows->text, line, 0);
 	} else {
-		text_printf(text, "%-12s  %-12s  %-12s  %-40s  ", base, begin, end, id);
-		text_plain(text, line + path, 0);
+		rows_string(rows, base);
+		rows_string(rows, begin);
+		rows_string(rows, end);
+		rows_string(rows, id);
+		rows_string(rows, line + path);
 	}
-	text_char(text, '\n');
+	rows_end(rows);
 }
 
 static void list_modules(struct text *text, const struct source *source)
 {
+	static const struct rows_column columns[] = {
+		{"base", NULL, 0, 12, false}, {"begin", NULL, 2, 12, false},
+		{"end", NULL, 2, 12, false},  {"build-id", NULL, 2, 40, false},
+		{"path", NULL, 2, 0, false},  {NULL, NULL, 0, 0, false},
+	};
+	struct rows rows = {.text = text, .columns = columns};
 	size_t length = 0;
 	char *modules, *rest;
 
 	txtrace_get_modules(source->trace, NULL, 0, &length);
 	modules = rest = must(calloc(length + 1, 1));
-	text_printf(text, "\n%-12s  %-12s  %-12s  %-40s  %s\n", "base", "begin", "end", "build-id",
-		    "path");
+	text_char(text, '\n');
+	rows_titles(&rows);
 	txtrace_get_modules(source->trace, modules, length, &length);
 	for (char *line; (line = strsep(&rest, "\n"));)
 		if (*line)
-			put_module(text, line);
+			put_module(&rows, line);
 	free(modules);
 }
 

@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "base/output.h"
 #include "cli/command.h"
+#include "cli/rows.h"
 #include "cli/terminal.h"
 #include "live/target.h"
 #include "trace/source.h"
@@ -26,7 +27,7 @@ static const struct option_row options[] = {
 struct list {
 	struct text *text;
 	bool is_json;
-	unsigned int nr_streams, nr_processes;
+	unsigned int nr_streams;
 	struct txtrace_stream stream[TRACE_SYS_MAX];
 };
 
@@ -49,54 +50,61 @@ static void format_time(const struct timespec *time, char when[64])
 		snprintf(when, 64, "?");
 }
 
-static void put_stream_text(struct text *text, const struct txtrace_stream *stream)
+static const struct rows_column stream_columns[] = {
+	{"controller", "controller", 0, 10, true},
+	{"target", "target", 1, 8, true},
+	{"state", "state", 2, 8, false},
+	{"policy", "policy", 2, 10, false},
+	{"log", "log", 2, 3, false},
+	{"inh", "inherited", 2, 3, false},
+	{NULL, "other_container", 0, 0, false},
+	{"created", NULL, 2, 19, false},
+	{NULL, "created_ns", 0, 0, false},
+	{"events", "events", 2, 10, true},
+	{"dropped", "dropped", 2, 8, true},
+	{"name", "name", 2, 0, false},
+	{NULL, NULL, 0, 0, false},
+};
+
+static void put_stream(struct rows *rows, const struct txtrace_stream *stream)
 {
 	char when[64];
 
 	format_time(&stream->created, when);
-	text_printf(text, "%10d %8d  %-8s  %-10s  %-3s  %-3s  %-19s  %10llu  %8llu  ",
-		    stream->controller, stream->target, state_of(stream), policy_name(stream->policy),
-		    stream->log ? "yes" : "no",
-		    stream->inherited == POSIX_TRACE_INHERITED ? "yes" : "no", when,
-		    stream->nr_events, stream->nr_dropped);
-	text_plain(text, stream->name, 0);
-	text_string(text, stream->other_pids ? " (of another container)\n" : "\n");
+	rows_begin(rows);
+	rows_signed(rows, stream->controller);
+	rows_signed(rows, stream->target);
+	rows_string(rows, state_of(stream));
+	rows_string(rows, policy_name(stream->policy));
+	rows_bool(rows, stream->log);
+	rows_bool(rows, stream->inherited == POSIX_TRACE_INHERITED);
+	rows_bool(rows, stream->other_pids);
+	rows_string(rows, when);
+	rows_signed(rows, stream->created.tv_sec * NS_PER_S + stream->created.tv_nsec);
+	rows_number(rows, stream->nr_events);
+	rows_number(rows, stream->nr_dropped);
+	rows_string(rows, stream->name);
+	if (!rows->is_json && stream->other_pids)
+		text_string(rows->text, " (of another container)");
+	rows_end(rows);
 }
 
-static void put_stream_json(struct text *text, const struct txtrace_stream *stream)
+static void put_streams(const struct list *list)
 {
-	text_printf(text, "{\"controller\":%d,\"target\":%d,\"state\":\"%s\",\"policy\":\"%s\",",
-		    stream->controller, stream->target, state_of(stream), policy_name(stream->policy));
-	text_printf(text, "\"log\":%s,\"inherited\":%s,\"other_container\":%s,",
-		    stream->log ? "true" : "false",
-		    stream->inherited == POSIX_TRACE_INHERITED ? "true" : "false",
-		    stream->other_pids ? "true" : "false");
-	text_printf(text, "\"created_ns\":%lld%09ld,\"events\":%llu,\"dropped\":%llu,\"name\":",
-		    (long long)stream->created.tv_sec, stream->created.tv_nsec, stream->nr_events,
-		    stream->nr_dropped);
-	text_json(text, stream->name);
-	text_char(text, '}');
-}
+	struct rows rows = {.text = list->text,
+			    .is_json = list->is_json,
+			    .is_dense = true,
+			    .is_dim = true,
+			    .columns = stream_columns};
 
-static void put_streams(struct list *list)
-{
 	if (list->is_json)
 		text_string(list->text, "{\"streams\":[");
 	else if (list->nr_streams == 0)
 		text_string(list->text, "no streams\n");
 	else
-		text_printf(
-			list->text, "%s%10s %8s  %-8s  %-10s  %-3s  %-3s  %-19s  %10s  %8s  %s%s\n",
-			terminal_color(COLOR_DIM), "controller", "target", "state", "policy", "log",
-			"inh", "created", "events", "dropped", "name", terminal_color(COLOR_PLAIN));
-	for (unsigned int i = 0; i < list->nr_streams; i++) {
-		if (list->is_json && i > 0)
-			text_string(list->text, ",\n");
-		if (list->is_json)
-			put_stream_json(list->text, &list->stream[i]);
-		else
-			put_stream_text(list->text, &list->stream[i]);
-	}
+		rows_titles(&rows);
+	for (unsigned int i = 0; i < list->nr_streams; i++)
+		put_stream(&rows, &list->stream[i]);
 }
 
 /* Processes. */
@@ -126,34 +134,27 @@ static const char *user_name(uid_t uid)
 	return number;
 }
 
-static void put_process(struct list *list, const struct target *target)
-{
-	struct text *text = list->text;
-	bool traced = is_traced(list, target->pid);
+static const struct rows_column process_columns[] = {
+	{"pid", "pid", 0, 10, true},	     {"user", "user", 2, 12, false},
+	{"traced", NULL, 2, 6, false},	     {"name", "name", 2, 15, false},
+	{"program", "program", 2, 0, false}, {NULL, "traced", 0, 0, false},
+	{NULL, NULL, 0, 0, false},
+};
 
-	if (list->is_json) {
-		text_printf(text, "%s{\"pid\":%d,\"user\":", list->nr_processes > 0 ? ",\n" : "",
-			    (int)target->pid);
-		text_json(text, user_name(target->uid));
-		text_string(text, ",\"name\":");
-		text_json(text, target->name);
-		text_string(text, ",\"program\":");
-		text_json(text, target->program);
-		text_printf(text, ",\"traced\":%s}", traced ? "true" : "false");
-	} else {
-		if (list->nr_processes == 0)
-			text_printf(text, "\n%s%10s  %-12s  %-6s  %-15s  %s%s\n",
-				    terminal_color(COLOR_DIM), "pid", "user", "traced", "name",
-				    "program", terminal_color(COLOR_PLAIN));
-		text_printf(text, "%10d  ", (int)target->pid);
-		text_plain(text, user_name(target->uid), 12);
-		text_printf(text, "  %-6s  ", traced ? "yes" : "no");
-		text_plain(text, target->name, 15);
-		text_string(text, "  ");
-		text_plain(text, target->program, 0);
-		text_char(text, '\n');
+static void put_process(struct rows *rows, const struct target *target, bool traced)
+{
+	if (!rows->is_json && rows->nr == 0) {
+		text_char(rows->text, '\n');
+		rows_titles(rows);
 	}
-	list->nr_processes++;
+	rows_begin(rows);
+	rows_signed(rows, target->pid);
+	rows_string(rows, user_name(target->uid));
+	rows_bool(rows, traced);
+	rows_string(rows, target->name);
+	rows_string(rows, target->program);
+	rows_bool(rows, traced);
+	rows_end(rows);
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -191,8 +192,13 @@ static pid_t *find_processes(size_t *nr)
 	return pids;
 }
 
-static void put_processes(struct list *list)
+static void put_processes(const struct list *list)
 {
+	struct rows rows = {.text = list->text,
+			    .is_json = list->is_json,
+			    .is_dense = true,
+			    .is_dim = true,
+			    .columns = process_columns};
 	struct target target;
 	size_t nr;
 	pid_t *pids = find_processes(&nr);
@@ -202,10 +208,10 @@ static void put_processes(struct list *list)
 	for (size_t i = 0; i < nr; i++)
 		if (pids[i] != getpid() && target_inspect(&target, pids[i]) &&
 		    target_is_traceable(&target))
-			put_process(list, &target);
+			put_process(&rows, &target, is_traced(list, target.pid));
 	if (list->is_json)
 		text_string(list->text, "]}\n");
-	else if (list->nr_processes == 0)
+	else if (rows.nr == 0)
 		text_string(list->text, "no processes that use posixtrace\n");
 	free(pids);
 }

@@ -2,6 +2,7 @@
 #include "live/wrapper_stats.h"
 
 #include "base/message.h"
+#include "cli/rows.h"
 #include "trace/wrappers.h"
 
 struct sums {
@@ -50,31 +51,33 @@ static double mean_ns(const struct txtrace_wrapper *wrapper)
 	return wrapper->samples > 0 ? (double)wrapper->overhead_ns / (double)wrapper->samples : 0;
 }
 
-static void put_json(struct fields *fields, const struct source *source)
+static void put_rows(struct text *text, bool is_json, const struct source *source)
 {
+	static const struct rows_column columns[] = {
+		{"wrapper", "symbol", 0, 26, false}, {"version", "version", 2, 14, false},
+		{"call", "call", 2, 26, false},	     {"state", "state", 2, 14, false},
+		{"calls", "calls", 2, 12, true},     {NULL, "samples", 0, 0, false},
+		{"mean ns", "mean_ns", 2, 8, true},  {NULL, NULL, 0, 0, false},
+	};
+	struct rows rows = {.text = text, .is_json = is_json, .columns = columns};
 	struct txtrace_wrapper wrapper;
-	bool is_first = true;
 
-	fields_label(fields, "wrappers");
-	text_char(fields->text, '[');
+	rows_titles(&rows);
 	txtrace_rewind_wrappers(source->trace);
 	while (next(source, &wrapper)) {
-		text_string(fields->text,
-			    is_first ? "\n    {\"symbol\": " : ",\n    {\"symbol\": ");
-		text_json(fields->text, wrapper.symbol);
-		text_string(fields->text, ", \"version\": ");
-		text_json(fields->text, wrapper.version);
-		text_string(fields->text, ", \"call\": ");
-		text_json(fields->text, wrapper.call);
-		text_printf(fields->text, ", \"state\": \"%s\", \"calls\": %llu, \"samples\": %llu",
-			    state_of(&wrapper), wrapper.calls, wrapper.samples);
+		rows_begin(&rows);
+		rows_string(&rows, wrapper.symbol);
+		rows_string(&rows, wrapper.version[0] || is_json ? wrapper.version : "-");
+		rows_string(&rows, wrapper.call);
+		rows_string(&rows, state_of(&wrapper));
+		rows_number(&rows, wrapper.calls);
+		rows_number(&rows, wrapper.samples);
 		if (wrapper.samples > 0)
-			text_printf(fields->text, ", \"mean_ns\": %.1f}", mean_ns(&wrapper));
+			rows_real(&rows, mean_ns(&wrapper));
 		else
-			text_string(fields->text, ", \"mean_ns\": null}");
-		is_first = false;
+			rows_unknown(&rows);
+		rows_end(&rows);
 	}
-	text_char(fields->text, ']');
 }
 
 static const char no_locks[] =
@@ -108,27 +111,16 @@ void wrapper_stats_fields(struct fields *fields, const struct source *source)
 	fields_number(fields, "calls of pthread locks", sums.locks);
 	if (sums.locks == 0)
 		fields_text(fields, "note", no_locks);
-	if (fields->is_json)
-		put_json(fields, source);
+	if (fields->is_json) {
+		fields_label(fields, "wrappers");
+		text_char(fields->text, '[');
+		put_rows(fields->text, true, source);
+		text_char(fields->text, ']');
+	}
 }
 
 void wrapper_stats_list(struct text *text, const struct source *source)
 {
-	struct txtrace_wrapper wrapper;
-
-	text_printf(text, "\n%-26s  %-14s  %-26s  %-14s  %12s  %8s\n", "wrapper", "version", "call",
-		    "state", "calls", "mean ns");
-	txtrace_rewind_wrappers(source->trace);
-	while (next(source, &wrapper)) {
-		text_plain(text, wrapper.symbol, 26);
-		text_string(text, "  ");
-		text_plain(text, wrapper.version[0] ? wrapper.version : "-", 14);
-		text_string(text, "  ");
-		text_plain(text, wrapper.call, 26);
-		text_printf(text, "  %-14s  %12llu", state_of(&wrapper), wrapper.calls);
-		if (wrapper.samples > 0)
-			text_printf(text, "  %8.1f\n", mean_ns(&wrapper));
-		else
-			text_printf(text, "  %8s\n", "-");
-	}
+	text_char(text, '\n');
+	put_rows(text, false, source);
 }
