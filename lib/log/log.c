@@ -164,6 +164,13 @@ int px_log_empty(struct px_log *log)
 	return error ? error : px_log_empty_file(log);
 }
 
+int px_log_write(struct px_log *log, const struct px_log_state *state)
+{
+	PX_TESTPOINT("log.write.begin");
+	px_log_stage_stop(log);
+	return px_log_write_stage(log, state);
+}
+
 /* Return the length of the file up to its last used slot. */
 static uint64_t file_length(const struct px_log *log)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Declarations that the source files of the log writer share.  No other file includes this.  No file of this list calls
- * a file above it:
+ * a file above it (tests/tree/modules.sh):
  *
  *	resume.c	continues the log of a dead writer
- *	log.c		begins and ends a log
- *	write.c		writes to the file what was laid out
+ *	log.c		begins, writes and ends a log
  *	stage.c		lays events out in memory, and counts them
+ *	write.c		writes to the file what was laid out
+ *	volume.c	the volume in memory, and its object slots
  *	descriptor.c	the file descriptor
  *
  * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a
@@ -122,7 +123,7 @@ PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint6
 /* Make a private duplicate of fd, with a high number, and store it in log->fd.  Return 0 or an error number. */
 int px_log_take_descriptor(struct px_log *log, int fd);
 
-/* stage.c */
+/* volume.c */
 
 /* Make the volume empty. */
 void px_log_reset_volume(struct px_log_volume *volume);
@@ -135,15 +136,6 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 
 /* Give this object slot another handle. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
-
-/* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
-bool px_log_make_translator(struct px_log *log);
-
-/* Lay out the fillers before the first event of a volume.  time_ns is the time of that event. */
-void px_log_begin_stamps(struct px_log *log, uint64_t time_ns);
-
-/* Lay out the last STOP of a full log, if it is missing. */
-void px_log_stage_stop(struct px_log *log);
 
 /* Clear the bits in `heads` for all positions from `from` up to `to` - 1.  Return how many of them were set. */
 uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to);
@@ -168,6 +160,9 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
 /* Write the next commit to the file, and its checkpoint before it.  NULL: use the checkpoint of the commit before. */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 
+/* Write what is laid out, and commit it.  Return 0, or the error of the first write that failed. */
+int px_log_write_stage(struct px_log *log, const struct px_log_state *state);
+
 /* Add the state of the log in memory to this checkpoint, and make it `base` of the checkpoint file. */
 void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint);
 
@@ -176,6 +171,17 @@ int px_log_show_first(struct px_log *log);
 
 /* Empty the file of a cleared log.  If this fails, the next write tries again. */
 int px_log_empty_file(struct px_log *log);
+
+/* stage.c */
+
+/* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
+bool px_log_make_translator(struct px_log *log);
+
+/* Lay out the fillers before the first event of a volume.  time_ns is the time of that event. */
+void px_log_begin_stamps(struct px_log *log, uint64_t time_ns);
+
+/* Lay out the last STOP of a full log, if it is missing. */
+void px_log_stage_stop(struct px_log *log);
 
 /* log.c */
 

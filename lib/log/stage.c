@@ -6,51 +6,7 @@
 
 #include "calls/rules.h"
 
-/* Object slot 0 is for events that belong to no thread. */
-void px_log_reset_volume(struct px_log_volume *volume)
-{
-	memset(volume, 0, sizeof(*volume));
-	volume->context[0].handle = PX_NO_THREAD;
-	volume->context[0].is_dirty = true;
-	volume->context[0].object = (struct px_object){.handle = PX_NO_THREAD,
-						       .type = PX_TXTB_THREAD,
-						       .priority = 1023,
-						       .name = PX_NO_THREAD_NAME};
-}
-
 /* Contexts. */
-
-static uint16_t *bucket_of(struct px_log_volume *volume, uint32_t handle)
-{
-	return &volume->bucket[(handle * 0x9E3779B1u >> 16) % PX_LOG_BUCKETS];
-}
-
-struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle)
-{
-	uint32_t i = *bucket_of(volume, handle);
-
-	while (i && volume->context[i - 1].handle != handle)
-		i = volume->context[i - 1].next;
-	return i ? &volume->context[i - 1] : NULL;
-}
-
-void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle)
-{
-	struct px_log_context *context = &volume->context[slot];
-	uint16_t *from;
-
-	if (context->handle) {
-		from = bucket_of(volume, context->handle);
-		while (*from && *from != slot + 1)
-			from = &volume->context[*from - 1].next;
-		if (*from)
-			*from = context->next;
-	}
-	context->handle = handle;
-	from = bucket_of(volume, handle);
-	context->next = *from;
-	*from = (uint16_t)(slot + 1);
-}
 
 /* Fill in the object of a context with the data about its handle that is known by now. */
 static void describe(const struct px_log *log, struct px_log_context *context)
@@ -157,11 +113,6 @@ bool px_log_refuses(const struct px_log *log)
 bool px_log_is_full(const struct px_log *log)
 {
 	return log->is_full;
-}
-
-uint64_t px_log_nr_lost(const struct px_log *log)
-{
-	return log->nr_lost + log->staged.nr_overwritten;
 }
 
 void px_log_count_lost(struct px_log *log)
@@ -300,52 +251,15 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 			   report->copied - PX_RECORD_FIRST_BYTES);
 }
 
-uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to)
-{
-	uint64_t count = 0;
-
-	for (; from < to; from++) {
-		uint64_t i = from % log->capacity;
-		uint64_t bit = UINT64_C(1) << i % 64;
-
-		count += (log->heads[i / 64] & bit) != 0;
-		log->heads[i / 64] &= ~bit;
-	}
-	return count;
-}
-
-/* Call this when the log reuses these slots: the records that began in them are overwritten. */
-static void clear_heads(struct px_log *log, uint64_t from, uint64_t to)
-{
-	log->staged.nr_overwritten += px_log_take_heads(log, from, to);
-}
-
-/* Mark where a record begins, so that a LOOP log can find its oldest record. */
+/*
+ * Mark where a record begins, so that a LOOP log can find its oldest record.  The records that began in the same slots
+ * are overwritten.
+ */
 static void mark_head(struct px_log *log, uint64_t from, uint64_t head)
 {
-	clear_heads(log, from, log->staged.end);
+	log->staged.nr_overwritten += px_log_take_heads(log, from, log->staged.end);
 	head %= log->capacity;
 	log->heads[head / 64] |= UINT64_C(1) << head % 64;
-}
-
-void px_log_next_volume(struct px_log *log)
-{
-	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
-	struct px_log_volume *volume;
-
-	if (slot > 0) {
-		log->hole = log->staged.end;
-		log->has_hole = true;
-		log->staged.end += log->header.nr_entries - slot;
-		if (log->loops)
-			clear_heads(log, log->hole, log->staged.end);
-	}
-	log->stage_position = log->staged.end;
-	log->is_idle = false;
-	volume = px_log_volume_of(log, log->staged.end);
-	if (!log->loops || !volume->context[0].handle)
-		px_log_reset_volume(volume);
-	log->staged.stamps = volume->stamps;
 }
 
 /* From these fillers, the viewer finds out that time rises. */

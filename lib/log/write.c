@@ -535,6 +535,11 @@ static int write_staged(struct px_log *log)
 	return error ? error : write_entries(log);
 }
 
+uint64_t px_log_nr_lost(const struct px_log *log)
+{
+	return log->nr_lost + log->staged.nr_overwritten;
+}
+
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
 {
 	struct px_log_commit *commit = &log->commit;
@@ -618,12 +623,10 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 	return error;
 }
 
-int px_log_write(struct px_log *log, const struct px_log_state *state)
+int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 {
 	int error;
 
-	PX_TESTPOINT("log.write.begin");
-	px_log_stage_stop(log);
 	note_spoiled(log, log->staged.end > log->spoiled ? log->staged.end : log->spoiled);
 	error = px_log_ensure_descriptor(log);
 	if (!error)
