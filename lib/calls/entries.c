@@ -5,17 +5,17 @@
 
 #include "txtb/txtb.h"
 
-struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
-				  uint32_t id)
+struct px_entry *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
+				uint32_t id)
 {
-	struct px_entries *entry = &to->shown[to->nr_shown++];
+	struct px_entry *entry = &to->entries[to->nr_entries++];
 
-	*entry = (struct px_entries){.context = context, .priority = priority, .id = id};
+	*entry = (struct px_entry){.context = context, .priority = priority, .id = id};
 	return entry;
 }
 
-struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
-				     uint32_t id)
+struct px_entry *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
+				   uint32_t id)
 {
 	if (thread && thread->is_known && !thread->is_suspended)
 		return px_entries_add(to, thread->object.handle, thread->priority, id);
@@ -23,13 +23,13 @@ struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_
 }
 
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			     struct px_entries *entry)
+			     struct px_entry *entry)
 {
 	uint64_t bytes[2];
 
-	*entry = (struct px_entries){.context = record->context,
-				     .priority = record->priority,
-				     .id = PX_TXTB_USER_EVENT + record->id};
+	*entry = (struct px_entry){.context = record->context,
+				   .priority = record->priority,
+				   .id = PX_TXTB_USER_EVENT + record->id};
 	if (!record->context) {
 		entry->context = PX_NO_THREAD;
 		entry->priority = px_txtb_priority_word(1023);
@@ -41,7 +41,7 @@ void px_entries_fill_plainly(const struct px_record *record, const void *data, s
 void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
 			    struct px_translation *to)
 {
-	to->own = to->nr_shown++;
+	to->own = to->nr_entries++;
 	to->is_native = false;
-	px_entries_fill_plainly(record, data, length, &to->shown[to->own]);
+	px_entries_fill_plainly(record, data, length, &to->entries[to->own]);
 }

@@ -21,7 +21,7 @@
 #define PX_ENTRIES_MAX 4 /* entries of one record */
 
 /* An entry to write. */
-struct px_entries {
+struct px_entry {
 	uint32_t context;
 	uint32_t priority; /* the word of the format */
 	uint32_t id;	   /* without the CPU */
@@ -30,8 +30,8 @@ struct px_entries {
 };
 
 struct px_translation {
-	struct px_entries shown[PX_ENTRIES_MAX];
-	uint32_t nr_shown;
+	struct px_entry entries[PX_ENTRIES_MAX];
+	uint32_t nr_entries;
 	uint32_t own;	/* index of the record's own entry */
 	uint32_t open;	/* 1 + index of the entry that gets the context of the next entry as its last word; 0:
 			 * none */
@@ -41,15 +41,15 @@ struct px_translation {
 };
 
 /* Add an entry.  Its information words are 0. */
-struct px_entries *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
-				  uint32_t id);
+struct px_entry *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
+				uint32_t id);
 
 /*
  * Add an entry.  Its context is `thread` if that thread has recorded an event and is not suspended at this point
  * of the trace, otherwise the idle thread.
  */
-struct px_entries *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
-				     uint32_t id);
+struct px_entry *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
+				   uint32_t id);
 
 /* Add the record's own entry, as a user event. */
 void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
@@ -57,6 +57,6 @@ void px_entries_add_plainly(const struct px_record *record, const void *data, si
 
 /* Turn an existing entry into the user event of the record. */
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
-			     struct px_entries *entry);
+			     struct px_entry *entry);
 
 #endif

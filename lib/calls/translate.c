@@ -111,21 +111,21 @@ static uint32_t word_of(struct px_translator *translator, const struct px_call_r
 void px_translate_plainly(const struct px_record *record, const void *data, size_t length,
 			  struct px_translation *translation)
 {
-	translation->nr_shown = translation->open = translation->changed = 0;
+	translation->nr_entries = translation->open = translation->changed = 0;
 	px_entries_add_plainly(record, data, length, translation);
 }
 
 void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
 			      struct px_translation *translation)
 {
-	px_entries_fill_plainly(record, data, length, &translation->shown[translation->own]);
+	px_entries_fill_plainly(record, data, length, &translation->entries[translation->own]);
 	translation->is_native = false;
 	if (translation->open == translation->own + 1)
 		translation->open = 0;
 }
 
 static void show_words(struct px_translator *translator, const struct px_call_read *call,
-		       struct px_entries *entry)
+		       struct px_entry *entry)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		bool is_handle;
@@ -139,7 +139,7 @@ static void show_words(struct px_translator *translator, const struct px_call_re
 
 static void show_own(struct px_translator *translator, struct px_call_read *call)
 {
-	struct px_entries *entry;
+	struct px_entry *entry;
 
 	if (call->native == 0 || (call->has_failed && !px_rules_is_attempt(call->native))) {
 		px_entries_add_plainly(call->record, call->data, call->length, call->to);
@@ -147,7 +147,7 @@ static void show_own(struct px_translator *translator, struct px_call_read *call
 	}
 	if (call->call == PX_CALL_txtrace_thread_end)
 		px_wakers_wake_joiner(&translator->waits, call);
-	call->to->own = call->to->nr_shown;
+	call->to->own = call->to->nr_entries;
 	call->to->is_native = true;
 	entry = px_entries_add(call->to, call->self->object.handle, call->record->priority,
 			       call->native);
@@ -203,7 +203,7 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 	struct px_call_read call = {
 		.record = record, .data = data, .length = length, .to = translation};
 
-	translation->nr_shown = translation->open = translation->changed = 0;
+	translation->nr_entries = translation->open = translation->changed = 0;
 	px_resolve_forget(&translator->all);
 	if (px_translate_is_call(record, length)) {
 		translate_call(translator, &call);

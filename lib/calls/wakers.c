@@ -11,7 +11,7 @@
 static void resume(struct px_translation *to, struct px_call_object *thread,
 		   const struct px_call_object *waker)
 {
-	struct px_entries *entry = px_entries_add_by(to, waker, PX_NATIVE_RESUME);
+	struct px_entry *entry = px_entries_add_by(to, waker, PX_NATIVE_RESUME);
 
 	entry->info[0] = thread->object.handle;
 	entry->info[1] = thread->wait.state;
@@ -22,14 +22,14 @@ static void resume(struct px_translation *to, struct px_call_object *thread,
 
 static void suspend(struct px_translation *to, struct px_call_object *thread, uint32_t priority)
 {
-	struct px_entries *entry = px_entries_add(to, thread->object.handle, priority,
-						  PX_NATIVE_SUSPEND);
+	struct px_entry *entry = px_entries_add(to, thread->object.handle, priority,
+						PX_NATIVE_SUSPEND);
 
 	entry->info[0] = thread->object.handle;
 	entry->info[1] = thread->wait.state;
 	entry->info[3] = PX_IDLE_THREAD;
 	entry->handles = 1 << 0 | 1 << 3;
-	to->open = to->nr_shown;
+	to->open = to->nr_entries;
 	thread->is_suspended = true;
 }
 
@@ -80,7 +80,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 	struct px_call_object *self = call->self;
 	const struct px_call_object_wait *wait = &self->wait;
 	struct px_call_object *waker;
-	struct px_entries *entry;
+	struct px_entry *entry;
 
 	if (self->depth > 0 && self->outer.call == (uint32_t)call->call &&
 	    (!self->is_suspended || self->wait.call != (uint32_t)call->call)) {
@@ -96,7 +96,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 		px_entries_add_plainly(call->record, call->data, call->length, call->to);
 		return;
 	}
-	call->to->own = call->to->nr_shown;
+	call->to->own = call->to->nr_entries;
 	entry = px_entries_add(call->to, self->object.handle, call->record->priority,
 			       PX_TXTB_RUNNING);
 	entry->info[0] = call->object ? call->object->object.handle : 0;
@@ -122,13 +122,13 @@ void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call)
 		resume(call->to, joiner, call->self);
 }
 
-void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own)
+void px_wakers_end_thread(struct px_call_read *call, struct px_entry *own)
 {
 	if (own->info[1] != STATE_TERMINATED)
 		own->info[1] = STATE_COMPLETED;
 	call->self->wait = (struct px_call_object_wait){.state = own->info[1], .call = PX_CALLS};
 	call->self->is_suspended = true;
-	call->to->open = call->to->nr_shown;
+	call->to->open = call->to->nr_entries;
 }
 
 static bool is_once(enum px_call call)

@@ -46,7 +46,7 @@ void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);
  * the last entry of the thread.
  */
 void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call);
-void px_wakers_end_thread(struct px_call_read *call, struct px_entries *own);
+void px_wakers_end_thread(struct px_call_read *call, struct px_entry *own);
 
 /*
  * Apply the effects of a call on waits: it may acquire or release its object, enter or leave a

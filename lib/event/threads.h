@@ -42,6 +42,7 @@ PX_INLINE bool px_is_thread(uint32_t handle)
 	return handle >> 24 == PX_TXTB_THREAD && handle < PX_IDLE_THREAD;
 }
 
+/* A thread of this table; for the log also an object of calls, which has another type. */
 struct px_object {
 	uint32_t handle;
 	uint32_t type;	   /* enum px_txtb_object_type */

@@ -190,7 +190,7 @@ static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority,
 }
 
 static void stage_shown(struct px_log *log, const struct px_report *report,
-			const struct px_entries *shown, uint64_t ticks)
+			const struct px_entry *shown, uint64_t ticks)
 {
 	struct px_log_slot *slot;
 	struct px_txtb_entry *entry = stage(log, PX_LOG_SHOWN, ticks, &slot);
@@ -227,7 +227,7 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 			const struct px_translation *translation, uint64_t ticks)
 {
 	const struct px_record *record = &report->record;
-	const struct px_entries *own = &translation->shown[translation->own];
+	const struct px_entry *own = &translation->entries[translation->own];
 	struct px_log_slot *slot;
 	struct px_txtb_entry *entry = stage(log, PX_LOG_EVENT, ticks, &slot);
 
@@ -339,13 +339,13 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 
 /* Make object slots for all handles of an entry.  Return false if no slot is free. */
 static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
-			   const struct px_entries *shown, uint64_t keep)
+			   const struct px_entry *entry, uint64_t keep)
 {
-	bool is_named = find_context(log, volume, shown->context, keep) != NULL;
+	bool is_named = find_context(log, volume, entry->context, keep) != NULL;
 
-	for (uint32_t i = 0; is_named && i < PX_ARRAY_SIZE(shown->info); i++)
-		if (shown->handles >> i & 1)
-			is_named = find_context(log, volume, shown->info[i], keep) != NULL;
+	for (uint32_t i = 0; is_named && i < PX_ARRAY_SIZE(entry->info); i++)
+		if (entry->handles >> i & 1)
+			is_named = find_context(log, volume, entry->info[i], keep) != NULL;
 	return is_named;
 }
 
@@ -354,24 +354,24 @@ static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
  * leave the waker out.  If the thread that wakes up gets none, do not show its wake-up.  Return false if no slot is
  * free in an APPEND log: the next volume has free slots.
  */
-static bool ensure_beside(struct px_log *log, struct px_log_volume *volume,
-			  struct px_entries *shown, uint64_t keep)
+static bool ensure_beside(struct px_log *log, struct px_log_volume *volume, struct px_entry *entry,
+			  uint64_t keep)
 {
-	const struct px_entries idle = {.context = PX_IDLE_THREAD,
-					.priority = px_txtb_priority_word(1023),
-					.id = PX_TXTB_RUNNING};
+	const struct px_entry idle = {.context = PX_IDLE_THREAD,
+				      .priority = px_txtb_priority_word(1023),
+				      .id = PX_TXTB_RUNNING};
 
-	if (ensure_objects(log, volume, shown, keep))
+	if (ensure_objects(log, volume, entry, keep))
 		return true;
 	if (log->capacity == 0)
 		return false;
-	if (shown->id == PX_NATIVE_RESUME && find_context(log, volume, shown->info[0], keep)) {
-		shown->context = shown->info[3] = idle.context;
-		shown->priority = idle.priority;
+	if (entry->id == PX_NATIVE_RESUME && find_context(log, volume, entry->info[0], keep)) {
+		entry->context = entry->info[3] = idle.context;
+		entry->priority = idle.priority;
 	} else {
-		*shown = idle;
+		*entry = idle;
 	}
-	return ensure_objects(log, volume, shown, keep);
+	return ensure_objects(log, volume, entry, keep);
 }
 
 /*
@@ -395,7 +395,7 @@ static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 		       const struct px_report *report, const void *data, uint64_t keep)
 {
 	struct px_translation *translation = &log->translation;
-	const struct px_entries *own = &translation->shown[translation->own];
+	const struct px_entry *own = &translation->entries[translation->own];
 	struct px_log_context *context = find_context(log, volume, own->context, keep);
 	bool is_named = context && ensure_objects(log, volume, own, keep);
 
@@ -417,13 +417,13 @@ static bool find_contexts(struct px_log *log, const struct px_report *report, co
 	struct px_translation *translation = &log->translation;
 	bool is_named = ensure_own(log, volume, report, data, keep);
 
-	for (uint32_t i = 0; is_named && i < translation->nr_shown; i++)
+	for (uint32_t i = 0; is_named && i < translation->nr_entries; i++)
 		if (i != translation->own)
-			is_named = ensure_beside(log, volume, &translation->shown[i], keep);
+			is_named = ensure_beside(log, volume, &translation->entries[i], keep);
 	if (is_named || log->capacity == 0)
 		return is_named;
 	px_translate_plainly(&report->record, data, report->copied, translation);
-	translation->shown[0].context = PX_NO_THREAD;
+	translation->entries[0].context = PX_NO_THREAD;
 	return true;
 }
 
@@ -449,8 +449,8 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 
 	need->begins_round = log->loops && log->staged.stamps.begun && slot == 0;
 	need->step = (struct step){0};
-	need->slots = px_record_slots(report->copied) + log->translation.nr_shown - 1;
-	need->ends_idleness = log->is_idle && log->translation.shown[0].context != PX_IDLE_THREAD;
+	need->slots = px_record_slots(report->copied) + log->translation.nr_entries - 1;
+	need->ends_idleness = log->is_idle && log->translation.entries[0].context != PX_IDLE_THREAD;
 	need->slots += need->ends_idleness;
 	if (need->begins_round)
 		stamps.real += PX_LOG_START_FILLERS;
@@ -478,15 +478,15 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)
 {
-	for (uint32_t i = 0; i < translation->nr_shown; i++) {
-		const struct px_entries *shown = &translation->shown[i];
-		struct px_log_context *context = px_log_find_context(volume, shown->context);
+	for (uint32_t i = 0; i < translation->nr_entries; i++) {
+		const struct px_entry *entry = &translation->entries[i];
+		struct px_log_context *context = px_log_find_context(volume, entry->context);
 
 		if (context)
 			context->last = log->staged.end - 1;
-		for (uint32_t k = 0; shown->handles && k < PX_ARRAY_SIZE(shown->info); k++) {
-			context = shown->handles >> k & 1 ?
-					  px_log_find_context(volume, shown->info[k]) :
+		for (uint32_t k = 0; entry->handles && k < PX_ARRAY_SIZE(entry->info); k++) {
+			context = entry->handles >> k & 1 ?
+					  px_log_find_context(volume, entry->info[k]) :
 					  NULL;
 			if (context)
 				context->last = log->staged.end - 1;
@@ -506,10 +506,10 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 static uint64_t stage_all(struct px_log *log, const struct px_report *report, const void *data,
 			  const struct px_translation *translation, const struct need *need)
 {
-	const struct px_entries idle = {.context = PX_IDLE_THREAD,
-					.priority = px_txtb_priority_word(1023),
-					.id = PX_TXTB_RUNNING};
-	const struct px_entries *first = need->ends_idleness ? &idle : translation->shown;
+	const struct px_entry idle = {.context = PX_IDLE_THREAD,
+				      .priority = px_txtb_priority_word(1023),
+				      .id = PX_TXTB_RUNNING};
+	const struct px_entry *first = need->ends_idleness ? &idle : translation->entries;
 	uint64_t ticks = need->step.ticks;
 	uint64_t head = 0;
 
@@ -519,14 +519,14 @@ static uint64_t stage_all(struct px_log *log, const struct px_report *report, co
 		stage_shown(log, report, &idle, ticks);
 		ticks = 0;
 	}
-	for (uint32_t i = 0; i < translation->nr_shown; i++) {
+	for (uint32_t i = 0; i < translation->nr_entries; i++) {
 		uint32_t at = log->nr_staged;
 
 		if (i == translation->own) {
 			head = log->staged.end;
 			stage_event(log, report, data, translation, ticks);
 		} else {
-			stage_shown(log, report, &translation->shown[i], ticks);
+			stage_shown(log, report, &translation->entries[i], ticks);
 		}
 		if (translation->open == i + 1)
 			log->open = at + 1;

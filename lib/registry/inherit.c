@@ -56,8 +56,8 @@ static bool descends(const struct px_registry_slot *slot, const uint64_t member[
 	return false;
 }
 
-bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index,
-			     const struct px_process_id *us)
+bool px_inherit_belongs(const struct px_registry_slot *slot, uint32_t index,
+			const struct px_process_id *us)
 {
 	const size_t size = PX_SEGMENT_MEMBERS * sizeof(uint64_t);
 	uint64_t *member;

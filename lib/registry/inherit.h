@@ -49,10 +49,10 @@ struct px_inheritance {
  * is a member, or if an ancestor is the target.  Each process on the way must have started after the creation of the
  * stream.  Call this after exec, and in a child of a parent that had not checked this stream yet.
  */
-bool px_inherit_is_inherited(const struct px_registry_slot *slot, uint32_t index,
-			     const struct px_process_id *us);
+bool px_inherit_belongs(const struct px_registry_slot *slot, uint32_t index,
+			const struct px_process_id *us);
 
-/* Like px_inherit_is_inherited(), with members that the caller has read. */
+/* Like px_inherit_belongs(), with members that the caller has read. */
 bool px_inherit_is_among(const struct px_registry_slot *slot,
 			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 

@@ -360,7 +360,7 @@ static void find_inherited(struct px_self *self)
 
 		if (is_child && inherit(self, i, &slot, is_inherited))
 			continue;
-		if (is_inherited && px_inherit_is_inherited(&slot, i, &us))
+		if (is_inherited && px_inherit_belongs(&slot, i, &us))
 			px_write_once(&self->inherited[i], slot.generation);
 	}
 	PX_TESTPOINT("process.born.known");

@@ -35,7 +35,7 @@
 
 static struct px_threads threads;
 static struct px_translator *translator;
-static struct px_translation shown;
+static struct px_translation translation;
 
 /* Thread n of the traced program. */
 static uint32_t thread(uint32_t n)
@@ -114,7 +114,7 @@ static void translate(uint32_t n, enum px_call call, uint32_t flags)
 {
 	struct px_record record = record_of(n, call, flags);
 
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 }
 
 #define ON(n, call, flags, object, value, count, result)                                           \
@@ -131,26 +131,26 @@ static void translate(uint32_t n, enum px_call call, uint32_t flags)
 #define EXPECT(i, id_, context_, ...)                                                              \
 	do {                                                                                       \
 		const uint32_t words_[4] = {__VA_ARGS__};                                          \
-		const struct px_entries *is_ = &shown.shown[i];                                    \
-		ck_assert_uint_lt((uint32_t)(i), shown.nr_shown);                                  \
+		const struct px_entry *is_ = &translation.entries[i];                              \
+		ck_assert_uint_lt((uint32_t)(i), translation.nr_entries);                          \
 		ck_assert_uint_eq(is_->id, id_);                                                   \
 		ck_assert_uint_eq(is_->context, context_);                                         \
 		for (int k_ = 0; k_ < 4; k_++)                                                     \
 			ck_assert_msg(is_->info[k_] == words_[k_], "word %d is %#x, not %#x", k_,  \
 				      is_->info[k_], words_[k_]);                                  \
 	} while (0)
-#define EXPECT_COUNT(n) ck_assert_uint_eq(shown.nr_shown, n)
+#define EXPECT_COUNT(n) ck_assert_uint_eq(translation.nr_entries, n)
 #define EXPECT_PLAIN()                                                                             \
 	do {                                                                                       \
-		ck_assert(!shown.is_native);                                                       \
-		ck_assert_uint_ge(shown.shown[shown.own].id, PX_TXTB_USER_EVENT);                  \
-		ck_assert_mem_eq(shown.shown[shown.own].info, bytes, 16);                          \
+		ck_assert(!translation.is_native);                                                 \
+		ck_assert_uint_ge(translation.entries[translation.own].id, PX_TXTB_USER_EVENT);    \
+		ck_assert_mem_eq(translation.entries[translation.own].info, bytes, 16);            \
 	} while (0)
 
 /* The object's handle in the record's own entry. */
 static uint32_t object_in(unsigned int word)
 {
-	return shown.shown[shown.own].info[word];
+	return translation.entries[translation.own].info[word];
 }
 
 static const char *name_of(uint32_t handle)
@@ -186,9 +186,9 @@ START_TEST(whole_call_is_its_native_event)
 	handle = object_in(0);
 	ck_assert_uint_eq(handle >> 24, PX_TXTB_MUTEX);
 	EXPECT(0, 52, thread(1), handle, FOREVER, 0, 0);
-	ck_assert(shown.is_native && shown.open == 0);
-	ck_assert_uint_eq(shown.shown[0].handles, 1);
-	ck_assert_uint_eq(shown.shown[0].priority, word_of(1));
+	ck_assert(translation.is_native && translation.open == 0);
+	ck_assert_uint_eq(translation.entries[0].handles, 1);
+	ck_assert_uint_eq(translation.entries[0].priority, word_of(1));
 	ON(1, pthread_mutex_unlock, 0, M1, tid_of(1), 1, 0);
 	EXPECT_COUNT(1);
 	EXPECT(0, 57, thread(1), handle, thread(1), 1, 0);
@@ -218,15 +218,15 @@ START_TEST(wait_is_suspend_and_resume_by_who_ended_it)
 	EXPECT_COUNT(2);
 	EXPECT(0, 52, thread(2), handle, FOREVER, thread(1), 1);
 	EXPECT(1, 2, thread(2), thread(2), 13, 0, IDLE);
-	ck_assert_uint_eq(shown.own, 0);
-	ck_assert_uint_eq(shown.open, 2);
+	ck_assert_uint_eq(translation.own, 0);
+	ck_assert_uint_eq(translation.open, 2);
 	ON(1, pthread_mutex_unlock, 0, M1, tid_of(1), 1, 0);
 	ON(2, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
 	EXPECT_COUNT(2);
 	EXPECT(0, 1, thread(1), thread(2), 13, 0, thread(1));
 	EXPECT(1, 6, thread(2), handle, 13, thread(1), 0);
-	ck_assert_uint_eq(shown.own, 1);
-	ck_assert_uint_eq(shown.shown[0].priority, word_of(1));
+	ck_assert_uint_eq(translation.own, 1);
+	ck_assert_uint_eq(translation.entries[0].priority, word_of(1));
 }
 END_TEST
 
@@ -454,7 +454,7 @@ START_TEST(thread_end_wakes_who_joins_it)
 	EXPECT_COUNT(2);
 	EXPECT(0, 1, thread(2), thread(1), 3, 0, thread(2));
 	EXPECT(1, 2, thread(2), thread(2), 2, 0, IDLE);
-	ck_assert_uint_eq(shown.open, 2);
+	ck_assert_uint_eq(translation.open, 2);
 	/* It is awake already. */
 	ON(1, pthread_join, ENDS, pthread_of(2), 0, 0, 0);
 	EXPECT_COUNT(2);
@@ -473,12 +473,12 @@ START_TEST(event_of_a_thread_that_sleeps_wakes_it)
 	ON(2, pthread_mutex_lock, BEGINS, M1, tid_of(1), 1, 0);
 	event.flags = 0;
 	event.id = PX_EVENT_UNNAMED;
-	px_translate(translator, &event, bytes, length, &shown);
+	px_translate(translator, &event, bytes, length, &translation);
 	EXPECT_COUNT(2);
 	EXPECT(0, 1, IDLE, thread(2), 13, 0, IDLE);
-	ck_assert_uint_eq(shown.own, 1);
+	ck_assert_uint_eq(translation.own, 1);
 	EXPECT_PLAIN();
-	px_translate(translator, &event, bytes, length, &shown);
+	px_translate(translator, &event, bytes, length, &translation);
 	EXPECT_COUNT(1);
 	/* A lost end, and a new wait. */
 	ON(3, sem_wait, BEGINS, M2, 0, 0, 0);
@@ -512,7 +512,7 @@ START_TEST(thread_sleeps_again_behind_a_handler)
 	EXPECT_COUNT(2);
 	EXPECT(0, 4, thread(2), 0, SIGUSR1, 0, 0);
 	EXPECT(1, 2, thread(2), thread(2), 6, 0, IDLE);
-	ck_assert_uint_eq(shown.open, 2);
+	ck_assert_uint_eq(translation.open, 2);
 	ON(1, sem_post, 0, M1, 0, 0, 0);
 	ON(2, sem_wait, ENDS, M1, 0, 0, 0);
 	EXPECT(0, 1, thread(1), thread(2), 6, 0, thread(1));
@@ -579,15 +579,15 @@ START_TEST(event_that_only_has_the_id_of_a_call_is_none)
 	object_data(M1, 0, 0, 0);
 	record = record_of(1, PX_CALL_pthread_mutex_lock, 0);
 	record.flags = 0;
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	EXPECT_PLAIN();
 	record.flags = PX_RECORD_CALL;
-	px_translate(translator, &record, bytes, 15, &shown);
-	ck_assert(!shown.is_native);
+	px_translate(translator, &record, bytes, 15, &translation);
+	ck_assert(!translation.is_native);
 	record.context = 0;
-	px_translate(translator, &record, bytes, length, &shown);
-	ck_assert(!shown.is_native);
-	ck_assert_uint_eq(shown.shown[0].context, PX_NO_THREAD);
+	px_translate(translator, &record, bytes, length, &translation);
+	ck_assert(!translation.is_native);
+	ck_assert_uint_eq(translation.entries[0].context, PX_NO_THREAD);
 }
 END_TEST
 
@@ -627,7 +627,7 @@ START_TEST(objects_of_two_processes_are_two)
 	handle = object_in(0);
 	other = record_of(2, PX_CALL_pthread_mutex_lock, 0);
 	other.pid = PID + 1;
-	px_translate(translator, &other, bytes, length, &shown);
+	px_translate(translator, &other, bytes, length, &translation);
 	ck_assert_uint_ne(object_in(0), handle);
 }
 END_TEST
@@ -759,15 +759,15 @@ START_TEST(child_has_the_descriptors_of_its_parent)
 	fd_data(5, 100, 10);
 	record = record_of(2, PX_CALL_read, 0);
 	record.pid = PID + 1;
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	EXPECT(0, 434, thread(2), 0, handle, 0, 10);
 	/* It is the child's own from then on. */
 	ON_FD(1, close, 0, 5, 0, 0);
 	fd_data(5, 100, 10);
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	EXPECT(0, 434, thread(2), 0, handle, 0, 10);
 	record.pid = PID + 2;
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	ck_assert_uint_eq(object_in(0) >> 24, PX_TXTB_FILE);
 }
 END_TEST
@@ -809,7 +809,7 @@ START_TEST(name_that_the_program_gives_is_the_objects_before_and_behind)
 	handle = object_in(0);
 	ck_assert_str_eq(name_of(handle), "mutex 0x2000");
 	say(1, M2, "other lock");
-	ck_assert_uint_eq(shown.changed, handle);
+	ck_assert_uint_eq(translation.changed, handle);
 	ck_assert_str_eq(name_of(handle), "other lock");
 	ON(1, pthread_mutex_destroy, 0, M2, 0, 0, 0);
 	ON(1, pthread_mutex_lock, 0, M2, 0, 0, 0);
@@ -849,7 +849,7 @@ START_TEST(thread_gets_the_name_that_it_is_given)
 	add_text("reader");
 	translate(1, PX_CALL_pthread_setname_np, 0);
 	EXPECT(0, 103, thread(1), 0, 0, 0, 0);
-	ck_assert_uint_eq(shown.changed, thread(1));
+	ck_assert_uint_eq(translation.changed, thread(1));
 	ck_assert_str_eq(name_of(thread(1)), "reader 5001");
 }
 END_TEST
@@ -860,10 +860,10 @@ START_TEST(thread_that_was_only_told_of_is_known_with_its_first_event)
 	ck_assert_str_eq(name_of(thread(20)), "unknown thread 1000014");
 	introduce(20);
 	ON(20, sem_post, 0, M1, 0, 0, 0);
-	ck_assert_uint_eq(shown.changed, thread(20));
+	ck_assert_uint_eq(translation.changed, thread(20));
 	ck_assert_str_eq(name_of(thread(20)), "worker 5020");
 	ON(20, sem_post, 0, M1, 0, 0, 0);
-	ck_assert_uint_eq(shown.changed, 0);
+	ck_assert_uint_eq(translation.changed, 0);
 }
 END_TEST
 
@@ -905,13 +905,13 @@ START_TEST(object_of_this_process_is_named_by_its_module)
 	object_data((uint64_t)(uintptr_t)&global, 0, 0, 0);
 	record = record_of(1, PX_CALL_pthread_mutex_lock, 0);
 	record.pid = (uint32_t)getpid();
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	snprintf(wanted, sizeof(wanted), "mutex %.24s+0x", program_invocation_short_name);
 	ck_assert_int_eq(strncmp(name_of(object_in(0)), wanted, strlen(wanted)), 0);
 	/* One in the heap is named by who called it first. */
 	object_data(M1, 0, 0, 0);
 	record.address = (uint64_t)(uintptr_t)give_name;
-	px_translate(translator, &record, bytes, length, &shown);
+	px_translate(translator, &record, bytes, length, &translation);
 	ck_assert_int_eq(strncmp(name_of(object_in(0)), wanted, strlen(wanted)), 0);
 }
 END_TEST
@@ -937,7 +937,7 @@ START_TEST(objects_that_were_used_last_are_kept)
 	for (int fd = 10; fd < 200000; fd++)
 		ON_FD(1, dup, 0, 9, 0, fd);
 	ON_FD(1, read, 0, 199999, 10, 10);
-	ck_assert_uint_eq(shown.nr_shown, 1);
+	ck_assert_uint_eq(translation.nr_entries, 1);
 }
 END_TEST
 
@@ -956,12 +956,12 @@ START_TEST(any_calls_leave_everything_in_order)
 		length += random >> 24 & 31;
 		record = record_of(n, (enum px_call)((random >> 32) % PX_CALLS),
 				   (uint32_t)(random >> 48) & (BEGINS | ENDS));
-		px_translate(translator, &record, bytes, length, &shown);
-		ck_assert_uint_le(shown.nr_shown, PX_ENTRIES_MAX);
-		ck_assert_uint_lt(shown.own, shown.nr_shown);
-		ck_assert_uint_le(shown.open, shown.nr_shown);
-		for (uint32_t k = 0; k < shown.nr_shown; k++)
-			ck_assert_uint_ne(shown.shown[k].context, 0);
+		px_translate(translator, &record, bytes, length, &translation);
+		ck_assert_uint_le(translation.nr_entries, PX_ENTRIES_MAX);
+		ck_assert_uint_lt(translation.own, translation.nr_entries);
+		ck_assert_uint_le(translation.open, translation.nr_entries);
+		for (uint32_t k = 0; k < translation.nr_entries; k++)
+			ck_assert_uint_ne(translation.entries[k].context, 0);
 	}
 }
 END_TEST
