@@ -7,19 +7,19 @@
 #define NETX_PACKET_ALLOCATED 0xAAAAAAAAu /* status of a packet that is not free */
 #define ICMP_TYPE 0xFFFF0000u		  /* and code; both are 0 in an echo reply */
 
-static bool is_pool_empty(const struct step *step)
+static bool is_pool_empty(const struct report_event *event)
 {
-	return step->word[3] == 0;
+	return event->word[3] == 0;
 }
 
-static bool is_released_twice(const struct step *step)
+static bool is_released_twice(const struct report_event *event)
 {
-	return step->word[1] != NETX_PACKET_ALLOCATED;
+	return event->word[1] != NETX_PACKET_ALLOCATED;
 }
 
-static bool is_echo_reply(const struct step *step)
+static bool is_echo_reply(const struct report_event *event)
 {
-	return (step->word[3] & ICMP_TYPE) == 0;
+	return (event->word[3] & ICMP_TYPE) == 0;
 }
 
 /* clang-format off */
@@ -69,16 +69,16 @@ const struct counter counters[] = {
 const size_t nr_counters = sizeof(counters) / sizeof(counters[0]);
 _Static_assert(sizeof(counters) / sizeof(counters[0]) <= COUNTERS_MAX, "room for all");
 
-void counters_step(struct counts *counts, const struct step *step)
+void counters_event(struct counts *counts, const struct report_event *event)
 {
-	if (!step->counts || step->native < FILEX_FIRST || step->native > NETX_LAST)
+	if (!event->counts || event->native < FILEX_FIRST || event->native > NETX_LAST)
 		return;
-	counts->nr_events[step->native < NETX_FIRST ? COUNTERS_FILEX : COUNTERS_NETX]++;
+	counts->nr_events[event->native < NETX_FIRST ? COUNTERS_FILEX : COUNTERS_NETX]++;
 	for (size_t i = 0; i < nr_counters; i++) {
 		const struct counter *counter = &counters[i];
 
-		if (counter->native != step->native || (counter->takes && !counter->takes(step)))
+		if (counter->native != event->native || (counter->takes && !counter->takes(event)))
 			continue;
-		counts->value[i] += counter->word < 0 ? 1 : step->word[counter->word];
+		counts->value[i] += counter->word < 0 ? 1 : event->word[counter->word];
 	}
 }

@@ -12,7 +12,7 @@ struct counter {
 	const char *section, *name;
 	unsigned int native;
 	int word; /* the sum of this word; -1: the number of events */
-	bool (*takes)(const struct step *step); /* NULL: all events */
+	bool (*takes)(const struct report_event *event); /* NULL: all events */
 };
 
 #define COUNTERS_MAX 64
@@ -25,6 +25,6 @@ struct counts {
 	uint64_t nr_events[2]; /* of each package */
 };
 
-void counters_step(struct counts *counts, const struct step *step);
+void counters_event(struct counts *counts, const struct report_event *event);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/cpus.h"
 
-void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *counts)
+void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts)
 {
-	*cpus = (struct cpus){.steps = steps, .counts = counts};
+	*cpus = (struct cpus){.events = events, .counts = counts};
 }
 
 /* End the run of the thread on CPU i, and add its time. */
@@ -14,7 +14,7 @@ static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 
 	if (!cpu->running)
 		return;
-	time = cpu->passes ? report_events_clip(cpus->steps, cpu->since, at) : 0;
+	time = cpu->passes ? report_events_clip(cpus->events, cpu->since, at) : 0;
 	if (time > 0) {
 		cpu->time += time;
 		counts_get(cpus->counts, cpu->running, i)->time += time;
@@ -23,41 +23,41 @@ static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 	cpu->running = NULL;
 }
 
-static void begin_stretch(struct cpus *cpus, unsigned int i, const struct step *step)
+static void begin_stretch(struct cpus *cpus, unsigned int i, const struct report_event *event)
 {
 	struct cpu *cpu = &cpus->cpu[i];
 
-	if (cpu->last && cpu->last != step->ctx && step->counts) {
+	if (cpu->last && cpu->last != event->ctx && event->counts) {
 		cpu->nr_switches++;
 		cpus->nr_switches++;
-		step->ctx->nr_switches++;
+		event->ctx->nr_switches++;
 	}
-	cpu->running = cpu->last = step->ctx;
-	cpu->since = step->at;
-	cpu->passes = step->passes;
-	step->ctx->cpu = (int)i;
+	cpu->running = cpu->last = event->ctx;
+	cpu->since = event->at;
+	cpu->passes = event->passes;
+	event->ctx->cpu = (int)i;
 }
 
-static void note_migration(struct cpus *cpus, unsigned int i, const struct step *step)
+static void note_migration(struct cpus *cpus, unsigned int i, const struct report_event *event)
 {
-	struct context *ctx = step->ctx;
+	struct context *ctx = event->ctx;
 
-	if (ctx->last_cpu >= 0 && ctx->last_cpu != (int)i && step->counts) {
+	if (ctx->last_cpu >= 0 && ctx->last_cpu != (int)i && event->counts) {
 		ctx->nr_migrations++;
 		cpus->nr_migrations++;
 	}
 	ctx->last_cpu = (int)i;
 }
 
-static void change(struct cpus *cpus, unsigned int i, const struct step *step)
+static void change(struct cpus *cpus, unsigned int i, const struct report_event *event)
 {
-	end_stretch(cpus, i, step->at);
-	if (step->ctx->is_thread) {
-		if (step->ctx->cpu >= 0)
-			end_stretch(cpus, (unsigned int)step->ctx->cpu, step->at);
-		note_migration(cpus, i, step);
+	end_stretch(cpus, i, event->at);
+	if (event->ctx->is_thread) {
+		if (event->ctx->cpu >= 0)
+			end_stretch(cpus, (unsigned int)event->ctx->cpu, event->at);
+		note_migration(cpus, i, event);
 	}
-	begin_stretch(cpus, i, step);
+	begin_stretch(cpus, i, event);
 }
 
 /* The stream stopped or lost events, so the running thread of each CPU is unknown from now on. */
@@ -71,25 +71,25 @@ static void end_all(struct cpus *cpus, int64_t at)
 	}
 }
 
-void cpus_step(struct cpus *cpus, const struct step *step)
+void cpus_event(struct cpus *cpus, const struct report_event *event)
 {
-	unsigned int i = step->cpu % CPUS_MAX;
+	unsigned int i = event->cpu % CPUS_MAX;
 
 	/* some events are synthesized by the reader: they have no thread and no CPU */
-	if (step->context != CONTEXT_IDLE) {
-		cpus->cpu[i].nr_events += step->counts;
-		if (cpus->cpu[i].running != step->ctx || cpus->cpu[i].passes != step->passes)
-			change(cpus, i, step);
-		cpus->cpu[i].last_at = step->at;
+	if (event->context != CONTEXT_IDLE) {
+		cpus->cpu[i].nr_events += event->counts;
+		if (cpus->cpu[i].running != event->ctx || cpus->cpu[i].passes != event->passes)
+			change(cpus, i, event);
+		cpus->cpu[i].last_at = event->at;
 	}
-	if (step->type == POSIX_TRACE_STOP || step->type == POSIX_TRACE_OVERFLOW)
-		end_all(cpus, step->at);
+	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
+		end_all(cpus, event->at);
 }
 
-void cpus_leave(struct cpus *cpus, const struct step *step)
+void cpus_leave(struct cpus *cpus, const struct report_event *event)
 {
-	if (step->ctx->cpu >= 0)
-		end_stretch(cpus, (unsigned int)step->ctx->cpu, step->at);
+	if (event->ctx->cpu >= 0)
+		end_stretch(cpus, (unsigned int)event->ctx->cpu, event->at);
 }
 
 void cpus_end(struct cpus *cpus)

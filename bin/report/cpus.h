@@ -26,17 +26,17 @@ struct cpu {
 };
 
 struct cpus {
-	const struct steps *steps;
+	const struct report_events *events;
 	struct count_map *counts; /* of contexts and CPUs */
 	uint64_t nr_switches, nr_migrations;
 	struct cpu cpu[CPUS_MAX];
 };
 
-void cpus_init(struct cpus *cpus, const struct steps *steps, struct count_map *counts);
-void cpus_step(struct cpus *cpus, const struct step *step);
+void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts);
+void cpus_event(struct cpus *cpus, const struct report_event *event);
 
-/* The thread of this step begins to wait: it runs on no CPU until its next event. */
-void cpus_leave(struct cpus *cpus, const struct step *step);
+/* The thread of this event begins to wait: it runs on no CPU until its next event. */
+void cpus_leave(struct cpus *cpus, const struct report_event *event);
 
 /* Call this after the last event: end the current run of each CPU at the last event of the CPU. */
 void cpus_end(struct cpus *cpus);

@@ -5,53 +5,55 @@
 
 #include "trace/calls.h"
 
-void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
-			const struct selection *selection)
+void report_events_init(struct report_events *events, struct source *source,
+			struct contexts *contexts, const struct selection *selection)
 {
-	*steps = (struct steps){.source = source, .selection = selection, .contexts = contexts};
-	steps->from = steps->begin = INT64_MIN;
-	steps->to = steps->end = INT64_MAX;
+	*events = (struct report_events){
+		.source = source, .selection = selection, .contexts = contexts};
+	events->from = events->begin = INT64_MIN;
+	events->to = events->end = INT64_MAX;
 }
 
 static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 {
-	struct steps *steps = arg;
+	struct report_events *events = arg;
 
 	(void)at_ns;
-	steps->given = hold->object->handle;
+	events->given = hold->object->handle;
 }
 
-void report_events_track_mutexes(struct steps *steps)
+void report_events_track_mutexes(struct report_events *events)
 {
-	if (steps->waits.source)
-		waits_free(&steps->waits);
-	steps->listener = (struct waits_listener){.arg = steps, .given = take_given};
-	waits_init(&steps->waits, steps->source, &steps->listener);
+	if (events->waits.source)
+		waits_free(&events->waits);
+	events->listener = (struct waits_listener){.arg = events, .given = take_given};
+	waits_init(&events->waits, events->source, &events->listener);
 }
 
-void report_events_free(struct steps *steps)
+void report_events_free(struct report_events *events)
 {
-	if (steps->waits.source)
-		waits_free(&steps->waits);
+	if (events->waits.source)
+		waits_free(&events->waits);
 }
 
 /*
  * Push the event into the model of waits.h, then read from it which thread holds the mutex, or which mutex was given
  * back.
  */
-static void find_owner(struct steps *steps, const struct event *event, struct step *step)
+static void find_owner(struct report_events *events, const struct event *raw,
+		       struct report_event *event)
 {
 	const struct hold *hold;
 
-	steps->given = 0;
-	waits_event(&steps->waits, event, true);
-	if (step->native == NATIVE_MUTEX_PUT)
-		step->given = steps->given;
-	if (step->native != NATIVE_MUTEX_GET)
+	events->given = 0;
+	waits_event(&events->waits, raw, true);
+	if (event->native == NATIVE_MUTEX_PUT)
+		event->given = events->given;
+	if (event->native != NATIVE_MUTEX_GET)
 		return;
-	hold = waits_holder(&steps->waits, step->word[0]);
-	if (hold && hold->thread->context != event->context)
-		step->owner = hold->thread->context;
+	hold = waits_holder(&events->waits, event->word[0]);
+	if (hold && hold->thread->context != raw->context)
+		event->owner = hold->thread->context;
 }
 
 static int64_t rounded(double number)
@@ -74,71 +76,71 @@ static int64_t at_of(const struct source *source, int64_t ns)
 	return rounded((double)ns / source->file.tick_ns);
 }
 
-int64_t report_events_ns(const struct steps *steps, int64_t at)
+int64_t report_events_ns(const struct report_events *events, int64_t at)
 {
-	if (!steps->source->file.foreign)
+	if (!events->source->file.foreign)
 		return at;
-	return rounded((double)at * steps->source->file.tick_ns);
+	return rounded((double)at * events->source->file.tick_ns);
 }
 
 /* Times on the command line count from the first event. So call this after reading the first event. */
-static void find_range(struct steps *steps)
+static void find_range(struct report_events *events)
 {
-	const struct source *source = steps->source;
+	const struct source *source = events->source;
 
-	if (steps->selection->from.is_set) {
-		steps->from = time_arg_ns(&steps->selection->from, source);
-		steps->begin = at_of(source, steps->from - source->first_ns);
+	if (events->selection->from.is_set) {
+		events->from = time_arg_ns(&events->selection->from, source);
+		events->begin = at_of(source, events->from - source->first_ns);
 	}
-	if (steps->selection->until.is_set) {
-		steps->to = time_arg_ns(&steps->selection->until, source);
-		steps->end = at_of(source, steps->to - source->first_ns);
+	if (events->selection->until.is_set) {
+		events->to = time_arg_ns(&events->selection->until, source);
+		events->end = at_of(source, events->to - source->first_ns);
 	}
 }
 
-bool report_events_next(struct steps *steps, struct step *step)
+bool report_events_next(struct report_events *events, struct report_event *event)
 {
-	struct source *source = steps->source;
-	struct event event;
+	struct source *source = events->source;
+	struct event raw;
 
-	if (!calls_next(source, &event))
+	if (!calls_next(source, &raw))
 		return false;
-	if (steps->nr_read++ == 0)
-		find_range(steps);
-	step->at = at_of(source, event.time_ns - source->first_ns);
-	if (step->at > steps->last)
-		steps->last = step->at;
-	step->number = event.number;
-	step->context = step->next = event.context;
-	step->ctx = contexts_get(steps->contexts, event.context);
-	step->interrupted = event.interrupted;
-	step->native = event_native(&event);
-	step->type = event.type;
-	step->priority = event.priority;
-	step->cpu = event.cpu;
-	step->pid = event.pid;
+	if (events->nr_read++ == 0)
+		find_range(events);
+	event->at = at_of(source, raw.time_ns - source->first_ns);
+	if (event->at > events->last)
+		events->last = event->at;
+	event->number = raw.number;
+	event->context = event->next = raw.context;
+	event->ctx = contexts_get(events->contexts, raw.context);
+	event->interrupted = raw.interrupted;
+	event->native = event_native(&raw);
+	event->type = raw.type;
+	event->priority = raw.priority;
+	event->cpu = raw.cpu;
+	event->pid = raw.pid;
 	for (int i = 0; i < 4; i++)
-		step->word[i] = event_word(&event, i);
-	step->passes = filter_takes(steps->selection->filter, source, &event);
-	step->counts = step->passes && event.time_ns >= steps->from && event.time_ns < steps->to;
-	step->is_made = event.is_made;
-	step->is_over = event.is_over;
-	step->owner = step->given = 0;
-	if (steps->waits.source)
-		find_owner(steps, &event, step);
+		event->word[i] = event_word(&raw, i);
+	event->passes = filter_takes(events->selection->filter, source, &raw);
+	event->counts = event->passes && raw.time_ns >= events->from && raw.time_ns < events->to;
+	event->is_made = raw.is_made;
+	event->is_over = raw.is_over;
+	event->owner = event->given = 0;
+	if (events->waits.source)
+		find_owner(events, &raw, event);
 	return true;
 }
 
-int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to)
+int64_t report_events_clip(const struct report_events *events, int64_t from, int64_t to)
 {
-	if (from < steps->begin)
-		from = steps->begin;
-	if (to > steps->end)
-		to = steps->end;
+	if (from < events->begin)
+		from = events->begin;
+	if (to > events->end)
+		to = events->end;
 	return to > from ? to - from : 0;
 }
 
-int64_t report_events_duration(const struct steps *steps)
+int64_t report_events_duration(const struct report_events *events)
 {
-	return report_events_clip(steps, 0, steps->last);
+	return report_events_clip(events, 0, events->last);
 }

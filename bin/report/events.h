@@ -13,7 +13,7 @@
 #include "trace/native.h"
 #include "waits/waits.h"
 
-struct step {
+struct report_event {
 	int64_t at;	 /* since the first event: ticks of a ThreadX buffer, ns of a log */
 	uint64_t number; /* of the event in the file */
 	struct context *ctx;
@@ -35,7 +35,7 @@ struct step {
 	bool is_over; /* end of a call that waited; reports count its start */
 };
 
-struct steps {
+struct report_events {
 	struct source *source;
 	const struct selection *selection;
 	struct contexts *contexts;
@@ -49,24 +49,24 @@ struct steps {
 	unsigned int given; /* by the current event */
 };
 
-void report_events_init(struct steps *steps, struct source *source, struct contexts *contexts,
-			const struct selection *selection);
+void report_events_init(struct report_events *events, struct source *source,
+			struct contexts *contexts, const struct selection *selection);
 
-void report_events_free(struct steps *steps);
+void report_events_free(struct report_events *events);
 
-/* From now on, set owner and given in each step.  Call it again after source_rewind(). */
-void report_events_track_mutexes(struct steps *steps);
+/* From now on, set owner and given in each event.  Call it again after source_rewind(). */
+void report_events_track_mutexes(struct report_events *events);
 
 /* Read the next event.  Return false after the last event. */
-bool report_events_next(struct steps *steps, struct step *step);
+bool report_events_next(struct report_events *events, struct report_event *event);
 
 /* Return how much of a period is in the range. */
-int64_t report_events_clip(const struct steps *steps, int64_t from, int64_t to);
+int64_t report_events_clip(const struct report_events *events, int64_t from, int64_t to);
 
 /* Return the time from the first event to the latest event that was read, as far as it is in the range. */
-int64_t report_events_duration(const struct steps *steps);
+int64_t report_events_duration(const struct report_events *events);
 
-/* Convert a time of a step to nanoseconds. */
-int64_t report_events_ns(const struct steps *steps, int64_t at);
+/* Convert a time `at` to nanoseconds. */
+int64_t report_events_ns(const struct report_events *events, int64_t at);
 
 #endif

@@ -57,44 +57,43 @@ static void set_state(struct inversions *inversions, struct inversion *inversion
 		inversions->kept[inversion->kept - 1] = *inversion;
 }
 
-static bool begin(struct inversions *inversions, const struct step *step)
+static bool begin(struct inversions *inversions, const struct report_event *event)
 {
-	struct context *owner = step->owner ? contexts_find(inversions->contexts, step->owner) :
-					      NULL;
+	struct context *owner = event->owner ? contexts_find(inversions->contexts, event->owner) :
+					       NULL;
 	struct inversion *inversion = &inversions->open[inversions->nr_open];
 
-	if (!owner || step->priority >= priority_of(owner) ||
-	    is_open(inversions, step->word[0]))
+	if (!owner || event->priority >= priority_of(owner) || is_open(inversions, event->word[0]))
 		return false;
-	inversions->nr_deterministic += step->counts;
+	inversions->nr_deterministic += event->counts;
 	if (inversions->nr_open == INVERSIONS_OPEN) {
-		inversions->nr_not_followed += step->counts;
+		inversions->nr_not_followed += event->counts;
 		return true;
 	}
 	*inversion = (struct inversion){
-		.blocked = step->ctx,
+		.blocked = event->ctx,
 		.owner = owner,
-		.mutex = step->word[0],
-		.blocked_priority = step->priority,
+		.mutex = event->word[0],
+		.blocked_priority = event->priority,
 		.owner_priority = priority_of(owner),
-		.number = step->number,
-		.begin = step->at,
+		.number = event->number,
+		.begin = event->at,
 		.length = -1,
-		.counts = step->counts,
+		.counts = event->counts,
 	};
 	keep(inversions, inversion);
 	inversions->nr_open++;
 	return true;
 }
 
-static bool note_give_back(struct inversions *inversions, const struct step *step)
+static bool note_give_back(struct inversions *inversions, const struct report_event *event)
 {
-	if (step->given == 0)
+	if (event->given == 0)
 		return false;
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->mutex != step->given || inversion->state != INVERSION_OPEN)
+		if (inversion->mutex != event->given || inversion->state != INVERSION_OPEN)
 			continue;
 		set_state(inversions, inversion, INVERSION_ENDS);
 		return true;
@@ -102,15 +101,15 @@ static bool note_give_back(struct inversions *inversions, const struct step *ste
 	return false;
 }
 
-static void find_culprit(struct inversions *inversions, const struct step *step)
+static void find_culprit(struct inversions *inversions, const struct report_event *event)
 {
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->state != INVERSION_OPEN || step->ctx == inversion->owner ||
-		    step->priority <= inversion->blocked_priority)
+		if (inversion->state != INVERSION_OPEN || event->ctx == inversion->owner ||
+		    event->priority <= inversion->blocked_priority)
 			continue;
-		inversion->culprit = step->ctx;
+		inversion->culprit = event->ctx;
 		set_state(inversions, inversion, INVERSION_ENDS);
 		inversions->nr_deterministic -= inversion->counts;
 		inversions->nr_other += inversion->counts;
@@ -118,15 +117,15 @@ static void find_culprit(struct inversions *inversions, const struct step *step)
 }
 
 /* An inversion ends when the waiting thread has an event again. */
-static void end(struct inversions *inversions, const struct step *step)
+static void end(struct inversions *inversions, const struct report_event *event)
 {
 	size_t nr_left = 0;
 
 	for (size_t i = 0; i < inversions->nr_open; i++) {
 		struct inversion *inversion = &inversions->open[i];
 
-		if (inversion->state == INVERSION_ENDS && inversion->blocked == step->ctx) {
-			inversion->length = step->at - inversion->begin;
+		if (inversion->state == INVERSION_ENDS && inversion->blocked == event->ctx) {
+			inversion->length = event->at - inversion->begin;
 			set_state(inversions, inversion, INVERSION_ENDED);
 		}
 		if (inversion->state != INVERSION_ENDED)
@@ -135,13 +134,14 @@ static void end(struct inversions *inversions, const struct step *step)
 	inversions->nr_open = nr_left;
 }
 
-void inversions_step(struct inversions *inversions, const struct step *step)
+void inversions_event(struct inversions *inversions, const struct report_event *event)
 {
-	if (step->context >= CONTEXT_INITIALIZE || step->context == CONTEXT_IDLE)
+	if (event->context >= CONTEXT_INITIALIZE || event->context == CONTEXT_IDLE)
 		return;
-	step->ctx->priority = step->priority;
-	if (!begin(inversions, step) && !note_give_back(inversions, step) && inversions->nr_open > 0)
-		find_culprit(inversions, step);
+	event->ctx->priority = event->priority;
+	if (!begin(inversions, event) && !note_give_back(inversions, event) &&
+	    inversions->nr_open > 0)
+		find_culprit(inversions, event);
 	if (inversions->nr_ending > 0)
-		end(inversions, step);
+		end(inversions, event);
 }

@@ -42,6 +42,6 @@ struct inversions {
 struct inversions *inversions_new(struct contexts *contexts);
 void inversions_free(struct inversions *inversions);
 
-void inversions_step(struct inversions *inversions, const struct step *step);
+void inversions_event(struct inversions *inversions, const struct report_event *event);
 
 #endif

@@ -13,19 +13,19 @@
 #define MADE_AFTER 12 /* ticks */
 
 struct seen {
-	struct step step;
+	struct report_event event;
 	uint64_t same; /* the next event of this context in the window, or NEVER */
 };
 
 struct profile {
-	struct steps *steps;
+	struct report_events *events;
 	uint64_t head, tail;
 	bool is_ended;	      /* the file has no event from tail on */
 	unsigned int current; /* the thread that interrupts return to */
 	unsigned int nesting; /* of interrupts */
 	bool wants_priorities, is_scan;
 	bool has_made;
-	struct step made;
+	struct report_event made;
 	struct seen seen[PROFILE_AHEAD];
 };
 
@@ -50,13 +50,13 @@ static bool read_one(struct profile *profile)
 
 	if (profile->is_ended || i - profile->head == PROFILE_AHEAD)
 		return false;
-	if (!report_events_next(profile->steps, &seen->step)) {
+	if (!report_events_next(profile->events, &seen->event)) {
 		profile->is_ended = true;
 		return false;
 	}
 	profile->tail++;
 	seen->same = NEVER;
-	ctx = seen->step.ctx;
+	ctx = seen->event.ctx;
 	if (ctx->ahead_last != NEVER && ctx->ahead_last >= profile->head)
 		seen_at(profile, ctx->ahead_last)->same = i;
 	if (ctx->ahead_first == NEVER)
@@ -66,18 +66,18 @@ static bool read_one(struct profile *profile)
 }
 
 /* Return the event with this number, or NULL if the window ends before it. */
-static struct step *peek(struct profile *profile, uint64_t i)
+static struct report_event *peek(struct profile *profile, uint64_t i)
 {
 	while (profile->tail <= i)
 		if (!read_one(profile))
 			return NULL;
-	return &seen_at(profile, i)->step;
+	return &seen_at(profile, i)->event;
 }
 
 /* Return the number of the next event of the context in the window, or NEVER. */
 static uint64_t next_of(const struct profile *profile, unsigned int context)
 {
-	const struct context *ctx = contexts_find(profile->steps->contexts, context);
+	const struct context *ctx = contexts_find(profile->events->contexts, context);
 
 	return ctx && is_thread(context) ? ctx->ahead_first : NEVER;
 }
@@ -95,85 +95,85 @@ static bool runs_before(struct profile *profile, unsigned int b, unsigned int a)
 }
 
 /* Return the next event of any thread, and store its number in *i. */
-static const struct step *find_thread_event(struct profile *profile, uint64_t *i)
+static const struct report_event *find_thread_event(struct profile *profile, uint64_t *i)
 {
-	const struct step *step;
+	const struct report_event *event;
 
-	for (*i = profile->head; (step = peek(profile, *i)); (*i)++)
-		if (is_thread(step->context))
-			return step;
+	for (*i = profile->head; (event = peek(profile, *i)); (*i)++)
+		if (is_thread(event->context))
+			return event;
 	return NULL;
 }
 
 /* The rules.  The event itself is no longer in the window: head is the number of the event after it. */
 
-static unsigned int next_after_suspend(struct profile *profile, const struct step *step)
+static unsigned int next_after_suspend(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next = peek(profile, profile->head);
+	const struct report_event *next = peek(profile, profile->head);
 
 	/* Priority inheritance suspends the running thread for a moment. */
-	if (next && step->context == step->word[0] && next->context == step->word[0])
-		return step->context;
-	return step->word[3];
+	if (next && event->context == event->word[0] && next->context == event->word[0])
+		return event->context;
+	return event->word[3];
 }
 
-static unsigned int next_after_resume(struct profile *profile, const struct step *step)
+static unsigned int next_after_resume(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 	uint64_t i;
 
-	if (step->word[3] != 0)
-		return step->word[3];
+	if (event->word[3] != 0)
+		return event->word[3];
 	next = find_thread_event(profile, &i);
-	return next && next->context == step->word[0] ? step->word[0] : step->context;
+	return next && next->context == event->word[0] ? event->word[0] : event->context;
 }
 
-static unsigned int next_after_relinquish(struct profile *profile, const struct step *step)
+static unsigned int next_after_relinquish(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 	uint64_t end;
 
-	if (step->word[1] != 0)
-		return step->word[1];
+	if (event->word[1] != 0)
+		return event->word[1];
 	next = find_thread_event(profile, &end);
-	if (!next || next->context == step->context)
-		return step->context;
+	if (!next || next->context == event->context)
+		return event->context;
 	/*
 	 * If an interrupt resumed or suspended that thread in between, the thread does not run because of this event.
 	 */
 	for (uint64_t i = profile->head; i < end; i++) {
-		const struct step *between = peek(profile, i);
+		const struct report_event *between = peek(profile, i);
 
 		if ((between->native == NATIVE_THREAD_RESUME ||
 		     between->native == NATIVE_THREAD_SUSPEND) &&
 		    between->word[0] == next->context)
-			return step->context;
+			return event->context;
 	}
 	return next->context;
 }
 
-static unsigned int next_after_thread(struct profile *profile, const struct step *step)
+static unsigned int next_after_thread(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 
 	profile->nesting = 0;
-	switch (step->native) {
+	switch (event->native) {
 	case NATIVE_THREAD_SUSPEND:
-		return next_after_suspend(profile, step);
+		return next_after_suspend(profile, event);
 	case NATIVE_THREAD_RESUME:
-		return next_after_resume(profile, step);
+		return next_after_resume(profile, event);
 	case NATIVE_THREAD_RELINQUISH:
-		return next_after_relinquish(profile, step);
+		return next_after_relinquish(profile, event);
 	default:
 		next = peek(profile, profile->head);
-		return next && is_thread(next->context) ? next->context : step->context;
+		return next && is_thread(next->context) ? next->context : event->context;
 	}
 }
 
 /* Find the thread that runs after the interrupt. */
-static void note_interrupt(struct profile *profile, const struct step *step)
+static void note_interrupt(struct profile *profile, const struct report_event *event)
 {
-	switch (step->native) {
+	switch (event->native) {
 	case NATIVE_ISR_ENTER:
 		profile->nesting++;
 		break;
@@ -181,29 +181,29 @@ static void note_interrupt(struct profile *profile, const struct step *step)
 		profile->nesting -= profile->nesting > 0;
 		break;
 	case NATIVE_THREAD_SUSPEND:
-		profile->current = step->word[3];
+		profile->current = event->word[3];
 		break;
 	case NATIVE_TIME_SLICE:
-		profile->current = step->word[0];
+		profile->current = event->word[0];
 		break;
 	case NATIVE_THREAD_RESUME:
-		if (step->word[3] != 0)
-			profile->current = step->word[3];
-		else if (runs_before(profile, step->word[0], profile->current))
-			profile->current = step->word[0];
+		if (event->word[3] != 0)
+			profile->current = event->word[3];
+		else if (runs_before(profile, event->word[0], profile->current))
+			profile->current = event->word[0];
 		break;
 	default:
 		break;
 	}
 }
 
-static unsigned int next_after_interrupt(struct profile *profile, const struct step *step)
+static unsigned int next_after_interrupt(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 
-	note_interrupt(profile, step);
+	note_interrupt(profile, event);
 	if (profile->nesting > 0)
-		return step->context;
+		return event->context;
 	next = peek(profile, profile->head);
 	if (!next)
 		return profile->current;
@@ -212,21 +212,21 @@ static unsigned int next_after_interrupt(struct profile *profile, const struct s
 	return next->interrupted != 0 ? next->interrupted : profile->current;
 }
 
-static unsigned int next_after(struct profile *profile, const struct step *step)
+static unsigned int next_after(struct profile *profile, const struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 	unsigned int context;
 
-	if (is_thread(step->context))
-		context = profile->current = next_after_thread(profile, step);
+	if (is_thread(event->context))
+		context = profile->current = next_after_thread(profile, event);
 	else
-		context = next_after_interrupt(profile, step);
+		context = next_after_interrupt(profile, event);
 	/*
 	 * An event of an interrupt names the interrupted thread, so that thread ran before.  As in TraceX, do not use
 	 * this after the first event of the file.
 	 */
 	next = peek(profile, profile->head);
-	if (next && profile->head > 1 && step->context != CONTEXT_INTERRUPT &&
+	if (next && profile->head > 1 && event->context != CONTEXT_INTERRUPT &&
 	    next->interrupted != 0 && next->interrupted != CONTEXT_INTERRUPT)
 		context = profile->current = next->interrupted;
 	return context;
@@ -241,15 +241,15 @@ static void annotate_name(struct profile *profile, struct context *ctx, int prio
 		ctx->first_named_priority = priority;
 }
 
-static void note_priority(struct profile *profile, const struct step *step)
+static void note_priority(struct profile *profile, const struct report_event *event)
 {
 	if (!profile->wants_priorities)
 		return;
-	if (step->native != NATIVE_RUNNING)
-		annotate_name(profile, step->ctx, step->priority);
-	if (step->native == NATIVE_THREAD_CREATE && step->word[0] != step->context)
-		annotate_name(profile, contexts_add(profile->steps->contexts, step->word[0]),
-			      (int)(step->word[1] & INT32_MAX));
+	if (event->native != NATIVE_RUNNING)
+		annotate_name(profile, event->ctx, event->priority);
+	if (event->native == NATIVE_THREAD_CREATE && event->word[0] != event->context)
+		annotate_name(profile, contexts_add(profile->events->contexts, event->word[0]),
+			      (int)(event->word[1] & INT32_MAX));
 }
 
 /*
@@ -268,14 +268,14 @@ static int priority_of(const struct profile *profile, const struct context *ctx)
 /* A first pass finds the first priority of each thread. */
 static void scan_priorities(struct profile *profile)
 {
-	struct contexts *contexts = profile->steps->contexts;
-	struct step step;
+	struct contexts *contexts = profile->events->contexts;
+	struct report_event event;
 
 	profile->is_scan = true;
-	while (profile_next(profile, &step)) {
-		if (!step.ctx->has_first)
-			step.ctx->first_priority = step.priority;
-		step.ctx->has_first = true;
+	while (profile_next(profile, &event)) {
+		if (!event.ctx->has_first)
+			event.ctx->first_priority = event.priority;
+		event.ctx->has_first = true;
 	}
 	for (size_t i = 0; i < contexts->nr_contexts; i++) {
 		struct context *ctx = contexts->ctx[i];
@@ -285,9 +285,9 @@ static void scan_priorities(struct profile *profile)
 		ctx->named_priority = -1;
 		ctx->ahead_first = ctx->ahead_last = NEVER;
 	}
-	source_rewind(profile->steps->source);
-	report_events_track_mutexes(profile->steps);
-	profile->steps->nr_read = 0;
+	source_rewind(profile->events->source);
+	report_events_track_mutexes(profile->events);
+	profile->events->nr_read = 0;
 	profile->head = profile->tail = 0;
 	profile->current = profile->nesting = 0;
 	profile->is_ended = profile->is_scan = false;
@@ -295,11 +295,11 @@ static void scan_priorities(struct profile *profile)
 
 /* Reading. */
 
-struct profile *profile_new(struct steps *steps, bool wants_priorities)
+struct profile *profile_new(struct report_events *events, bool wants_priorities)
 {
 	struct profile *profile = must(calloc(1, sizeof(*profile)));
 
-	profile->steps = steps;
+	profile->events = events;
 	profile->wants_priorities = wants_priorities;
 	if (wants_priorities)
 		scan_priorities(profile);
@@ -311,60 +311,62 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
-static void make_running(struct profile *profile, const struct step *step, const struct step *next)
+static void make_running(struct profile *profile, const struct report_event *event,
+			 const struct report_event *next)
 {
-	struct context *ctx = contexts_get(profile->steps->contexts, step->next);
-	struct step *made = &profile->made;
+	struct context *ctx = contexts_get(profile->events->contexts, event->next);
+	struct report_event *made = &profile->made;
 
-	*made = (struct step){
-		.at = step->at + (next->at - step->at > MADE_AFTER ? MADE_AFTER : 0),
-		.number = step->number,
+	*made = (struct report_event){
+		.at = event->at + (next->at - event->at > MADE_AFTER ? MADE_AFTER : 0),
+		.number = event->number,
 		.ctx = ctx,
-		.context = step->next,
-		.next = step->next,
+		.context = event->next,
+		.next = event->next,
 		.native = NATIVE_RUNNING,
 		.type = FOREIGN_TYPES + NATIVE_RUNNING,
 		.priority = priority_of(profile, ctx),
-		.cpu = step->cpu,
-		.passes = step->passes,
-		.counts = step->counts,
+		.cpu = event->cpu,
+		.passes = event->passes,
+		.counts = event->counts,
 		.is_made = true,
 	};
 	profile->has_made = true;
 }
 
-static void charge(struct profile *profile, const struct step *step, const struct step *next)
+static void charge(struct profile *profile, const struct report_event *event,
+		   const struct report_event *next)
 {
-	struct steps *steps = profile->steps;
-	struct context *ctx = step->next == step->context ?
-				      step->ctx :
-				      contexts_get(steps->contexts, step->next);
+	struct report_events *events = profile->events;
+	struct context *ctx = event->next == event->context ?
+				      event->ctx :
+				      contexts_get(events->contexts, event->next);
 
-	if (step->passes && !profile->is_scan)
-		ctx->time += report_events_clip(steps, step->at, next->at);
+	if (event->passes && !profile->is_scan)
+		ctx->time += report_events_clip(events, event->at, next->at);
 }
 
-bool profile_next(struct profile *profile, struct step *step)
+bool profile_next(struct profile *profile, struct report_event *event)
 {
-	const struct step *next;
+	const struct report_event *next;
 
 	if (profile->has_made) {
-		*step = profile->made;
+		*event = profile->made;
 		profile->has_made = false;
 		return true;
 	}
 	if (!peek(profile, profile->head))
 		return false;
-	*step = seen_at(profile, profile->head)->step;
-	step->ctx->ahead_first = seen_at(profile, profile->head)->same;
+	*event = seen_at(profile, profile->head)->event;
+	event->ctx->ahead_first = seen_at(profile, profile->head)->same;
 	profile->head++;
-	step->next = next_after(profile, step);
+	event->next = next_after(profile, event);
 	next = peek(profile, profile->head);
 	if (next) {
-		charge(profile, step, next);
-		if (step->context != step->next && step->next != next->context)
-			make_running(profile, step, next);
+		charge(profile, event, next);
+		if (event->context != event->next && event->next != next->context)
+			make_running(profile, event, next);
 	}
-	note_priority(profile, step);
+	note_priority(profile, event);
 	return true;
 }

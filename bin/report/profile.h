@@ -23,13 +23,13 @@ struct profile;
  * wants_priorities: synthesized events have a priority.  For the priorities, profile_new() reads the file one more
  * time.
  */
-struct profile *profile_new(struct steps *steps, bool wants_priorities);
+struct profile *profile_new(struct report_events *events, bool wants_priorities);
 void profile_free(struct profile *profile);
 
 /*
  * Return the next event of the file, or a synthesized event, with its next context. Add the time until the following
  * event to the time of the next context. Return false after the last event.
  */
-bool profile_next(struct profile *profile, struct step *step);
+bool profile_next(struct profile *profile, struct report_event *event);
 
 #endif

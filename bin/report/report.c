@@ -27,29 +27,29 @@ static bool has_type(struct source *source, trace_event_id_t wanted)
 	return false;
 }
 
-static void count_service(struct report *report, const struct step *step)
+static void count_service(struct report *report, const struct report_event *event)
 {
-	if (step->counts && !step->is_over)
-		counts_get(&report->services, step->ctx, (unsigned int)step->type)->count++;
+	if (event->counts && !event->is_over)
+		counts_get(&report->services, event->ctx, (unsigned int)event->type)->count++;
 }
 
 static void gather_buffer(struct report *report)
 {
 	/* Only inversions need priorities, and each inversion begins with an event of this type. */
 	struct profile *profile = profile_new(
-		&report->steps, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
-	struct step step;
+		&report->events, has_type(report->source, FOREIGN_TYPES + NATIVE_MUTEX_GET));
+	struct report_event event;
 
 	report->inversions = inversions_new(&report->contexts);
-	while (profile_next(profile, &step)) {
-		statistics_step(&report->statistics, &step);
-		inversions_step(report->inversions, &step);
-		count_service(report, &step);
-		if (step.is_made)
+	while (profile_next(profile, &event)) {
+		statistics_event(&report->statistics, &event);
+		inversions_event(report->inversions, &event);
+		count_service(report, &event);
+		if (event.is_made)
 			continue;
-		stack_step(&step);
-		counters_step(&report->counts, &step);
-		cpus_step(&report->cpus, &step);
+		stack_event(&event);
+		counters_event(&report->counts, &event);
+		cpus_event(&report->cpus, &event);
 	}
 	statistics_end(&report->statistics);
 	profile_free(profile);
@@ -57,23 +57,23 @@ static void gather_buffer(struct report *report)
 
 static void gather_log(struct report *report)
 {
-	struct step step;
+	struct report_event event;
 
 	calls_expand(report->source);
-	report_events_track_mutexes(&report->steps);
+	report_events_track_mutexes(&report->events);
 	report->inversions = inversions_new(&report->contexts);
-	while (report_events_next(&report->steps, &step)) {
-		statistics_count(&report->statistics, &step);
-		inversions_step(report->inversions, &step);
-		count_service(report, &step);
-		if (step.is_made && step.native == NATIVE_THREAD_SUSPEND)
-			cpus_leave(&report->cpus, &step);
-		if (step.is_made)
+	while (report_events_next(&report->events, &event)) {
+		statistics_count(&report->statistics, &event);
+		inversions_event(report->inversions, &event);
+		count_service(report, &event);
+		if (event.is_made && event.native == NATIVE_THREAD_SUSPEND)
+			cpus_leave(&report->cpus, &event);
+		if (event.is_made)
 			continue;
-		cpus_step(&report->cpus, &step);
-		report->nr_gaps += step.type == POSIX_TRACE_OVERFLOW;
-		if (step.pid != 0)
-			step.ctx->pid = step.pid;
+		cpus_event(&report->cpus, &event);
+		report->nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
+		if (event.pid != 0)
+			event.ctx->pid = event.pid;
 	}
 }
 
@@ -83,8 +83,8 @@ void report_gather(struct report *report, struct source *source, const struct se
 	report->source = source;
 	source->task = "reading";
 	contexts_init(&report->contexts, source);
-	report_events_init(&report->steps, source, &report->contexts, selection);
-	cpus_init(&report->cpus, &report->steps, &report->on_cpus);
+	report_events_init(&report->events, source, &report->contexts, selection);
+	cpus_init(&report->cpus, &report->events, &report->on_cpus);
 	if (source->file.foreign)
 		gather_buffer(report);
 	else
@@ -100,7 +100,7 @@ void report_free(struct report *report)
 	counts_free(&report->services);
 	counts_free(&report->on_cpus);
 	inversions_free(report->inversions);
-	report_events_free(&report->steps);
+	report_events_free(&report->events);
 	contexts_free(&report->contexts);
 }
 
@@ -161,8 +161,8 @@ static double rate_of(uint64_t nr_events, int64_t ns)
 
 static void print_trace_notes(const struct report *report, struct table *table)
 {
-	int64_t duration = report_events_duration(&report->steps);
-	int64_t ns = report_events_ns(&report->steps, duration);
+	int64_t duration = report_events_duration(&report->events);
+	int64_t ns = report_events_ns(&report->events, duration);
 	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
 
 	table_note(table, "%s: %llu events in %lld.%09lld s, %.0f events/s", report->source->path,
@@ -186,8 +186,8 @@ static void print_trace(const struct report *report, struct table *table)
 						{"Ticks", "ticks", true},
 						{"Tick/ns", "tick_ns", true},
 						{0}};
-	int64_t duration = report_events_duration(&report->steps);
-	int64_t ns = report_events_ns(&report->steps, duration);
+	int64_t duration = report_events_duration(&report->events);
+	int64_t ns = report_events_ns(&report->events, duration);
 	uint64_t nr_events = report->statistics.nr_events - report->statistics.nr_made;
 	bool is_foreign = report->source->file.foreign;
 

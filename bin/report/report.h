@@ -29,7 +29,7 @@ enum report_kind {
 struct report {
 	struct source *source;
 	struct contexts contexts;
-	struct steps steps;
+	struct report_events events;
 	struct statistics statistics;
 	struct inversions *inversions; /* NULL: not gathered yet */
 	struct counts counts;

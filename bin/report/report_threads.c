@@ -58,8 +58,8 @@ static void put_profile(const struct report *report, struct table *table, const 
 	table_number(table, ctx->nr_events);
 	if (report->source->file.foreign)
 		table_number(table, (uint64_t)ctx->time);
-	table_seconds(table, report_events_ns(&report->steps, ctx->time));
-	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->steps));
+	table_seconds(table, report_events_ns(&report->events, ctx->time));
+	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->events));
 }
 
 void report_print_profile(const struct report *report, struct table *table)
@@ -215,9 +215,9 @@ static void put_inversion(const struct report *report, struct table *table,
 	table_string(table, inversion->owner->name);
 	table_number(table, (uint64_t)inversion->owner_priority);
 	table_number(table, inversion->number);
-	table_seconds(table, report_events_ns(&report->steps, inversion->begin));
+	table_seconds(table, report_events_ns(&report->events, inversion->begin));
 	if (inversion->length >= 0)
-		table_seconds(table, report_events_ns(&report->steps, inversion->length));
+		table_seconds(table, report_events_ns(&report->events, inversion->length));
 	else
 		table_unknown(table);
 	if (inversion->culprit)
@@ -282,9 +282,9 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 
 		table_number(table, pair->number);
 		table_string(table, pair->ctx->name);
-		table_seconds(table, report_events_ns(&report->steps, pair->time));
+		table_seconds(table, report_events_ns(&report->events, pair->time));
 		table_percent(table, (double)pair->time,
-			      (double)report_events_duration(&report->steps));
+			      (double)report_events_duration(&report->events));
 	}
 	table_end(table);
 }
@@ -305,9 +305,9 @@ void report_print_cpus(const struct report *report, struct table *table)
 		table_number(table, i);
 		table_number(table, cpu->nr_events);
 		table_number(table, cpu->nr_switches);
-		table_seconds(table, report_events_ns(&report->steps, cpu->time));
+		table_seconds(table, report_events_ns(&report->events, cpu->time));
 		table_percent(table, (double)cpu->time,
-			      (double)report_events_duration(&report->steps));
+			      (double)report_events_duration(&report->events));
 	}
 	table_end(table);
 	print_threads_on_cpus(report, table);
@@ -377,9 +377,9 @@ void report_print_processes(const struct report *report, struct table *table)
 		table_number(table, (uint64_t)list[i].pid);
 		table_number(table, list[i].nr_threads);
 		table_number(table, list[i].nr_events);
-		table_seconds(table, report_events_ns(&report->steps, list[i].time));
+		table_seconds(table, report_events_ns(&report->events, list[i].time));
 		table_percent(table, (double)list[i].time,
-			      (double)report_events_duration(&report->steps));
+			      (double)report_events_duration(&report->events));
 	}
 	table_end(table);
 	free(list);

@@ -14,86 +14,86 @@ static bool is_thread(unsigned int context)
 }
 
 /* A switch from a thread to another thread or to idle counts.  A switch from idle back to the same thread does not. */
-static void count_switch(struct statistics *statistics, const struct step *step)
+static void count_switch(struct statistics *statistics, const struct report_event *event)
 {
-	if (statistics->running == 0 && !is_beside_threads(step->context))
-		statistics->running = step->context;
-	if (statistics->running != 0 && !is_beside_threads(step->next) &&
-	    statistics->running != step->next)
-		statistics->nr_switches += step->counts;
-	if (is_thread(step->next))
-		statistics->running = step->next;
+	if (statistics->running == 0 && !is_beside_threads(event->context))
+		statistics->running = event->context;
+	if (statistics->running != 0 && !is_beside_threads(event->next) &&
+	    statistics->running != event->next)
+		statistics->nr_switches += event->counts;
+	if (is_thread(event->next))
+		statistics->running = event->next;
 }
 
 /*
  * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  If several threads
  * were resumed before that thread runs, only the first resumption counts as a preemption.
  */
-static void count_preemption(struct statistics *statistics, const struct step *step)
+static void count_preemption(struct statistics *statistics, const struct report_event *event)
 {
-	bool is_resume = step->native == NATIVE_THREAD_RESUME;
+	bool is_resume = event->native == NATIVE_THREAD_RESUME;
 
-	if (is_thread(step->next) && statistics->nr_waiting > 0) {
-		if (step->next != statistics->before)
+	if (is_thread(event->next) && statistics->nr_waiting > 0) {
+		if (event->next != statistics->before)
 			statistics->nr_preemptions += statistics->is_first_counted;
-		statistics->before = step->next;
+		statistics->before = event->next;
 		statistics->nr_waiting = statistics->nr_resumed = 0;
 	}
 	if (is_resume) {
 		if (statistics->nr_waiting++ == 0)
-			statistics->is_first_counted = step->counts;
-		statistics->nr_resumed += step->counts;
-	} else if (step->native == NATIVE_TIME_SLICE &&
-		   (step->next != statistics->before || statistics->nr_waiting > 0)) {
-		statistics->nr_preemptions += step->counts;
+			statistics->is_first_counted = event->counts;
+		statistics->nr_resumed += event->counts;
+	} else if (event->native == NATIVE_TIME_SLICE &&
+		   (event->next != statistics->before || statistics->nr_waiting > 0)) {
+		statistics->nr_preemptions += event->counts;
 	}
-	if (!is_resume && is_thread(step->next))
-		statistics->before = step->next;
+	if (!is_resume && is_thread(event->next))
+		statistics->before = event->next;
 	/* A resumption alone does not show which thread runs next. */
-	statistics->last_next = is_resume ? CONTEXT_IDLE : step->next;
+	statistics->last_next = is_resume ? CONTEXT_IDLE : event->next;
 }
 
-static void count_interrupt(struct statistics *statistics, const struct step *step)
+static void count_interrupt(struct statistics *statistics, const struct report_event *event)
 {
-	if (step->native == NATIVE_ISR_ENTER) {
-		statistics->nr_interrupts += step->counts;
+	if (event->native == NATIVE_ISR_ENTER) {
+		statistics->nr_interrupts += event->counts;
 		if (statistics->nesting++ > 0)
-			statistics->nr_nested += step->counts;
-	} else if (step->native == NATIVE_ISR_EXIT) {
+			statistics->nr_nested += event->counts;
+	} else if (event->native == NATIVE_ISR_EXIT) {
 		statistics->nesting -= statistics->nesting > 0;
-	} else if (step->context != CONTEXT_INTERRUPT) {
+	} else if (event->context != CONTEXT_INTERRUPT) {
 		statistics->nesting = 0;
 	} else if (statistics->nesting == 0) {
-		statistics->nr_interrupts += step->counts;
+		statistics->nr_interrupts += event->counts;
 	}
 }
 
-void statistics_count(struct statistics *statistics, const struct step *step)
+void statistics_count(struct statistics *statistics, const struct report_event *event)
 {
-	struct context *ctx = step->ctx;
+	struct context *ctx = event->ctx;
 
-	if (!step->counts)
+	if (!event->counts)
 		return;
 	statistics->nr_events++;
-	statistics->nr_made += step->is_made;
-	ctx->nr_events += !step->is_made;
-	if (step->native == NATIVE_THREAD_SUSPEND) {
+	statistics->nr_made += event->is_made;
+	ctx->nr_events += !event->is_made;
+	if (event->native == NATIVE_THREAD_SUSPEND) {
 		statistics->nr_suspensions++;
 		ctx->nr_suspensions++;
-	} else if (step->native == NATIVE_THREAD_RESUME) {
+	} else if (event->native == NATIVE_THREAD_RESUME) {
 		statistics->nr_resumptions++;
 		ctx->nr_resumptions++;
-	} else if (step->native == NATIVE_TIME_SLICE) {
+	} else if (event->native == NATIVE_TIME_SLICE) {
 		statistics->nr_time_slices++;
 	}
 }
 
-void statistics_step(struct statistics *statistics, const struct step *step)
+void statistics_event(struct statistics *statistics, const struct report_event *event)
 {
-	count_switch(statistics, step);
-	count_preemption(statistics, step);
-	count_interrupt(statistics, step);
-	statistics_count(statistics, step);
+	count_switch(statistics, event);
+	count_preemption(statistics, event);
+	count_interrupt(statistics, event);
+	statistics_count(statistics, event);
 }
 
 /*
@@ -125,21 +125,21 @@ static int stack_word(unsigned int native)
 	return known[native] - 2;
 }
 
-void stack_step(const struct step *step)
+void stack_event(const struct report_event *event)
 {
-	struct context *ctx = step->ctx;
-	int i = stack_word(step->native);
+	struct context *ctx = event->ctx;
+	int i = stack_word(event->native);
 	uint32_t base, left;
 
-	if (i < 0 || !step->counts || !ctx->object || ctx->object->parameter[1] == 0 ||
-	    step->word[i] == 0)
+	if (i < 0 || !event->counts || !ctx->object || ctx->object->parameter[1] == 0 ||
+	    event->word[i] == 0)
 		return;
 	base = ctx->object->parameter[0];
-	left = step->word[i] < base ? 0 : step->word[i] - base;
+	left = event->word[i] < base ? 0 : event->word[i] - base;
 	/* A stack pointer above the stack shows nothing, and TraceX does not count it. */
 	if (left >= (ctx->has_stack ? ctx->stack_left : ctx->object->parameter[1]))
 		return;
 	ctx->has_stack = true;
 	ctx->stack_left = left;
-	ctx->stack_event = step->number;
+	ctx->stack_event = event->number;
 }

@@ -30,13 +30,13 @@ struct statistics {
 };
 
 /* Count what does not depend on the running thread: events, suspensions, resumptions, time slices. */
-void statistics_count(struct statistics *statistics, const struct step *step);
+void statistics_count(struct statistics *statistics, const struct report_event *event);
 
 /* Count the event in all statistics. */
-void statistics_step(struct statistics *statistics, const struct step *step);
+void statistics_event(struct statistics *statistics, const struct report_event *event);
 void statistics_end(struct statistics *statistics);
 
 /* Find how much of the stack a thread never used, from the stack pointers in its events. */
-void stack_step(const struct step *step);
+void stack_event(const struct report_event *event);
 
 #endif
