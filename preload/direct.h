@@ -28,7 +28,6 @@
 #pragma GCC diagnostic ignored "-Wredundant-decls"
 #define PX_DIRECT(name) extern __typeof__(name) name __asm__("px_direct_" #name);
 #include "direct.def"
-#undef PX_DIRECT
 #pragma GCC diagnostic pop
 
 #endif

@@ -13,7 +13,6 @@ enum severity { ERROR, WARNING };
 static const enum severity severity_of[] = {
 #define PX_RULE(name, severity) [RULE_##name] = severity,
 #include "check/rules.def"
-#undef PX_RULE
 };
 
 const char *rule_name(enum rule rule)
@@ -21,7 +20,6 @@ const char *rule_name(enum rule rule)
 	static const char *const names[] = {
 #define PX_RULE(name, severity) [RULE_##name] = #name,
 #include "check/rules.def"
-#undef PX_RULE
 	};
 	static char name[32];
 

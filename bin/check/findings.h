@@ -11,7 +11,6 @@
 enum rule {
 #define PX_RULE(name, severity) RULE_##name,
 #include "check/rules.def"
-#undef PX_RULE
 	NR_RULES
 };
 

@@ -9,7 +9,6 @@ static const struct call_row rows[] = {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
 	{#name, LAYOUT_##layout, native, fields},
 #include "../lib/event/calls.def"
-#undef PX_CALL
 };
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -40,7 +39,6 @@ const char *calltable_c11_result(int error)
 	case number:                                                                               \
 		return #name;
 #include "../lib/event/calls.def"
-#undef PX_CALL
 	default:
 		return NULL;
 	}
