@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 1000000000ULL
+#define FIRST_NS 1000000000ULL /* from the begin to the first progress line */
 #define STEP_NS 100000000ULL
 #define TEXT_STEP_NS 250000000ULL
 
@@ -85,7 +85,7 @@ void progress(const char *what, unsigned long long done, unsigned long long tota
 	unsigned long long now = now_ns();
 
 	look_at_terminal(now);
-	if (!line.is_terminal || now - line.begin_ns < PATIENCE_NS || now - line.shown_ns < STEP_NS)
+	if (!line.is_terminal || now - line.begin_ns < FIRST_NS || now - line.shown_ns < STEP_NS)
 		return;
 	line.is_shown = true;
 	line.shown_ns = now;

@@ -216,7 +216,7 @@ static int export_file(const struct options *options, const char *path)
 		message("there is not enough memory");
 	else if (export.source && check_output(options, path, name))
 		code = export_source(options, &export);
-	if (code == EXIT_FINE && !options->output && !options->exporter->tells_output)
+	if (code == EXIT_FINE && !options->output && !options->exporter->prints_output)
 		message("wrote %s", name);
 	source_close(export.source);
 	free(name);

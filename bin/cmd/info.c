@@ -167,7 +167,7 @@ static void list_objects(struct text *text, const struct source *source)
 	text_char(text, '\n');
 	rows_titles(&rows);
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		if (object->type == OBJECT_EVENT_TYPE)
 			continue;

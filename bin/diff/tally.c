@@ -44,14 +44,14 @@ static struct tally *tally_of(struct tallies *tallies, uint64_t number, const ch
 static const char *thread_name(const struct source *source, const struct event *event,
 			       char name[128])
 {
-	const struct source_object *object = source_object(source, event->context);
+	const struct txtrace_object *object = source_object(source, event->context);
 	size_t length = strlen(event->thread);
 	char tid[16];
 
 	snprintf(name, 128, "%s", event->thread);
-	if (!object || object->is.tid == 0)
+	if (!object || object->tid == 0)
 		return name;
-	snprintf(tid, sizeof(tid), " %d", object->is.tid);
+	snprintf(tid, sizeof(tid), " %d", object->tid);
 	if (length > strlen(tid) && length < 128 && strcmp(name + length - strlen(tid), tid) == 0)
 		name[length - strlen(tid)] = '\0';
 	return name;

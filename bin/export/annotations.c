@@ -15,13 +15,13 @@ static struct note word_note(const struct source *source, const char *label, uin
 	struct note note = labelled(NOTE_NUMBER, label);
 	bool is_pointer = note.label_size > 4 &&
 			  memcmp(label + note.label_size - 4, "_ptr", 4) == 0;
-	const struct source_object *object = label_is_object(label) ? source_object(source, word) :
-								      NULL;
+	const struct txtrace_object *object = label_is_object(label) ? source_object(source, word) :
+								       NULL;
 
 	note.number = word;
 	if (object) {
 		note.kind = NOTE_NAME;
-		note.text = object->is.name;
+		note.text = object->name;
 		if (is_pointer)
 			note.label_size -= 4; /* the value is the name, not a pointer */
 	} else if (is_pointer) {

@@ -37,7 +37,7 @@ struct exporter {
 	bool is_binary;	     /* not written to a terminal */
 	bool makes_output;   /* a directory, or several files: text is not opened for it */
 	bool takes_stdout;   /* makes_output, but can write a single file to standard output */
-	bool tells_output;   /* prints the name of what it wrote */
+	bool prints_output;  /* prints the name of what it wrote */
 	bool shows_waits;    /* needs the waits of a log: calls_expand() */
 	const int
 		*options; /* codes of options that not every exporter has, ended by 0; NULL: none */

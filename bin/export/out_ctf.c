@@ -205,8 +205,8 @@ static void fill_context(const struct ctf *ctf, bt_event *to)
 {
 	bt_field *context = bt_event_borrow_common_context_field(to);
 	const struct event *event = &ctf->event;
-	const struct source_object *object = source_object(ctf->export->source, event->context);
-	pid_t tid = object ? object->is.tid : 0;
+	const struct txtrace_object *object = source_object(ctf->export->source, event->context);
+	pid_t tid = object ? object->tid : 0;
 
 	bt_field_integer_unsigned_set_value(member(context, CONTEXT_CPU), event->cpu);
 	bt_field_integer_unsigned_set_value(member(context, CONTEXT_PID), (uint32_t)event->pid);
@@ -217,11 +217,11 @@ static void fill_context(const struct ctf *ctf, bt_event *to)
 
 static void fill_object(const struct ctf *ctf, bt_field *field, uint32_t word)
 {
-	const struct source_object *object = source_object(ctf->export->source, word);
+	const struct txtrace_object *object = source_object(ctf->export->source, word);
 	char address[16];
 
 	snprintf(address, sizeof(address), "0x%x", word);
-	set_string(field, object ? object->is.name : address);
+	set_string(field, object ? object->name : address);
 }
 
 static void fill_payload(const struct ctf *ctf, bt_event *to)

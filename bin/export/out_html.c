@@ -285,7 +285,7 @@ static void put_objects(struct html *html)
 
 	text_string(text, "\"objects\":[");
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		text_printf(text, "%s[%u,", i > 0 ? ",\n" : "", object->handle);
 		text_json(text, object->name);

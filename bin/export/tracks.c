@@ -24,7 +24,7 @@ static struct track *find_track(const struct tracks *tracks, uint64_t key)
 	return id > 0 ? tracks->track[id - 1] : NULL;
 }
 
-/* Make a track, without calling tell(). */
+/* Make a track, without calling created(). */
 static struct track *make_track(struct tracks *tracks, enum track_kind kind, uint64_t key)
 {
 	struct track *track = must(calloc(1, sizeof(*track)));
@@ -54,13 +54,13 @@ static struct track *track_of_process(struct tracks *tracks, int pid)
 	track = make_track(tracks, TRACK_PROCESS, key);
 	track->pid = pid;
 	for (size_t i = 0; pid != FOREIGN_PID && i < tracks->source->nr_objects; i++) {
-		const struct txtrace_object *object = &tracks->source->objects[i].is;
+		const struct txtrace_object *object = &tracks->source->objects[i];
 
 		if (object->type == OBJECT_THREAD && object->pid == pid && object->tid == pid)
 			name = object->name;
 	}
 	snprintf(track->name, sizeof(track->name), "%s", name);
-	tracks->tell(tracks->arg, track);
+	tracks->created(tracks->arg, track);
 	return track;
 }
 
@@ -73,7 +73,7 @@ struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int ev
 {
 	uint64_t key = key_of(TRACK_THREAD, handle);
 	struct track *track;
-	const struct source_object *object;
+	const struct txtrace_object *object;
 
 	if (handle == 0)
 		return track_of_process(tracks, pid_of(tracks, event_pid));
@@ -83,22 +83,22 @@ struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int ev
 	object = source_object(tracks->source, handle);
 	track = make_track(tracks, TRACK_THREAD, key);
 	track->handle = handle;
-	track->pid = pid_of(tracks, object && object->is.pid > 0 ? object->is.pid : event_pid);
-	track->tid = object && object->is.tid > 0 ? object->is.tid : FOREIGN_PID + (int)track->id;
+	track->pid = pid_of(tracks, object && object->pid > 0 ? object->pid : event_pid);
+	track->tid = object && object->tid > 0 ? object->tid : FOREIGN_PID + (int)track->id;
 	track->process = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s",
 		 source_context_name(tracks->source, handle));
-	tracks->tell(tracks->arg, track);
+	tracks->created(tracks->arg, track);
 	return track;
 }
 
 const char *tracks_object_name(const struct tracks *tracks, unsigned int handle)
 {
 	static char unknown[16];
-	const struct source_object *object = source_object(tracks->source, handle);
+	const struct txtrace_object *object = source_object(tracks->source, handle);
 
 	if (object)
-		return object->is.name;
+		return object->name;
 	snprintf(unknown, sizeof(unknown), "%08x", handle);
 	return unknown;
 }
@@ -130,7 +130,7 @@ struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned
 	else
 		snprintf(track->name, sizeof(track->name), "held: %.100s (%u)",
 			 tracks_object_name(tracks, handle), lane + 1);
-	tracks->tell(tracks->arg, track);
+	tracks->created(tracks->arg, track);
 	return track;
 }
 
@@ -149,7 +149,7 @@ struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsig
 		 name);
 	for (char *at = track->name; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
-	tracks->tell(tracks->arg, track);
+	tracks->created(tracks->arg, track);
 	return track;
 }
 
@@ -166,7 +166,7 @@ static struct track *only_track(struct tracks *tracks, enum track_kind kind, con
 	track->pid = pid_of(tracks, event_pid);
 	track->process = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s", name);
-	tracks->tell(tracks->arg, track);
+	tracks->created(tracks->arg, track);
 	return track;
 }
 
@@ -181,9 +181,9 @@ struct track *track_of_cpu(struct tracks *tracks)
 }
 
 void tracks_init(struct tracks *tracks, struct source *source,
-		 void (*tell)(void *arg, const struct track *track), void *arg)
+		 void (*created)(void *arg, const struct track *track), void *arg)
 {
-	*tracks = (struct tracks){.source = source, .tell = tell, .arg = arg};
+	*tracks = (struct tracks){.source = source, .created = created, .arg = arg};
 }
 
 void tracks_free(struct tracks *tracks)

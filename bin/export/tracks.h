@@ -34,8 +34,8 @@ struct track {
 
 struct tracks {
 	struct source *source;
-	void (*tell)(void *arg,
-		     const struct track *track); /* for each new track, after that of its process */
+	/* For each new track, after that of its process. */
+	void (*created)(void *arg, const struct track *track);
 	void *arg;
 	struct track **track; /* in the order in which they were made */
 	size_t nr_tracks, room;
@@ -43,7 +43,7 @@ struct tracks {
 };
 
 void tracks_init(struct tracks *tracks, struct source *source,
-		 void (*tell)(void *arg, const struct track *track), void *arg);
+		 void (*created)(void *arg, const struct track *track), void *arg);
 void tracks_free(struct tracks *tracks);
 
 /*

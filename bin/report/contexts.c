@@ -17,7 +17,7 @@ struct context *contexts_find(const struct contexts *contexts, unsigned int cont
 
 static const char *name_of(const struct contexts *contexts, unsigned int context, char unknown[16])
 {
-	const struct source_object *object = source_object(contexts->source, context);
+	const struct txtrace_object *object = source_object(contexts->source, context);
 
 	if (context == CONTEXT_INTERRUPT)
 		return "Interrupt";
@@ -25,15 +25,15 @@ static const char *name_of(const struct contexts *contexts, unsigned int context
 		return "Initialize";
 	if (context == CONTEXT_IDLE)
 		return contexts->source->file.foreign ? "Idle" : "(no thread)";
-	if (object && object->is.name[0])
-		return object->is.name;
+	if (object && object->name[0])
+		return object->name;
 	snprintf(unknown, 16, "%08x", context);
 	return unknown;
 }
 
 static struct context *make(struct contexts *contexts, unsigned int context)
 {
-	const struct source_object *object = source_object(contexts->source, context);
+	const struct txtrace_object *object = source_object(contexts->source, context);
 	struct context *ctx = must(calloc(1, sizeof(*ctx)));
 	char unknown[16];
 
@@ -41,8 +41,8 @@ static struct context *make(struct contexts *contexts, unsigned int context)
 	ctx->is_thread = context != CONTEXT_INTERRUPT && context != CONTEXT_INITIALIZE &&
 			 context != CONTEXT_IDLE;
 	ctx->name = must(strdup(name_of(contexts, context, unknown)));
-	if (ctx->is_thread && object && object->is.type == OBJECT_THREAD)
-		ctx->object = &object->is;
+	if (ctx->is_thread && object && object->type == OBJECT_THREAD)
+		ctx->object = object;
 	ctx->pid = ctx->object ? ctx->object->pid : 0;
 	ctx->priority = ctx->first_priority = -1;
 	ctx->named_priority = ctx->first_named_priority = -1;
@@ -75,8 +75,8 @@ void contexts_init(struct contexts *contexts, struct source *source)
 		contexts_add(contexts, CONTEXT_INITIALIZE);
 	}
 	for (size_t i = 0; i < source->nr_objects; i++)
-		if (source->objects[i].is.type == OBJECT_THREAD)
-			contexts_add(contexts, source->objects[i].is.handle);
+		if (source->objects[i].type == OBJECT_THREAD)
+			contexts_add(contexts, source->objects[i].handle);
 	contexts->last = contexts_add(contexts, CONTEXT_IDLE);
 }
 

@@ -199,11 +199,11 @@ void report_print_stacks(const struct report *report, struct table *table)
 
 static void put_mutex(const struct report *report, struct table *table, unsigned int handle)
 {
-	const struct source_object *object = source_object(report->source, handle);
+	const struct txtrace_object *object = source_object(report->source, handle);
 	char unknown[16];
 
 	snprintf(unknown, sizeof(unknown), "%08x", handle);
-	table_string(table, object && object->is.name[0] ? object->is.name : unknown);
+	table_string(table, object && object->name[0] ? object->name : unknown);
 }
 
 static void put_inversion(const struct report *report, struct table *table,

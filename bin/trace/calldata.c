@@ -153,7 +153,7 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 static const char *object_of(struct source *source, const struct event *event,
 			     const struct call_field *field, bool is_first)
 {
-	const struct source_object *object = NULL;
+	const struct txtrace_object *object = NULL;
 
 	if (source->is_live)
 		return NULL;
@@ -163,7 +163,7 @@ static const char *object_of(struct source *source, const struct event *event,
 		object = source_object(source, event->call.object);
 	else if (field->kind == 'p' && field->value != 0)
 		object = source_object_at(source, event->pid, (uint64_t)field->value);
-	return object ? object->is.name : NULL;
+	return object ? object->name : NULL;
 }
 
 /* When a call begins to wait, its result is not yet known. */

@@ -53,8 +53,8 @@ static void print_bytes(struct text *text, const struct event *event)
 
 static void print_word(struct text *text, struct source *source, const char *label, uint32_t word)
 {
-	const struct source_object *object = label_is_object(label) ? source_object(source, word) :
-								      NULL;
+	const struct txtrace_object *object = label_is_object(label) ? source_object(source, word) :
+								       NULL;
 	size_t length = strlen(label);
 
 	/* The name of the object replaces the pointer, so the label needs no "_ptr". */
@@ -63,7 +63,7 @@ static void print_word(struct text *text, struct source *source, const char *lab
 	text_put(text, label, length);
 	text_char(text, '=');
 	if (object) {
-		text_plain(text, object->is.name, 0);
+		text_plain(text, object->name, 0);
 	} else if (word >= 65536) {
 		text_string(text, "0x");
 		text_hex(text, word, 0);
@@ -398,7 +398,7 @@ static size_t longest_thread(const struct source *source)
 	size_t width = source->is_live ? LIVE_THREAD : strlen("thread");
 
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		if (object->type == OBJECT_THREAD && strlen(object->name) > width)
 			width = strlen(object->name);

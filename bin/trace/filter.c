@@ -443,11 +443,11 @@ static bool matches_object(const struct filter *filter, const struct source *sou
 			   const struct event *event)
 {
 	for (int i = 0; i < 4; i++) {
-		const struct source_object *object = source_object(source, event_word(event, i));
+		const struct txtrace_object *object = source_object(source, event_word(event, i));
 
 		if ((event->is_call || event->size >= 4 * (size_t)i + 4) && object &&
-		    object->is.type != OBJECT_EVENT_TYPE &&
-		    fnmatch(filter->text, object->is.name, 0) == 0)
+		    object->type != OBJECT_EVENT_TYPE &&
+		    fnmatch(filter->text, object->name, 0) == 0)
 			return true;
 	}
 	return false;

@@ -44,12 +44,12 @@ static bool read_objects(struct source *source)
 			source->objects =
 				must(reallocarray(source->objects, room, sizeof(*source->objects)));
 		}
-		source->objects[source->nr_objects++].is = object;
+		source->objects[source->nr_objects++] = object;
 	}
 	/* Each volume of a log may repeat an object. The last copy is the most complete: keep that one. */
 	for (size_t i = 0; i < source->nr_objects; i++)
-		*map_get(&source->by_handle, source->objects[i].is.handle) =
-			(uintptr_t)&source->objects[i];
+		*map_get(&source->by_handle,
+			 source->objects[i].handle) = (uintptr_t)&source->objects[i];
 	return true;
 }
 
@@ -187,9 +187,9 @@ void source_rewind(struct source *source)
 
 /* Names. */
 
-const struct source_object *source_object(const struct source *source, unsigned int handle)
+const struct txtrace_object *source_object(const struct source *source, unsigned int handle)
 {
-	return (const struct source_object *)(uintptr_t)map_find(&source->by_handle, handle);
+	return (const struct txtrace_object *)(uintptr_t)map_find(&source->by_handle, handle);
 }
 
 /* The upper bits of addresses are free for the pid. */
@@ -208,7 +208,7 @@ static void index_objects(struct source *source)
 		return;
 	*map_get(&source->by_tid, 0) = 0; /* no thread has tid 0: this entry means that the index exists */
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		if (object->type == OBJECT_THREAD && object->tid > 0)
 			*map_get(&source->by_tid, (uint64_t)object->tid) = i + 1;
@@ -217,7 +217,7 @@ static void index_objects(struct source *source)
 	}
 }
 
-const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address)
+const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address)
 {
 	uint64_t place;
 
@@ -226,7 +226,7 @@ const struct source_object *source_object_at(struct source *source, pid_t pid, u
 	return place > 0 ? &source->objects[place - 1] : NULL;
 }
 
-const struct source_object *source_thread(struct source *source, pid_t tid)
+const struct txtrace_object *source_thread(struct source *source, pid_t tid)
 {
 	uint64_t place;
 
@@ -269,7 +269,7 @@ const char *source_context_name(const struct source *source, unsigned int contex
 {
 	static char unknown[4][16];
 	static unsigned int turn;
-	const struct source_object *object;
+	const struct txtrace_object *object;
 
 	if (context == 0)
 		return "-";
@@ -279,7 +279,7 @@ const char *source_context_name(const struct source *source, unsigned int contex
 		return "initialization";
 	object = source_object(source, context);
 	if (object)
-		return object->is.name;
+		return object->name;
 	turn = (turn + 1) % 4;
 	snprintf(unknown[turn], sizeof(unknown[turn]), "%08x", context);
 	return unknown[turn];
@@ -361,14 +361,14 @@ struct source *source_attach(trace_id_t trace)
 /* Add the thread with this handle if it is new.  A thread registers before its first event, so the stream knows it. */
 static void add_thread(struct source *source, unsigned int handle)
 {
-	struct source_object *object;
+	struct txtrace_object *object;
 	struct txtrace_object found;
 
 	if (handle == 0 || source_object(source, handle) ||
 	    txtrace_get_thread(source->trace, handle, &found) != 0)
 		return;
 	object = must(malloc(sizeof(*object)));
-	object->is = found;
+	*object = found;
 	*map_get(&source->by_handle, handle) = (uintptr_t)object;
 }
 

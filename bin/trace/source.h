@@ -30,10 +30,6 @@ enum object_type { /* as ThreadX numbers them */
 		   OBJECT_EVENT_TYPE = 15
 };
 
-struct source_object {
-	struct txtrace_object is;
-};
-
 struct event {
 	uint64_t number; /* counted from 0, over all events of the file */
 	int64_t time_ns; /* CLOCK_REALTIME; in a ThreadX buffer: since its first event */
@@ -84,7 +80,7 @@ struct source {
 
 	struct map by_handle; /* pointers to objects; if is_live, each allocated */
 	size_t nr_objects;
-	struct source_object *objects; /* in the order of the file; NULL if is_live */
+	struct txtrace_object *objects; /* in the order of the file; NULL if is_live */
 	struct source_type {
 		char *name; /* NULL: not yet known */
 		const struct call_row *row;
@@ -127,12 +123,12 @@ void source_rewind(struct source *source);
 void source_report_losses(const struct source *source);
 
 /* Return the object with this handle, or NULL. */
-const struct source_object *source_object(const struct source *source, unsigned int handle);
+const struct txtrace_object *source_object(const struct source *source, unsigned int handle);
 
 /* Return the object of calls with this address or descriptor in a process, or NULL. */
-const struct source_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
+const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
 /* Return the thread with this tid, or NULL. */
-const struct source_object *source_thread(struct source *source, pid_t tid);
+const struct txtrace_object *source_thread(struct source *source, pid_t tid);
 
 /* Return the name of an event type. */
 const char *source_type_name(struct source *source, trace_event_id_t type);

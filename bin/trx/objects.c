@@ -138,12 +138,11 @@ void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source)
 {
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *is = &source->objects[i].is;
-		const struct source_object *found = source_object(source, is->handle);
+		const struct txtrace_object *is = &source->objects[i];
+		const struct txtrace_object *found = source_object(source, is->handle);
 
 		if (is->type != OBJECT_EVENT_TYPE)
-			add_object(trx_objects, input,
-				   source->file.foreign || !found ? is : &found->is);
+			add_object(trx_objects, input, source->file.foreign || !found ? is : found);
 	}
 }
 

@@ -26,11 +26,11 @@ void wait_objects_count_names(struct waits *waits)
 	const struct source *source = waits->source;
 
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		/* further volumes of a log repeat the object */
 		if (object->type != OBJECT_EVENT_TYPE &&
-		    &source_object(source, object->handle)->is == object)
+		    source_object(source, object->handle) == object)
 			++*map_get(&waits->nr_of_name, map_hash(object->name));
 	}
 }
@@ -84,25 +84,25 @@ static const char *kind_of(const struct source *source, unsigned int handle, con
 		{"pthread_cond", "condition"}, {"pthread_barrier", "barrier"},
 		{"pthread_once", "once"},      {"cnd_", "condition"},
 		{"call_once", "once"}};
-	const struct source_object *object = source_object(source, handle);
+	const struct txtrace_object *object = source_object(source, handle);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strncmp(service, kinds[i][0], strlen(kinds[i][0])) == 0)
 			return kinds[i][1];
-	return object_type_name(object ? object->is.type : 0);
+	return object_type_name(object ? object->type : 0);
 }
 
 struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service)
 {
 	uint64_t *known = map_get(&waits->awaited_of, handle);
-	const struct source_object *object = source_object(waits->source, handle);
+	const struct txtrace_object *object = source_object(waits->source, handle);
 	char unknown[16];
 
 	if (*known)
 		return (struct awaited *)(uintptr_t)*known;
 	snprintf(unknown, sizeof(unknown), "%08x", handle);
 	*known = (uintptr_t)make_awaited(waits, handle,
-					 name_of(waits, handle, object ? object->is.name : unknown),
+					 name_of(waits, handle, object ? object->name : unknown),
 					 kind_of(waits->source, handle, service));
 	return (struct awaited *)(uintptr_t)*known;
 }

@@ -295,11 +295,11 @@ static struct service service_of(const struct event *event, const struct waiter 
 /* Return the thread that must act before the waiter can go on, or NULL. */
 static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
 {
-	const struct source_object *object = source_object(waits->source, wait->object->handle);
+	const struct txtrace_object *object = source_object(waits->source, wait->object->handle);
 
-	if (wait->object->kind && object && object->is.type == OBJECT_THREAD &&
+	if (wait->object->kind && object && object->type == OBJECT_THREAD &&
 	    wait->state == STATE_SUSPENDED)
-		return wait_objects_thread(waits, object->is.handle);
+		return wait_objects_thread(waits, object->handle);
 	if (!wait->object->is_lock)
 		return NULL;
 	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)

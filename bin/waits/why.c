@@ -84,7 +84,7 @@ static bool find_thread(struct why *why)
 	unsigned int found = 0;
 
 	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i].is;
+		const struct txtrace_object *object = &source->objects[i];
 
 		if (object->type != OBJECT_THREAD || !is_thread(why, object) ||
 		    object->handle == found)
