@@ -412,7 +412,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ext");
+	Suite *suite = suite_create("trace_ext");
 	TCase *trxc = tcase_create("custom events");
 	TCase *objects = tcase_create("objects");
 	TCase *files = tcase_create("files");

@@ -1169,7 +1169,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("open");
+	Suite *suite = suite_create("archive_log");
 	TCase *tcase = tcase_create("open");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);

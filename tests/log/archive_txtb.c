@@ -1780,7 +1780,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("foreign");
+	Suite *suite = suite_create("archive_txtb");
 	TCase *contents = tcase_create("contents");
 	TCase *refusals = tcase_create("refusals");
 	TCase *texts = tcase_create("texts");

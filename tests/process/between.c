@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 
 	if (px_helper_main(argc, argv, NULL))
 		return 0;
-	suite = suite_create("apart");
+	suite = suite_create("between");
 	suite_add_tcase(suite, cases());
 	return run_suite(suite);
 }

@@ -464,7 +464,7 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("fork");
-	TCase *tcase = tcase_create("family");
+	TCase *tcase = tcase_create("inherited");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);

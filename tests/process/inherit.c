@@ -990,7 +990,7 @@ int main(int argc, char **argv)
 
 	if (px_helper_main(argc, argv, tricks))
 		return 0;
-	suite = suite_create("kin");
+	suite = suite_create("inherit");
 	suite_add_tcase(suite, birth_cases());
 	suite_add_tcase(suite, fork_cases());
 	return run_suite(suite);

@@ -39,21 +39,21 @@ static struct px_test_event event;
 /* As a test may have left it that failed. */
 static void setup(void)
 {
-	px_other_user_remove_directory(FOREIGN_UID);
-	px_other_user_remove_directory(OTHER_FOREIGN_UID);
-	px_other_user_remove_segments(FOREIGN_UID);
+	px_other_user_remove_directory(OTHER_UID);
+	px_other_user_remove_directory(THIRD_UID);
+	px_other_user_remove_segments(OTHER_UID);
 }
 
 static void setup_target(void)
 {
 	setup();
-	px_other_user_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, OTHER_UID);
 }
 
 static void teardown(void)
 {
-	px_other_user_remove_directory(FOREIGN_UID);
-	px_other_user_remove_directory(OTHER_FOREIGN_UID);
+	px_other_user_remove_directory(OTHER_UID);
+	px_other_user_remove_directory(THIRD_UID);
 }
 
 static int create_for(pid_t pid, int inherited, trace_id_t *trid)
@@ -94,9 +94,9 @@ static void expect_nothing_left(void)
 	char path[128];
 	int fd;
 
-	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 0);
-	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, "stream."), 0);
-	px_other_user_path(path, FOREIGN_UID, "registry");
+	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 0);
+	ck_assert_int_eq(px_other_user_count_files(OTHER_UID, "stream."), 0);
+	px_other_user_path(path, OTHER_UID, "registry");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && read(fd, &registry, sizeof(registry)) == sizeof(registry))
 		for (int i = 0; i < PX_STREAMS_MAX; i++)
@@ -117,7 +117,7 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	char name[TRACE_EVENT_NAME_MAX];
 
 	before = (trace_event_id_t)tell(FOREIGN_OPEN, "opened before", 0, 0);
-	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 1); /* the names */
+	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 1); /* the names */
 	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 	tell(FOREIGN_RECORD, NULL, 1, 3);
 	for (uint32_t i = 1; i <= 3; i++)
@@ -144,10 +144,10 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	tell(FOREIGN_RECORD, NULL, 6, 1);
 	px_test_expect(trid, POSIX_TRACE_STOP, &event);
 	px_test_expect(trid, 0, &event);
-	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 2);
+	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 2);
 	ok(posix_trace_shutdown(trid));
 	tell(FOREIGN_RECORD, NULL, 7, 1); /* it finds out, and gives it up */
-	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 1);
 	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
 }
@@ -295,7 +295,7 @@ START_TEST(create_by_root_frees_what_a_killed_controller_left)
 	tell(FOREIGN_RECORD, NULL, 1, 1);
 	kill(controller, SIGKILL);
 	waitpid(controller, NULL, 0);
-	ck_assert_int_ge(px_other_user_count_segments(FOREIGN_UID), 1);
+	ck_assert_int_ge(px_other_user_count_segments(OTHER_UID), 1);
 	if (_i == 0) {
 		trace_id_t trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
 
@@ -398,7 +398,7 @@ static int create_as_other_user(void *pid)
 {
 	trace_id_t trid;
 
-	if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+	if (setresuid(THIRD_UID, THIRD_UID, THIRD_UID) != 0)
 		return 100;
 	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }
@@ -447,7 +447,7 @@ static int create_as_other_user_with_capabilities(void *pid)
 	trace_id_t trid;
 
 	prctl(PR_SET_KEEPCAPS, 1);
-	if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+	if (setresuid(THIRD_UID, THIRD_UID, THIRD_UID) != 0)
 		return 100;
 	keep_capabilities(~UINT64_C(0));
 	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
@@ -468,7 +468,7 @@ static int create_as_its_effective_user(void *pid)
 {
 	trace_id_t trid;
 
-	if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+	if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) != 0)
 		return 100;
 	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }
@@ -476,7 +476,7 @@ static int create_as_its_effective_user(void *pid)
 /* CREATE-13: a process with a user that is only its effective one is not that user's to trace. */
 START_TEST(create_for_process_with_other_real_user_is_eperm)
 {
-	px_other_user_start_program(&target, "/proc/self/exe", OTHER_FOREIGN_UID, FOREIGN_UID);
+	px_other_user_start_program(&target, "/proc/self/exe", THIRD_UID, OTHER_UID);
 	ck_assert_int_eq(px_test_in_child(create_as_its_effective_user, &target.pid), EPERM);
 	expect_nothing_left();
 }
@@ -490,7 +490,7 @@ static int create_across_ipc_name_spaces(void *unused)
 	(void)unused;
 	if (own < 0 || unshare(CLONE_NEWIPC) != 0)
 		return SKIPPED;
-	px_other_user_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, OTHER_UID);
 	if (setns(own, CLONE_NEWIPC) != 0)
 		return SKIPPED;
 	return create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
@@ -524,7 +524,7 @@ static bool copy_program(const char *test, mode_t mode, uid_t uid, gid_t gid)
 		if (statvfs(places[i], &status) != 0 || status.f_flag & (ST_NOSUID | ST_NOEXEC))
 			continue;
 		snprintf(copy_path, sizeof(copy_path), "%s/posixtrace-check-secure.%u", places[i],
-			 (unsigned int)FOREIGN_UID);
+			 (unsigned int)OTHER_UID);
 		unlink(copy_path);
 		snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), copy_path);
 		if (system(command) == 0 && chown(copy_path, uid, gid) == 0 &&
@@ -549,13 +549,12 @@ static int run_secure_with_directory(void *unused)
 	int status;
 
 	(void)unused;
-	if (!mkdtemp(directory) || chmod(directory, 0700) ||
-	    chown(directory, FOREIGN_UID, FOREIGN_UID))
+	if (!mkdtemp(directory) || chmod(directory, 0700) || chown(directory, OTHER_UID, OTHER_UID))
 		return 1;
 	child = fork();
 	if (child == 0) {
 		setenv("TXTRACE_DIR", directory, 1);
-		if (setresuid(OTHER_FOREIGN_UID, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID) != 0)
+		if (setresuid(THIRD_UID, THIRD_UID, THIRD_UID) != 0)
 			_exit(124);
 		execl(copy_path, "check", "--foreigner", "record", "secure", "1", NULL);
 		_exit(126);
@@ -568,10 +567,10 @@ static int run_secure_with_directory(void *unused)
 /* GEN-9: who starts a program with rights does not tell it where to write. */
 START_TEST(secure_program_ignores_txtrace_dir)
 {
-	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
+	if (!copy_program(__func__, 04755, OTHER_UID, OTHER_UID))
 		return;
 	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
-	ck_assert(px_other_user_exists(FOREIGN_UID, "registry"));
+	ck_assert(px_other_user_exists(OTHER_UID, "registry"));
 }
 END_TEST
 
@@ -580,9 +579,9 @@ START_TEST(create_for_secure_program_of_another_user_is_eperm)
 {
 	trace_id_t trid;
 
-	if (!copy_program(__func__, 04755, FOREIGN_UID, FOREIGN_UID))
+	if (!copy_program(__func__, 04755, OTHER_UID, OTHER_UID))
 		return;
-	px_other_user_start_program(&target, copy_path, OTHER_FOREIGN_UID, OTHER_FOREIGN_UID);
+	px_other_user_start_program(&target, copy_path, THIRD_UID, THIRD_UID);
 	ck_assert_int_eq(tell(FOREIGN_SECURE, NULL, 0, 0), 1);
 	fails(create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid), EPERM);
 	ck_assert_int_eq(px_other_user_stop(&target), 0);
@@ -595,9 +594,9 @@ START_TEST(secure_program_takes_no_stream_of_root)
 {
 	trace_id_t trid;
 
-	if (!copy_program(__func__, 0755, 0, OTHER_FOREIGN_UID))
+	if (!copy_program(__func__, 0755, 0, THIRD_UID))
 		return;
-	px_other_user_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, OTHER_UID);
 	trid = create_started(POSIX_TRACE_INHERITED);
 	ck_assert_int_eq(tell(FOREIGN_RUN, copy_path, 1, 0), 0);
 	ck_assert_uint_ne(px_test_take(trid, &event), 0);
@@ -621,7 +620,7 @@ static int attach_as_target(void *unused)
 	struct px_mapping again;
 
 	(void)unused;
-	if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+	if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) != 0)
 		return 100;
 	return px_sysv_attach(memory_number, &again);
 }
@@ -639,26 +638,26 @@ static int make_as_user(void *uid)
 
 	if (setresuid(user, user, user) != 0)
 		return 100;
-	return px_sysv_create(4096, &own, shared) || px_sysv_give(*shared, FOREIGN_UID);
+	return px_sysv_create(4096, &own, shared) || px_sysv_give(*shared, OTHER_UID);
 }
 
 /* GEN-9: from whom a process takes memory: from root, and from nobody else who says that it is for it. */
 START_TEST(sysv_memory_is_taken_from_root_alone)
 {
-	uid_t makers[] = {OTHER_FOREIGN_UID, FOREIGN_UID};
+	uid_t makers[] = {THIRD_UID, OTHER_UID};
 	struct shmid_ds status;
 	uint32_t roots;
 
 	ok(px_sysv_create(8192, &mapping, &memory_number));
 	roots = memory_number;
 	expect_attach(EACCES); /* it is not given yet */
-	ok(px_sysv_give(roots, FOREIGN_UID));
+	ok(px_sysv_give(roots, OTHER_UID));
 	expect_attach(0);
 	for (size_t i = 0; i < PX_ARRAY_SIZE(makers); i++) {
 		ck_assert_int_eq(px_test_in_child(make_as_user, &makers[i]), 0);
 		memory_number = *(uint32_t *)mapping.base;
 		expect_attach(EACCES);
-		px_sysv_remove(memory_number, FOREIGN_UID); /* it is none of ours: without effect */
+		px_sysv_remove(memory_number, OTHER_UID); /* it is none of ours: without effect */
 		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
 		px_sysv_withdraw(memory_number); /* likewise */
 		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_RMID, NULL), 0);
@@ -671,9 +670,9 @@ START_TEST(sysv_memory_is_taken_from_root_alone)
 	expect_attach(EACCES);
 	status.shm_perm.mode = 0600;
 	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_SET, &status), 0);
-	px_sysv_remove(memory_number, OTHER_FOREIGN_UID);
+	px_sysv_remove(memory_number, THIRD_UID);
 	expect_attach(0);
-	px_sysv_remove(memory_number, FOREIGN_UID);
+	px_sysv_remove(memory_number, OTHER_UID);
 	px_shm_unmap(&mapping);
 	expect_attach(ENOENT);
 	expect_nothing_left();
@@ -693,12 +692,12 @@ START_TEST(sysv_memory_can_be_mapped_again_and_retired)
 	px_shm_retire(&mapping);
 	ck_assert_uint_eq(((uint32_t *)mapping.base)[1024], 0);
 	ck_assert_uint_eq(((uint32_t *)again.base)[1024], 4711);
-	ok(px_sysv_give(memory_number, FOREIGN_UID));
-	ok(px_sysv_read(memory_number, FOREIGN_UID, 4096, &read, sizeof(read)));
+	ok(px_sysv_give(memory_number, OTHER_UID));
+	ok(px_sysv_read(memory_number, OTHER_UID, 4096, &read, sizeof(read)));
 	ck_assert_uint_eq(read, 4711);
-	fails(px_sysv_read(memory_number, FOREIGN_UID, 8190, &read, sizeof(read)), EIO);
-	fails(px_sysv_read(memory_number, FOREIGN_UID, SIZE_MAX, &read, sizeof(read)), EIO);
-	fails(px_sysv_read(memory_number, OTHER_FOREIGN_UID, 0, &read, sizeof(read)), EACCES);
+	fails(px_sysv_read(memory_number, OTHER_UID, 8190, &read, sizeof(read)), EIO);
+	fails(px_sysv_read(memory_number, OTHER_UID, SIZE_MAX, &read, sizeof(read)), EIO);
+	fails(px_sysv_read(memory_number, THIRD_UID, 0, &read, sizeof(read)), EACCES);
 	ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
 	ck_assert_uint_eq(status.shm_nattch, 1);
 	px_sysv_withdraw(memory_number);
@@ -713,13 +712,13 @@ static const char *in_directory(const char *name)
 {
 	static char path[128];
 
-	px_other_user_path(path, FOREIGN_UID, name);
+	px_other_user_path(path, OTHER_UID, name);
 	return path;
 }
 
 static void give(const char *path)
 {
-	ck_assert_int_eq(lchown(path, FOREIGN_UID, FOREIGN_UID), 0);
+	ck_assert_int_eq(lchown(path, OTHER_UID, OTHER_UID), 0);
 }
 
 static void plant_directory(mode_t mode)
@@ -785,7 +784,7 @@ static void plant_registry(size_t size, uid_t owner, mode_t mode, int byte)
 
 static void plant_file_as_directory(void)
 {
-	plant_file(in_directory(""), 10, FOREIGN_UID, 0600, 'x');
+	plant_file(in_directory(""), 10, OTHER_UID, 0600, 'x');
 }
 
 static void plant_fifo_as_directory(void)
@@ -805,27 +804,27 @@ static void plant_empty_directory(void)
 
 static void plant_short_registry(void)
 {
-	plant_registry(100, FOREIGN_UID, 0600, 'x');
+	plant_registry(100, OTHER_UID, 0600, 'x');
 }
 
 static void plant_empty_registry(void)
 {
-	plant_registry(0, FOREIGN_UID, 0600, 0);
+	plant_registry(0, OTHER_UID, 0600, 0);
 }
 
 static void plant_registry_of_zeros(void)
 {
-	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0600, 0);
+	plant_registry(sizeof(struct px_registry), OTHER_UID, 0600, 0);
 }
 
 static void plant_long_registry(void)
 {
-	plant_registry(sizeof(struct px_registry) + 1, FOREIGN_UID, 0600, 0);
+	plant_registry(sizeof(struct px_registry) + 1, OTHER_UID, 0600, 0);
 }
 
 static void plant_registry_of_garbage(void)
 {
-	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0600, 'x');
+	plant_registry(sizeof(struct px_registry), OTHER_UID, 0600, 'x');
 }
 
 static void plant_registry_of_root(void)
@@ -835,13 +834,13 @@ static void plant_registry_of_root(void)
 
 static void plant_registry_for_all(void)
 {
-	plant_registry(sizeof(struct px_registry), FOREIGN_UID, 0666, 0);
+	plant_registry(sizeof(struct px_registry), OTHER_UID, 0666, 0);
 }
 
 static void plant_registry_symlink(void)
 {
 	plant_directory(0700);
-	plant_file(in_directory("victim"), sizeof(struct px_registry), FOREIGN_UID, 0600, 0);
+	plant_file(in_directory("victim"), sizeof(struct px_registry), OTHER_UID, 0600, 0);
 	plant_symlink("victim", in_directory("registry"));
 }
 
@@ -915,7 +914,7 @@ static pid_t start_sleeper(void)
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+		if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) != 0)
 			_exit(1);
 		execlp("sleep", "sleep", "60", NULL);
 		_exit(126);
@@ -935,7 +934,7 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	int result, files;
 
 	plants[_i].plant();
-	files = px_other_user_count_files(FOREIGN_UID, "");
+	files = px_other_user_count_files(OTHER_UID, "");
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
 	lstat(in_directory("victim"), &before);
@@ -947,8 +946,8 @@ START_TEST(create_by_root_where_something_was_planted_is_refused)
 	if (result == 0)
 		ok(posix_trace_shutdown(trid));
 	else
-		ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), files);
-	ck_assert_int_eq(px_other_user_count_segments(FOREIGN_UID), 0);
+		ck_assert_int_eq(px_other_user_count_files(OTHER_UID, ""), files);
+	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 0);
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
 }
@@ -962,7 +961,7 @@ static int create_where_a_file_system_is_mounted(void *unused)
 
 	(void)unused;
 	plant_directory(0700);
-	snprintf(options, sizeof(options), "mode=0700,uid=%u", (unsigned int)FOREIGN_UID);
+	snprintf(options, sizeof(options), "mode=0700,uid=%u", (unsigned int)OTHER_UID);
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", in_directory(""), "tmpfs", 0, options) != 0)
 		return SKIPPED;
@@ -978,7 +977,7 @@ START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 		px_test_skip("no right to mount a file system");
 	else
 		ck_assert_int_eq(result, EACCES);
-	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), 0);
+	ck_assert_int_eq(px_other_user_count_files(OTHER_UID, ""), 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -995,12 +994,12 @@ START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 	umask(022);
 	ck_assert_int_eq(stat(in_directory(""), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
-	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
+	ck_assert_uint_eq(status.st_uid, OTHER_UID);
 	ck_assert_int_eq(stat(in_directory("registry"), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
-	ck_assert_uint_eq(status.st_uid, FOREIGN_UID);
+	ck_assert_uint_eq(status.st_uid, OTHER_UID);
 	ck_assert_int_eq(status.st_size, sizeof(struct px_registry));
-	ck_assert_int_eq(px_other_user_count_files(FOREIGN_UID, ""), 1);
+	ck_assert_int_eq(px_other_user_count_files(OTHER_UID, ""), 1);
 	ok(posix_trace_shutdown(trid));
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
@@ -1020,7 +1019,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 	child = fork();
 	if (child == 0) {
 		unsetenv("TXTRACE_DIR");
-		if (setresuid(FOREIGN_UID, FOREIGN_UID, FOREIGN_UID) != 0)
+		if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) != 0)
 			_exit(1);
 		snprintf(program, sizeof(program), "%s", copy_path);
 		execl("/bin/sh", "sh", "-c", "kill -STOP $$; exec $0 --foreigner record late 8",
@@ -1029,7 +1028,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 	}
 	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
 	ck_assert(WIFSTOPPED(status));
-	ck_assert(!px_other_user_exists(FOREIGN_UID, ""));
+	ck_assert(!px_other_user_exists(OTHER_UID, ""));
 	ok(create_for(child, POSIX_TRACE_CLOSE_FOR_CHILD, &trid));
 	ok(posix_trace_start(trid));
 	kill(child, SIGCONT);
@@ -1105,14 +1104,13 @@ static int create_without_segments(void *unused)
 	(void)unused;
 	if (unshare(CLONE_NEWIPC) != 0)
 		return SKIPPED;
-	px_other_user_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, OTHER_UID);
 	for (int number = 0; number < 2; number++) {
 		if (!set_segments_max(number))
 			return SKIPPED;
 		if (create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != ENOMEM)
 			return 1;
-		if (px_other_user_count_segments(0) ||
-		    px_other_user_count_segments(FOREIGN_UID))
+		if (px_other_user_count_segments(0) || px_other_user_count_segments(OTHER_UID))
 			return 2;
 	}
 	if (!set_segments_max(2) || create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) != 0)
@@ -1143,7 +1141,7 @@ static int create_in_small_file_system(void *options)
 	    mount("none", "/dev/shm", "tmpfs", 0, options) != 0)
 		return SKIPPED;
 	/* A program with trace points runs on, traced or not. */
-	px_other_user_start(&target, FOREIGN_UID);
+	px_other_user_start(&target, OTHER_UID);
 	if (tell(FOREIGN_OPEN, "small", 0, 0) <= 0 || tell(FOREIGN_RECORD, NULL, 0, 1000) != 0 ||
 	    tell(FOREIGN_FORK, NULL, 0, 0) != 0 || px_other_user_stop(&target) != 0)
 		return 1;
@@ -1152,7 +1150,7 @@ static int create_in_small_file_system(void *options)
 	if (!error)
 		posix_trace_shutdown(trid);
 	expect_nothing_left();
-	if (px_other_user_count_files(FOREIGN_UID, "") > 1)
+	if (px_other_user_count_files(OTHER_UID, "") > 1)
 		return 2;
 	return error;
 }

@@ -268,7 +268,7 @@ static bool exists(uint32_t number)
 }
 
 /* MAP-2 EXEC-3: it lives as long as somebody has it, and no longer */
-START_TEST(family_lives_as_long_as_somebody_has_it)
+START_TEST(shared_names_lives_as_long_as_somebody_has_it)
 {
 	struct px_shared_names_ref ref = make_family(), again;
 	uint32_t number = ref.number;
@@ -307,7 +307,7 @@ static int make_segment(size_t size, int mode, uint64_t magic)
 
 static int exchanged_id;
 static bool was_asked, was_exchanged;
-static uint64_t family_magic;
+static uint64_t names_magic;
 
 /* Numbers come again when so many segments were made; or when root says so. */
 static bool is_next(int id)
@@ -327,11 +327,11 @@ static void exchange(void)
 		return;
 	was_exchanged = true;
 	exchanged_id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
-	memcpy(shmat(exchanged_id, NULL, 0), &family_magic, sizeof(family_magic));
+	memcpy(shmat(exchanged_id, NULL, 0), &names_magic, sizeof(names_magic));
 }
 
 /* Behind what was attached there would be nothing. */
-START_TEST(family_whose_number_becomes_anothers_is_refused)
+START_TEST(shared_names_whose_number_becomes_anothers_is_refused)
 {
 	struct px_shared_names_ref ref, other;
 	int id;
@@ -341,7 +341,7 @@ START_TEST(family_whose_number_becomes_anothers_is_refused)
 	ref = make_family();
 	id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	exchanged_id = id;
-	family_magic = ref.shared_names->magic;
+	names_magic = ref.shared_names->magic;
 	px_test_at_point("family.attach.checked", exchange);
 	ck_assert_int_ne(px_shared_names_attach((uint32_t)id + 1, geteuid(), &other), 0);
 	ck_assert(was_asked);
@@ -412,7 +412,7 @@ START_TEST(sweep_removes_what_a_killed_process_left)
 }
 END_TEST
 
-START_TEST(family_that_is_none_is_refused)
+START_TEST(shared_names_that_is_none_is_refused)
 {
 	struct px_shared_names_ref ref = make_family(), other;
 	uint64_t magic = ref.shared_names->magic;
@@ -441,7 +441,7 @@ START_TEST(family_that_is_none_is_refused)
 END_TEST
 
 /* CREATE-7: found in a process that uses such memory for itself; the child's is its parent's */
-START_TEST(family_of_a_process_is_found_among_its_other_segments)
+START_TEST(shared_names_of_a_process_is_found_among_its_other_segments)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
 	uint32_t number, again;
@@ -489,7 +489,7 @@ static void trick_forbid_segments(struct px_order *order)
 }
 
 /* EVOPEN-1 FORK-7: without such memory names are there all the same, for the process and its children by fork */
-START_TEST(family_without_system_v_memory_is_private)
+START_TEST(shared_names_without_system_v_memory_is_private)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
 	int64_t error = px_helper_do(&target, "forbid-segments", 0, 0, NULL).a;
@@ -708,7 +708,7 @@ static const struct px_named_trick tricks[] = {
 };
 
 /* FORK-7: before its first step a child has its parent's table alone, and not that of its parent's target */
-START_TEST(family_of_a_controllers_child_is_the_controllers_own)
+START_TEST(shared_names_of_a_controllers_child_is_the_controllers_own)
 {
 	struct px_shared_names_ref ref[2] = {make_family(), make_family()};
 	struct px_shared_names_ref *own = &ref[_i];
@@ -750,15 +750,17 @@ static TCase *segment_cases(void)
 	TCase *tcase = tcase_create("segment");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, family_lives_as_long_as_somebody_has_it);
+	tcase_add_test(tcase, shared_names_lives_as_long_as_somebody_has_it);
 	tcase_add_test(tcase, sweep_removes_what_a_killed_process_left);
-	tcase_add_test(tcase, family_that_is_none_is_refused);
-	tcase_add_test(tcase, family_whose_number_becomes_anothers_is_refused);
+	tcase_add_test(tcase, shared_names_that_is_none_is_refused);
+	tcase_add_test(tcase, shared_names_whose_number_becomes_anothers_is_refused);
 	for (int i = 0; i < 3; i++)
-		tcase_add_loop_test(tcase, family_of_a_process_is_found_among_its_other_segments,
+		tcase_add_loop_test(tcase,
+				    shared_names_of_a_process_is_found_among_its_other_segments,
 				    others[i], others[i] + 1);
-	tcase_add_loop_test(tcase, family_of_a_controllers_child_is_the_controllers_own, 0, 2);
-	tcase_add_test(tcase, family_without_system_v_memory_is_private);
+	tcase_add_loop_test(tcase, shared_names_of_a_controllers_child_is_the_controllers_own, 0,
+			    2);
+	tcase_add_test(tcase, shared_names_without_system_v_memory_is_private);
 	return tcase;
 }
 
@@ -783,7 +785,7 @@ int main(int argc, char **argv)
 
 	if (px_helper_main(argc, argv, tricks))
 		return 0;
-	suite = suite_create("family");
+	suite = suite_create("shared_names");
 	suite_add_tcase(suite, place_cases());
 	suite_add_tcase(suite, segment_cases());
 	suite_add_tcase(suite, list_cases());

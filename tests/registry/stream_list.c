@@ -219,7 +219,7 @@ static int open_segment(void)
 	while (!px_registry_read(index, &slot))
 		index++;
 	px_registry_segment_name(index, slot.generation, name);
-	snprintf(path, sizeof(path), "%s/%s", getenv("TXTRACE_DIR"), name);
+	snprintf(path, sizeof(path), "%s/%s", px_test_directory(), name);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	ck_assert_int_ge(fd, 0);
 	return fd;
@@ -370,7 +370,7 @@ static const struct px_named_trick tricks[] = {{NULL, NULL}};
 
 int main(int argc, char **argv)
 {
-	Suite *suite = suite_create("streams");
+	Suite *suite = suite_create("stream_list");
 	TCase *tcase = tcase_create("streams");
 
 	if (px_helper_main(argc, argv, tricks))

@@ -243,7 +243,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("wait");
+	Suite *suite = suite_create("wakeup");
 	TCase *tcase = tcase_create("ends");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);

@@ -1090,7 +1090,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	Suite *suite = suite_create("cpustream");
+	Suite *suite = suite_create("cpu_rings");
 	TCase *tcase;
 
 	if (argc > 1 && strcmp(argv[1], "without-areas") == 0)

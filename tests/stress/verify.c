@@ -378,7 +378,7 @@ END_TEST
 /* In this process, and what fails is one violation. */
 void look_at_log(struct stream *stream, int fd)
 {
-	Suite *suite = suite_create("log");
+	Suite *suite = suite_create("verify");
 	TCase *tcase = tcase_create("log");
 	SRunner *runner;
 	TestResult **failures;

@@ -222,6 +222,16 @@ trace_event_id_t px_test_take(trace_id_t trid, struct px_test_event *event)
 	return unavailable ? 0 : event->info.posix_event_id;
 }
 
+const char *px_test_directory(void)
+{
+	const char *path = getenv("TXTRACE_DIR");
+
+	if (!path)
+		ck_abort_msg("TXTRACE_DIR is not set: run the suite by make check or "
+			     "tests/support/with-own-dir.sh");
+	return path;
+}
+
 struct posix_trace_status_info px_test_status(trace_id_t trid)
 {
 	struct posix_trace_status_info status;

@@ -91,6 +91,9 @@ trace_event_id_t px_test_take_recorded(trace_id_t trid, struct px_test_event *ev
 #define px_test_expect(trid, type, event)                                                          \
 	ck_assert_uint_eq(px_test_take((trid), (event)), (trace_event_id_t)(type))
 
+/* The directory of this suite for shared memory (TXTRACE_DIR); the test fails if there is none. */
+const char *px_test_directory(void);
+
 /* The status; reading it resets the overrun. */
 struct posix_trace_status_info px_test_status(trace_id_t trid);
 

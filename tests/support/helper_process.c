@@ -412,10 +412,10 @@ bool px_helper_main(int argc, char **argv, const struct px_named_trick *tricks)
 
 static void make_sockets(int fd[2])
 {
-	const struct timeval patience = {30, 0};
+	const struct timeval give_up = {30, 0};
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
-	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &give_up, sizeof(give_up));
 	ck_assert_int_lt(nr_held_fds, HELPERS_MAX);
 	held_fd[nr_held_fds++] = fd[0];
 }
@@ -634,13 +634,10 @@ void px_test_expect_number(trace_id_t stream, uint32_t number, pid_t pid)
 
 int px_test_count_segments(void)
 {
-	const char *path = getenv("TXTRACE_DIR");
+	DIR *directory = opendir(px_test_directory());
 	struct dirent *entry;
 	int count = 0;
-	DIR *directory;
 
-	ck_assert_ptr_nonnull(path);
-	directory = opendir(path);
 	ck_assert_ptr_nonnull(directory);
 	while ((entry = readdir(directory)))
 		count += strncmp(entry->d_name, "stream.", 7) == 0;

@@ -21,8 +21,8 @@ void px_test_reserve_users(void);
 /* A reserved id, index below PX_TEST_USERS. */
 uid_t px_test_user(unsigned int index);
 
-#define FOREIGN_UID px_test_user(0)
-#define OTHER_FOREIGN_UID px_test_user(1)
+#define OTHER_UID px_test_user(0)
+#define THIRD_UID px_test_user(1)
 
 struct px_other_user {
 	pid_t pid;
