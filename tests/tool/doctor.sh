@@ -57,12 +57,15 @@ pid=$!
 doctor 1 "$pid"
 tells 'because' 'it does not use libposixtrace'
 kill "$pid"
-if [ "$(id -u)" -eq 0 ] && setpriv --reuid=54350 --clear-groups "$tool" version >/dev/null 2>&1; then
+# A user id of this run only, because all processes of a user share a directory.
+user=$((100000 + $$))
+as_user="env -u TXTRACE_DIR setpriv --reuid=$user --clear-groups"
+if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	sleep 60 &
 	pid=$!
 	what='doctor of a process of root'
 	nr_checks=$((nr_checks + 1))
-	env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" doctor "$pid" >"$scratch/out" 2>&1
+	$as_user "$tool" doctor "$pid" >"$scratch/out" 2>&1
 	[ $? -eq 1 ] || complain "$what does not exit with 1"
 	tells 'because' "another user's"
 	kill "$pid"
@@ -327,14 +330,15 @@ tells 'pthread_mutex_lock' plain
 kill "$pid"
 
 # Rights from its file.
-if [ "$(id -u)" -eq 0 ] && setpriv --reuid=54350 --clear-groups "$tool" version >/dev/null 2>&1; then
+if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	chmod 711 "$scratch"
 	cp "$scratch/nothing" "$scratch/raised"
 	chmod 4755 "$scratch/raised"
 	what='doctor of a set-user-ID file'
 	nr_checks=$((nr_checks + 1))
-	env -u TXTRACE_DIR setpriv --reuid=54350 --clear-groups "$tool" doctor "$scratch/raised" >"$scratch/out" 2>&1
+	$as_user "$tool" doctor "$scratch/raised" >"$scratch/out" 2>&1
 	[ $? -eq 1 ] || complain "$what does not exit with 1"
 	tells 'because' 'rights from its file'
 fi
+rm -rf "/dev/shm/posixtrace-$user"
 finish
