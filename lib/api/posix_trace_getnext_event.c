@@ -7,6 +7,7 @@
 #include "ring/wakeup.h"
 
 #define PENDING_PAUSE_NS 50000
+#define TRY_NS 1000000 /* the longest wait of posix_trace_trygetnext_event() */
 
 /* The memory in which a call stores its event. */
 struct destination {
@@ -55,6 +56,17 @@ static enum px_next try_next(struct px_stream *stream, const struct destination 
 	enum px_next next = px_stream_next(stream, to->data, to->num_bytes, &report);
 
 	if (px_likely(next == PX_NEXT_EVENT))
+		fill_in(&report, to);
+	return next;
+}
+
+/* Take the next event that is complete, and wait for no writer. */
+static enum px_next take_at_once(struct px_stream *stream, const struct destination *to)
+{
+	struct px_report report = {.place = 0};
+	enum px_next next = px_stream_next_at_once(stream, to->data, to->num_bytes, &report);
+
+	if (next == PX_NEXT_EVENT)
 		fill_in(&report, to);
 	return next;
 }
@@ -122,6 +134,14 @@ static bool is_time(const struct timespec *abstime)
 	return abstime && abstime->tv_nsec >= 0 && abstime->tv_nsec < 1000000000;
 }
 
+static bool has_passed(const struct timespec *abstime)
+{
+	const struct timespec now = px_clock_timespec(px_clock_realtime_ns());
+
+	return now.tv_sec != abstime->tv_sec ? now.tv_sec > abstime->tv_sec :
+					       now.tv_nsec >= abstime->tv_nsec;
+}
+
 /* Wait for an event.  If timed is true, wait until abstime, otherwise forever. */
 static int wait_for(trace_id_t trid, struct px_stream *stream, const struct destination *to,
 		    bool timed, const struct timespec *abstime)
@@ -129,8 +149,11 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 	enum px_next next = try_next(stream, to);
 	int error = 0;
 
-	if (next != PX_NEXT_EVENT && timed && !is_time(abstime))
-		error = EINVAL; /* TIMED-5: only if the call has to wait */
+	if (next != PX_NEXT_EVENT && timed && !is_time(abstime)) {
+		next = take_at_once(stream, to);
+		if (next != PX_NEXT_EVENT)
+			error = EINVAL; /* TIMED-5: only if the call has to wait */
+	}
 	while (next != PX_NEXT_EVENT && error == 0) {
 		if (next == PX_NEXT_NONE) {
 			px_stream_prepare_wait(stream, PX_WAITING_EVENT);
@@ -143,6 +166,10 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 			return error;
 		/* If an event is available now, return it in any case (GETNEXT-13). */
 		next = try_next(stream, to);
+		if (next == PX_NEXT_PENDING && (error != 0 || (timed && has_passed(abstime)))) {
+			next = take_at_once(stream, to);
+			error = error ? error : ETIMEDOUT;
+		}
 	}
 	px_handle_unlock(trid);
 	if (next == PX_NEXT_EVENT)
@@ -207,6 +234,28 @@ PX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 	return get_next(trid, &to, true, abstime);
 }
 
+/*
+ * A writer has not finished the next event.  Wait for it, but not for long; then take another event (TRY-1).  No
+ * cancellation point.  Return EINVAL, without the lock, if the stream is gone.
+ */
+static int take_behind_writer(trace_id_t trid, struct px_stream *stream,
+			      const struct destination *to, enum px_next *next)
+{
+	uint64_t begin = px_clock_monotonic_ns();
+	uint32_t unused = 0;
+
+	while (*next == PX_NEXT_PENDING && px_clock_monotonic_ns() - begin < TRY_NS) {
+		px_handle_leave(trid);
+		px_wakeup_doze(&unused, PX_WAITING_NOBODY, PENDING_PAUSE_NS);
+		if (!px_handle_return(trid))
+			return EINVAL;
+		*next = try_next(stream, to);
+	}
+	if (*next == PX_NEXT_PENDING)
+		*next = take_at_once(stream, to);
+	return 0;
+}
+
 PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 					   struct posix_trace_event_info *restrict event,
 					   void *restrict data, size_t num_bytes,
@@ -215,12 +264,19 @@ PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	struct destination to = {event, data, num_bytes, data_len, unavailable};
 	struct px_stream *stream;
 	int saved_errno = errno;
+	enum px_next next;
+	int error = 0;
 
 	if (!is_usable(&to) || !(stream = px_handle_lock(trid)) || !is_readable(trid, stream))
 		return EINVAL;
-	if (try_next(stream, &to) != PX_NEXT_EVENT)
-		*unavailable = 1;
-	px_handle_unlock(trid);
+	next = try_next(stream, &to);
+	if (px_unlikely(next == PX_NEXT_PENDING))
+		error = take_behind_writer(trid, stream, &to, &next);
+	if (!error) {
+		if (next != PX_NEXT_EVENT)
+			*unavailable = 1;
+		px_handle_unlock(trid);
+	}
 	errno = saved_errno;
-	return 0;
+	return error;
 }

@@ -265,10 +265,27 @@ uint64_t px_timeline_scale(const struct px_timeline *timeline)
 	return scale_between(timeline->origin, last);
 }
 
+/*
+ * A counter before the first line that is kept: take the straight line from the origin.  The first line may be a short
+ * one, with a slope that is wrong in the long run.
+ */
+static uint64_t convert_old(const struct px_timeline *timeline, uint64_t counter)
+{
+	const struct px_line *first = &timeline->line[0];
+	struct px_line old = {timeline->origin.counter, timeline->origin.ns, first->scale};
+
+	if ((int64_t)(first->counter - old.counter) > 0 && (int64_t)(first->ns - old.ns) > 0)
+		old.scale = scale_between(timeline->origin,
+					  (struct px_anchor){first->counter, first->ns});
+	return along(&old, counter);
+}
+
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter)
 {
 	unsigned int i = timeline->nr_lines - 1;
 
+	if (px_unlikely((int64_t)(counter - timeline->line[0].counter) < 0))
+		return convert_old(timeline, counter) + timeline->realtime_offset_ns;
 	while (i > 0 && (int64_t)(counter - timeline->line[i].counter) < 0)
 		i--;
 	return along(&timeline->line[i], counter) + timeline->realtime_offset_ns;

@@ -143,9 +143,9 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 	}
 	if (outcome != PX_TAKEN)
 		return outcome;
-	PX_TESTPOINT("ring.reserve.done");
 	if (request.advance > 1)
 		px_fetch_add(&ring->control->extra, request.advance - 1);
+	PX_TESTPOINT("ring.reserve.done");
 	if (request.nr_claims < n) {
 		px_ring_skip(ring, reservation->position + request.nr_claims);
 		return PX_HELD;

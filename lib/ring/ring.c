@@ -126,6 +126,18 @@ uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t marg
 	return position;
 }
 
+/* The word may still be that of an older record, which nobody needs: its position is overwritten or consumed. */
+bool px_ring_revoke(const struct px_ring *ring, uint64_t position)
+{
+	uint64_t *word = &ring->slots[position & ring->mask].word;
+	uint64_t seen = px_read_once(word);
+
+	if (px_word_state(seen) == PX_SLOT_CLAIMED ||
+	    (px_word_state(seen) != PX_SLOT_FREE && px_word_ahead_of(seen, position) >= 0))
+		return false;
+	return px_compare_exchange(word, seen, px_word(position, 0, PX_SLOT_VOID));
+}
+
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head)
 {
 	uint64_t *word = &ring->slots[position & ring->mask].word;
@@ -135,7 +147,7 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 	/* A record has one owner, and its slots are claimed in order: stop at the first slot with another owner. */
 	while (position != head && px_word_state(seen) == PX_SLOT_CLAIMED &&
 	       px_word_tid(seen) == tid && px_word_ahead_of(seen, position) == 0) {
-		px_compare_exchange(word, seen, px_word(position, 0, PX_SLOT_VOID));
+		px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_VOID));
 		position++;
 		word = &ring->slots[position & ring->mask].word;
 		seen = px_read_once(word);

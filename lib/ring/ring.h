@@ -286,6 +286,19 @@ PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 
 /*
+ * Revoke the reservation of a position that its writer has not claimed yet: the slot becomes VOID, so that the writer
+ * cannot claim it, and makes another reservation.  Return false if the slot is claimed.
+ */
+bool px_ring_revoke(const struct px_ring *ring, uint64_t position);
+
+/* Return true if the word of this position is VOID because its owner was dead.  Such a word keeps the owner's tid. */
+PX_INLINE bool px_ring_is_left(uint64_t word, uint64_t position)
+{
+	return px_word_state(word) == PX_SLOT_VOID && px_word_tid(word) != 0 &&
+	       px_word_ahead_of(word, position) == 0;
+}
+
+/*
  * Make the slots void that a dead thread claimed for one record, from position on.  The caller knows that the thread is
  * dead.  Return the position after them.
  */
@@ -332,10 +345,10 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		/* The top bit of a counter is 0.  Adding it makes the exchange wait until the counter is read (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
-	PX_TESTPOINT("ring.reserve.done");
 	reservation->position = head;
 	if (px_unlikely(n > 1))
 		px_fetch_add(&control->extra, (uint64_t)(n - 1));
+	PX_TESTPOINT("ring.reserve.done");
 	if (limit == 0) {
 		tail = px_read_once(&control->tail);
 		if (px_unlikely(tail + ring->mask + 1 - head < n))
@@ -353,9 +366,9 @@ PX_INLINE bool px_ring_claim_one(const struct px_ring *ring, uint64_t position, 
 		seen = px_read_once(word);
 		if (px_unlikely(px_word_state(seen) == PX_SLOT_CLAIMED))
 			return false;
-		if (px_unlikely(px_word_ahead_of(seen, position) > 0 &&
+		if (px_unlikely(px_word_ahead_of(seen, position) >= 0 &&
 				px_word_state(seen) != PX_SLOT_FREE))
-			return false; /* lapped while this thread was preempted */
+			return false; /* lapped while this thread was preempted, or revoked by the reader */
 		PX_TESTPOINT("ring.claim.loaded");
 	} while (!px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_CLAIMED)));
 	PX_TESTPOINT("ring.claim.done");

@@ -173,6 +173,9 @@ static bool pump(struct flush *flush)
 
 		if (left > 0)
 			next = px_stream_next(stream, stream->logging.data, capacity, &report);
+		if (next == PX_NEXT_NONE && flush->is_last && left > 0 &&
+		    px_reader_give_up_late(&stream->reader))
+			continue;
 		if (next == PX_NEXT_NONE)
 			return write_out(flush, NULL, left > 0, &room);
 		if (next == PX_NEXT_PENDING) {

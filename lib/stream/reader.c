@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream/reader.h"
+#include "stream/reader_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "base/procfs.h"
 
-#define GRACE_NS 1000000    /* after this, ask the kernel about the owner */
 #define GIVE_UP_NS 50000000 /* an owner that lives may be waiting for its CPU */
 #define LAP_ATTEMPTS 8
 #define STEPS_MAX 4096 /* of one call; the next call continues there */
@@ -29,8 +28,9 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 					PX_SYSTEM_EVENT_BYTES + sizeof(struct px_marks);
 	reader->cursor = calloc(nr_rings, sizeof(*reader->cursor));
 	reader->heap = calloc(nr_rings, sizeof(*reader->heap));
+	reader->aside = calloc(PX_READER_ASIDE_MAX, sizeof(*reader->aside));
 	reader->held_data = malloc(reader->held_capacity);
-	if (!reader->cursor || !reader->heap || !reader->held_data) {
+	if (!reader->cursor || !reader->heap || !reader->aside || !reader->held_data) {
 		px_reader_destroy(reader);
 		return ENOMEM;
 	}
@@ -55,6 +55,7 @@ void px_reader_destroy(struct px_reader *reader)
 {
 	free(reader->cursor);
 	free(reader->heap);
+	free(reader->aside);
 	free(reader->held_data);
 	memset(reader, 0, sizeof(*reader));
 }
@@ -92,9 +93,24 @@ static void pop(struct px_reader *reader)
 
 /* Cursors. */
 
-static struct px_ring ring_of(const struct px_reader *reader, uint32_t i)
+/*
+ * The cursor is at a slot that will hold no record.  If it was freed because its owner was dead, an event is lost.
+ * Neighbouring slots of one thread count as one record.
+ */
+static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 {
-	return px_rings_get(&reader->view->rings, i);
+	uint32_t tid = px_word_tid(cursor->word);
+
+	if (px_unlikely(px_ring_is_left(cursor->word, cursor->position))) {
+		if (cursor->position != cursor->passed_until || tid != cursor->passed_tid) {
+			px_reader_abandon(reader, cursor->last_counter);
+			cursor->extra--; /* this slot begins a record */
+		}
+		cursor->passed_until = cursor->position + 1;
+		cursor->passed_tid = tid;
+	}
+	cursor->position++;
+	cursor->extra++;
 }
 
 /*
@@ -104,7 +120,7 @@ static struct px_ring ring_of(const struct px_reader *reader, uint32_t i)
 static enum settled settle(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 
 	/* Leave is_record and counter as they are: first_lost() needs them. */
 	if (cursor->head - cursor->position > ring.mask + 1)
@@ -115,8 +131,7 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 		case PX_LOOK_EMPTY:
 			return SETTLED_EMPTY;
 		case PX_LOOK_NOTHING:
-			cursor->position++;
-			cursor->extra++;
+			pass_nothing(reader, cursor);
 			continue;
 		case PX_LOOK_LAPPED:
 			return SETTLED_LAPPED;
@@ -151,12 +166,15 @@ static void advance(struct px_cursor *cursor, const struct px_record *record)
 /* Free the slots that the cursor has passed. */
 static void consume(struct px_reader *reader, uint32_t i)
 {
+	uint64_t position = reader->cursor[i].position;
 	struct px_ring ring;
 
 	if (px_unlikely(reader->keeps_slots))
 		return;
-	ring = ring_of(reader, i);
-	px_ring_consume(&ring, reader->cursor[i].position);
+	if (px_unlikely(reader->nr_aside > 0))
+		position = px_aside_tail(reader, i, position);
+	ring = px_reader_ring(reader, i);
+	px_ring_consume(&ring, position);
 }
 
 /* Put the rings with a record or reservation into the heap.  Return false if a ring was lapped. */
@@ -252,7 +270,7 @@ static uint32_t choose_margin(const struct px_cursor *cursor, const struct px_ri
 static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 	uint64_t head = cursor->head;
 	uint64_t oldest = px_ring_oldest(&ring, head, choose_margin(cursor, &ring, margin));
 	uint64_t extra = px_read_once(&ring.control->extra);
@@ -288,7 +306,7 @@ static bool read_record(const struct px_cursor *cursor, const struct px_ring *ri
 static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 	struct px_record record;
 
 	while (settle(reader, i) == SETTLED_READY && cursor->is_record &&
@@ -301,11 +319,18 @@ static void cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 	}
 }
 
-static void note_gap(struct px_reader *reader, uint64_t counter)
+void px_reader_note_gap(struct px_reader *reader, uint64_t counter)
 {
 	if (!reader->in_gap || (int64_t)(counter - reader->gap_counter) < 0)
 		reader->gap_counter = counter;
 	reader->in_gap = true;
+}
+
+void px_reader_abandon(struct px_reader *reader, uint64_t counter)
+{
+	reader->loss.abandoned++;
+	reader->is_overrun = true;
+	px_reader_note_gap(reader, counter);
 }
 
 /*
@@ -319,7 +344,7 @@ static void read_heads(struct px_reader *reader)
 	px_timeline_extend(&reader->timeline, anchor);
 	reader->horizon = anchor.counter;
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
-		struct px_ring ring = ring_of(reader, i);
+		struct px_ring ring = px_reader_ring(reader, i);
 
 		reader->cursor[i].head = px_load_acquire(&ring.control->head);
 	}
@@ -356,7 +381,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 	first = reader->horizon;
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
-		struct px_ring ring = ring_of(reader, i);
+		struct px_ring ring = px_reader_ring(reader, i);
 		uint64_t lost, oldest;
 
 		if (cursor->head - cursor->position <= ring.mask + 1) {
@@ -381,7 +406,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 	PX_TESTPOINT("reader.lap.jumped");
 	for (uint32_t i = 0; i < nr_rings; i++)
 		cut_ring(reader, i, &first);
-	note_gap(reader, first);
+	px_reader_note_gap(reader, first);
 	return true;
 }
 
@@ -414,7 +439,7 @@ static void follow_laps(struct px_reader *reader)
 static void free_slots_of_the_dead(struct px_reader *reader)
 {
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
-		struct px_ring ring = ring_of(reader, i);
+		struct px_ring ring = px_reader_ring(reader, i);
 		uint64_t given_up = px_read_once(&ring.control->given_up);
 
 		if (given_up == reader->cursor[i].given_up)
@@ -428,39 +453,47 @@ static void take_snapshot(struct px_reader *reader)
 {
 	free_slots_of_the_dead(reader);
 	read_heads(reader);
+	if (px_unlikely(reader->nr_aside > 0)) {
+		px_aside_look(reader);
+		reader->has_late = true;
+	}
 	if (!build_heap(reader))
 		follow_laps(reader);
 }
 
-/* Pass a reservation that is not committed, and its slots. */
-
-static void pass_reservation(struct px_reader *reader, uint32_t i, bool is_gone)
+/* The record at the cursor is not whole, and never will be: pass its first slot. */
+static void pass_torn(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
-	uint32_t tid = px_word_state(cursor->word) == PX_SLOT_CLAIMED ? px_word_tid(cursor->word) :
-									0;
 
-	/* Count neighbouring slots as one record, unless their owners are known to be different threads. */
-	cursor->extra -= cursor->position;
-	if (cursor->position != cursor->passed_until || (tid != 0 && tid != cursor->passed_tid)) {
-		reader->loss.abandoned++;
-		cursor->extra--; /* one of the passed slots begins a record */
-	}
-	if (is_gone)
-		cursor->position = px_ring_reclaim(&ring, cursor->position, cursor->head);
-	else
+	px_reader_abandon(reader, cursor->counter);
+	cursor->position++;
+}
+
+/*
+ * The reader waits no longer for the reservation at the cursor.  In the ring of a CPU the sequence has claimed all slots
+ * that will hold a record.
+ */
+static void stop_waiting(struct px_reader *reader, uint32_t i, enum px_look look, bool is_gone)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = px_reader_ring(reader, i);
+
+	if (is_gone) {
+		px_ring_reclaim(&ring, cursor->position, cursor->head);
+	} else if (look == PX_LOOK_UNCLAIMED && i >= reader->view->rings.nr_shared) {
 		cursor->position++;
-	cursor->extra += cursor->position;
-	cursor->passed_until = cursor->position;
-	cursor->passed_tid = tid;
+		cursor->extra++;
+	} else if (look != PX_LOOK_UNCLAIMED || !px_ring_revoke(&ring, cursor->position)) {
+		px_aside_add(reader, i);
+	}
 }
 
 /* Return true if the reader still has to wait for the reservation at the top of the heap. */
 static bool is_pending(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 	enum px_look look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
 	enum px_procfs procfs = PX_PROCFS_RUNNING;
 	uint64_t now, waited;
@@ -473,15 +506,15 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 		cursor->pending_until = cursor->head;
 		cursor->pending_since_ns = now;
 	}
-	waited = now - cursor->pending_since_ns;
-	if (waited < GRACE_NS)
+	waited = reader->is_in_a_hurry ? GIVE_UP_NS : now - cursor->pending_since_ns;
+	if (waited < PX_READER_GRACE_NS)
 		return true;
 	if (look == PX_LOOK_CLAIMED)
 		procfs = px_procfs_of(px_word_tid(cursor->word));
 	if (procfs == PX_PROCFS_RUNNING && waited < GIVE_UP_NS)
 		return true;
 	PX_TESTPOINT("reader.pending.passed");
-	pass_reservation(reader, i, procfs == PX_PROCFS_GONE);
+	stop_waiting(reader, i, look, procfs == PX_PROCFS_GONE);
 	return false;
 }
 
@@ -543,6 +576,12 @@ bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, siz
 	return true;
 }
 
+PX_INLINE void note_reported(struct px_reader *reader, uint64_t counter)
+{
+	if (px_likely((int64_t)(counter - reader->reported_counter) > 0))
+		reader->reported_counter = counter;
+}
+
 /* Return a synthesized event, or the held record after it.  Return false if there is none. */
 static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 			 struct px_report *report)
@@ -558,11 +597,11 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 	} else if (reader->resume_waits) {
 		reader->resume_waits = false;
 		reader->reported = PX_REPORTED_RESUME;
-		make(reader, PX_EVENT_RESUME, reader->held.counter, report);
+		make(reader, PX_EVENT_RESUME, reader->resume_counter, report);
 	} else if (reader->held_waits) {
 		reader->held_waits = false;
 		reader->reported = PX_REPORTED_HELD;
-		reader->reported_counter = reader->held.counter;
+		note_reported(reader, reader->held.counter);
 		report->record = reader->held;
 		copy_out(reader->held_data, reader->held.length, data, capacity, report);
 	} else {
@@ -592,7 +631,12 @@ static void read_marks(struct px_reader *reader)
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
 	if (marks.gap && marks.first_dropped)
-		note_gap(reader, marks.first_dropped);
+		px_reader_note_gap(reader, marks.first_dropped);
+}
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) > 0 ? a : b;
 }
 
 /* The record is in held_data: find out which synthesized events come before it. */
@@ -609,7 +653,9 @@ static void hold(struct px_reader *reader, const struct px_record *record,
 	reader->held_waits = true;
 	if (reader->in_gap) {
 		reader->in_gap = false;
-		reader->overflow_counter = reader->gap_counter;
+		/* The gap may have been found late: keep the times in order. */
+		reader->overflow_counter = later_of(reader->gap_counter, reader->reported_counter);
+		reader->resume_counter = later_of(record->counter, reader->overflow_counter);
 		reader->overflow_waits = !reader->skips_overflow &&
 					 !px_eventset_has(filter, PX_EVENT_OVERFLOW);
 		reader->resume_waits = !reader->skips_resume &&
@@ -620,7 +666,7 @@ static void hold(struct px_reader *reader, const struct px_record *record,
 
 static bool has_marks(const struct px_reader *reader, uint32_t i)
 {
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 
 	return px_record_flags(&ring, reader->cursor[i].position) & PX_RECORD_MARKS;
 }
@@ -650,7 +696,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 {
 	uint32_t i = reader->heap[0];
 	struct px_cursor *cursor = &reader->cursor[i];
-	struct px_ring ring = ring_of(reader, i);
+	struct px_ring ring = px_reader_ring(reader, i);
 	bool holding = px_unlikely(reader->in_gap || has_marks(reader, i));
 
 	if (!read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
@@ -659,10 +705,8 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 		 * The copy failed, although no writer has overwritten the first slot during the copy.  So the record is
 		 * not whole, and never will be.
 		 */
-		if (px_ring_unchanged(&ring, cursor->position, cursor->word)) {
-			note_gap(reader, cursor->counter);
-			pass_reservation(reader, i, false);
-		}
+		if (px_ring_unchanged(&ring, cursor->position, cursor->word))
+			pass_torn(reader, i);
 		resettle_top(reader);
 		return false;
 	}
@@ -675,8 +719,55 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	resettle_top(reader);
 	if (holding)
 		return false;
-	reader->reported_counter = report->record.counter;
+	note_reported(reader, report->record.counter);
 	report->length = report->record.length;
+	report->copied = report->length < capacity ? report->length : capacity;
+	return true;
+}
+
+/* Return the oldest record that was set aside and can be read, if it is older than the top of the heap, or NULL. */
+static struct px_aside *next_late(struct px_reader *reader)
+{
+	struct px_aside *late = px_aside_first(reader);
+
+	reader->has_late = late != NULL;
+	if (late && reader->nr_heap > 0 &&
+	    (int64_t)(late->counter - reader->cursor[reader->heap[0]].counter) > 0)
+		return NULL;
+	return late;
+}
+
+/*
+ * Take this record, or count it as lost if it is before the cut-off, or overwritten.  A gap is not reported before it,
+ * but before the next record that is not late.  Return true if the record is reported.
+ */
+static bool take_late(struct px_reader *reader, struct px_aside *late,
+		      const struct px_eventset *filter, void *data, size_t capacity,
+		      struct px_report *report)
+{
+	struct px_taken taken = {.ring = late->ring,
+				 .is_lapped = true,
+				 .reported_counter = reader->reported_counter};
+	struct px_ring ring = px_reader_ring(reader, late->ring);
+	struct px_record *record = &report->record;
+	bool holding = px_record_flags(&ring, late->position) & PX_RECORD_MARKS;
+
+	if ((int64_t)(late->counter - reader->cut) < 0 ||
+	    !px_record_read(&ring, late->position, late->word, record,
+			    holding ? reader->held_data : data,
+			    holding ? reader->held_capacity : capacity)) {
+		px_aside_done(reader, late, 0);
+		return false;
+	}
+	px_aside_done(reader, late, record->nr_slots);
+	reader->reported = PX_REPORTED_RECORD;
+	reader->taken = taken;
+	if (holding) {
+		hold(reader, record, filter);
+		return false;
+	}
+	note_reported(reader, record->counter);
+	report->length = record->length;
 	report->copied = report->length < capacity ? report->length : capacity;
 	return true;
 }
@@ -696,21 +787,27 @@ static void cut_top(struct px_reader *reader)
 	uint64_t first = reader->cursor[i].counter;
 
 	cut_ring(reader, i, &first);
-	note_gap(reader, first);
+	px_reader_note_gap(reader, first);
 	/* If the record is still there, it is not whole: pass it like a record that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))
-		pass_reservation(reader, i, false);
+		pass_torn(reader, i);
 	resettle_top(reader);
 }
 
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
 			    size_t capacity, struct px_report *report)
 {
+	struct px_aside *late;
 	bool fresh = false;
 
 	for (int steps = 0; steps < STEPS_MAX; steps++) {
 		if (px_unlikely(next_waiting(reader, data, capacity, report)))
 			return PX_NEXT_EVENT;
+		if (px_unlikely(reader->has_late) && (late = next_late(reader))) {
+			if (take_late(reader, late, filter, data, capacity, report))
+				return PX_NEXT_EVENT;
+			continue;
+		}
 		if (reader->nr_heap == 0) {
 			if (fresh)
 				return PX_NEXT_NONE;
@@ -738,7 +835,7 @@ void px_reader_clear(struct px_reader *reader)
 {
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
-		struct px_ring ring = ring_of(reader, i);
+		struct px_ring ring = px_reader_ring(reader, i);
 
 		cursor->last_counter = px_clock_read(reader->timeline.source);
 		cursor->extra = px_read_once(&ring.control->extra);
@@ -754,54 +851,80 @@ void px_reader_clear(struct px_reader *reader)
 	px_auto_stop_clear(&reader->stop);
 	reader->overflow_waits = reader->resume_waits = false;
 	reader->held_waits = false;
+	reader->nr_aside = 0;
+	reader->has_late = false;
 	reader->loss = (struct px_loss){0};
 	px_reader_report_overrun(reader);
 }
 
+/*
+ * Correct the counts of a ring of which all is read.  Slots that did not become records were counted as lost records:
+ * subtract them.  Return the number of reservations that are not in the ring's extra, although no record came of them:
+ * their writers have died, or may still make another reservation.
+ */
+static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = px_reader_ring(reader, i);
+	/* Load extra before head: then all of it belongs to reservations below head. */
+	uint64_t extra = px_load_acquire(&ring.control->extra);
+	int64_t late = (int64_t)(extra - cursor->extra);
+
+	if (px_read_once(&ring.control->head) != cursor->position)
+		return 0;
+	if (late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
+		return (uint64_t)-late <= cursor->extra ? (uint64_t)-late : 0;
+	cursor->is_guessed = false;
+	if (late > 0 && (uint64_t)late > reader->loss.overwritten)
+		late = (int64_t)reader->loss.overwritten;
+	reader->loss.overwritten -= (uint64_t)late;
+	cursor->extra += (uint64_t)late;
+	return 0;
+}
+
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 {
-	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
-		struct px_cursor *cursor = &reader->cursor[i];
-		struct px_ring ring = ring_of(reader, i);
-		/* Load extra before head: then all of it belongs to reservations below head. */
-		uint64_t extra = px_load_acquire(&ring.control->extra);
-		int64_t late = (int64_t)(extra - cursor->extra);
+	uint64_t unfinished = 0;
 
-		/*
-		 * `late` is negative if a writer died before it added its extra.  That does not mean that writers have
-		 * lapped the ring.
-		 */
-		if (px_read_once(&ring.control->head) != cursor->position ||
-		    late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
-			continue;
-		cursor->is_guessed = false;
-		if (late > 0 && (uint64_t)late > reader->loss.overwritten)
-			late = (int64_t)reader->loss.overwritten;
-		reader->loss.overwritten -= (uint64_t)late;
-		cursor->extra += (uint64_t)late;
-	}
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
+		unfinished += correct_counts(reader, i);
 	*loss = reader->loss;
+	loss->abandoned += unfinished;
+}
+
+bool px_reader_give_up_late(struct px_reader *reader)
+{
+	px_aside_look(reader);
+	reader->has_late = px_aside_first(reader) != NULL;
+	if (!reader->has_late)
+		px_aside_abandon_all(reader);
+	return reader->has_late;
 }
 
 bool px_reader_report_overrun(struct px_reader *reader)
 {
-	uint64_t others = reader->loss.abandoned;
-	bool is_overrun = reader->is_overrun;
+	uint64_t given_up = 0;
+	bool is_overrun;
 
 	free_slots_of_the_dead(reader);
+	if (reader->nr_aside > 0) {
+		px_aside_look(reader);
+		reader->has_late = true;
+	}
+	is_overrun = reader->is_overrun;
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
-		struct px_ring ring = ring_of(reader, i);
+		struct px_ring ring = px_reader_ring(reader, i);
 		uint64_t head = px_load_acquire(&ring.control->head);
 
 		if (has_unreported_lap(cursor, &ring, head)) {
 			is_overrun = true;
 			cursor->overrun_until = head - (ring.mask + 1);
 		}
-		others += px_read_once(&ring.control->given_up);
+		given_up += px_read_once(&ring.control->given_up);
 	}
-	is_overrun |= others != reader->reported_others;
-	reader->reported_others = others;
+	is_overrun |= given_up != reader->reported_given_up;
+	reader->reported_given_up = given_up;
 	reader->is_overrun = false;
 	return is_overrun;
 }

@@ -11,8 +11,12 @@
  * A heap orders the rings by the counter of their next record.  While that record is reserved and not committed, its
  * counter is not known.  The heap then uses the counter of the ring's last record, because the next record cannot be
  * older.  When such a ring is at the top of the heap, the reader waits for the writer.  It waits for 50 ms, or only for
- * 1 ms if the writer has claimed the slot and the kernel reports that this thread is dead or stopped.  After that, the
- * reader counts the record as lost, passes its slots, and never returns to them.
+ * 1 ms if the writer has claimed the slot and the kernel reports that this thread is dead or stopped, or if the caller
+ * does not want to wait.  After that, the reader
+ *
+ *	- counts the record as abandoned and frees its slots, if the owner is dead,
+ *	- sets the reservation aside if another thread owns the slots, and reports its record later (reader_private.h),
+ *	- revokes the reservation if no thread has claimed the slot: its writer then makes another one (px_ring_revoke()).
  *
  * Cut-off rule: when writers have lapped some rings, each of these rings has an oldest surviving record.  The youngest
  * of these records is the cut-off.  In every ring, the reader counts all unread events before the cut-off as
@@ -22,7 +26,8 @@
  * The reader reports every record once, or counts it as lost once.  To count, it uses this rule: there are position -
  * extra records below a cursor.  When the reader jumps over lapped slots, it computes the number of records in them
  * from the ring's own extra (R7 in ring.h).  That extra may lack the slots of events that writers were recording at
- * that moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.
+ * that moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.  A
+ * reservation that was revoked or freed, and whose writer never adds it to extra, was an event that is lost.
  *
  * In a bounded stream with log, the reader keeps slots until their events are in the file (px_reader_release()).  So
  * the events survive if the controller dies.  A checkpoint (checkpoint.h) records where the reader of another process
@@ -54,17 +59,31 @@ struct px_cursor {
 	bool is_record;
 	uint64_t pending_until;	   /* the reader waits for positions below this since ... */
 	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
-	uint64_t passed_until;	   /* after the last reservation that the reader passed, ... */
-	uint32_t passed_tid;	   /* and its owner; 0: unknown */
+	uint64_t passed_until;	   /* after the last slot of a dead thread that the reader passed, ... */
+	uint32_t passed_tid;	   /* and that thread */
 	uint64_t given_up;	   /* of the ring, at the last search for slots of dead threads */
 	uint64_t overrun_until;	   /* laps up to here are reported as overrun */
-	uint64_t released;	   /* the ring's tail, where slots are kept */
+	uint64_t released;	   /* where slots are kept: those below may be freed */
+	bool tail_is_held;	   /* the tail is lower, for a reservation that was set aside */
+};
+
+#define PX_READER_ASIDE_MAX 512
+
+/* A reservation that was set aside (reader_private.h). */
+struct px_aside {
+	uint32_t ring;
+	uint32_t tid;		  /* of the owner; 0: not claimed */
+	uint64_t position, until; /* the slots that may still become a record */
+	uint64_t word, counter;	  /* of the record at position if is_ready; otherwise a lower bound */
+	bool is_ready;
+	bool is_counted; /* the cursor's count of records is complete without this entry */
+	bool holds_tail;
 };
 
 /* Where a cursor was before the reader took the last record. */
 struct px_taken {
 	uint32_t ring;
-	bool is_lapped; /* writers have overwritten it: no cursor can go back */
+	bool is_lapped; /* writers have overwritten it, or it was set aside: no cursor can go back */
 	uint64_t position, extra, last_counter;
 	uint64_t reported_counter;
 };
@@ -89,15 +108,22 @@ struct px_reader {
 	uint64_t horizon; /* T */
 	struct px_timeline timeline;
 	struct px_loss loss;
-	bool is_overrun;	  /* the reader passed a lap that is not reported yet */
-	uint64_t reported_others; /* events given up and abandoned that are reported */
+	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
+	uint64_t reported_given_up; /* events given up that are reported */
+
+	struct px_aside *aside;
+	uint32_t nr_aside;
+	uint32_t next_asked; /* index of the next owner to ask about */
+	uint64_t asked_ns;   /* when the reader asked last, CLOCK_MONOTONIC */
+	bool has_late;	     /* an entry may have a record that can be read */
+	bool is_in_a_hurry;  /* wait for no writer */
 
 	/* Synthesized events, in the order of their report, and the record after them. */
 	struct px_auto_stop stop;
 	bool overflow_waits;
 	bool resume_waits;
 	bool held_waits;
-	uint64_t overflow_counter;
+	uint64_t overflow_counter, resume_counter;
 	struct px_record held;
 	unsigned char *held_data;
 	size_t held_capacity;
@@ -115,7 +141,7 @@ struct px_reader {
 	bool in_gap;		   /* events before the next record were lost */
 	uint64_t gap_counter;	   /* of the first of them */
 	uint64_t cut;		   /* older events count as overwritten */
-	uint64_t reported_counter; /* of the last record reported */
+	uint64_t reported_counter; /* the highest of a reported record */
 	uint32_t target_pid;
 };
 
@@ -169,6 +195,12 @@ PX_INLINE bool px_reader_keeps_much(const struct px_reader *reader)
  * few events that are not lost.  It is exact when all events are read and no writer is recording.
  */
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss);
+
+/*
+ * Call this at the end of a log, when px_reader_next() returns nothing.  Count all records that were set aside as
+ * abandoned.  Return true if some of them can be read after all, and do nothing.
+ */
+bool px_reader_give_up_late(struct px_reader *reader);
 
 /* Forget all recorded events (CLEAR-1), and the losses. */
 void px_reader_clear(struct px_reader *reader);

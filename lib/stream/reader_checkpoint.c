@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Save and load the position of a reader, for the process that completes the log (checkpoint.h). */
-#include "stream/reader.h"
+#include "stream/reader_private.h"
 
 /*
  * The events that the reader must still report.  If the log has not taken the last reported event yet, that event is
@@ -49,7 +49,10 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 	}
 }
 
-/* Call this when writers have lapped the last record, so that no reader can take it again: count it as overwritten. */
+/*
+ * Call this when no reader can take the last record again, because writers have lapped it, or because it was set aside:
+ * count it as overwritten.
+ */
 static void count_taken(const struct px_reader *reader, const struct to_report *todo,
 			struct px_checkpoint *checkpoint)
 {
@@ -61,6 +64,19 @@ static void count_taken(const struct px_reader *reader, const struct to_report *
 		checkpoint->gap_counter = counter;
 	checkpoint->in_gap = true;
 	checkpoint->overwritten++;
+}
+
+/* A checkpoint has no room for reservations that were set aside.  If the controller dies, their records are lost. */
+static void count_aside(const struct px_reader *reader, struct px_checkpoint *checkpoint)
+{
+	for (uint32_t k = 0; k < reader->nr_aside; k++) {
+		uint64_t counter = reader->aside[k].counter;
+
+		if (!checkpoint->in_gap || (int64_t)(counter - checkpoint->gap_counter) < 0)
+			checkpoint->gap_counter = counter;
+		checkpoint->in_gap = true;
+		checkpoint->abandoned++;
+	}
 }
 
 static void copy_cursors(const struct px_reader *reader, struct px_checkpoint *checkpoint)
@@ -101,6 +117,7 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 		count_taken(reader, &todo, checkpoint);
 	else if (todo.any)
 		go_back(reader, &todo, checkpoint);
+	count_aside(reader, checkpoint);
 }
 
 static bool resume_cursor(struct px_reader *reader, uint32_t i,
@@ -146,10 +163,14 @@ void px_reader_release(struct px_reader *reader, const struct px_checkpoint *che
 	for (uint32_t i = 0; reader->keeps_slots && i < reader->view->rings.nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
 		struct px_ring ring = px_rings_get(&reader->view->rings, i);
+		uint64_t tail;
 
-		if ((int64_t)(checkpoint->ring[i].position - cursor->released) <= 0)
+		if ((int64_t)(checkpoint->ring[i].position - cursor->released) > 0)
+			cursor->released = checkpoint->ring[i].position;
+		else if (!cursor->tail_is_held)
 			continue;
-		cursor->released = checkpoint->ring[i].position;
-		px_ring_consume(&ring, cursor->released);
+		tail = px_aside_tail(reader, i, cursor->released);
+		cursor->tail_is_held = tail != cursor->released;
+		px_ring_consume(&ring, tail);
 	}
 }

@@ -9,6 +9,7 @@
 #include "trace/types.h"
 
 #define STATUS_ATTEMPTS 100
+#define AT_ONCE_ATTEMPTS 100
 
 /* Return the number of events that writers gave up because they found no slot. */
 static uint64_t count_given_up(const struct px_view *view)
@@ -377,6 +378,19 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	if (px_likely(next == PX_NEXT_EVENT))
 		report->time_ns = time_of(&stream->reader.timeline, report->record.counter);
 	return next;
+}
+
+/* Each attempt sets aside many reservations.  Only a hostile writer makes new ones all the time. */
+enum px_next px_stream_next_at_once(struct px_stream *stream, void *data, size_t capacity,
+				    struct px_report *report)
+{
+	enum px_next next = PX_NEXT_PENDING;
+
+	stream->reader.is_in_a_hurry = true;
+	for (int i = 0; next == PX_NEXT_PENDING && i < AT_ONCE_ATTEMPTS; i++)
+		next = px_stream_next(stream, data, capacity, report);
+	stream->reader.is_in_a_hurry = false;
+	return next == PX_NEXT_PENDING ? PX_NEXT_NONE : next;
 }
 
 uint32_t *px_stream_waiting(const struct px_stream *stream)

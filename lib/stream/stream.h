@@ -193,6 +193,13 @@ void px_stream_end_dead(struct px_stream *stream);
 enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacity,
 			    struct px_report *report);
 
+/*
+ * The same, but wait for no writer: set aside what writers have not finished.  Return PX_NEXT_NONE only if there is no
+ * other event.
+ */
+enum px_next px_stream_next_at_once(struct px_stream *stream, void *data, size_t capacity,
+				    struct px_report *report);
+
 /* Return the flag on which the readers of this stream sleep. */
 uint32_t *px_stream_waiting(const struct px_stream *stream);
 

@@ -1746,6 +1746,9 @@ static void let_a_thread_vanish_at(const char *point)
 /* EVENT-17 EXIT-6: a thread that is gone in the middle of its record */
 START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 {
+	int nr_marks = 0;
+	bool has_gap;
+
 	if (IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
@@ -1754,6 +1757,7 @@ START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 	let_a_thread_vanish_at(writer_points[_i]);
 	px_test_trace(inner, 1);
 	px_test_trace(inner, 2);
+	has_gap = _i >= 4 && strcmp(writer_points[_i], "ring.commit.done") != 0;
 	for (uint32_t next = 0; next < 3;) {
 		struct posix_trace_event_info info;
 		uint32_t number = 0;
@@ -1764,9 +1768,13 @@ START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 					     &unavailable));
 		if (info.posix_event_id == inner)
 			ck_assert_uint_eq(number, next++);
-		else
+		else if (info.posix_event_id == outer)
 			ck_assert_str_eq(writer_points[_i], "ring.commit.done");
+		else
+			ck_assert_uint_eq(info.posix_event_id, nr_marks++ == 0 ? POSIX_TRACE_OVERFLOW :
+										 POSIX_TRACE_RESUME);
 	}
+	ck_assert_int_eq(nr_marks, has_gap ? 2 : 0);
 	px_test_expect(stream, 0, &seen);
 }
 END_TEST
