@@ -68,6 +68,25 @@ PX_INLINE uint64_t px_clock_hardware(void)
 #endif
 }
 
+/* Read the counter without order: the CPU may do it before earlier instructions have finished. */
+PX_INLINE uint64_t px_clock_glance(enum px_clock_source source)
+{
+#if defined __x86_64__
+	if (px_likely(source == PX_CLOCK_HARDWARE))
+		return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+	uint64_t value;
+
+	if (px_likely(source == PX_CLOCK_HARDWARE)) {
+		__asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
+		return value;
+	}
+#else
+	(void)source;
+#endif
+	return px_clock_monotonic_ns();
+}
+
 PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 {
 	if (px_likely(source == PX_CLOCK_HARDWARE))

@@ -37,6 +37,38 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
 }
 
+/* A writer that was preempted between its counter and its reservation, in units of about 100 ns. */
+#define PX_TAKE_LATE 100
+#define PX_TAKE_LATE_ATTEMPTS 3
+
+/* Return true if the counter of the reservation is so old that later events may already have been read. */
+PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
+{
+	return px_unlikely((int64_t)(at->done - at->counter) >>
+			   view->rings.shift > PX_TAKE_LATE);
+}
+
+/* Replace slots with an old counter by others.  Keep them if there are no others. */
+static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const struct px_ring *ring,
+					   uint32_t n, uint64_t limit, uint32_t tid,
+					   struct px_reservation *at)
+{
+	enum px_clock_source source = (enum px_clock_source)view->rings.source;
+
+	for (int i = 0; i < PX_TAKE_LATE_ATTEMPTS && px_ring_is_late(view, at); i++) {
+		struct px_reservation later;
+
+		if (!px_ring_reserve(ring, n, limit, source, &later))
+			return;
+		if (!px_ring_claim(ring, later.position, n, tid)) {
+			px_ring_give_up(ring, later.position, 0);
+			return;
+		}
+		px_ring_give_up(ring, at->position, n);
+		*at = later;
+	}
+}
+
 /* Take n slots of a shared ring for tid.  limit: as for px_ring_reserve().  Never return PX_DISTURBED. */
 PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 					      const struct px_ring *ring, uint32_t n,
@@ -46,7 +78,11 @@ PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 	if (px_unlikely(
 		    !px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source, at)))
 		return PX_NO_ROOM;
-	return px_ring_claim(ring, at->position, n, tid) ? PX_TAKEN : PX_HELD;
+	if (px_unlikely(!px_ring_claim(ring, at->position, n, tid)))
+		return PX_HELD;
+	if (px_ring_is_late(view, at))
+		px_ring_take_later(view, ring, n, limit, tid, at);
+	return PX_TAKEN;
 }
 
 /*

@@ -233,7 +233,11 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 		heads++;
 	else
 		flush.bound = px_clock_read((enum px_clock_source)stream->view.rings.source);
-	if (!run(&flush)) /* the thread that closed it does the rest */
+	/*
+	 * An interrupt may delay a writer between its counter and its reservation.  Wait for such a writer, or its event
+	 * would come after FLUSH_START, with an older time.
+	 */
+	if (!pause_for(&flush) || !run(&flush)) /* the thread that closed it does the rest */
 		return flush.error ? flush.error : EINVAL;
 	if (flush.error && !caller)
 		px_stream_mark_error(stream, flush.error);
