@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 
 #define EXITING 4 /* PF_EXITING, in the flags of a thread in its stat */
 
-#define STAT_BYTES 512
+#define STAT_BYTES 1024
 
 static int open_proc(uint32_t pid, const char *name)
 {
@@ -193,7 +194,8 @@ static bool may_hold(int fd, const char *name)
 	return found || is_empty || got < 0;
 }
 
-static uint32_t other_thread(uint32_t pid)
+/* Return the first thread of the process for which `accepts` returns true, or 0. */
+static uint32_t find_thread(uint32_t pid, bool (*accepts)(uint32_t tid))
 {
 	struct {
 		uint64_t inode, offset;
@@ -213,7 +215,7 @@ static uint32_t other_thread(uint32_t pid)
 
 			entry = (void *)at;
 			tid = (uint32_t)number_at(entry->name);
-			found = tid != 0 && px_procfs_has(tid) ? tid : 0;
+			found = tid != 0 && accepts(tid) ? tid : 0;
 		}
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -229,8 +231,72 @@ uint32_t px_procfs_thread(uint32_t pid)
 	 * own.
 	 */
 	for (int attempt = 0; attempt < 2 && tid == 0; attempt++)
-		tid = px_procfs_has(pid) ? pid : other_thread(pid);
+		tid = px_procfs_has(pid) ? pid : find_thread(pid, px_procfs_has);
 	return tid;
+}
+
+/* The link is missing when the thread has given up its memory, and also if /proc is not mounted. */
+bool px_procfs_may_miss_first_thread(void)
+{
+	int saved_errno = errno;
+	char text[1];
+	bool is_missing = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, 1) == -1 &&
+			  errno == ENOENT;
+
+	errno = saved_errno;
+	return is_missing;
+}
+
+/* The kernel counts the threads as links of the directory, beside the two that each directory has. */
+uint32_t px_procfs_nr_threads(void)
+{
+	uint32_t nr = 0;
+#ifdef SYS_newfstatat
+	int saved_errno = errno;
+	struct stat status;
+
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0) == 0 &&
+	    status.st_nlink > 2)
+		nr = (uint32_t)status.st_nlink - 2;
+	errno = saved_errno;
+#endif
+	return nr;
+}
+
+int px_procfs_exit_status(void)
+{
+	char text[STAT_BYTES];
+
+	return read_stat((uint32_t)syscall(SYS_getpid), text) ?
+		       (int)(number_at(stat_field(text, 52)) >> 8 & 0xFF) :
+		       0;
+}
+
+/* Return true if this thread has not ended, and differs from the calling thread in its name or its signal mask. */
+static bool differs_from_caller(uint32_t tid)
+{
+	char other[STAT_BYTES], own[STAT_BYTES];
+	const char *name, *own_name;
+	size_t length;
+
+	if (px_procfs_of(tid) == PX_PROCFS_GONE)
+		return false;
+	if (!read_stat(tid, other) || !read_stat((uint32_t)syscall(SYS_gettid), own))
+		return true;
+	name = strchr(other, '(');
+	own_name = strchr(own, '(');
+	if (!name || !own_name || !strrchr(own, ')'))
+		return true;
+	length = (size_t)(strrchr(own, ')') + 1 - own_name);
+	return strncmp(name, own_name, length) != 0 || name[length] != ' ' ||
+	       number_at(stat_field(other, 32)) != number_at(stat_field(own, 32));
+}
+
+bool px_procfs_has_different_threads(void)
+{
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+
+	return px_procfs_nr_threads() == 0 || find_thread(pid, differs_from_caller) != 0;
 }
 
 /*

@@ -57,6 +57,27 @@ uint32_t px_procfs_thread(uint32_t pid);
 uint64_t px_procfs_now(void);
 
 /*
+ * Return false if the first thread of this process has not ended.  This needs no descriptor: a
+ * program may expect that it gets the lowest free number from its next open().
+ */
+bool px_procfs_may_miss_first_thread(void);
+
+/*
+ * Return the number of threads of this process, with the first thread even if it has ended.  Return
+ * 0 if the number is unknown.  This needs no descriptor.
+ */
+uint32_t px_procfs_nr_threads(void);
+
+/* Return the exit status of the first thread of this process, which has ended.  Return 0 if it is unknown. */
+int px_procfs_exit_status(void);
+
+/*
+ * Return true if a thread of this process has not ended, and has another name or another signal mask
+ * than the calling thread; also if we cannot find out.
+ */
+bool px_procfs_has_different_threads(void);
+
+/*
  * Set *parent to the pid of the parent process, or to 0 if the process has no parent.  Set *start
  * to the start time of the process itself.  Return false if /proc/<pid>/stat cannot be read.
  */

@@ -87,6 +87,17 @@ bool px_registry_has(const struct px_process_id *controller)
 	return false;
 }
 
+uint32_t px_registry_count_logs(const struct px_process_id *controller)
+{
+	struct px_registry_slot slot;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		nr += px_registry_read(i, &slot) && slot.has_log &&
+		      px_process_id_is(&slot.controller, controller);
+	return nr;
+}
+
 int px_registry_lock_for(int *fd, uint64_t wait_ns)
 {
 	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);

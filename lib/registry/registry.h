@@ -113,6 +113,9 @@ struct px_registry_file px_registry_file(void);
  */
 bool px_registry_has(const struct px_process_id *controller);
 
+/* Return the number of streams with log of this controller.  Async-signal-safe. */
+uint32_t px_registry_count_logs(const struct px_process_id *controller);
+
 /*
  * Lock the registry against all other controllers.  Return 0, ETIMEDOUT, or the error of the file system.  A running
  * owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after some seconds.

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/procfs.h"
 #include "base/sigxfsz.h"
+#include "registry/registry.h"
 #include "ring/wakeup.h"
 #include "stream/handle.h"
+#include "trace/process.h"
 
 #define AGE_NS 1000000000     /* the longest that an event waits for a flush */
 #define ROUND_NS (AGE_NS / 4) /* the thread sleeps no longer, to check the age */
@@ -393,24 +397,74 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 	return px_handle_return(id);
 }
 
-bool (*px_flush_is_alone)(void);
-
-static void *run_thread(void *argument)
+/*
+ * Return true if all threads of the program have ended.  Then only its first thread, which remains as a zombie, and
+ * flush threads are left, and no thread can create another one.  Other copies of this library have flush threads, too:
+ * the copy in the preloaded object, for example.  Each has a log, so there are never more of them than logs.
+ */
+static bool has_program_ended(void)
 {
-	unsigned long id = (unsigned long)(uintptr_t)argument;
-	struct px_stream *stream;
+	const struct px_process_id us = px_process_id();
+	uint32_t nr, own, logs;
+	uint64_t before;
 
-	prctl(PR_SET_NAME, "posixtrace");
-	for (stream = px_handle_lock(id); stream;) {
+	if (px_likely(!px_procfs_may_miss_first_thread()))
+		return false;
+	before = px_load_acquire(&px_gate.self.flush_threads);
+	nr = px_procfs_nr_threads();
+	/* If a flush thread has begun or ended since, the two numbers do not belong together. */
+	if (nr == 0 || px_load_acquire(&px_gate.self.flush_threads) != before)
+		return false;
+	own = (uint32_t)before;
+	if (nr - 1 <= own)
+		return true;
+	logs = px_registry_count_logs(&us);
+	return logs > own && nr - 1 <= logs && !px_procfs_has_different_threads();
+}
+
+static bool is_check_due(uint64_t *last_ns)
+{
+	uint64_t now = px_clock_monotonic_ns();
+
+	if (now - *last_ns < ROUND_NS / 2)
+		return false;
+	*last_ns = now;
+	return true;
+}
+
+/*
+ * No thread of the program is left.  When the last flush thread returns, the C library calls exit(0) in it, as in any
+ * last thread, and the library's destructor completes the log.  So unblock the signals that the program has not
+ * blocked.  If a thread has ended by a system call of its own, the C library still counts it, and does not call exit().
+ * Then the process ends as by _exit(), and keeps the exit status of its first thread.
+ */
+static void end_as_last(const sigset_t *mask)
+{
+	int status = px_procfs_exit_status();
+
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	if (status != 0)
+		syscall(SYS_exit, status);
+}
+
+static void flush_until_end(unsigned long id)
+{
+	uint64_t last_ns = px_clock_monotonic_ns();
+	struct px_stream *stream = px_handle_lock(id);
+
+	while (stream) {
 		/*
 		 * While another thread flushes, wait without raising the flag.  With the flag raised, each dropped
 		 * event would wake up this thread.
 		 */
 		if (!wait_for_log(id, stream))
-			break;
-		if (px_unlikely(px_flush_is_alone && px_flush_is_alone())) {
+			return;
+		if (is_check_due(&last_ns) && has_program_ended()) {
+			sigset_t mask = stream->logging.mask;
+
 			px_handle_unlock(id);
-			exit(0); /* as the last thread does */
+			end_as_last(&mask);
+			return;
 		}
 		if (!is_due(stream)) {
 			stream = sleep_until_due(id, stream);
@@ -419,6 +473,16 @@ static void *run_thread(void *argument)
 		px_flush(id, stream, NULL);
 		stream = px_handle_lock(id);
 	}
+}
+
+static void *run_thread(void *argument)
+{
+	uint64_t *threads = &px_gate.self.flush_threads;
+
+	prctl(PR_SET_NAME, "posixtrace");
+	px_fetch_add(threads, UINT64_C(1) << 32 | 1);
+	flush_until_end((unsigned long)(uintptr_t)argument);
+	px_fetch_add(threads, UINT64_MAX);
 	return NULL;
 }
 
@@ -456,7 +520,7 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *ar
 
 int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 {
-	sigset_t all, before;
+	sigset_t all, *before = &stream->logging.mask;
 	pthread_attr_t attr;
 	int error;
 
@@ -464,9 +528,9 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 		return ENOMEM;
 	pthread_attr_setstacksize(&attr, STACK_BYTES + static_tls_bytes());
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_sigmask(SIG_SETMASK, &all, before);
 	error = create_thread(&stream->logging.flusher, &attr, (void *)(uintptr_t)id);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 	pthread_attr_destroy(&attr);
 	stream->logging.has_flusher = error == 0;
 	return error ? ENOMEM : 0;

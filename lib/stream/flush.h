@@ -7,8 +7,9 @@
  * wait (FLOP-8), and so does clear (CLEAR-12).
  *
  * A stream with the FLUSH policy has a flush thread.  This thread flushes when a ring is half full, when the stream has
- * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4), and ends when the
- * stream ends.  A thread that records events never writes to the file; it only wakes up the flush thread.
+ * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4).  It ends when the
+ * stream ends, or when all threads of the program have ended.  A thread that records events never writes to the file;
+ * it only wakes up the flush thread.
  *
  * If a write fails, its events are missing in the log, and tracing continues.  get_status reports the first error
  * (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).
@@ -50,13 +51,6 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
  * is as of its last commit, and a later recovery can continue there.
  */
 int px_flush_recover(struct px_stream *stream);
-
-/*
- * If this is set, the flush thread calls it regularly.  The function returns true if all other threads have ended: then
- * the flush thread ends the process.  Without this, the flush thread would keep the process alive in a program that
- * does not know of the flush thread.
- */
-extern bool (*px_flush_is_alone)(void) __attribute__((visibility("hidden")));
 
 /* Start the flush thread.  Return 0 or ENOMEM. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);

@@ -21,6 +21,7 @@
 #define PX_STREAM_STREAM_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -56,6 +57,7 @@ struct px_logging {
 	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when a later event was first seen; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
+	sigset_t mask; /* of the thread that created the flush thread */
 	struct px_namer namer; /* chooses names for the objects of calls */
 };
 

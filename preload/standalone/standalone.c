@@ -14,7 +14,6 @@
  */
 #include "standalone/standalone.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,7 +28,6 @@
 #include "standalone/env_options.h"
 #include "standalone/ring_size.h"
 #include "standalone/warn.h"
-#include "stream/flush.h"
 
 #define NAMES_MAX 10000 /* of existing logs: name.1, ... */
 
@@ -236,46 +234,6 @@ static void begin_log(void)
 	log_pid = (uint32_t)syscall(SYS_getpid);
 }
 
-/* Return true if a thread has ended.  A main thread that has ended remains as a zombie. */
-static bool has_ended(const char *thread)
-{
-	char path[64], text[256];
-	const char *end;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", thread);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	got = syscall(SYS_read, fd, text, sizeof(text) - 1);
-	syscall(SYS_close, fd);
-	text[got > 0 ? got : 0] = '\0';
-	end = strrchr(text, ')');
-	return !end || end[1] == '\0' || end[2] == 'Z' || end[2] == 'X';
-}
-
-static bool is_alone(void)
-{
-	DIR *directory = opendir("/proc/self/task");
-	long self = syscall(SYS_gettid);
-	const struct dirent *entry;
-	bool alone = directory != NULL;
-
-	while (alone && (entry = readdir(directory)))
-		alone = entry->d_name[0] == '.' || atol(entry->d_name) == self ||
-			has_ended(entry->d_name);
-	if (directory)
-		closedir(directory);
-	return alone;
-}
-
-void px_standalone_main_ends(void)
-{
-	if (log_pid != 0)
-		px_flush_is_alone = is_alone;
-}
-
 static bool child_is_wanted;
 
 void px_standalone_after_fork(void)
@@ -285,7 +243,6 @@ void px_standalone_after_fork(void)
 	if (log_pid == 0)
 		return;
 	log_pid = 0;
-	px_flush_is_alone = NULL;
 	if (child_is_wanted)
 		begin_log();
 	errno = saved_errno;

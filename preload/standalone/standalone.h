@@ -24,12 +24,6 @@ extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
 bool px_standalone_leaves_out(bool spawns);
 
 /*
- * The main thread ends.  The process is to end with the last thread of the program, even though the flush thread
- * remains.
- */
-void px_standalone_main_ends(void);
-
-/*
  * Call this in a child of fork.  If the parent has a log and children are to be traced, begin a log of the child.
  * Keeps errno.
  */

@@ -16,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "standalone/standalone.h"
 #include "wrap/text_arg.h"
 
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
@@ -90,8 +89,6 @@ static void end_thread(void *round)
 	    pthread_setspecific(end_key, (void *)next) == 0 && next < PTHREAD_DESTRUCTOR_ITERATIONS)
 		return;
 	pthread_setspecific(end_key, NULL);
-	if (px_thread_tid() == (uint32_t)syscall(SYS_getpid))
-		px_standalone_main_ends();
 	if (PX_NOT_TRACED(thread))
 		return;
 	px_hook_record(PX_SITE_WITHOUT_WRAPPER(THREAD_END, txtrace_thread_end, NULL),

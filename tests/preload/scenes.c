@@ -62,6 +62,31 @@ static int possessions(void)
 	return 0;
 }
 
+static void *end_by_system_call(void *unused)
+{
+	make_threads(1);
+	syscall(SYS_exit, 0);
+	return unused;
+}
+
+/* No thread returns from its function: the first one ends alone, or before the other one. */
+static int ends_alone(void)
+{
+	make_threads(2);
+	syscall(SYS_exit, 5);
+	return 97;
+}
+
+static int ends_first(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, end_by_system_call, NULL) != 0)
+		return 97;
+	syscall(SYS_exit, 0);
+	return 97;
+}
+
 /* The child has the memory of its parent until it executes something. */
 static int vforks(void)
 {
@@ -281,7 +306,7 @@ int main(int argc, char **argv)
 		{"threads", threads}, {"possessions", possessions}, {"vforks", vforks},
 		{"forks", forks},     {"handlers", handlers},	    {"closes", closes},
 		{"dies", dies},	      {"leaves", leaves},	    {"unloads", unloads},
-		{"cancels", cancels},
+		{"cancels", cancels}, {"ends_alone", ends_alone}, {"ends_first", ends_first},
 	};
 
 	arguments = argv + 2;

@@ -139,6 +139,14 @@ run TXTRACE_OUT=log.trx "$scenes" dies
 accepted log.trx
 is 'threads of a process that was killed' 6 "$(events log.trx txtrace_thread_start)"
 
+for scene in ends_alone ends_first; do
+	rm -f log.trx*
+	bare "$scenes" $scene
+	run TXTRACE_OUT=log.trx "$scenes" $scene
+	same $scene
+	accepted log.trx
+done
+
 # P31: all descriptors are closed, and their numbers are the program's own files'.
 rm -f log.trx*
 bare "$scenes" closes victim
@@ -156,6 +164,15 @@ rm -f log.trx*
 run TXTRACE_OUT=log.trx "$here/tests/preload/linked"
 is 'a program that uses the library itself' 0 "$code"
 is 'events of its own' 3 "$(events log.trx 'three times')"
+# Two copies have two flush threads, and the process ends all the same.
+rm -f log.trx*
+run TXTRACE_OUT=log.trx "$here/tests/preload/linked" own.trx
+is 'a program that ends with its last thread' 0 "$code"
+accepted log.trx
+for log in log.trx own.trx; do
+	is "$log is complete" yes "$("$tool" info "$log" | sed -n 's/^complete  *//p')"
+	is "events of its own in $log" 3 "$(events "$log" 'three times')"
+done
 bare "$scenes" unloads "$object"
 is 'unloaded' "0 done" "$bare $(head -1 bare.out)"
 

@@ -1524,6 +1524,84 @@ START_TEST(exit_at_once_leaves_what_completes_the_log)
 }
 END_TEST
 
+/* The last thread of a program: it records after the first thread has ended, and after the flush thread has looked. */
+static void *record_as_last(void *by_system_call)
+{
+	char link[1];
+
+	while (readlink("/proc/self/exe", link, 1) == 1)
+		sleep_ms(1);
+	sleep_ms(600);
+	trace_many(10);
+	if (by_system_call)
+		syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* Exit handlers run in the flush thread, but with the signals of the program. */
+static void record_in_handler(void)
+{
+	sigset_t mask;
+
+	trace_next();
+	if (pthread_sigmask(SIG_BLOCK, NULL, &mask) != 0 || sigismember(&mask, SIGTERM) ||
+	    !sigismember(&mask, SIGUSR1))
+		_exit(6);
+}
+
+enum { LAST_IS_WORKER, LAST_IS_FIRST, LAST_OF_TWO_LOGS, LAST_BY_SYSTEM_CALL, LAST_CASES };
+
+static void leave_to_last_thread(int which)
+{
+	trace_id_t other;
+	pthread_t thread;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (which == LAST_OF_TWO_LOGS)
+		other = px_test_create_log(&(struct px_test_stream){.nr_rings = 1}, px_test_file());
+	live_in_child(POSIX_TRACE_FLUSH);
+	if (which == LAST_OF_TWO_LOGS && posix_trace_start(other) != 0)
+		_exit(7);
+	atexit(record_in_handler);
+	if (which == LAST_IS_FIRST)
+		pthread_exit(NULL);
+	if (pthread_create(&thread, NULL, record_as_last, which == LAST_BY_SYSTEM_CALL ? &type : NULL) != 0)
+		_exit(8);
+	if (which == LAST_BY_SYSTEM_CALL)
+		syscall(SYS_exit, 3);
+	pthread_exit(NULL);
+}
+
+/* EXIT-1 EXIT-8: the flush thread is no thread of the program, which ends with its own last thread. */
+START_TEST(exit_of_the_last_thread_ends_the_process)
+{
+	uint32_t nr_events = _i == LAST_IS_FIRST ? 21 : _i == LAST_BY_SYSTEM_CALL ? 30 : 31;
+	pid_t child;
+	int status;
+
+	if (getenv("PX_SANITIZED")) {
+		px_test_skip("sanitizers have threads of their own");
+		return;
+	}
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		leave_to_last_thread(_i);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), _i == LAST_BY_SYSTEM_CALL ? 3 : 0);
+	log_id = px_test_open(file);
+	px_test_check_log(file, 0, &facts);
+	ck_assert_int_eq(facts.commit.is_complete,
+			 _i == LAST_BY_SYSTEM_CALL ? PX_LOG_RECOVERED : PX_LOG_COMPLETE);
+	ck_assert_uint_eq(read_tale(0).nr_numbers, nr_events);
+	ok(posix_trace_close(log_id));
+}
+END_TEST
+
 /* FORK-6 SHUT-12: a child's end is not the parent's. */
 START_TEST(exit_of_a_child_leaves_the_log_alone)
 {
@@ -1765,6 +1843,7 @@ static TCase *end_cases(void)
 	tcase_add_test(tcase, shutdown_by_two_threads_succeeds_once);
 	tcase_add_loop_test(tcase, exit_without_shutdown_completes_the_log, 0, 2);
 	tcase_add_loop_test(tcase, exit_at_once_leaves_what_completes_the_log, 0, 2);
+	tcase_add_loop_test(tcase, exit_of_the_last_thread_ends_the_process, 0, LAST_CASES);
 	tcase_add_test(tcase, exit_of_a_child_leaves_the_log_alone);
 	tcase_add_test(tcase, log_functions_are_no_cancellation_points);
 	tcase_add_test(tcase, set_namer_during_a_flush_is_no_cancellation_point);
