@@ -27,6 +27,8 @@ PX_EXPORT int posix_trace_flush(trace_id_t trid)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	error = flush(trid, &caller);
+	if (error)
+		px_handle_stay_at_exit(trid);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;

@@ -199,9 +199,11 @@ static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 	int error = 0;
 
 	pthread_testcancel(); /* GEN-7: before an event is taken */
-	if (!is_usable(to) || !px_handle_lock_any(trid, &handle))
+	if (!is_usable(to))
 		return EINVAL;
-	if (handle.archive) {
+	if (!px_handle_lock_any(trid, &handle)) {
+		error = EINVAL;
+	} else if (handle.archive) {
 		take_from(handle.archive, to); /* TIMED-7: abstime is ignored */
 		px_handle_unlock(trid);
 	} else if (is_readable(trid, handle.stream)) {
@@ -209,6 +211,8 @@ static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 	} else {
 		error = EINVAL;
 	}
+	if (error)
+		px_handle_stay_at_exit(trid);
 	errno = saved_errno;
 	return error;
 }
@@ -267,7 +271,14 @@ PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	enum px_next next;
 	int error = 0;
 
-	if (!is_usable(&to) || !(stream = px_handle_lock(trid)) || !is_readable(trid, stream))
+	if (!is_usable(&to))
+		return EINVAL;
+	stream = px_handle_lock(trid);
+	if (!stream && px_handle_has_exited(trid)) {
+		*unavailable = 1; /* as if no event came any more */
+		return 0;
+	}
+	if (!stream || !is_readable(trid, stream))
 		return EINVAL;
 	next = try_next(stream, &to);
 	if (px_unlikely(next == PX_NEXT_PENDING))

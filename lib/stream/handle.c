@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "ring/wakeup.h"
 #include "stream/stream.h"
 #include "trace/process.h"
 
 #define ENTRIES 256
 #define ENTRY_BITS 8
+#define EXIT_PAUSE_NS UINT64_C(1000000000)
 #define EXIT_WAIT_NS 200000000 /* for all locks in sum */
 
 _Static_assert(1 << ENTRY_BITS == ENTRIES, "the low bits hold the index");
@@ -23,12 +25,15 @@ struct entry {
 	uint64_t owner;		/* incarnation of the process; 0: never used */
 	uint32_t nr_away;	/* threads that left and will return */
 	bool is_open;
+	bool has_exited;	 /* px_handle_close_all() has closed it */
 	bool is_busy;		 /* locked, in the process that opened it */
 	struct px_handle handle; /* both NULL: free */
 };
 
 static struct entry table[ENTRIES];
 static unsigned long nr_used; /* entries; the others were never used */
+
+static pthread_t exiting_thread; /* valid if an entry has has_exited set */
 
 /* This mutex protects the decision which entries are in use.  A thread takes it before the mutex of an entry. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -60,6 +65,7 @@ static void inherit_entry(struct entry *entry, uint64_t owner)
 		entry->handle.archive = NULL;
 	}
 	entry->is_busy = false;
+	entry->has_exited = false;
 	entry->nr_away = 0;
 	px_store_release(&entry->owner, owner);
 }
@@ -115,6 +121,7 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 		entry->handle = handle;
 		entry->serial++;
 		entry->is_open = true;
+		entry->has_exited = false;
 		*id = entry->serial << ENTRY_BITS | i;
 		pthread_mutex_unlock(&entry->mutex);
 		error = 0;
@@ -262,11 +269,26 @@ void px_handle_release(unsigned long id)
 	pthread_mutex_unlock(&table_mutex);
 }
 
+bool px_handle_has_exited(unsigned long id)
+{
+	struct entry *entry = entry_of(id);
+
+	return px_load_acquire(&entry->has_exited) && is_own(entry) &&
+	       entry->serial == id >> ENTRY_BITS && !pthread_equal(exiting_thread, pthread_self());
+}
+
+void px_handle_stay_at_exit(unsigned long id)
+{
+	while (px_handle_has_exited(id))
+		px_wakeup_pause(EXIT_PAUSE_NS);
+}
+
 void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *stream))
 {
 	const struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + EXIT_WAIT_NS);
 	uint64_t owner = this_process();
 
+	exiting_thread = pthread_self();
 	for (unsigned long i = 0; i < ENTRIES; i++) {
 		struct entry *entry = &table[i];
 
@@ -276,6 +298,7 @@ void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *
 		if (entry->is_open && entry->handle.stream) {
 			unsigned long id = entry->serial << ENTRY_BITS | i;
 
+			px_store_release(&entry->has_exited, true);
 			px_handle_close(id);
 			end_stream(id, entry->handle.stream);
 		}

@@ -71,6 +71,15 @@ bool px_handle_drain_for(unsigned long id, uint64_t ns);
 void px_handle_release(unsigned long id);
 
 /*
+ * Return true if exit(), called by another thread, has ended the stream of this identifier.  Calls that read the stream
+ * must not fail because of this: the program could then end with another exit status.
+ */
+bool px_handle_has_exited(unsigned long id);
+
+/* If px_handle_has_exited(): never return.  A cancellation point. */
+void px_handle_stay_at_exit(unsigned long id);
+
+/*
  * At exit: close the identifiers of all active streams, and call end_stream() for each with its lock held.  This does
  * not wait for readers: the thread that holds the lock may be the one that exits, in a signal handler.  So nothing is
  * freed, and end_stream() must bound its own waits.  If the lock of a stream is still held after a short wait

@@ -1281,6 +1281,86 @@ static int help_exit_in_thread_with_reader_asleep(void)
 	exit(0);
 }
 
+/* Of stdio, which exit() flushes after all destructors: what other threads do now, they do without the library. */
+static ssize_t write_at_the_end(void *cookie, const char *text, size_t size)
+{
+	(void)cookie;
+	(void)text;
+	sleep_ms(500);
+	return (ssize_t)size;
+}
+
+/* No call that waits or tries may end this program, but for its own exit(). */
+static void *read_until_exit(void *which)
+{
+	struct posix_trace_event_info info;
+	const struct timespec remote = {INT32_MAX, 0};
+	int error = 0, unavailable = 1;
+	size_t length;
+
+	switch (*(char *)which) {
+	case 'b':
+		error = posix_trace_getnext_event(last_stream, &info, NULL, 0, &length,
+						  &unavailable);
+		break;
+	case 't':
+		error = posix_trace_timedgetnext_event(last_stream, &info, NULL, 0, &length,
+						       &unavailable, &remote);
+		break;
+	case 'r':
+		while (error == 0 && unavailable)
+			error = posix_trace_trygetnext_event(last_stream, &info, NULL, 0, &length,
+							     &unavailable);
+		break;
+	default:
+		while (error == 0)
+			error = posix_trace_flush(last_stream);
+	}
+	_exit(error ? 5 : 6);
+}
+
+static int help_exit_beside(const char *which)
+{
+	static const cookie_io_functions_t functions = {.write = write_at_the_end};
+	FILE *last = fopencookie(NULL, "w", functions);
+	struct posix_trace_event_info info;
+	FILE *log = tmpfile();
+	int unavailable = 0;
+	pthread_t thread;
+	size_t length;
+
+	if (!last || !log || fputs("the end", last) < 0 ||
+	    (*which == 'f' ? posix_trace_create_withlog(0, NULL, fileno(log), &last_stream) ||
+				     posix_trace_start(last_stream) :
+			     make_last_stream()))
+		return 1;
+	while (*which != 'f' && !unavailable)
+		posix_trace_trygetnext_event(last_stream, &info, NULL, 0, &length, &unavailable);
+	pthread_create(&thread, NULL, read_until_exit, (void *)(uintptr_t)which);
+	sleep_ms(20);
+	exit(0);
+}
+
+static int help_exit_beside_getnext(void)
+{
+	return help_exit_beside("b");
+}
+
+static int help_exit_beside_timedgetnext(void)
+{
+	return help_exit_beside("t");
+}
+
+static int help_exit_beside_trygetnext(void)
+{
+	return help_exit_beside("r");
+}
+
+static int help_exit_beside_flush(void)
+{
+	return help_exit_beside("f");
+}
+
 static int help_sleep(void)
 {
 	pause();
@@ -1308,6 +1388,16 @@ START_TEST(exit_leaves_no_segment)
 
 	ck_assert_int_eq(exit_code_of(run_self(helpers[_i], segment_directory())), 0);
 	ck_assert_int_eq(count_segments(), segments);
+}
+END_TEST
+
+/* EXIT-1 GETNEXT-11: other threads keep waiting, or find no event, until the process has ended. */
+START_TEST(exit_keeps_its_status_beside_readers)
+{
+	static const char *const helpers[] = {"exit-getnext", "exit-timedgetnext",
+					      "exit-trygetnext", "exit-flush"};
+
+	ck_assert_int_eq(exit_code_of(run_self(helpers[_i], segment_directory())), 0);
 }
 END_TEST
 
@@ -1744,6 +1834,10 @@ static const struct {
 } helpers[] = {
 	{"return", help_return},
 	{"exit-asleep", help_exit_in_thread_with_reader_asleep},
+	{"exit-getnext", help_exit_beside_getnext},
+	{"exit-timedgetnext", help_exit_beside_timedgetnext},
+	{"exit-trygetnext", help_exit_beside_trygetnext},
+	{"exit-flush", help_exit_beside_flush},
 	{"sleep", help_sleep},
 	{"atexit", help_atexit},
 	{"destructor", help_destructor},
@@ -1841,6 +1935,7 @@ static TCase *exit_cases(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, exit_leaves_no_segment, 0, 2);
+	tcase_add_loop_test(tcase, exit_keeps_its_status_beside_readers, 0, 4);
 	tcase_add_test(tcase, exit_events_in_atexit_handlers_are_recorded);
 	tcase_add_test(tcase, exit_events_in_destructors_of_the_program_are_recorded);
 	tcase_add_test(tcase, exit_of_child_leaves_the_stream);
