@@ -142,6 +142,17 @@ void px_hook_prepare(void)
 	errno = saved_errno;
 }
 
+/* Another copy of the library calls this: it calls the real functions, so that its calls are not recorded. */
+PX_WRAP void *txtrace_preload_find(const char *symbol);
+void *txtrace_preload_find(const char *symbol)
+{
+	px_hook_prepare();
+	for (unsigned int i = 0; i < PX_WRAPPERS; i++)
+		if (strcmp(wrappers[i].symbol, symbol) == 0)
+			return *real_of(i);
+	return NULL;
+}
+
 __attribute__((constructor(101))) static void begin(void)
 {
 	px_hook_prepare();

@@ -18,4 +18,13 @@ sed -n 's/^PX_DIRECT(\(.*\))/\1/p' "$top/preload/direct.def" | sort -u >"$scratc
 nr_checks=$((nr_checks + 1))
 comm -23 "$scratch/direct" "$scratch/wrapped" >"$scratch/both"
 [ ! -s "$scratch/both" ] || complain "in preload/direct.def, and not wrapped: $(tr '\n' ' ' <"$scratch/both")"
+# The library for programs calls none of them past unwrapped.def.
+px=$(dirname "$object")/../../lib/.libs/libpx.a
+[ -e "$px" ] || complain "there is no $px"
+for member in $(${AR:-ar} t "$px" | grep -v unwrapped); do
+	${AR:-ar} p "$px" "$member" >"$scratch/member.o" && ${NM:-nm} -u "$scratch/member.o" | awk '{ print $NF }'
+done | sort -u >"$scratch/called"
+nr_checks=$((nr_checks + 1))
+comm -12 "$scratch/called" "$scratch/wrapped" >"$scratch/both"
+[ ! -s "$scratch/both" ] || complain "missing in lib/base/unwrapped.def: $(tr '\n' ' ' <"$scratch/both")"
 finish

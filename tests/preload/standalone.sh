@@ -164,6 +164,15 @@ rm -f log.trx*
 run TXTRACE_OUT=log.trx "$here/tests/preload/linked"
 is 'a program that uses the library itself' 0 "$code"
 is 'events of its own' 3 "$(events log.trx 'three times')"
+# A program that reads its own stream gets to the end of it, whether or not it has its own copy of the library.
+for program in linked linked_static; do
+	for log in '' log.trx; do
+		rm -f log.trx*
+		run TXTRACE_OUT=$log "$here/tests/preload/$program" drain
+		is "$program drains its stream, with the log '$log'" 0 "$code"
+	done
+done
+
 # Two copies have two flush threads, and the process ends all the same.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$here/tests/preload/linked" own.trx
