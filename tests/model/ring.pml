@@ -16,6 +16,8 @@
  *	KILL		writer 0 is killed at some step, or not at all
  *	PATIENCE	the reader may step over any writer at any time, not only over a dead one
  *	CLEAR		the reader clears once, at any time
+ *	ASIDE		the reader sets a claimed reservation aside, and revokes those that are not claimed; LET_GO: the
+ *			tail of a bounded ring stays at the slot only for a time
  *	COUNTER		stamps (R2)
  *	LOST		first_lost; LOST_AT_CLAIM: saved as README proposes; R5: also checked
  *	LOSS		overwritten records are counted, with `extra` (R7)
@@ -121,6 +123,14 @@ short reader_extra; /* extra of all positions below pos */
 #endif
 #ifdef CPU
 byte cpu; /* tid of the writer that is in a sequence; 0: none */
+#endif
+
+#ifdef ASIDE
+byte aside;  /* position that was set aside; 0: none */
+bool let_go; /* the tail has passed it */
+#define IS_ASIDE(position) (aside == (position))
+#else
+#define IS_ASIDE(position) false
 #endif
 
 #define MINE(position) (word[SLOT(position)] == WORD(position, me + 1, CLAIMED))
@@ -239,7 +249,11 @@ inline claim_one(position)
 		:: STATE(seen) == CLAIMED -> got = false; break
 #endif
 #ifndef BUG_CLAIM_OVER_NEWER
+#if defined ASIDE && !defined BUG_CLAIM_REVOKED
+		:: STATE(seen) != CLAIMED && STATE(seen) != FREE && POSITION(seen) >= position ->
+#else
 		:: STATE(seen) != CLAIMED && STATE(seen) != FREE && POSITION(seen) > position ->
+#endif
 			got = false; break
 #endif
 		:: else
@@ -523,7 +537,7 @@ inline commit_head()
 #ifdef LOSS
 		unreported++;
 #endif
-		committed[h] = (h >= pos)
+		committed[h] = (h >= pos || IS_ASIDE(h))
 	}
 }
 
@@ -570,7 +584,7 @@ again:		take();
 			tries++
 		fi
 	:: else ->
-#if LIMIT && !defined PATIENCE && !defined KILL
+#if LIMIT && !defined PATIENCE && !defined KILL && !defined ASIDE
 		/* No claim fails in a bounded ring. */
 		assert(false);
 #endif
@@ -663,7 +677,11 @@ inline pass(why)
 
 inline consume()
 {
+#if defined ASIDE && !defined BUG_ASIDE_TAIL
+	tail = (LIMIT != 0 && aside != 0 && !let_go -> aside : pos)
+#else
 	tail = pos
+#endif
 }
 
 /*
@@ -777,7 +795,7 @@ inline reclaim_all()
 }
 
 /* intact: the slots still contain the record that the reader looked at. */
-inline check_unchanged()
+inline check_unchanged(at)
 {
 	intact = true;
 #ifndef BUG_NO_RECHECK
@@ -785,9 +803,9 @@ inline check_unchanged()
 	do
 	:: i < n && intact ->
 		if
-		:: i == 0 && word[SLOT(pos)] != w -> intact = false
+		:: i == 0 && word[SLOT(at)] != w -> intact = false
 #ifndef BUG_RECHECK_HEAD_ONLY
-		:: i > 0 && word[SLOT(pos + i)] != WORD(pos + i, TID(w), MORE) -> intact = false
+		:: i > 0 && word[SLOT(at + i)] != WORD(at + i, TID(w), MORE) -> intact = false
 #endif
 		:: else
 		fi;
@@ -814,20 +832,20 @@ inline report()
 	}
 }
 
-inline copy()
+inline copy(at)
 {
 	/* The token also represents the length, which is untrusted until it is checked. */
-	a = first[SLOT(pos)];
+	a = first[SLOT(at)];
 	torn = false;
 	n = SIZE_OF(a);
 	i = 0;
 	do
 	:: i < n ->
 		if
-		:: i > 0 -> if :: first[SLOT(pos + i)] != a -> torn = true :: else fi
+		:: i > 0 -> if :: first[SLOT(at + i)] != a -> torn = true :: else fi
 		:: else
 		fi;
-		if :: second[SLOT(pos + i)] != a -> torn = true :: else fi;
+		if :: second[SLOT(at + i)] != a -> torn = true :: else fi;
 		i++
 	:: else -> i = 0; break
 	od
@@ -838,8 +856,8 @@ inline read_record()
 #ifdef BUG_CONSUME_BEFORE_COPY
 	tail = pos + SIZE_OF(token_at[pos]);
 #endif
-	copy();
-	check_unchanged();
+	copy(pos);
+	check_unchanged(pos);
 	if
 	:: intact ->
 		assert(!torn); /* R3 */
@@ -851,6 +869,76 @@ inline read_record()
 	fi;
 	d_step { a = 0; n = 0; torn = false; intact = false }
 }
+
+#ifdef ASIDE
+#define ASIDE_HAS_CHANGED                                                                          \
+	(aside != 0 && word[SLOT(aside)] != WORD(aside, TID(word[SLOT(aside)]), CLAIMED))
+
+/* The writer goes on, or goes on to wait: the reader passes its slot. */
+inline set_aside()
+{
+#ifdef BUG_ASIDE_FREES
+	d_step { word[SLOT(pos)] = WORD(pos, 0, VOID); pass(NOTHING) }
+#else
+	d_step { aside = pos; let_go = false; pos++ }
+#endif
+	consume()
+}
+
+inline forget_aside()
+{
+	d_step {
+		committed[aside] = 0;
+		token_at[aside] = 0;
+#ifdef KILL
+		reserver[aside] = 0;
+#endif
+		aside = 0
+	}
+	consume()
+}
+
+inline look_aside()
+{
+	w = word[SLOT(aside)];
+	if
+	:: w == WORD(aside, TID(w), HEAD) ->
+		copy(aside);
+		check_unchanged(aside);
+		if
+		:: intact ->
+			assert(!torn); /* R3 */
+			d_step {
+				assert(committed[aside]);
+				assert(a == token_at[aside]);
+				committed[aside] = 0;
+#ifdef LOSS
+				unreported--;
+#endif
+			}
+#ifndef BUG_ASIDE_TWICE
+			forget_aside()
+#endif
+		:: else
+		fi
+	:: STATE(w) != FREE && POSITION(w) > aside ->
+		/* Overwritten after the commit, or void before. */
+		assert(LIMIT == 0 || let_go || !committed[aside]);
+#ifdef LOSS
+		overwritten++;
+#endif
+		forget_aside()
+	:: w == WORD(aside, TID(w), VOID) || w == WORD(aside, TID(w), MORE) ->
+		assert(!committed[aside]);
+#ifdef LOSS
+		reader_extra++;
+#endif
+		forget_aside()
+	:: w == WORD(aside, TID(w), CLAIMED)
+	fi;
+	d_step { w = 0; a = 0; n = 0; torn = false; intact = false }
+}
+#endif
 
 #ifndef NO_READER
 active proctype reader()
@@ -867,6 +955,16 @@ active proctype reader()
 #endif
 
 	do
+#ifdef ASIDE
+	:: ASIDE_HAS_CHANGED -> look_aside()
+#ifdef LET_GO
+	:: aside != 0 && !let_go -> let_go = true; consume()
+#endif
+#ifdef KILL
+	:: aside != 0 && DEAD(TID(word[SLOT(aside)])) && !ASIDE_HAS_CHANGED ->
+		word[SLOT(aside)] = WORD(aside, 0, VOID)
+#endif
+#endif
 #ifdef KILL
 	:: killed != 0 && !has_reclaimed -> has_reclaimed = true; reclaim_all()
 #endif
@@ -890,7 +988,15 @@ active proctype reader()
 		if
 		:: pos == h ->
 			if
+#ifdef ASIDE
+			:: atomic { finished == W && head == pos && aside == 0 -> break }
+			:: ASIDE_HAS_CHANGED
+#ifdef KILL
+			:: aside != 0 && DEAD(TID(word[SLOT(aside)]))
+#endif
+#else
 			:: atomic { finished == W && head == pos -> break }
+#endif
 			:: head != pos
 #ifdef CLEAR
 			:: !cleared
@@ -913,6 +1019,19 @@ active proctype reader()
 					:: atomic { MAY_STEP_OVER(pos) && (MAY_BE_LOST || word[SLOT(pos)] == w) ->
 						pass(STEPPED) }
 						consume()
+#ifdef ASIDE
+					:: atomic { word[SLOT(pos)] == w && STATE(w) != CLAIMED ->
+#ifdef CPU
+						skip /* only a sequence claims: the slot was held */
+#else
+						word[SLOT(pos)] = WORD(pos, 0, VOID)
+#endif
+						}
+#ifdef CPU
+						d_step { pass(NOTHING) }
+						consume()
+#endif
+#endif
 					fi
 				fi
 			:: !IS_AHEAD(w, pos) && !IS_BEHIND(w, pos) ->
@@ -928,6 +1047,9 @@ active proctype reader()
 					:: MAY_RECLAIM(TID(w)) -> reclaim()
 #ifdef PATIENCE
 					:: d_step { pass(STEPPED) } consume()
+#endif
+#ifdef ASIDE
+					:: aside == 0 -> set_aside()
 #endif
 					fi
 				:: STATE(w) == MORE || STATE(w) == VOID -> d_step { pass(NOTHING) } consume()
