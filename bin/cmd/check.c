@@ -141,7 +141,10 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 	result->is_log = !error && !info.foreign;
 	result->nr_volumes = result->is_log && info.nr_volumes > 0 ? info.nr_volumes : 1;
 	check_volumes(file, result);
-	if (error && findings_errors(&result->findings) == 0)
+	if (error == EBUSY)
+		findings_add(&result->findings, RULE_posix, NO_OFFSET,
+			     "another process is completing this log; try again later");
+	else if (error && findings_errors(&result->findings) == 0)
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "posix_trace_open() refuses the file (%s): a log that is damaged, of "
 			     "another kind of machine, or still being written",

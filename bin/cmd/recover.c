@@ -35,7 +35,7 @@ static int print_file(const char *path, int error, bool is_new)
 		printf("%s: %s\n", path, is_new ? "completed" : "complete already");
 		return EXIT_FINE;
 	case EBUSY:
-		printf("%s: its writer lives\n", path);
+		printf("%s: its writer lives, or another process is completing it\n", path);
 		return EXIT_FOUND;
 	case ENOENT:
 		printf("%s: nothing is left to complete it from; it can be read as far as it was "

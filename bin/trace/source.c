@@ -87,6 +87,8 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 			path);
 	else if (status->st_size == 0)
 		message("%s is empty", path);
+	else if (error == EBUSY)
+		message("%s: another process is completing this log; try again later", path);
 	else if (error == EINVAL && tick_ns > 0)
 		message("%s: not a ThreadX buffer, or the tick length is wrong", path);
 	else if (error == EINVAL)

@@ -4,9 +4,65 @@
 
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "log/archive.h"
+#include "ring/wakeup.h"
 #include "stream/recover.h"
 #include "trace/process.h"
+
+#define RECOVERY_WAIT_NS UINT64_C(2000000000)
+#define RECOVERY_ROUND_NS 2000000
+
+/*
+ * Wait for another process, which recovers the log, but not forever: that process may be stopped.  Return 0 (try
+ * again), ETIMEDOUT, or EINTR (a signal handler without SA_RESTART ran).
+ */
+static int wait_for_recovery(uint64_t end_ns)
+{
+	uint32_t flag = PX_WAITING_EVENT; /* no thread clears it */
+	struct timespec round;
+	int error;
+
+	if (px_clock_monotonic_ns() >= end_ns)
+		return ETIMEDOUT;
+	round = px_clock_timespec(px_clock_realtime_ns() + RECOVERY_ROUND_NS);
+	error = px_wakeup_sleep(&flag, &round);
+	return error == EINTR ? EINTR : 0;
+}
+
+static int recover(int file_desc)
+{
+	uint64_t end_ns = px_clock_monotonic_ns() + RECOVERY_WAIT_NS;
+	int error;
+
+	while ((error = px_recover_file(file_desc)) == EALREADY) {
+		error = wait_for_recovery(end_ns);
+		if (error)
+			return error;
+	}
+	return error;
+}
+
+/*
+ * Return the error of posix_trace_open() after this error of recover().  Return 0 if nothing can complete the log now:
+ * then it can be read up to its last commit.
+ */
+static int error_after(int recovery)
+{
+	switch (recovery) {
+	case EBUSY: /* OPEN-3: its writer lives */
+		return EINVAL;
+	case ETIMEDOUT:
+		return EBUSY;
+	case EINTR:
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+		return recovery;
+	default:
+		return 0;
+	}
+}
 
 /*
  * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  A log that
@@ -14,15 +70,19 @@
  */
 static int open_complete(int file_desc, struct px_archive **archive)
 {
-	int error = px_archive_open(file_desc, archive);
+	int recovery, failure, error = px_archive_open(file_desc, archive);
 	bool may_be_left = error == EINVAL || (!error && !(*archive)->info.is_foreign &&
 					       !(*archive)->info.is_complete);
 
-	if (!may_be_left || px_recover_file(file_desc) != 0)
+	if (!may_be_left)
+		return error;
+	recovery = recover(file_desc);
+	failure = error_after(recovery);
+	if (recovery != 0 && failure == 0)
 		return error;
 	if (!error)
 		(*archive)->kind->free(*archive);
-	return px_archive_open(file_desc, archive);
+	return failure ? failure : px_archive_open(file_desc, archive);
 }
 
 static int open_archive(int file_desc, trace_id_t *trid)

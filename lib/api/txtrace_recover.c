@@ -16,6 +16,8 @@ PX_EXPORT int txtrace_recover(int file_desc)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	px_process_init(); /* if this fails there is no stream to recover from, but the log may be complete */
 	error = px_recover_file(file_desc);
+	if (error == EALREADY)
+		error = EBUSY;
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;

@@ -250,18 +250,23 @@ bool px_shm_has(const char *name)
 	return path_of(name, path) == 0 && lstat(path, &status) == 0;
 }
 
-void px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
-		     void *argument)
+int px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
+		    void *argument)
 {
-	DIR *files = directory[0] ? opendir(directory) : NULL;
 	const struct dirent *file;
+	DIR *files;
 
-	while (files && (file = readdir(files)))
+	if (!directory[0])
+		return 0;
+	files = opendir(directory);
+	if (!files)
+		return errno;
+	while ((file = readdir(files)))
 		if (strncmp(file->d_name, prefix, strlen(prefix)) == 0 &&
 		    strlen(file->d_name) < PX_SHM_NAME_MAX)
 			function(file->d_name, argument);
-	if (files)
-		closedir(files);
+	closedir(files);
+	return 0;
 }
 
 int px_shm_lock(int fd, int command, uint64_t wait_ns)

@@ -75,9 +75,12 @@ int px_shm_open(const char *name, int *fd);
 /* Return true if the directory has a file of this name, of any type. */
 bool px_shm_has(const char *name);
 
-/* Call function for each name in the directory that starts with prefix.  Not async-signal-safe. */
-void px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
-		     void *argument);
+/*
+ * Call function for each name in the directory that starts with prefix.  Return 0, or an error of
+ * opendir().  Not async-signal-safe.
+ */
+int px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
+		    void *argument);
 
 /*
  * Set a write lock on a whole open file; command is F_SETLK or F_OFD_SETLK.  Try again each

@@ -250,7 +250,7 @@ static int lock_file(int fd)
 	struct stat status;
 
 	if (fcntl(fd, F_SETLK, &whole) != 0)
-		return errno == EACCES || errno == EAGAIN ? EBUSY : errno;
+		return errno == EACCES || errno == EAGAIN ? EALREADY : errno;
 	if (fstat(fd, &status) != 0)
 		return errno;
 	return status.st_nlink > 0 ? 0 : ENOENT;
@@ -296,7 +296,7 @@ int px_checkpoint_file_take(const char *name, bool waits,
 	int error;
 
 	if (!lock(waits))
-		return EBUSY;
+		return EALREADY;
 	error = strlen(name) < PX_SHM_NAME_MAX ? take_locked(name, checkpoint_file) : ENOENT;
 	if (error)
 		pthread_mutex_unlock(&mutex);
@@ -313,7 +313,7 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 	int error;
 
 	if (!lock(waits))
-		return EBUSY;
+		return EALREADY;
 	error = px_shm_attach(name, &mapping);
 	if (!error) {
 		if (is_valid(mapping.base, name, mapping.size))

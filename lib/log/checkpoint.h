@@ -155,9 +155,9 @@ void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file);
 void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 
 /*
- * For recovery: lock the checkpoint file of this name.  Return 0, ENOENT, EBUSY (another process has locked it), EINVAL
- * (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().  waits: if
- * another thread of this process recovers a log, wait until that recovery ends, instead of returning EBUSY.
+ * For recovery: lock the checkpoint file of this name.  Return 0, ENOENT, EALREADY (another process has locked it),
+ * EINVAL (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().  waits: if
+ * another thread of this process recovers a log, wait until that recovery ends, instead of returning EALREADY.
  */
 int px_checkpoint_file_take(const char *name, bool waits,
 			    struct px_checkpoint_file **checkpoint_file);

@@ -202,15 +202,26 @@ struct search {
 	const struct log *log;
 	struct stat status;
 	char name[PX_SHM_NAME_MAX];
+	int error; /* this process lacks what it needs to read a checkpoint file; 0: none */
 };
+
+static bool is_shortage(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
 
 static void compare(const char *name, void *argument)
 {
 	struct search *search = argument;
 	struct px_checkpoint_content file;
+	int error;
 
-	if (!search->name[0] && px_checkpoint_file_read(name, true, &file) == 0 &&
-	    is_file_of(&search->status, &file) && is_log_of(search->log, &file))
+	if (search->name[0])
+		return;
+	error = px_checkpoint_file_read(name, true, &file);
+	if (is_shortage(error))
+		search->error = error;
+	else if (!error && is_file_of(&search->status, &file) && is_log_of(search->log, &file))
 		strcpy(search->name, name);
 }
 
@@ -229,15 +240,20 @@ static int recover_found(struct log *log, int fd_error)
 {
 	struct search search = {.log = log};
 	bool is_complete = log->commit.is_complete != PX_LOG_OPEN;
+	int error;
 
 	if (fstat(log->fd, &search.status) != 0)
 		return errno;
-	px_shm_for_each(PREFIX, compare, &search);
+	error = px_shm_for_each(PREFIX, compare, &search);
+	if (error)
+		search.error = error;
 	if (search.name[0] && is_complete)
 		recover(search.name, log->fd,
 			true); /* a killed recovery has left the checkpoint file */
 	if (is_complete)
 		return 0;
+	if (!search.name[0] && is_shortage(search.error))
+		return search.error;
 	if (!search.name[0])
 		return px_archive_log_is_written(&log->header) ? EBUSY : ENOENT;
 	return fd_error ? fd_error : recover(search.name, log->fd, true);
@@ -265,7 +281,7 @@ int px_recover_file(int fd)
 	fd_error = reopen(fd, &again);
 	error = read_log(&log, fd_error ? fd : again);
 	if (!error)
-		error = recover_open(&log, fd_error);
+		error = is_shortage(fd_error) ? fd_error : recover_open(&log, fd_error);
 	if (!fd_error)
 		close(again);
 	return error;
@@ -381,6 +397,11 @@ struct totals {
 	void *argument;
 };
 
+static bool is_in_use(int error)
+{
+	return error == EBUSY || error == EALREADY;
+}
+
 static void recover_by_path(const char *name, const struct px_checkpoint_content *file,
 			    struct totals *totals)
 {
@@ -393,9 +414,9 @@ static void recover_by_path(const char *name, const struct px_checkpoint_content
 	}
 	if (error == ENOENT || error == EINVAL)
 		discard(name);
-	else if (error && error != EBUSY)
+	else if (error && !is_in_use(error))
 		totals->nr_left++;
-	if (totals->report && error != EBUSY)
+	if (totals->report && !is_in_use(error))
 		totals->report(file->path, error, totals->argument);
 }
 

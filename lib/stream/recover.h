@@ -23,9 +23,9 @@
 
 /*
  * Recover the log of fd, which may be for reading only.  Return 0, also if the log is already complete.  Return EINVAL
- * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives or another process recovers the
- * log, and ENOENT if there is nothing to recover the log from.  After ENOMEM, EMFILE or an error of writing (EACCES,
- * EROFS, ENOSPC, ...), the caller may try again.
+ * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives, EALREADY if another process
+ * recovers the log at this moment, and ENOENT if there is nothing to recover the log from.  After EALREADY, ENOMEM,
+ * EMFILE, ENFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.
  */
 int px_recover_file(int fd);
 

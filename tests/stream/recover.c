@@ -1170,14 +1170,12 @@ static void pause_there(void)
 		_exit(1);
 }
 
-START_TEST(recover_at_the_same_time_is_done_by_one)
+/* A child that recovers the log, and is held in the middle. */
+static pid_t fork_recoverer(int (*recovers)(void))
 {
-	unsigned int nr_recovered, nr_left;
-	int status;
 	char byte;
 	pid_t child;
 
-	leave_log(&scripts[0]);
 	ck_assert_int_eq(pipe(arrived), 0);
 	ck_assert_int_eq(pipe(released), 0);
 	fflush(NULL);
@@ -1185,23 +1183,151 @@ START_TEST(recover_at_the_same_time_is_done_by_one)
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		px_test_at_point("recover.stop.noted", pause_there);
-		_exit(txtrace_recover(file));
+		_exit(recovers());
 	}
 	ck_assert_int_eq(read(arrived[0], &byte, 1), 1);
+	return child;
+}
+
+static void release_recoverer(void)
+{
+	char byte = 0;
+
+	ck_assert_int_eq(write(released[1], &byte, 1), 1);
+}
+
+static void wait_for_recoverer(pid_t child)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x", status);
+	for (int i = 0; i < 2; i++) {
+		close(arrived[i]);
+		close(released[i]);
+	}
+}
+
+static int recover_here(void)
+{
+	return txtrace_recover(file);
+}
+
+static int create_another(void)
+{
+	trace_id_t other;
+
+	return posix_trace_create(0, NULL, &other) || posix_trace_shutdown(other);
+}
+
+START_TEST(recover_at_the_same_time_is_done_by_one)
+{
+	unsigned int nr_recovered, nr_left;
+	int status;
+	pid_t child;
+
+	leave_log(&scripts[0]);
+	child = fork_recoverer(recover_here);
 	fails(txtrace_recover(file), EBUSY);
 	ok(txtrace_recover_all(&nr_recovered, &nr_left));
 	ck_assert_uint_eq(nr_recovered, 0);
-	ok(posix_trace_open(file, &stream)); /* as far as it is committed */
-	ok(posix_trace_close(stream));
-	if (_i)
+	if (_i) {
 		kill(child, SIGKILL);
-	else
-		ck_assert_int_eq(write(released[1], &byte, 1), 1);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	if (!_i) {
-		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x", status);
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+	} else {
+		release_recoverer();
+		wait_for_recoverer(child);
 		expect_clean();
 	}
+	expect_recovered();
+}
+END_TEST
+
+/* OPEN-3 EXIT-4: what is in the file already is not the trace */
+START_TEST(open_while_a_stopped_process_recovers_gives_ebusy)
+{
+	uint64_t begin_ns;
+	pid_t child;
+
+	leave_log(&scripts[0]);
+	child = fork_recoverer(_i ? create_another : recover_here);
+	begin_ns = monotonic_ns();
+	fails(posix_trace_open(file, &stream), EBUSY);
+	ck_assert_uint_lt(monotonic_ns() - begin_ns, UINT64_C(60000000000));
+	release_recoverer();
+	wait_for_recoverer(child);
+	expect_recovered();
+}
+END_TEST
+
+static void *open_in_thread(void *unused)
+{
+	int error = posix_trace_open(file, &stream);
+
+	(void)unused;
+	return (void *)(intptr_t)error;
+}
+
+static void note_signal(int number)
+{
+	(void)number;
+}
+
+static pthread_t open_and_wait(int flags)
+{
+	struct sigaction action = {.sa_handler = note_signal, .sa_flags = flags};
+	pthread_t opener;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	ck_assert_int_eq(pthread_create(&opener, NULL, open_in_thread, NULL), 0);
+	return opener;
+}
+
+/* EXIT-4 */
+START_TEST(open_while_another_process_recovers_waits_for_it)
+{
+	uint64_t nr_events;
+	void *error;
+	pthread_t opener;
+	pid_t child;
+
+	leave_log(&scripts[_i]);
+	child = fork_recoverer(_i % 2 ? create_another : recover_here);
+	opener = open_and_wait(SA_RESTART);
+	for (int i = 0; i < 20; i++) {
+		pthread_kill(opener, SIGUSR1);
+		sleep_ms(1);
+	}
+	release_recoverer();
+	pthread_join(opener, &error);
+	wait_for_recoverer(child);
+	ck_assert_int_eq((int)(intptr_t)error, 0);
+	for (nr_events = 0; px_test_take_recorded(stream, &seen) != 0;)
+		nr_events += seen.info.posix_event_id == type;
+	ok(posix_trace_close(stream));
+	ck_assert_uint_eq(nr_events, read_log(log_loses()).nr_events);
+	expect_all();
+	expect_clean();
+}
+END_TEST
+
+/* OPEN-4 */
+START_TEST(open_that_waits_for_a_recovery_ends_by_a_signal)
+{
+	void *error;
+	pthread_t opener;
+	pid_t child;
+
+	leave_log(&scripts[0]);
+	child = fork_recoverer(recover_here);
+	opener = open_and_wait(0);
+	while (pthread_tryjoin_np(opener, &error) != 0) {
+		pthread_kill(opener, SIGUSR1);
+		sched_yield();
+	}
+	ck_assert_int_eq((int)(intptr_t)error, EINTR);
+	release_recoverer();
+	wait_for_recoverer(child);
 	expect_recovered();
 }
 END_TEST
@@ -1700,6 +1826,9 @@ static TCase *caller_cases(void)
 	tcase_add_loop_test(tcase, recover_each_tells_what_becomes_of_a_log, 0, 3);
 	tcase_add_test(tcase, recover_of_a_log_whose_writer_lives_gives_ebusy);
 	tcase_add_loop_test(tcase, recover_at_the_same_time_is_done_by_one, 0, 2);
+	tcase_add_loop_test(tcase, open_while_a_stopped_process_recovers_gives_ebusy, 0, 2);
+	tcase_add_loop_test(tcase, open_while_another_process_recovers_waits_for_it, 0, NR_SCRIPTS);
+	tcase_add_test(tcase, open_that_waits_for_a_recovery_ends_by_a_signal);
 	tcase_add_loop_test(tcase, recover_by_many_threads_succeeds_in_all, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, recover_while_the_target_goes_on, 0, 2);
 	tcase_add_test(tcase, recover_knows_types_that_were_opened_late);
