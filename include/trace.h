@@ -9,8 +9,8 @@
  * glibc's <unistd.h> defines _POSIX_TRACE and the other option macros as -1 (not supported).  This header
  * redefines them, so include it before you test them.
  */
-#ifndef POSIXTRACE_TRACE_H
-#define POSIXTRACE_TRACE_H
+#ifndef _TRACE_H
+#define _TRACE_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -5,8 +5,8 @@
  * All functions except txtrace_event_*() return 0 or an error number.  All are thread-safe.  Only
  * txtrace_name_object() is async-signal-safe.
  */
-#ifndef POSIXTRACE_TRACE_EXT_H
-#define POSIXTRACE_TRACE_EXT_H
+#ifndef _TRACE_EXT_H
+#define _TRACE_EXT_H
 
 #include <trace.h>
 

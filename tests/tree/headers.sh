@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every header compiles alone, and twice: the installed ones in strict C11 and in C++, too.
+# Every header compiles alone, and twice: the installed ones in strict C11 and in C++, too.  Their macros have reserved
+# names.
 set -u
 
 srcdir=${srcdir:-.}
@@ -38,6 +39,18 @@ for path in "$srcdir"/include/*.h; do
 	compile "$CXX" cc "$header" '-std=c++11 -pedantic-errors'
 	compile "$CXX" cc "$header" '-std=c++17 -pedantic-errors'
 done
+
+# HDR-6: the macros of <trace.h> are those of POSIX, or reserved; <trace_ext.h> may have TXTRACE_ in addition
+for header in trace.h trace_ext.h; do
+	macros=$(sed -n 's/^[ \t]*#[ \t]*define[ \t]*\([A-Za-z0-9_]*\).*/\1/p' "$srcdir/include/$header" |
+		grep -vxE '_[_A-Z].*|POSIX_TRACE_[A-Z_]*|TRACE_[A-Z_]*_MAX|posix_trace_event')
+	[ "$header" = trace.h ] || macros=$(echo "$macros" | grep -v '^TXTRACE_')
+	[ -z "$macros" ] || {
+		failed=$((failed + 1))
+		echo "FAIL: $header defines a name that is not reserved: $macros"
+	}
+done
+
 # call COMPILER LANGUAGE CALL FLAGS: a unit with that call of a trace point
 call()
 {
@@ -72,5 +85,5 @@ for path in "$srcdir"/lib/*/*.h; do
 	compile "$CC" c "$header" "$inside -DPX_TESTPOINTS"
 done
 
-echo "$compiled units of one header, $failed of them do not compile"
+echo "$compiled units of one header, $failed faults"
 [ "$failed" -eq 0 ]
