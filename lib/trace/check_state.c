@@ -36,6 +36,16 @@ void px_on_filled(const struct px_view *view, uint64_t state)
 }
 
 /*
+ * A full stream counts the events that it drops (EVENT-12).  If a call has stopped it after that, it does so only while
+ * it is full (STATUS-4): later, it is a stream that a call has stopped (AMB-8).
+ */
+static bool counts_drops(const struct px_view *view, uint64_t state)
+{
+	return px_state_of(state) == PX_STATE_AUTO_FULL &&
+	       ((state & PX_STATE_ARMED) || px_view_is_full(view));
+}
+
+/*
  * The state may be old.  If the filter has changed three times since, a controller may now be
  * writing to the set that this state selects.  So the result is valid only if the state word still
  * has this value.
@@ -47,11 +57,7 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 	px_read_fence();
 	if (px_load_acquire(&view->segment->state) != state)
 		return false;
-	/*
-	 * A full stream counts the events that it drops (EVENT-12), but not filtered events
-	 * (UFULL-12).
-	 */
-	if (!filtered && px_state_of(state) == PX_STATE_AUTO_FULL)
+	if (!filtered && counts_drops(view, state)) /* UFULL-12 */
 		px_on_no_room(view, px_ring_choose(view, cpu).control, state);
 	return true;
 }

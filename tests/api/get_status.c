@@ -204,6 +204,27 @@ START_TEST(get_status_of_stream_stopped_by_call_event_is_no_overrun)
 }
 END_TEST
 
+/* STATUS-4 EVENT-12: AMB-8: full is full, until there is room again */
+START_TEST(get_status_of_full_stream_stopped_by_call_event_is_an_overrun_until_there_is_room)
+{
+	struct px_test_event event;
+
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
+	fill();
+	ok(posix_trace_stop(stream));
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
+	px_test_trace(type, 1);
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+	while (px_test_status(stream).posix_stream_full_status == POSIX_TRACE_FULL)
+		ck_assert_uint_ne(px_test_take(stream, &event), 0);
+	trace_many(10);
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+	read_all();
+	trace_many(10);
+	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+}
+END_TEST
+
 /* GETSTAT-5 */
 START_TEST(get_status_consumes_and_changes_nothing)
 {
@@ -600,6 +621,9 @@ static TCase *status_cases(void)
 		2);
 	tcase_add_test(tcase, get_status_of_full_stream_filtered_event_is_no_overrun);
 	tcase_add_test(tcase, get_status_of_stream_stopped_by_call_event_is_no_overrun);
+	tcase_add_test(
+		tcase,
+		get_status_of_full_stream_stopped_by_call_event_is_an_overrun_until_there_is_room);
 	tcase_add_test(tcase, get_status_consumes_and_changes_nothing);
 	tcase_add_test(tcase, get_status_bad_argument_is_refused_and_resets_nothing);
 	tcase_add_test(tcase, get_status_with_cancellation_pending_is_done_in_full);
