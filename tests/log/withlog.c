@@ -289,9 +289,12 @@ START_TEST(withlog_without_a_free_descriptor_gives_emfile)
 	limit.rlim_cur += 2;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	ok(posix_trace_create_withlog(0, NULL, file, &stream));
+	fails(posix_trace_open(file, &log_id), EMFILE); /* open cannot look whether the writer lives */
+	limit.rlim_cur += 1;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	fails(posix_trace_open(file, &log_id), EINVAL);
 	ok(posix_trace_shutdown(stream));
-	limit.rlim_cur -= 2;
+	limit.rlim_cur -= 3;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	fails(posix_trace_open(file, &log_id), EMFILE); /* OPEN-6 */
 	limit.rlim_cur = limit.rlim_max;
