@@ -30,6 +30,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confined.h"
 #include "real.h"
 #include "trace/callpoint.h"
 
@@ -70,6 +71,7 @@ void px_hook_prepare(void);
 /* Real functions with a wrapper that records nothing (process.c).  NULL: the C library has no such function. */
 extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
+extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 
 /* True while this thread is in px_hook_prepare(): its allocations are then for the C library itself (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;
@@ -102,7 +104,7 @@ PX_INLINE bool px_in_vfork_child(void)
 {
 	uint32_t pid = px_read_once(&px_gate.self.pid);
 
-	return pid != 0 && pid != (uint32_t)syscall(SYS_getpid);
+	return pid != 0 && !px_is_confined() && pid != (uint32_t)syscall(SYS_getpid);
 }
 
 #define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())

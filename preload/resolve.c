@@ -120,10 +120,14 @@ void px_hook_prepare(void)
 	unsigned int minor = minor_version();
 	bool was_preparing = px_hook_is_preparing;
 	int saved_errno = errno;
+	void *real;
 
 	if (px_load_acquire(&is_prepared))
 		return;
 	px_write_once(&px_hook_is_preparing, true);
+	real = find_real("syscall");
+	if (real)
+		px_write_once(&px_hook_real_syscall, real);
 	while (px_read_once(&next) < PX_WRAPPERS) {
 		unsigned int i = px_read_once(&next);
 		const char *symbol = wrappers[i].symbol;

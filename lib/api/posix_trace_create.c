@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/confined.h"
 #include "base/sigxfsz.h"
 #include "ring/wakeup.h"
 #include "stream/flush.h"
@@ -131,5 +132,6 @@ static void end_at_exit(unsigned long id, struct px_stream *stream)
  */
 __attribute__((destructor(101))) static void end(void)
 {
-	px_handle_close_all(end_at_exit);
+	if (!px_is_confined())
+		px_handle_close_all(end_at_exit);
 }

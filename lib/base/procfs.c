@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confined.h"
 #include "base/decimal.h"
 
 #define MEMORY_ATTEMPTS 10
@@ -89,6 +90,8 @@ enum px_procfs px_procfs_of(uint32_t tid)
 	char text[STAT_BYTES];
 	const char *state;
 
+	if (px_unlikely(px_is_confined()))
+		return PX_PROCFS_RUNNING;
 	if (!read_stat(tid, text))
 		return kernel_knows(tid) ? PX_PROCFS_RUNNING : PX_PROCFS_GONE;
 	state = stat_field(text, 3);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/confined.h"
 #include "base/membarrier.h"
 
 #define ROUND_NS 50000000
@@ -109,6 +110,8 @@ void px_wakeup_wake(uint32_t *flag)
 {
 	int saved_errno = errno;
 
+	if (px_unlikely(px_is_confined()))
+		return;
 	/* One system call clears the flag and wakes up the sleepers (wakeup.h). */
 	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
 		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/confined.h"
 #include "ring/wakeup.h"
 #include "stream/stream.h"
 #include "trace/process.h"
@@ -77,7 +78,7 @@ static void inherit_entry(struct entry *entry, uint64_t owner)
 static void after_fork(void)
 {
 	pthread_mutex_init(&table_mutex, NULL);
-	for (unsigned long i = 0; i < nr_used; i++)
+	for (unsigned long i = 0; i < nr_used && !px_is_confined(); i++)
 		if (table[i].handle.stream)
 			px_stream_drop(table[i].handle.stream);
 }

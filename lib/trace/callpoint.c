@@ -61,6 +61,15 @@ PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 		register_call(view, event->id);
 }
 
+/* Return false if the thread has no tid, and so must not claim slots. */
+PX_INLINE bool ensure_process(void)
+{
+	if (px_likely(px_process_is_current()))
+		return true;
+	px_process_refresh();
+	return px_thread.tid != 0;
+}
+
 static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
 			       void *address)
 {
@@ -95,7 +104,8 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	uint64_t attached;
 	struct px_cpu cpu;
 
-	px_process_ensure();
+	if (!ensure_process())
+		return;
 	attached = px_load_acquire(&self->attached);
 	if (px_unlikely(!attached))
 		return;
@@ -128,8 +138,8 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
 		       void *address)
 {
-	px_process_ensure();
-	record(wrapper, call_at, data, length, address);
+	if (ensure_process())
+		record(wrapper, call_at, data, length, address);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confined.h"
 #include "base/membarrier.h"
 #include "base/procfs.h"
 #include "base/sysv.h"
@@ -24,6 +25,8 @@ _Static_assert(sizeof(struct px_gate) == 2 * PX_GATE_BLOCK, "two pages, the word
 _Static_assert(offsetof(struct px_gate, self.quiet) ==
 		       offsetof(struct px_gate, shared.generation) + sizeof(uint32_t),
 	       "the words of the gate are neighbours");
+
+uint32_t px_confined;
 
 /*
  * Several threads, and a child of vfork, may run this function at the same time.  They all write
@@ -407,6 +410,11 @@ void px_process_refresh(void)
 
 	if (!registry)
 		return;
+	if (px_unlikely(px_is_confined())) {
+		if (px_load_acquire(&self->attached))
+			px_thread_register_confined(self, registry);
+		return;
+	}
 	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
 	generation = px_load_acquire(&px_gate.shared.generation);
 	if (px_load_acquire(&self->pid) == 0)
@@ -494,7 +502,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Find the current streams and types, because the child inherits those of this moment (FORK-7). */
 static void before_fork(void)
 {
-	if (!px_registry_get())
+	if (!px_registry_get() || px_is_confined())
 		return;
 	if (px_gate_is_open())
 		px_process_refresh();
@@ -511,6 +519,8 @@ static void after_fork(void)
 	uint32_t number;
 
 	pthread_mutex_init(&mutex, NULL);
+	if (px_is_confined())
+		return;
 	if (px_registry_get()) /* otherwise px_gate is not mapped */
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)

@@ -12,9 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confined.h"
 #include "base/decimal.h"
 #include "ring/cpuring.h"
 #include "trace/process.h"
+
+#define PRIORITY_NORMAL 120 /* of a thread of normal policy and nice value 0 */
 
 __thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
 
@@ -135,13 +138,56 @@ void px_thread_register(struct px_self *self, struct px_registry *registry)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The C library stores the tid of the owner in a mutex.  Return 0 if the C library is unknown. */
+static uint32_t tid_of_owner(void)
+{
+#ifdef __GLIBC__
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	uint32_t tid;
+
+	pthread_mutex_lock(&mutex);
+	tid = (uint32_t)mutex.__data.__owner;
+	pthread_mutex_unlock(&mutex);
+	return tid;
+#else
+	return 0;
+#endif
+}
+
+void px_thread_register_confined(const struct px_self *self, struct px_registry *registry)
+{
+	struct px_object object = {.type = PX_TXTB_THREAD, .pid = self->pid};
+
+	if (px_thread.tid == 0) {
+		px_thread.id = (uint64_t)(uintptr_t)pthread_self();
+		px_thread.handle = px_thread.given ? px_thread.given : next_handle(registry);
+		px_thread.given = 0;
+		px_thread.priority = px_txtb_priority_word(PRIORITY_NORMAL);
+		px_thread.tid = tid_of_owner();
+		object.priority = PRIORITY_NORMAL;
+		object.handle = px_thread.handle;
+		object.tid = px_thread.tid;
+		object.thread = px_thread.id;
+		*px_decimal_put(object.name, object.tid) = '\0';
+		for (uint32_t i = 0; px_thread.tid != 0 && i < PX_STREAMS_MAX; i++) {
+			struct px_view *view = px_load_acquire(&self->view[i]);
+
+			if (view)
+				px_view_add_thread(view, &object);
+		}
+	}
+	px_thread.epoch = px_thread.tid != 0 ? px_load_acquire(&self->epoch) : 0;
+}
+
 struct rseq *px_thread_find_area(void)
 {
-	px_thread.area = px_thread.is_shared ? NULL : px_cpu_area_ensure();
+	px_thread.area = px_thread.is_shared || px_is_confined() ? NULL : px_cpu_area_ensure();
 	return px_thread.area;
 }
 
 uint32_t px_thread_tid(void)
 {
+	if (px_unlikely(px_is_confined()))
+		return px_thread.tid;
 	return (uint32_t)syscall(SYS_gettid);
 }

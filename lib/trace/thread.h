@@ -47,6 +47,13 @@ PX_COLD void px_thread_register(struct px_self *self, struct px_registry *regist
  * px_thread_take_handle() before its first event.
  */
 uint32_t px_thread_reserve_handle(void);
+
+/*
+ * Register the thread without system calls (confined.h), unless it was registered before.  If its tid cannot be found,
+ * it stays unregistered.
+ */
+PX_COLD void px_thread_register_confined(const struct px_self *self, struct px_registry *registry);
+
 PX_INLINE void px_thread_take_handle(uint32_t handle)
 {
 	px_thread.given = handle;

@@ -88,6 +88,9 @@ bool px_standalone_leaves_out(bool spawns)
 {
 	uint32_t pid = px_read_once(&px_standalone.pid);
 
+	/* The constructor of this object makes system calls, for which the filter could kill the new program. */
+	if (px_is_confined())
+		return true;
 	if (px_standalone.children != PX_CHILDREN_NO || pid == 0)
 		return false;
 	return spawns || px_standalone.is_quiet || pid != (uint32_t)syscall(SYS_getpid);
@@ -243,7 +246,7 @@ void px_standalone_after_fork(void)
 	if (log_pid == 0)
 		return;
 	log_pid = 0;
-	if (child_is_wanted)
+	if (child_is_wanted && !px_is_confined())
 		begin_log();
 	errno = saved_errno;
 }
@@ -294,6 +297,15 @@ __attribute__((constructor(103))) static void begin(void)
 	errno = saved_errno;
 }
 
+void px_standalone_end_log(void)
+{
+	if (log_pid == 0)
+		return;
+	log_pid = 0;
+	posix_trace_shutdown(log_trace);
+	px_warn("%s ends here: the program filters the system calls of all its threads", log_path);
+}
+
 /*
  * Runs before the destructor of the library, which would complete the log too, but reports nothing.  A child of vfork()
  * shares these variables with its parent, so check the pid.
@@ -303,7 +315,7 @@ __attribute__((destructor(102))) static void end(void)
 	struct posix_trace_status_info status = {0};
 	int error, saved_errno = errno;
 
-	if (log_pid == 0 || log_pid != (uint32_t)syscall(SYS_getpid))
+	if (px_is_confined() || log_pid == 0 || log_pid != (uint32_t)syscall(SYS_getpid))
 		return;
 	log_pid = 0;
 	posix_trace_get_status(log_trace, &status);

@@ -23,6 +23,9 @@ extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
  */
 bool px_standalone_leaves_out(bool spawns);
 
+/* Complete the log of this process: the flush thread must not make system calls any more. */
+void px_standalone_end_log(void);
+
 /*
  * Call this in a child of fork.  If the parent has a log and children are to be traced, begin a log of the child.
  * Keeps errno.

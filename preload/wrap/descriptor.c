@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "wrap/descriptor.h"
+#include "wrap/seccomp.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -251,6 +252,8 @@ static int confine(struct px_site site, int option, const unsigned long argument
 		px_fd_confine();
 	if (!PX_NOT_TRACED(process))
 		px_hook_record_fd(site, PX_RECORD_WHOLE, -1, (uint32_t)option, 0);
+	if (option == PR_SET_SECCOMP)
+		px_seccomp_before(argument[0], 0, (const void *)argument[1]);
 	if (ends)
 		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
 	result = px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);

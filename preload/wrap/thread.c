@@ -166,6 +166,8 @@ static pthread_t created_thread(const struct creation *creation, const pthread_t
 
 static uint32_t own_nice_priority(void)
 {
+	if (px_is_confined())
+		return PRIORITY_NORMAL;
 	/* as in lib/trace/thread.c */
 	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
 }
@@ -619,6 +621,9 @@ static uint32_t priority_of_pid(pid_t pid, int *policy)
 {
 	struct sched_param param = {0};
 
+	*policy = SCHED_OTHER;
+	if (px_is_confined())
+		return PRIORITY_NORMAL;
 	*policy = (int)syscall(SYS_sched_getscheduler, pid) & ~SCHED_RESET_ON_FORK;
 	syscall(SYS_sched_getparam, pid, &param);
 	return kernel_priority(*policy, param.sched_priority, is_calling_thread(pid));

@@ -4,6 +4,8 @@
  *
  *	strict		allows itself read, write and exit only, and goes on: the kernel takes the clock away, too
  *	filter		the same, by a filter of its own, which leaves the clock
+ *	kills HOW	has a filter that kills for all but write, futex and exit, and goes on with locks, in a thread
+ *			that existed before, too; HOW: prctl, syscall, raw, or all (threads); then by _exit() or exit()
  *	handler		closes, reads and writes in a handler that interrupts the same
  *	naked		has no descriptor but its own, closes all there could be, and goes on
  *	quiet		finds no error of dlsym() that is not its own
@@ -62,6 +64,73 @@ static int confined(bool by_filter)
 		syscall(SYS_exit, 3);
 	syscall(SYS_exit, 0);
 	return 4;
+}
+
+static int deny_by(const char *how)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog all = {sizeof(program) / sizeof(program[0]), program};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	if (strcmp(how, "prctl") == 0)
+		return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all);
+	if (strcmp(how, "raw") == 0)
+		return (int)syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    strcmp(how, "all") == 0 ? SECCOMP_FILTER_FLAG_TSYNC : 0, &all);
+}
+
+static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_changed = PTHREAD_COND_INITIALIZER;
+static int turn;
+
+/* The two threads take turns, 500 each. */
+static void take_turns(int own, int end)
+{
+	pthread_mutex_lock(&turn_mutex);
+	while (turn < end) {
+		if (turn % 2 != own) {
+			pthread_cond_wait(&turn_changed, &turn_mutex);
+			continue;
+		}
+		turn++;
+		pthread_cond_broadcast(&turn_changed);
+	}
+	pthread_mutex_unlock(&turn_mutex);
+}
+
+static void *take_turns_until_exit(void *unused)
+{
+	take_turns(1, 1000);
+	pthread_mutex_lock(&turn_mutex);
+	for (;;)
+		pthread_cond_wait(&turn_changed, &turn_mutex);
+	return unused;
+}
+
+static int goes_on(const char *how, bool by_exit)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, take_turns_until_exit, NULL) != 0)
+		return 1;
+	take_turns(0, 10);
+	if (deny_by(how) != 0)
+		return 77;
+	take_turns(0, 1000);
+	if (write(STDOUT_FILENO, "alive\n", 6) != 6)
+		_exit(2);
+	if (by_exit)
+		exit(0);
+	_exit(0);
 }
 
 static volatile sig_atomic_t nr_handled, nr_wrong;
@@ -177,6 +246,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(scene, "quiet") == 0)
 		return dlerror() != NULL;
+	if (strcmp(scene, "kills") == 0 && argc > 3)
+		return goes_on(argv[2], strcmp(argv[3], "exit") == 0);
 	if (strcmp(scene, "strict") == 0 || strcmp(scene, "filter") == 0)
 		return confined(strcmp(scene, "filter") == 0);
 	if (strcmp(scene, "handler") == 0)

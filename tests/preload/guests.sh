@@ -28,6 +28,23 @@ fi
 if scene filter; then
 	[ "$(events_of "$scratch/filter.trx" read)" -eq 1001 ] || complain 'filter: reads are missing'
 fi
+# All but write, futex and exit kills: no system call of ours, in any thread, with and without a log of its own.
+for how in prctl syscall raw all; do
+	for end in _exit exit; do
+		if scene kills $how $end; then
+			[ "$(events_of "$scratch/kills.trx" pthread_cond_broadcast)" -eq 1000 ] ||
+				complain "kills $how $end: $(events_of "$scratch/kills.trx" pthread_cond_broadcast) broadcasts"
+			rm -f "$scratch/own.trx"
+			nr_checks=$((nr_checks + 2))
+			env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/own.trx" "$guests" kills $how $end >"$scratch/out" \
+				2>"$scratch/err" || complain "kills $how $end: with a log it exits with $?"
+			nr=$(events_of "$scratch/own.trx" pthread_cond_broadcast)
+			least=1000
+			[ $how != all ] || least=10
+			[ "$nr" -ge $least ] || complain "kills $how $end: $nr broadcasts in its own log"
+		fi
+	done
+done
 scene handler
 scene naked
 scene nowhere

@@ -37,7 +37,7 @@ P25 pitfalls.sh:p25_tsan
 P26 pitfalls.sh:p26_no_versions
 P27 pitfalls.sh:p27_costs_are_told
 P28 preload/standalone.sh:needed
-P29 preload/guests.sh:strict preload/guests.sh:filter
+P29 preload/guests.sh:strict preload/guests.sh:filter preload/guests.sh:kills
 P30 preload/sync_calls.c:ROBUST preload/sync_calls.c:INHERIT
 P31 preload/standalone.sh:closes preload/guests.sh:naked
 TABLE

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "wrap/seccomp.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "hook.h"
+#include "standalone/standalone.h"
+#include "wrap/descriptor.h"
+#include "wrap/probe.h"
+
+static bool kills(const struct sock_filter *step)
+{
+	if (BPF_CLASS(step->code) != BPF_RET)
+		return false;
+	if (BPF_RVAL(step->code) != BPF_K)
+		return true; /* computed */
+	switch (step->k & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW:
+	case SECCOMP_RET_ERRNO:
+	case SECCOMP_RET_LOG:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Return false also for a program that the kernel will refuse. */
+static bool may_kill(const struct sock_fprog *program)
+{
+	bool may = false;
+
+	if (!px_probe_can_read(program, sizeof(*program)) ||
+	    !px_probe_can_read(program->filter, program->len * sizeof(*program->filter)))
+		return false;
+	for (unsigned int i = 0; i < program->len && !may; i++)
+		may = kills(&program->filter[i]);
+	return may;
+}
+
+void px_seccomp_before(unsigned long mode, unsigned long flags, const void *program)
+{
+	int saved_errno = errno;
+
+	if (mode != SECCOMP_MODE_STRICT && !(mode == SECCOMP_MODE_FILTER && may_kill(program)))
+		return;
+	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
+		px_standalone_end_log();
+	if (px_gate_is_open())
+		px_process_ensure(); /* register this thread while it may make system calls */
+	px_fd_confine();
+	px_write_once(&px_confined, 1U);
+	errno = saved_errno;
+}
+
+/* Libraries for filters, and programs, use syscall(). */
+static __attribute__((used)) void before_syscall(long number, unsigned long a, unsigned long b,
+						 unsigned long c)
+{
+	if (number == SYS_prctl && a == PR_SET_SECCOMP)
+		px_seccomp_before(b, 0, (const void *)c);
+	else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT)
+		px_seccomp_before(SECCOMP_MODE_STRICT, 0, NULL);
+	else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
+		px_seccomp_before(SECCOMP_MODE_FILTER, b, (const void *)c);
+}
+
+#ifdef __x86_64__
+/* Until the real function is known, which its lookup may need. */
+static long early_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ __volatile__("syscall"
+			     : "+a"(number)
+			     : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			     : "rcx", "r11", "memory");
+	if ((unsigned long)number <= -4096UL)
+		return number;
+	errno = (int)-number;
+	return -1;
+}
+
+void *px_hook_real_syscall = (void *)early_syscall;
+
+/* This function has no frame, because a system call may return twice, or on another stack. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+PX_WRAP __attribute__((naked)) long syscall(long number, ...)
+{
+	/* clang-format off */
+	__asm__("cmpl %0, %%edi\n\t"
+		"je 1f\n\t"
+		"cmpl %1, %%edi\n\t"
+		"je 1f\n\t"
+		"jmp *px_hook_real_syscall(%%rip)\n"
+		"1:\n\t"
+		"pushq %%rdi\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"pushq %%rsi\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"pushq %%rdx\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"pushq %%rcx\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"pushq %%r8\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"pushq %%r9\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"subq $8, %%rsp\n\t.cfi_adjust_cfa_offset 8\n\t"
+		"call before_syscall\n\t"
+		"addq $8, %%rsp\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%r9\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%r8\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%rcx\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%rdx\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%rsi\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"popq %%rdi\n\t.cfi_adjust_cfa_offset -8\n\t"
+		"jmp *px_hook_real_syscall(%%rip)"
+		: : "i"(SYS_seccomp), "i"(SYS_prctl));
+	/* clang-format on */
+}
+#pragma GCC diagnostic pop
+#else
+void *px_hook_real_syscall;
+
+PX_WRAP long syscall(long number, ...)
+{
+	long (*real)(long, ...);
+	unsigned long argument[6];
+	va_list arguments;
+
+	va_start(arguments, number);
+	for (unsigned int i = 0; i < PX_ARRAY_SIZE(argument); i++)
+		argument[i] = va_arg(arguments, unsigned long);
+	va_end(arguments);
+	if (px_unlikely(number == SYS_seccomp || number == SYS_prctl))
+		before_syscall(number, argument[0], argument[1], argument[2]);
+	if (px_unlikely(!px_hook_real_syscall))
+		px_hook_prepare();
+	*(void **)&real = px_hook_real_syscall;
+	return real(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+		    argument[5]);
+}
+#endif
