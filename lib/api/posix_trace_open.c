@@ -78,6 +78,8 @@ static int open_complete(int file_desc, struct px_archive **archive)
 		return error;
 	recovery = recover(file_desc);
 	failure = error_after(recovery);
+	if (error && failure != EBUSY && failure != EINTR)
+		failure = 0; /* EINVAL stays */
 	if (recovery != 0 && failure == 0)
 		return error;
 	if (!error)
