@@ -33,7 +33,7 @@ int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
 struct txtrace_loss {
 	unsigned long long overwritten; /* by newer events before they were read (LOOP) */
 	unsigned long long dropped;	/* there was no room for them */
-	unsigned long long abandoned;	/* their writer was killed or stopped while it wrote them */
+	unsigned long long abandoned;	/* their writer was killed while it wrote them */
 	unsigned long long __reserved[5];
 };
 

@@ -324,6 +324,41 @@ START_TEST(event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in
 }
 END_TEST
 
+/* Times. */
+
+static uint64_t woken_ns;
+
+static void sleep_and_note(void)
+{
+	struct timespec now;
+
+	sleep_ms(5);
+	clock_gettime(CLOCK_REALTIME, &now);
+	woken_ns = px_test_ns(now);
+}
+
+/* GETNEXT-9: a writer that is preempted between its counter and its reservation takes a later counter. */
+START_TEST(event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time)
+{
+	uint64_t ns;
+
+	make(&kinds[_i]);
+	px_test_at_point("ring.reserve.stamped", sleep_and_note);
+	write_numbers(0, 1);
+	write_numbers(1, 1);
+	expect_numbers(0, 1);
+	ns = px_test_ns(event.info.posix_timestamp);
+	expect_numbers(1, 1);
+	px_test_expect(stream, 0, &event);
+	/* Without CPU rings the point was passed.  The clock of the stream may differ from the system's a little. */
+	if (woken_ns != 0)
+		ck_assert_uint_ge(ns + 1000000, woken_ns);
+	ck_assert(woken_ns != 0 || kinds[_i].nr_rings == 0);
+	expect_no_loss();
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* Hostile memory. */
 
 /* More claims of living threads than the reader remembers: reading ends, and what is not remembered is counted. */
@@ -543,6 +578,8 @@ int main(void)
 		tcase,
 		event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in_order, 0,
 		NR_KINDS);
+	tcase_add_loop_test(tcase, event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time,
+			    0, NR_KINDS);
 	tcase_add_test(tcase, claims_of_very_many_threads_are_remembered_or_counted);
 	tcase_add_loop_test(tcase, flush_beside_a_writer_held_writes_its_event_later, 0, NR_KINDS);
 	tcase_add_loop_test(tcase, process_stopped_and_continued_again_and_again_loses_nothing, 0,
