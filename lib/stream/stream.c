@@ -354,11 +354,28 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
  * Return the time of a counter.  No event is older than the stream.  But a hostile writer may store an older counter,
  * and the time could be below 0.  As an unsigned number, such a time would be later than all other events of a log.
  */
-static uint64_t time_of(const struct px_timeline *timeline, uint64_t counter)
+static uint64_t convert(const struct px_timeline *timeline, uint64_t counter)
 {
 	if (px_unlikely((int64_t)(counter - timeline->origin.counter) < 0))
 		counter = timeline->origin.counter;
 	return px_timeline_convert(timeline, counter);
+}
+
+/*
+ * Return the time of the next event.  The timeline may have forgotten the line of the last event, and convert an equal or
+ * later counter to an earlier time.
+ */
+static uint64_t time_of_next(struct px_stream *stream, uint64_t counter)
+{
+	uint64_t ns = convert(&stream->reader.timeline, counter);
+
+	if (px_unlikely(stream->last_ns != 0 && (int64_t)(counter - stream->last_counter) < 0))
+		return ns; /* late */
+	if (px_unlikely(ns < stream->last_ns))
+		ns = stream->last_ns;
+	stream->last_counter = counter;
+	stream->last_ns = ns;
+	return ns;
 }
 
 /*
@@ -376,7 +393,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
 		next = next_of_full(stream, state, next, data, capacity, report);
 	if (px_likely(next == PX_NEXT_EVENT))
-		report->time_ns = time_of(&stream->reader.timeline, report->record.counter);
+		report->time_ns = time_of_next(stream, report->record.counter);
 	return next;
 }
 

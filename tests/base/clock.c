@@ -404,7 +404,7 @@ START_TEST(timeline_counters_before_its_beginning_are_earlier)
 }
 END_TEST
 
-/* Only the last lines are kept; what is older goes by the oldest of them. */
+/* Only the last lines are kept; what is older is on the straight line from the beginning to them. */
 START_TEST(timeline_of_more_lines_than_it_keeps_forgets_the_oldest)
 {
 	uint64_t ns = 0;
@@ -418,8 +418,8 @@ START_TEST(timeline_of_more_lines_than_it_keeps_forgets_the_oldest)
 	ck_assert_uint_eq(timeline.nr_lines, PX_TIMELINE_LINES);
 	ck_assert_uint_le(distance(convert(100 * 1000000), ns), 1);
 	ck_assert_uint_le(distance(convert(90 * 1000000), 90 * UINT64_C(1001000)), 1);
-	/* 0.2 % is how far the slopes are apart. */
-	ck_assert_uint_le(distance(convert(10 * 1000000), 10 * UINT64_C(1001000)), 200000);
+	ck_assert_uint_le(distance(convert(10 * 1000000), 10 * UINT64_C(1001000)), 1000);
+	ck_assert_uint_le(distance(convert(50 * 1000000), 50 * UINT64_C(1001000)), 1000);
 }
 END_TEST
 
