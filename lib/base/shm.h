@@ -97,7 +97,7 @@ void px_shm_unmap(struct px_mapping *mapping);
 /*
  * Replace the mapping with empty private memory at the same address.  A writer that was interrupted
  * inside a record may later continue: its writes go to the private memory and have no effect.  The
- * library never unmaps this address range.
+ * caller unmaps this address range when no thread uses it any more (trace/inside.h).
  */
 void px_shm_retire(const struct px_mapping *mapping);
 

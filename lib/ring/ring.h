@@ -73,6 +73,8 @@
  *		loads the state.  So at least one of them sees the exchange of the other (segment.h).
  *	attach	registry's generation store	-> trace point's load of it (registry.h)
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
+ *	inside	A thread stores its word, then loads a view.  The other thread takes the view away, makes all
+ *		threads pass a barrier, then loads the word (inside.h).
  *	name	name entry's READY store	-> load of the entry's word (names.h)
  *	object	store of the entry's word	-> load of it (threads.h)
  *	type	list entry's READY store	-> load of the entry's word (typelist.h)

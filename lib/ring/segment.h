@@ -166,8 +166,8 @@ PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
 
 /*
  * A segment as one process sees it.  It holds checked copies of the fixed members, and this process never reads these
- * members from the segment again.  No thread changes or frees a published view, because a signal handler may have
- * interrupted a writer that still uses it.
+ * members from the segment again.  No thread changes a published view.  It is freed when no writer can be using it
+ * any more (trace/inside.h).
  */
 struct px_view {
 	struct px_segment *segment;

@@ -76,6 +76,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	struct px_self *self = &px_gate.self;
 	uint64_t attached = px_load_acquire(&self->attached);
 	uint32_t flags = call_at >> 16 | PX_RECORD_CALL;
+	uintptr_t *inside = px_inside_enter();
 	struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)),
 				 .data = data};
 	struct px_cpu cpu = px_emit_current_cpu();
@@ -87,6 +88,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 		count_call(view, wrapper, &event, cpu);
 		px_emit(view, &event, cpu);
 	}
+	px_inside_leave(inside);
 }
 
 /*
@@ -101,6 +103,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	uint64_t data[2] = {first, second};
 	const struct px_view *view;
 	struct px_event event;
+	uintptr_t *inside;
 	uint64_t attached;
 	struct px_cpu cpu;
 
@@ -109,6 +112,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	attached = px_load_acquire(&self->attached);
 	if (px_unlikely(!attached))
 		return;
+	inside = px_inside_enter();
 	/*
 	 * Usually only view[0] is in use.  Its address is constant, so the CPU can load it before
 	 * it has loaded `attached`.
@@ -122,6 +126,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	if (px_unlikely(!view || view->max_data < sizeof(data))) {
 		const uint64_t copy[2] = {first, second}; /* so that `data` can stay in registers */
 
+		px_inside_leave(inside);
 		record(wrapper, call_at, copy, sizeof(copy), address);
 		return;
 	}
@@ -133,6 +138,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	cpu = px_emit_current_cpu();
 	count_call(view, wrapper, &event, cpu);
 	px_emit(view, &event, cpu);
+	px_inside_leave(inside);
 }
 
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
@@ -150,22 +156,35 @@ uint64_t px_callpoint_clock(void)
 {
 	struct px_self *self = &px_gate.self;
 	uint64_t attached = px_load_acquire(&self->attached);
-	const struct px_view *view =
-		attached ? px_load_acquire(&self->view[__builtin_ctzll(attached)]) : NULL;
+	const struct px_view *view;
+	uintptr_t *inside;
+	uint64_t now = 0;
 
-	return view ? px_clock_read((enum px_clock_source)view->rings.source) : 0;
+	if (!attached)
+		return 0;
+	inside = px_inside_enter();
+	view = px_load_acquire(&self->view[__builtin_ctzll(attached)]);
+	if (view)
+		now = px_clock_read((enum px_clock_source)view->rings.source);
+	px_inside_leave(inside);
+	return now;
 }
 
 void px_callpoint_cost(uint32_t wrapper, uint64_t ticks)
 {
 	struct px_self *self = &px_gate.self;
+	uint64_t attached = px_load_acquire(&self->attached);
+	uintptr_t *inside;
 
-	for (uint64_t attached = px_load_acquire(&self->attached); attached;
-	     attached &= attached - 1) {
+	if (!attached)
+		return;
+	inside = px_inside_enter();
+	for (; attached; attached &= attached - 1) {
 		const struct px_view *view =
 			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
 
 		if (view)
 			px_wrapper_stats_add(&view->segment->wrapper_stats, wrapper, ticks);
 	}
+	px_inside_leave(inside);
 }

@@ -11,6 +11,7 @@
 #include "ring/take.h"
 #include "ring/wakeup.h"
 #include "trace/check_state.h"
+#include "trace/inside.h"
 #include "trace/process.h"
 #include "trace/thread.h"
 
@@ -52,7 +53,8 @@ PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view 
 
 /*
  * For a loop over the streams of this process: find the next stream in *attached, clear its bit,
- * and return its view.  Return NULL after the last stream. pid is the pid in the event.
+ * and return its view.  Return NULL after the last stream. pid is the pid in the event.  The caller
+ * is inside (inside.h).
  */
 PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
 						  uint32_t pid)

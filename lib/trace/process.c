@@ -12,9 +12,8 @@
 #include "base/procfs.h"
 #include "base/sysv.h"
 #include "registry/inherit.h"
+#include "trace/inside.h"
 #include "trace/types.h"
-
-#define VIEWS_IN_CHUNK 64
 
 #ifdef PX_GATE_AT_FIRST
 struct px_gate px_gate = {.self = {.quiet = PX_GATE_AT_FIRST}};
@@ -65,37 +64,6 @@ uint64_t px_process_find_incarnation(void)
 	return px_read_once(incarnation);
 }
 
-/*
- * Memory for views.  The process never frees a view, so a chunk only fills up.  A signal handler
- * may interrupt allocate_view() and call it.
- */
-struct view_chunk {
-	uint32_t used;
-	struct px_view view[VIEWS_IN_CHUNK];
-};
-
-static struct px_view *allocate_view(void)
-{
-	static struct view_chunk *current;
-	struct view_chunk *chunk, *fresh;
-
-	for (;;) {
-		chunk = px_load_acquire(&current);
-		if (chunk) {
-			uint32_t i = px_fetch_add(&chunk->used, 1);
-
-			if (i < VIEWS_IN_CHUNK)
-				return &chunk->view[i];
-		}
-		fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (fresh == MAP_FAILED)
-			return NULL;
-		if (!px_compare_exchange(&current, chunk, fresh))
-			munmap(fresh, sizeof(*fresh));
-	}
-}
-
 /* A child made by fork finds the views of its parent in its copy of this structure (inherit.h). */
 static struct px_inheritance inheritance;
 
@@ -111,7 +79,10 @@ static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 	px_fetch_or(&self->attached, UINT64_C(1) << index); /* P3 */
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		return false;
-	px_store_release(&inheritance.view[index], view);
+	(void)px_exchange(&inheritance.view[index], view);
+	/* If another thread has already detached the view, `inheritance` must not keep it: it will be freed. */
+	if (px_load_ordered(&self->view[index]) != view)
+		px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.attach.swapped");
 	px_exchange(&self->quiet, 0); /* P4 */
 	return true;
@@ -198,17 +169,22 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	error = px_registry_attach(index, slot, &mapping);
 	if (error)
 		return error;
-	view = allocate_view();
-	error = !view ? ENOMEM : !px_segment_view(&mapping, view) ? EACCES : 0;
-	if (error)
+	view = px_inside_allocate();
+	if (!view) {
+		error = ENOMEM;
 		goto unmap;
+	}
+	if (!px_segment_view(&mapping, view)) {
+		error = EACCES;
+		goto free;
+	}
 	view->generation = slot->generation;
 	nr_named = px_types_add_from(view, 0);
 	if (!px_process_id_is(&slot->target, &us))
 		px_inherit_add_member(view, &us);
 	PX_TESTPOINT("process.attach.mapped");
 	if (!put_view(self, index, view))
-		goto unmap;
+		goto free;
 	/*
 	 * A thread that opened a type just before put_view() did not find this view.  Add such
 	 * types.
@@ -216,6 +192,8 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	px_types_add_from(view, nr_named);
 	return 0;
 
+free:
+	px_inside_free(view);
 unmap:
 	px_shm_unmap(&mapping);
 	return error;
@@ -227,7 +205,7 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 		return; /* another thread was first and does the rest */
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
-	px_shm_retire(&view->mapping);
+	px_inside_retire(view);
 }
 
 /* Read the slot.  Return true if its stream traces this process. */
@@ -306,15 +284,16 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 
 	if (px_shm_duplicate(&parents->mapping, &mapping) != 0)
 		return; /* then follow_slot() attaches the stream by name */
-	view = allocate_view();
-	if (!view || !px_segment_view(&mapping, view)) {
-		px_shm_unmap(&mapping);
-		return;
+	view = px_inside_allocate();
+	if (view && px_segment_view(&mapping, view)) {
+		view->generation = parents->generation;
+		px_inherit_add_member(view, &us);
+		if (put_view(self, index, view))
+			return;
 	}
-	view->generation = parents->generation;
-	px_inherit_add_member(view, &us);
-	if (!put_view(self, index, view))
-		px_shm_unmap(&mapping);
+	if (view)
+		px_inside_free(view);
+	px_shm_unmap(&mapping);
 }
 
 /*
@@ -339,7 +318,7 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 		take_over(self, index, view);
 	}
 	px_compare_exchange(&inheritance.view[index], view, NULL);
-	px_shm_retire(&view->mapping);
+	px_inside_retire(view);
 	return is_current;
 }
 
@@ -401,24 +380,11 @@ static void identify_late(struct px_self *self)
 	}
 }
 
-void px_process_refresh(void)
+static void refresh(struct px_self *self, struct px_registry *registry)
 {
-	struct px_registry *registry = px_registry_get();
-	struct px_self *self = &px_gate.self;
-	uint32_t generation;
-	int saved_errno = errno;
-
-	if (!registry)
-		return;
-	if (px_unlikely(px_is_confined())) {
-		if (px_load_acquire(&self->attached))
-			px_thread_register_confined(self, registry);
-		return;
-	}
 	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
-	generation = px_load_acquire(&px_gate.shared.generation);
-	if (px_load_acquire(&self->pid) == 0)
-		identify(self);
+	uint32_t generation = px_load_acquire(&px_gate.shared.generation);
+
 	if (px_load_acquire(&self->knows_inherited) == 0)
 		find_inherited(self);
 	if (generation != px_load_acquire(&self->generation) || px_read_once(&self->epoch) == 0) {
@@ -437,6 +403,32 @@ void px_process_refresh(void)
 	}
 	if (px_load_acquire(&self->attached) && px_thread.epoch != px_read_once(&self->epoch))
 		px_thread_register(self, registry);
+}
+
+/* Reclaim before, for the memory that a new stream needs, and after, for streams that have ended. */
+void px_process_refresh(void)
+{
+	struct px_registry *registry = px_registry_get();
+	struct px_self *self = &px_gate.self;
+	int saved_errno = errno;
+	uintptr_t *inside;
+
+	if (!registry)
+		return;
+	if (px_unlikely(px_is_confined())) {
+		inside = px_inside_enter();
+		if (px_load_acquire(&self->attached))
+			px_thread_register_confined(self, registry);
+		px_inside_leave(inside);
+		return;
+	}
+	if (px_load_acquire(&self->pid) == 0)
+		identify(self);
+	px_inside_reclaim();
+	inside = px_inside_enter();
+	refresh(self, registry);
+	px_inside_leave(inside);
+	px_inside_reclaim();
 	errno = saved_errno;
 }
 
@@ -450,10 +442,15 @@ int px_process_join(uint32_t index, uint32_t generation)
 	 */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		const struct px_view *view;
+		uintptr_t *inside;
+		bool has_joined;
 
 		px_process_refresh();
+		inside = px_inside_enter();
 		view = px_load_acquire(&self->view[index]);
-		if (view && view->generation == generation)
+		has_joined = view && view->generation == generation;
+		px_inside_leave(inside);
+		if (has_joined)
 			return 0;
 		px_write_once(&self->generation, 0);
 	}
@@ -476,6 +473,7 @@ static int map_gate(int fd)
 	if (mmap(&px_gate.shared, PX_GATE_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 		 0) == MAP_FAILED)
 		return errno;
+	px_write_once(&px_gate.self.has_fork_handlers, 1);
 	return 0;
 }
 
@@ -483,6 +481,7 @@ void px_process_take_granted(void)
 {
 	const struct px_process_id us = px_process_id();
 	uint64_t word = px_procfs_word(us.pid, us.start);
+	uintptr_t *inside = px_inside_enter();
 	unsigned int id;
 
 	while ((id = px_types_find_granted(word)) != PX_EVENT_NONE) {
@@ -494,6 +493,7 @@ void px_process_take_granted(void)
 		}
 		px_types_accept(id); /* last: then a handler finds the type registered */
 	}
+	px_inside_leave(inside);
 }
 
 /* Protects initialisation.  Take this mutex before the lock of the registry. */
@@ -523,6 +523,7 @@ static void after_fork(void)
 		return;
 	if (px_registry_get()) /* otherwise px_gate is not mapped */
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
+	px_inside_after_fork();
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 		was_traced |= inheritance.view[i] != NULL;
 	if (was_traced)
@@ -666,6 +667,7 @@ int px_process_open_type(const char *name, unsigned int *id)
 {
 	int saved_errno = errno;
 	struct px_process_id us;
+	uintptr_t *inside;
 	uint32_t first;
 	int error;
 
@@ -680,12 +682,14 @@ int px_process_open_type(const char *name, unsigned int *id)
 	 * after that.  So look for new streams after the type is open.
 	 */
 	px_process_ensure();
+	inside = px_inside_enter();
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
 		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
 
 		if (view)
 			px_types_add_from(view, first);
 	}
+	px_inside_leave(inside);
 	errno = saved_errno;
 	return error;
 }

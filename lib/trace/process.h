@@ -60,6 +60,7 @@ struct px_self {
 	uint32_t pid_namespace;
 	uint32_t forked_pid;		    /* set by the fork handler in a child; otherwise 0 */
 	uint64_t flush_threads;		    /* how many have begun << 32 | how many there are (flush.c) */
+	uint32_t has_fork_handlers;	    /* 0 in a child in which they did not run (inside.h) */
 	uint32_t knows_inherited;	    /* 1: the member `inherited` is valid (inherit.h) */
 	uint32_t inherited[PX_STREAMS_MAX]; /* generation of an inherited stream, or 0 */
 	struct px_view *view[PX_STREAMS_MAX];

@@ -14,6 +14,7 @@
 
 #include "registry/registry.h"
 
+struct px_inside;
 struct px_self;
 struct rseq;
 
@@ -29,6 +30,7 @@ struct px_thread {
 	uint32_t priority;  /* TXTB priority word */
 	uint32_t given;	    /* handle reserved for this thread; 0: any */
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
+	struct px_inside *inside; /* NULL: none yet (inside.h) */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
 };
 

@@ -23,6 +23,7 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 	struct px_self *self = &px_gate.self;
 	const struct px_view *view;
 	struct px_event event;
+	uintptr_t *inside;
 	uint64_t attached;
 	struct px_cpu cpu;
 
@@ -34,6 +35,7 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 		return;
 	if (px_unlikely(!data))
 		length = 0; /* EVENT-15 */
+	inside = px_inside_enter();
 	event.id = id;
 	event.data = data;
 	px_emit_fill_identity(&event, address);
@@ -42,6 +44,7 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 		px_emit_fill_length(&event, view, length, 0);
 		px_emit(view, &event, cpu);
 	}
+	px_inside_leave(inside);
 }
 
 bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,

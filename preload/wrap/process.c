@@ -18,6 +18,7 @@
 
 #include "standalone/env_edit.h"
 #include "standalone/standalone.h"
+#include "trace/inside.h"
 #include "wrap/text_arg.h"
 
 /* Look up the real function if it is not known.  Some wrappers need it even while nothing is traced. */
@@ -99,10 +100,12 @@ void *px_process_before_clone(int flags)
 {
 	ENSURE_REAL(fork);
 	if ((flags & CLONE_VM) && !(flags & CLONE_SETTLS)) {
-		if (flags & CLONE_VFORK)
+		if (flags & CLONE_VFORK) {
 			px_thread_doubt_area();
-		else
+		} else {
 			px_thread_share_area();
+			px_inside_give_up();
+		}
 	}
 	return px_hook_real_clone;
 }

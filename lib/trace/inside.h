@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which threads are inside a trace point, and the memory of views, which is freed when no thread can use it any more.
+ *
+ * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
+ * so another thread may use a view at the moment when the process detaches it.  That thread may be preempted there, or
+ * stopped, for any time.  So each thread has an entry with a word.  A thread that uses views of the process stores an
+ * address of its stack in the word first, and 0 afterwards: two plain stores.  To free a view, a thread does this:
+ *
+ *	1. take the view out of the table of the process, so that no thread finds it any more;
+ *	2. make all threads pass a barrier (membarrier(2));
+ *	3. look at the word of each thread.  If it is 0, the thread does not use the view.
+ *	4. If it is not 0, look again later.  As soon as the thread was seen with another value, it has left the trace
+ *	   point in which it could use the view.
+ *
+ * Step 2 orders the store of the word and the load of the view in the other threads.  If a thread loaded the view, it
+ * stored its word before that.  If the barrier came after the store, step 3 sees it.  If it came before, the thread
+ * loads the view after step 1, and does not find it.  In step 3 a load with acquire reads the 0 that the thread stored
+ * with release, so all its uses of the view are over.
+ *
+ * No thread waits in step 4.  The view stays in a list until the process reads the registry again.  Until it is freed,
+ * a view has private memory instead of the stream (px_shm_retire()), so late stores have no effect.
+ *
+ * The word alone decides, so each way into and out of a trace point must leave it right:
+ *
+ *	signal handlers	A trace point in a handler that has interrupted another one finds the word set, and leaves it as
+ *			it is.  The outer one protects the views of both.
+ *	siglongjmp	The word stays set when a handler jumps out of a trace point.  The next trace point of the
+ *			thread finds it set.  It begins as the outermost one if its own stack address is not below the
+ *			one in the word: then the frame of the word has been left.  This holds on one stack only.  So
+ *			the addresses must be near each other, and the thread must not be on its signal stack.  In all
+ *			other cases the word stays, and the views stay too: memory is kept, but never freed too early.
+ *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
+ *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
+ *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread.
+ *	fork		The child has only the thread that called fork.  The fork handler frees the entries of all other
+ *			threads.  The entry of this thread keeps its word, because a handler may have called fork inside
+ *			a trace point.  In a child without fork handlers (_Fork(), clone) nothing is ever freed.
+ *	vfork		The child runs with the entry of the parent's thread, which waits.  If the child makes the
+ *			entry, it does not know the thread id, so the entry counts for ever.  If the child ends inside,
+ *			the case is that of siglongjmp.
+ *	CLONE_VM	Two threads with one thread-local storage would share an entry.  px_inside_give_up(): from then
+ *			on, nothing is freed.
+ *
+ * Without membarrier nothing is freed.  All functions are async-signal-safe.  Include config.h first.
+ */
+#ifndef PX_TRACE_INSIDE_H
+#define PX_TRACE_INSIDE_H
+
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "ring/segment.h"
+#include "trace/thread.h"
+
+struct px_inside {
+	uint64_t owner;	  /* serial << 32 | tid (0: unknown); 0: free entry */
+	uintptr_t open;	  /* stack address in the outermost trace point; 0: outside */
+	uintptr_t nested; /* inner trace points store here instead */
+	uintptr_t
+		awaited; /* of px_inside_reclaim(): the value of `open` that must go away; 0: none */
+} __attribute__((aligned(PX_CACHE_LINE)));
+
+PX_INLINE uintptr_t px_inside_stack(void)
+{
+	uintptr_t at;
+
+#if defined __x86_64__
+	__asm__("movq %%rsp, %0" : "=r"(at));
+#elif defined __aarch64__
+	__asm__("mov %0, sp" : "=r"(at));
+#else
+	at = (uintptr_t)__builtin_frame_address(0);
+#endif
+	return at;
+}
+
+/* The word to use if this thread has no entry yet, or if its word is set. */
+PX_COLD uintptr_t *px_inside_find_word(uintptr_t stack);
+
+/*
+ * Between these calls, the views that this thread loads from the table of the process stay valid.  Pass the result of
+ * px_inside_enter() to px_inside_leave().
+ */
+PX_INLINE uintptr_t *px_inside_enter(void)
+{
+	struct px_inside *entry = px_thread.inside;
+	uintptr_t stack = px_inside_stack();
+	uintptr_t *word;
+
+	if (px_likely(entry && px_read_once(&entry->open) == 0))
+		word = &entry->open;
+	else
+		word = px_inside_find_word(stack);
+	px_write_once(word, stack); /* EDGE inside release: by membarrier in px_inside_reclaim() */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return word;
+}
+
+PX_INLINE void px_inside_leave(uintptr_t *word)
+{
+	px_store_release(word, (uintptr_t)0);
+}
+
+/* Get memory for a view, or NULL. */
+struct px_view *px_inside_allocate(void);
+
+/* Free a view that no other thread has seen. */
+void px_inside_free(struct px_view *view);
+
+/*
+ * The view is out of the table of the process.  Replace its memory by private memory, and free both as soon as no
+ * thread can be using them.  Any number of threads may call this for the same view, inside.
+ */
+void px_inside_retire(struct px_view *view);
+
+/* Free retired views if possible.  Call this outside. */
+void px_inside_reclaim(void);
+
+/* From now on, free nothing. */
+void px_inside_give_up(void);
+
+/* In a child, in the handler of fork(). */
+void px_inside_after_fork(void);
+
+#endif

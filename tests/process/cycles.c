@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams that come and go for ever: a process must get back the memory of those that have ended, and no thread may
+ * lose the memory that it writes to.
+ */
+#include "support/helper_process.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+#define CYCLES 2000
+#define NR_THREADS 2
+#define ROOM ((uint64_t)64 << 20) /* more than some streams need, and less than all of them */
+
+static trace_event_id_t type;
+
+static void setup(void)
+{
+	type = px_test_open_type("cycled");
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+}
+
+static trace_id_t create(void)
+{
+	return px_test_create(&(struct px_test_stream){.nr_rings = 1, .size = 65536});
+}
+
+/* The address space that this process has, in bytes. */
+static uint64_t address_space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	if (file) {
+		if (fscanf(file, "%lu", &pages) != 1)
+			pages = 0;
+		fclose(file);
+	}
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Not under a sanitizer, which needs address space of its own. */
+static void limit_address_space(void)
+{
+	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+
+	if (getenv("PX_SANITIZED"))
+		return;
+	limit.rlim_cur = address_space() + ROOM;
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static void cycle(int times)
+{
+	for (int i = 0; i < times; i++) {
+		trace_id_t stream = create();
+
+		ok(posix_trace_start(stream));
+		px_test_trace(type, (uint32_t)i);
+		ok(posix_trace_shutdown(stream));
+	}
+}
+
+/* The same, and look at the event; no other thread traces. */
+static void cycle_and_read(int times)
+{
+	for (int i = 0; i < times; i++) {
+		trace_id_t stream = create();
+		struct px_test_event event;
+
+		ok(posix_trace_start(stream));
+		px_test_trace(type, (uint32_t)i);
+		px_test_expect(stream, POSIX_TRACE_START, &event);
+		ck_assert_uint_eq(px_test_take(stream, &event), type);
+		ck_assert_uint_eq(px_test_number(&event), (uint32_t)i);
+		px_test_expect(stream, 0, &event);
+		ok(posix_trace_shutdown(stream));
+	}
+}
+
+/* Expect that cycles take no more address space than a few streams do. */
+static void expect_memory_comes_back(void)
+{
+	uint64_t before;
+
+	cycle(10);
+	before = address_space();
+	cycle_and_read(100);
+	ck_assert_uint_le(address_space(), before + ((uint64_t)8 << 20));
+}
+
+/* Threads that trace all the time. */
+
+static bool is_over;
+
+static void *trace_always(void *unused)
+{
+	for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++)
+		px_test_trace(type, UINT32_MAX);
+	return unused;
+}
+
+static void *trace_briefly(void *unused)
+{
+	px_test_trace(type, UINT32_MAX);
+	return unused;
+}
+
+/* SHUT-3: there is no end to the streams that a process may have, one after the other. */
+START_TEST(cycles_of_streams_need_no_more_memory_with_time)
+{
+	pthread_t thread[NR_THREADS], brief;
+
+	for (int i = 0; i < NR_THREADS; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, trace_always, NULL), 0);
+	cycle(10);
+	limit_address_space();
+	for (int i = 0; i < 100; i++) {
+		cycle(CYCLES / 100);
+		ck_assert_int_eq(pthread_create(&brief, NULL, trace_briefly, NULL), 0);
+		pthread_join(brief, NULL);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+END_TEST
+
+/* The target, whose controller does it. */
+
+static void trick_limit(struct px_order *order)
+{
+	limit_address_space();
+	order->a = 0;
+}
+
+static void trick_threads(struct px_order *order)
+{
+	pthread_t thread;
+
+	type = (trace_event_id_t)order->a;
+	for (int i = 0; i < NR_THREADS; i++)
+		order->a = pthread_create(&thread, NULL, trace_always, NULL);
+}
+
+static void trick_map(struct px_order *order)
+{
+	void *memory = mmap(NULL, ROOM / 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	order->a = memory == MAP_FAILED ? errno : munmap(memory, ROOM / 2);
+}
+
+/* CREATE-1 SHUT-3: and of the memory of the program, nothing is missing; without and with threads that trace. */
+START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+
+	type = px_helper_open(&target, "cycled");
+	px_helper_do(&target, "limit", 0, 0, NULL);
+	if (_i)
+		ck_assert_int_eq(px_helper_do(&target, "threads", (int64_t)type, 0, NULL).a, 0);
+	for (uint32_t i = 0; i < CYCLES; i++) {
+		trace_id_t stream = px_test_start_for(target.pid, false);
+		struct px_test_event event;
+
+		px_helper_trace(&target, type, i);
+		/* Threads that trace without a pause may have overwritten it. */
+		ck_assert(_i || px_test_next_number(stream, &event) == i);
+		ok(posix_trace_shutdown(stream));
+	}
+	px_helper_trace(&target, type, 0);
+	ck_assert_int_eq(px_helper_do(&target, "map", 0, 0, NULL).a, 0);
+	px_helper_kill(&target);
+}
+END_TEST
+
+/* Writers that are inside all the while. */
+
+/* SHUT-10: a writer comes back long after its stream, and finds nothing that it could destroy. */
+START_TEST(writer_inside_keeps_its_memory_while_streams_come_and_go)
+{
+	static const char *const points[] = {"point.state.loaded", "ring.claim.done",
+					     "record.write.first", "ring.commit.ready",
+					     "ring.commit.done"};
+	struct px_test_writer writer = {.point = NULL};
+	struct px_test_event event;
+	trace_id_t stream = create();
+
+	ok(posix_trace_start(stream));
+	px_test_hold(&writer, points[_i], type, 1);
+	ok(posix_trace_shutdown(stream));
+	cycle_and_read(100);
+	stream = create();
+	ok(posix_trace_start(stream));
+	px_test_trace(type, 2);
+	px_test_release(&writer);
+	px_test_trace(type, 3);
+	px_test_expect(stream, POSIX_TRACE_START, &event);
+	for (uint32_t i = 2; i <= 3; i++) {
+		ck_assert_uint_eq(px_test_take(stream, &event), type);
+		ck_assert_uint_eq(px_test_number(&event), i);
+	}
+	px_test_expect(stream, 0, &event);
+	ok(posix_trace_shutdown(stream));
+	expect_memory_comes_back();
+}
+END_TEST
+
+/* Handlers: what they do in the middle of a trace point of this thread. */
+
+static trace_id_t ended;
+
+static void end_stream(void)
+{
+	px_test_trace(type, 7);
+	ok(posix_trace_shutdown(ended));
+	cycle_and_read(20);
+}
+
+/* SHUT-10: a handler has interrupted the writer, and does all that itself. */
+START_TEST(writer_interrupted_by_the_end_of_its_stream_keeps_its_memory)
+{
+	static const char *const points[] = {"point.state.loaded", "record.write.first",
+					     "ring.commit.ready"};
+
+	ended = create();
+	ok(posix_trace_start(ended));
+	px_test_at_point(points[_i], end_stream);
+	px_test_trace(type, 1);
+	expect_memory_comes_back();
+}
+END_TEST
+
+static sigjmp_buf way_out;
+
+static void jump(void)
+{
+	siglongjmp(way_out, 1);
+}
+
+static void jump_out(trace_id_t stream, const char *point)
+{
+	ok(posix_trace_start(stream));
+	px_test_at_point(point, jump);
+	if (sigsetjmp(way_out, 0) == 0) {
+		px_test_trace(type, 1);
+		ck_abort_msg("nobody jumped");
+	}
+}
+
+/* SHUT-10: the thread has left it for good; it goes on tracing. */
+START_TEST(writer_left_by_a_jump_does_not_keep_memory)
+{
+	trace_id_t stream = create();
+
+	jump_out(stream, _i ? "record.write.first" : "point.state.loaded");
+	ok(posix_trace_shutdown(stream));
+	expect_memory_comes_back();
+}
+END_TEST
+
+static void *jump_and_end(void *stream)
+{
+	jump_out(*(trace_id_t *)stream, "record.write.first");
+	return NULL;
+}
+
+/* SHUT-10: or it has ended since. */
+START_TEST(writer_that_ended_inside_does_not_keep_memory)
+{
+	trace_id_t stream = create();
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, jump_and_end, &stream), 0);
+	pthread_join(thread, NULL);
+	ok(posix_trace_shutdown(stream));
+	expect_memory_comes_back();
+}
+END_TEST
+
+static int cycle_in_child(void *unused)
+{
+	(void)unused;
+	px_test_trace(type, 3);
+	expect_memory_comes_back();
+	return 0;
+}
+
+static int status_of_child;
+
+static void fork_inside(void)
+{
+	pid_t child = fork();
+
+	if (child != 0)
+		waitpid(child, &status_of_child, 0);
+	else
+		cycle(20);
+}
+
+/* SHUT-10: the child goes back into the trace point, and has no stream of its parent any more after that. */
+START_TEST(writer_inside_which_fork_was_called_keeps_its_memory_in_both)
+{
+	trace_id_t stream = create();
+	pid_t us = getpid();
+
+	ok(posix_trace_start(stream));
+	px_test_at_point("record.write.first", fork_inside);
+	px_test_trace(type, 1);
+	if (getpid() != us) {
+		cycle_in_child(NULL);
+		_exit(0);
+	}
+	ck_assert_int_eq(status_of_child, 0);
+	ok(posix_trace_shutdown(stream));
+	expect_memory_comes_back();
+}
+END_TEST
+
+/* FORK-1: writers of the parent are inside at the fork, and do not exist in the child. */
+START_TEST(writers_of_the_parent_keep_no_memory_in_the_child)
+{
+	struct px_test_writer writer = {.point = NULL};
+	trace_id_t stream = create();
+
+	ok(posix_trace_start(stream));
+	px_test_hold(&writer, "record.write.first", type, 1);
+	ck_assert_int_eq(px_test_in_child(cycle_in_child, NULL), 0);
+	px_test_release(&writer);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+static int pass_on(void *generations)
+{
+	int left = *(int *)generations;
+
+	px_test_trace(type, (uint32_t)left);
+	if (left-- == 0)
+		return 0;
+	return px_test_in_child(pass_on, &left);
+}
+
+static int limit_and_pass_on(void *generations)
+{
+	limit_address_space();
+	return pass_on(generations);
+}
+
+/* FORK-1 FORK-2: each child maps the inherited stream for itself, and gives back what it has from its parent. */
+START_TEST(children_of_children_need_no_more_memory_with_time)
+{
+	struct px_test_event event;
+	trace_attr_t attr;
+	trace_id_t stream;
+	int generations = 100;
+
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
+	ok(posix_trace_attr_setstreamsize(&attr, (size_t)1 << 20));
+	ok(txtrace_attr_setrings(&attr, 1));
+	ok(posix_trace_create(0, &attr, &stream));
+	ok(posix_trace_start(stream));
+	ck_assert_int_eq(px_test_in_child(limit_and_pass_on, &generations), 0);
+	for (int i = generations; i >= 0; i--)
+		ck_assert_int_eq(px_test_next_number(stream, &event), i);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+static const struct px_named_trick tricks[] = {
+	{"limit", trick_limit},
+	{"threads", trick_threads},
+	{"map", trick_map},
+	{"", NULL},
+};
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("process/cycles");
+	TCase *tcase = tcase_create("cycles");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, cycles_of_streams_need_no_more_memory_with_time);
+	tcase_add_loop_test(tcase, cycles_of_its_controller_leave_the_target_its_memory, 0, 2);
+	tcase_add_loop_test(tcase, writer_inside_keeps_its_memory_while_streams_come_and_go, 0, 5);
+	tcase_add_loop_test(tcase, writer_interrupted_by_the_end_of_its_stream_keeps_its_memory, 0,
+			    3);
+	tcase_add_loop_test(tcase, writer_left_by_a_jump_does_not_keep_memory, 0, 2);
+	tcase_add_test(tcase, writer_that_ended_inside_does_not_keep_memory);
+	tcase_add_test(tcase, writer_inside_which_fork_was_called_keeps_its_memory_in_both);
+	tcase_add_test(tcase, writers_of_the_parent_keep_no_memory_in_the_child);
+	tcase_add_test(tcase, children_of_children_need_no_more_memory_with_time);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(int argc, char **argv)
+{
+	if (px_helper_main(argc, argv, tricks))
+		return 0;
+	return run_suite(suite());
+}
