@@ -95,9 +95,10 @@ static bool hardware_is_sound(void)
 
 uint64_t px_clock_read_later(enum px_clock_source source)
 {
-	uint64_t first = px_clock_read(source);
-	uint64_t now;
+	uint64_t first, now;
 
+	px_clock_after_stores();
+	first = px_clock_read(source);
 	do
 		now = px_clock_read(source);
 	while (now == first);

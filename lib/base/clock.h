@@ -95,8 +95,22 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 }
 
 /*
+ * Wait until all CPUs see the stores that this thread has made.  Reading the counter is no memory access on aarch64: a
+ * barrier for accesses (DMB) does not order an earlier store and the read, and neither does ISB.  So a store of this
+ * thread could become visible after the counter that it reads next.  DSB completes the stores first.  On x86-64 the
+ * exchange of the caller has already done so.
+ */
+PX_INLINE void px_clock_after_stores(void)
+{
+#if defined __aarch64__
+	__asm__ __volatile__("dsb ish" : : : "memory");
+#endif
+}
+
+/*
  * Wait until the counter changes and return its new value.  It is above every value that was read
- * before the call.
+ * before the call.  A thread that reads the counter first, and then loads what the caller had stored before the call as
+ * it was before, has read a lower value: the stop of a stream needs this (segment.h).
  */
 uint64_t px_clock_read_later(enum px_clock_source source);
 

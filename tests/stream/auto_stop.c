@@ -394,6 +394,25 @@ START_TEST(last_stop_follows_its_table)
 }
 END_TEST
 
+/* SETFILT-9 STOP-1: a writer that sleeps over many changes sees that there were some. */
+START_TEST(state_word_does_not_come_back_after_many_changes)
+{
+	uint64_t begin = px_state_next(0, PX_STATE_RUNNING, false);
+	uint64_t filtered = begin, restarted = begin;
+
+	for (uint32_t i = 1; i <= UINT32_C(1) << 24; i++) {
+		filtered = px_state_next_filter(filtered);
+		restarted = px_state_next(restarted, PX_STATE_RUNNING, false);
+		if (filtered == begin || restarted == begin)
+			ck_abort_msg("the same word after %u changes", i);
+		if (px_state_filter(filtered) != i % PX_SEGMENT_FILTERS ||
+		    !px_state_is_same_window(filtered, begin) ||
+		    px_state_is_same_window(restarted, begin))
+			ck_abort_msg("a wrong word after %u changes", i);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("auto_stop");
@@ -409,6 +428,7 @@ int main(void)
 	tcase_add_loop_test(runs, auto_stop_ends_when_there_is_room, 0, PX_ARRAY_SIZE(ends));
 	tcase_add_test(runs, auto_stop_of_a_small_ring_ends_when_it_is_empty);
 	tcase_add_test(runs, auto_stop_does_not_end_another_window);
+	tcase_add_test(runs, state_word_does_not_come_back_after_many_changes);
 	suite_add_tcase(suite, runs);
 
 	tcase_add_checked_fixture(last, set_up, tear_down);
