@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/confined.h"
@@ -11,13 +12,18 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define ENTRIES 256
-#define ENTRY_BITS 8
+#if __SIZEOF_LONG__ == 8
+#define ENTRY_BITS 20
+#else
+#define ENTRY_BITS 12
+#endif
+#define CHUNK_BITS 8
+#define ENTRIES_IN_CHUNK (1UL << CHUNK_BITS)
+#define CHUNKS (1UL << (ENTRY_BITS - CHUNK_BITS))
 #define EXIT_PAUSE_NS UINT64_C(1000000000)
 #define EXIT_WAIT_NS 200000000 /* for all locks in sum */
 
-_Static_assert(1 << ENTRY_BITS == ENTRIES, "the low bits hold the index");
-_Static_assert(ENTRIES > PX_STREAMS_MAX, "there is an entry for every stream");
+_Static_assert(ENTRIES_IN_CHUNK > PX_STREAMS_MAX, "there is an entry for every stream");
 
 struct entry {
 	pthread_mutex_t mutex;
@@ -31,7 +37,9 @@ struct entry {
 	struct px_handle handle; /* both NULL: free */
 };
 
-static struct entry table[ENTRIES];
+/* The table grows by chunks, which are never freed: a thread may use an old identifier at any time. */
+static struct entry first_chunk[ENTRIES_IN_CHUNK];
+static struct entry *chunks[CHUNKS] = {first_chunk};
 static unsigned long nr_used; /* entries; the others were never used */
 
 static pthread_t exiting_thread; /* valid if an entry has has_exited set */
@@ -39,9 +47,21 @@ static pthread_t exiting_thread; /* valid if an entry has has_exited set */
 /* This mutex protects the decision which entries are in use.  A thread takes it before the mutex of an entry. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* Return the entry with this index, or NULL if its chunk does not exist. */
+static struct entry *entry_at(unsigned long index)
+{
+	struct entry *chunk = px_load_acquire(&chunks[index >> CHUNK_BITS]);
+
+	return chunk ? &chunk[index & (ENTRIES_IN_CHUNK - 1)] : NULL;
+}
+
+/* The number may be no identifier.  Then this may be an entry that was never used. */
 static struct entry *entry_of(unsigned long id)
 {
-	return &table[id & (ENTRIES - 1)];
+	static struct entry unused;
+	struct entry *entry = entry_at(id & ((1UL << ENTRY_BITS) - 1));
+
+	return px_likely(entry) ? entry : &unused;
 }
 
 static bool is_valid(const struct entry *entry, unsigned long id)
@@ -79,8 +99,8 @@ static void after_fork(void)
 {
 	pthread_mutex_init(&table_mutex, NULL);
 	for (unsigned long i = 0; i < nr_used && !px_is_confined(); i++)
-		if (table[i].handle.stream)
-			px_stream_drop(table[i].handle.stream);
+		if (entry_at(i)->handle.stream)
+			px_stream_drop(entry_at(i)->handle.stream);
 }
 
 __attribute__((constructor(101))) static void begin(void)
@@ -104,21 +124,32 @@ static bool is_free(const struct entry *entry)
 	return !entry->handle.stream && !entry->handle.archive;
 }
 
+/* Like entry_at(), but make the chunk.  Return NULL if there is no memory, or no such index. */
+static struct entry *make_entry(unsigned long index)
+{
+	unsigned long number = index >> CHUNK_BITS;
+
+	if (number == CHUNKS)
+		return NULL;
+	if (!chunks[number])
+		px_store_release(&chunks[number], calloc(ENTRIES_IN_CHUNK, sizeof(struct entry)));
+	return entry_at(index);
+}
+
 int px_handle_open(struct px_handle handle, unsigned long *id)
 {
 	uint64_t owner = this_process();
 	int error = ENOMEM;
+	struct entry *entry;
 
 	pthread_mutex_lock(&table_mutex);
-	for (unsigned long i = 0; i < ENTRIES; i++) {
-		struct entry *entry = &table[i];
-
+	for (unsigned long i = 0; (entry = make_entry(i)); i++) {
 		inherit_entry(entry, owner);
 		if (!is_free(entry))
 			continue;
 		pthread_mutex_lock(&entry->mutex);
 		if (i >= nr_used)
-			nr_used = i + 1;
+			px_store_release(&nr_used, i + 1);
 		entry->handle = handle;
 		entry->serial++;
 		entry->is_open = true;
@@ -290,8 +321,8 @@ void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *
 	uint64_t owner = this_process();
 
 	exiting_thread = pthread_self();
-	for (unsigned long i = 0; i < ENTRIES; i++) {
-		struct entry *entry = &table[i];
+	for (unsigned long i = 0; i < px_load_acquire(&nr_used); i++) {
+		struct entry *entry = entry_at(i);
 
 		if (px_load_acquire(&entry->owner) != owner || !entry->handle.stream ||
 		    pthread_mutex_timedlock(&entry->mutex, &deadline) != 0)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <trace_ext.h>
@@ -373,14 +374,55 @@ START_TEST(open_logs_are_not_counted_as_streams)
 }
 END_TEST
 
-/* OPEN-6: all places taken is a lack of memory, and leaves no descriptor behind. */
+#define MANY 2000
+
+/* CREATE-1 OPEN-1: logs take no place that a stream needs, and each has an identifier of its own. */
+START_TEST(open_thousands_of_logs_leaves_room_for_streams)
+{
+	static trace_id_t ids[MANY];
+	struct rlimit limit = {MANY + 100, MANY + 100};
+	trace_id_t active, one_more;
+
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		px_test_skip("no right to so many descriptors");
+		return;
+	}
+	write_log(POSIX_TRACE_LOOP);
+	for (int i = 0; i < MANY; i++)
+		ok(posix_trace_open(file, &ids[i]));
+	ok(posix_trace_create(0, NULL, &active));
+	for (int i = 0; i < MANY; i++) {
+		log_id = ids[i];
+		expect(POSIX_TRACE_START);
+		ok(posix_trace_close(ids[i]));
+		if (posix_trace_close(ids[i]) != EINVAL)
+			ck_abort_msg("log %d is closed twice", i);
+	}
+	ok(posix_trace_start(active));
+	ok(posix_trace_shutdown(active));
+	ok(posix_trace_open(file, &one_more));
+	for (int i = 0; i < MANY; i++)
+		if (ids[i] == one_more)
+			ck_abort_msg("the identifier of log %d again", i);
+	ok(posix_trace_close(one_more));
+}
+END_TEST
+
+/* OPEN-6: a lack of memory leaves no descriptor behind. */
 START_TEST(open_too_many_logs_gives_enomem)
 {
-	trace_id_t ids[1000];
-	int n = 0, error, next;
+	static trace_id_t ids[MANY];
+	struct rlimit limit = {MANY + 100, MANY + 100};
+	int n = 0, error = 0, next;
 
+	if (getenv("PX_SANITIZED") || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		px_test_skip("no limit of memory, or no right to so many descriptors");
+		return;
+	}
 	write_log(POSIX_TRACE_LOOP);
-	while (n < 1000 && (error = posix_trace_open(file, &ids[n])) == 0)
+	limit = (struct rlimit){(rlim_t)24 << 20, RLIM_INFINITY};
+	setrlimit(RLIMIT_AS, &limit);
+	while (n < MANY && (error = posix_trace_open(file, &ids[n])) == 0)
 		n++;
 	fails(error, ENOMEM);
 	next = dup(file);
@@ -1185,6 +1227,7 @@ int main(void)
 	tcase_add_test(tcase, open_leaves_the_descriptor_alone);
 	tcase_add_test(tcase, open_and_read_do_not_change_the_file);
 	tcase_add_test(tcase, open_logs_are_not_counted_as_streams);
+	tcase_add_test(tcase, open_thousands_of_logs_leaves_room_for_streams);
 	tcase_add_test(tcase, open_too_many_logs_gives_enomem);
 	tcase_add_test(tcase, open_log_refuses_what_is_for_active_streams);
 	tcase_add_test(tcase, open_log_read_with_a_time_limit_ignores_it);
