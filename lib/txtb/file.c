@@ -117,6 +117,9 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 			       (uint64_t)file->nr_objects * (OBJECT_BYTES + file->name_size);
 	if (file->entries_offset > size)
 		return EINVAL;
+	/* A sparse file can claim 4 GB of objects, and searching them would take 10 s.  No program has that many. */
+	if (file->nr_objects > PX_TXTB_FILE_OBJECTS_MAX)
+		file->nr_objects = PX_TXTB_FILE_OBJECTS_MAX;
 	nr_behind = (size - file->entries_offset) / sizeof(struct px_txtb_entry);
 	file->nr_whole = nr_behind < file->nr_entries ? (uint32_t)nr_behind : file->nr_entries;
 	file->oldest = slot_of_oldest(&header);

@@ -22,6 +22,7 @@
 
 #define PX_TXTB_FILE_NAME_MAX 63
 #define PX_TXTB_FILE_CHUNK 16384
+#define PX_TXTB_FILE_OBJECTS_MAX (UINT32_C(1) << 20)
 
 /*
  * The largest possible size of an image in bytes.  The size has a limit because all lengths in an
@@ -34,7 +35,7 @@ struct px_txtb_file {
 	bool is_swapped;
 	uint32_t time_mask;
 	uint32_t name_size;
-	uint32_t nr_objects; /* slots */
+	uint32_t nr_objects; /* slots; at most PX_TXTB_FILE_OBJECTS_MAX, the others are ignored */
 	uint32_t nr_entries; /* slots */
 	uint32_t nr_whole;   /* slots of entries that the file really holds */
 	uint32_t oldest; /* slot of the oldest entry by the header, or 0; that slot may be unused */

@@ -19,6 +19,7 @@
 
 #include "log/archive_txtb.h"
 #include "support/txtb_checker.h"
+#include "txtb/file.h"
 #include "txtb/native.h"
 #include "txtb/txtb.h"
 
@@ -505,6 +506,35 @@ START_TEST(open_registry_with_slack_shifts_the_events)
 		accepted();
 		ck_assert_uint_eq(archive->info.nr_registry_slots, 0);
 	}
+}
+END_TEST
+
+/* A sparse file: its events are found, and its objects are searched only up to a bound. */
+START_TEST(open_registry_of_4_gigabytes_is_searched_up_to_a_bound)
+{
+	uint64_t registry_size = UINT64_C(0xF0000000) / (16 + NAME_SIZE) * (16 + NAME_SIZE);
+	struct px_report report;
+	uint32_t info[4];
+	int fd = px_test_file();
+	size_t entries;
+
+	begin_draft(false, NAME_SIZE);
+	add_object(1, THREAD, "thread");
+	begin_events();
+	entries = draft.size;
+	add_event(THREAD, 5000, 1);
+	draft.registry_end = draft.registry_start + (uint32_t)registry_size;
+	end_draft();
+	ck_assert_int_eq(pwrite(fd, draft.bytes, entries, 0), (ssize_t)entries);
+	ck_assert_int_eq(
+		pwrite(fd, draft.bytes + entries, ENTRY_BYTES, (off_t)(48 + registry_size)),
+		ENTRY_BYTES);
+	ok(px_archive_txtb_open(fd, &archive));
+	ck_assert_uint_eq(archive->info.nr_registry_slots, PX_TXTB_FILE_OBJECTS_MAX);
+	ck_assert_int_eq(take(&report, info), PX_NEXT_EVENT);
+	ck_assert_uint_eq(report.record.id, PX_FOREIGN_TYPES + 5000);
+	archive->kind->free(archive);
+	close(fd);
 }
 END_TEST
 
@@ -1794,6 +1824,7 @@ int main(void)
 	tcase_add_test(contents, open_duplicate_handles_are_all_listed);
 	tcase_add_test(contents, open_trailing_bytes_are_ignored);
 	tcase_add_test(contents, open_registry_with_slack_shifts_the_events);
+	tcase_add_test(contents, open_registry_of_4_gigabytes_is_searched_up_to_a_bound);
 	tcase_add_loop_test(contents, next_core_bits_are_the_cpu, 0, 2);
 	tcase_add_loop_test(contents, next_data_is_cut_at_the_capacity, 0, 2);
 	tcase_add_loop_test(contents, next_wrapped_file_begins_at_current, 0, 10);
