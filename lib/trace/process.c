@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,6 +67,21 @@ uint64_t px_process_find_incarnation(void)
 
 /* A child made by fork finds the views of its parent in its copy of this structure (inherit.h). */
 static struct px_inheritance inheritance;
+
+/*
+ * The program got rights from its file (AT_SECURE), which its invoker may not have.  Nobody but root may trace it with
+ * ptrace(2), so it takes only streams that it creates, and its children by fork only those that it has.
+ */
+static bool is_secure;
+
+/*
+ * Return true if the program has rights of a group, or capabilities, but runs as the user of its invoker.  The files of
+ * this user belong to the invoker, so the program maps them only if it creates a stream or opens a log itself.
+ */
+static bool has_files_of_invoker(void)
+{
+	return is_secure && getuid() == geteuid();
+}
 
 /* Insert a view.  Return false if another thread or a signal handler has already inserted one. */
 static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
@@ -213,7 +229,8 @@ static bool traces_us(const struct px_self *self, uint32_t index, struct px_regi
 		      const struct px_process_id *us)
 {
 	return px_registry_read(index, slot) &&
-	       (px_process_id_is(&slot->target, us) ||
+	       ((px_process_id_is(&slot->target, us) &&
+		 (!is_secure || px_process_id_is(&slot->controller, us))) ||
 		px_read_once(&self->inherited[index]) == slot->generation);
 }
 
@@ -342,7 +359,7 @@ static void find_inherited(struct px_self *self)
 
 		if (is_child && inherit(self, i, &slot, is_inherited))
 			continue;
-		if (is_inherited && px_inherit_belongs(&slot, i, &us))
+		if (is_inherited && !is_secure && px_inherit_belongs(&slot, i, &us))
 			px_write_once(&self->inherited[i], slot.generation);
 	}
 	PX_TESTPOINT("process.born.known");
@@ -592,7 +609,8 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(before_fork, NULL, after_fork); /* also if the rest fails */
 	px_sysv_init();
 	px_membarrier_register();
-	if (px_process_init() == 0) {
+	is_secure = getauxval(AT_SECURE) != 0;
+	if (!has_files_of_invoker() && px_process_init() == 0) {
 		forget_former_image();
 		px_process_refresh();
 		px_types_forget(px_procfs_word(px_gate.self.pid, px_gate.self.start));

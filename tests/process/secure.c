@@ -610,6 +610,93 @@ START_TEST(secure_program_takes_no_stream_of_root)
 }
 END_TEST
 
+/* Whether a mapping of this process has this in its path. */
+static bool maps(const char *path)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[4352];
+	bool found = false;
+
+	while (file && fgets(line, sizeof(line), file))
+		found |= strstr(line, path) != NULL;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* A program that may have rights: it records, and says whether it has mapped something of its invoker. */
+static int record_with_rights(int argc, char **argv)
+{
+	trace_event_id_t type;
+
+	(void)argc;
+	(void)argv;
+	if (posix_trace_eventid_open("with rights", &type) != 0)
+		return 2;
+	posix_trace_event(type, "1", 1);
+	return maps("/registry") || maps("/stream.");
+}
+
+static int run_copy(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		execl(copy_path, "check", "--foreigner", "record-with-rights", NULL);
+		_exit(126);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Traces itself and its children, and runs the program: 1 if it had the event, 2 if it had mapped something. */
+static int trace_copy(int argc, char **argv)
+{
+	int mapped, unavailable = 0;
+	bool has_event = false;
+	trace_event_id_t type;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	(void)argc;
+	snprintf(copy_path, sizeof(copy_path), "%s", argv[0]);
+	if (posix_trace_eventid_open("with rights", &type) != 0 ||
+	    posix_trace_attr_init(&attr) != 0 ||
+	    posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) != 0 ||
+	    posix_trace_create(0, &attr, &trid) != 0 || posix_trace_start(trid) != 0)
+		return 100;
+	mapped = run_copy();
+	if (mapped != 0 && mapped != 1)
+		return 101;
+	while (posix_trace_trygetnext_event(trid, &event.info, event.data, sizeof(event.data), &event.length,
+					    &unavailable) == 0 &&
+	       !unavailable)
+		has_event |= event.info.posix_event_id == type;
+	posix_trace_shutdown(trid);
+	return has_event + 2 * mapped;
+}
+
+static int run_role(const char *role, const char *argument)
+{
+	pid_t pid = px_other_user_start_role(role, OTHER_UID, argument);
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* FORK-1 CREATE-13: the same, where the invoker has made the stream: it could not create one for that program. */
+START_TEST(secure_program_takes_no_stream_of_its_invoker)
+{
+	if (!copy_program(__func__, 0755, 0, THIRD_UID))
+		return;
+	ck_assert_int_eq(run_role("trace-copy", copy_path), 1 + 2);
+	ck_assert_int_eq(chmod(copy_path, 02755), 0);
+	ck_assert_int_eq(run_role("trace-copy", copy_path), 0);
+	remove_copy();
+}
+END_TEST
+
 /* The memory itself. */
 
 static struct px_mapping mapping;
@@ -1215,6 +1302,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, secure_program_ignores_txtrace_dir);
 	tcase_add_test(tcase, create_for_secure_program_of_another_user_is_eperm);
 	tcase_add_test(tcase, secure_program_takes_no_stream_of_root);
+	tcase_add_test(tcase, secure_program_takes_no_stream_of_its_invoker);
 	tcase_add_test(tcase, create_by_root_before_exec_traces_the_program);
 
 	add_case(suite, "memory", setup, &tcase);
@@ -1233,9 +1321,15 @@ static Suite *make_suite(void)
 	return suite;
 }
 
+static const struct px_other_user_role_entry roles[] = {
+	{"record-with-rights", record_with_rights},
+	{"trace-copy", trace_copy},
+	{NULL, NULL},
+};
+
 int main(int argc, char **argv)
 {
-	px_other_user_main(argc, argv, NULL);
+	px_other_user_main(argc, argv, roles);
 	if (geteuid() != 0)
 		skip_program("needs root, to have other users");
 	return run_suite(make_suite());
