@@ -42,6 +42,16 @@ void px_shared_names_keep(const struct px_shared_names_ref *ref)
 	madvise(ref->shared_names, sizeof(struct px_shared_names), MADV_DOFORK);
 }
 
+bool px_shared_names_are_scarce(void)
+{
+	struct shminfo limits;
+	struct shm_info used;
+
+	return shmctl(0, IPC_INFO, (struct shmid_ds *)(void *)&limits) >= 0 &&
+	       shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&used) >= 0 &&
+	       (unsigned long)used.used_ids >= limits.shmmni / 2;
+}
+
 static bool give_to(int id, uid_t owner)
 {
 	struct shmid_ds status;

@@ -68,6 +68,12 @@ struct px_shared_names_ref {
 /* Create a table that belongs to this user.  Return 0, EPERM or ENOMEM. */
 int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
+/*
+ * Return true if at least half of the System V segments that the system allows are in use.  Then a process that is not
+ * traced does not take one more, because other programs need them too.
+ */
+bool px_shared_names_are_scarce(void);
+
 /* Create a table only for this process and its children by fork.  Return 0 or ENOMEM. */
 int px_shared_names_make_private(struct px_shared_names_ref *ref);
 

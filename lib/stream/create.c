@@ -165,7 +165,7 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 	bool has_entered;
 
 	if (request->is_self) {
-		int error = px_process_choose_shared_names(&number);
+		int error = px_process_choose_shared_names(true, &number);
 
 		stream->shared_names.shared_names =
 			px_types_shared_names(&stream->shared_names.number);

@@ -639,17 +639,18 @@ static bool find_shared_names(uint32_t *number)
 	return false;
 }
 
-int px_process_choose_shared_names(uint32_t *number)
+int px_process_choose_shared_names(bool is_traced, uint32_t *number)
 {
 	struct px_shared_names_ref ref;
-	int error;
+	int error = ENOMEM;
 
 	px_process_refresh(); /* it may attach to a stream, and so find the table */
 	if (px_types_shared_names(number))
 		return 0;
 	if (!px_registry_get() || !find_shared_names(number) ||
 	    px_shared_names_attach(*number, geteuid(), &ref) != 0) {
-		error = px_shared_names_make(geteuid(), &ref);
+		if (is_traced || !px_shared_names_are_scarce())
+			error = px_shared_names_make(geteuid(), &ref);
 		if (error)
 			error = px_shared_names_make_private(&ref);
 		if (error)
@@ -674,7 +675,7 @@ static int need_shared_names(void)
 		return 0;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	locked = px_registry_get() ? px_registry_lock(&fd) : ENOENT;
-	error = px_process_choose_shared_names(&number);
+	error = px_process_choose_shared_names(false, &number);
 	if (!locked)
 		px_registry_unlock(fd);
 	pthread_setcancelstate(state, &state);

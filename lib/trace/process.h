@@ -136,10 +136,10 @@ PX_INLINE uint64_t px_process_incarnation(void)
 
 /*
  * Get the number of the shared name table of this process.  If there is no table, choose or create
- * one.  Return 0 or ENOMEM.  If there is a registry, the caller must hold its lock, because at the
+ * one.  If is_traced is false and System V segments are scarce, create a private one.  Return 0 or ENOMEM.  If there is a registry, the caller must hold its lock, because at the
  * same time controllers may search for the table or choose one.
  */
-int px_process_choose_shared_names(uint32_t *number);
+int px_process_choose_shared_names(bool is_traced, uint32_t *number);
 
 /*
  * Accept the event types that a controller has opened for this process (TRIDOPEN-1), and register

@@ -525,6 +525,62 @@ START_TEST(shared_names_without_system_v_memory_is_private)
 }
 END_TEST
 
+static void trick_few_segments(struct px_order *order)
+{
+	FILE *file;
+
+	order->b = order->a;
+	order->a = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
+	if (order->a)
+		return;
+	file = fopen("/proc/sys/kernel/shmmni", "w");
+	order->a = !file || fprintf(file, "%d", (int)order->b) < 0 || fclose(file) != 0 ? EROFS : 0;
+}
+
+static void trick_get_segment(struct px_order *order)
+{
+	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+
+	order->a = id < 0 ? errno : shmctl(id, IPC_RMID, NULL);
+}
+
+#define FEW 50
+
+/* EVOPEN-1: programs that nobody traces leave segments for all others, and for the names of those who are traced. */
+START_TEST(shared_names_of_many_programs_leave_segments_for_others)
+{
+	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC), other;
+	int64_t error = px_helper_do(&first, "few-segments", FEW, 0, NULL).a;
+	uint32_t number;
+	trace_event_id_t id;
+
+	if (error != 0) { /* not root, or a container */
+		px_test_skip("no right to limit System V memory");
+		return;
+	}
+	id = px_helper_open(&first, "one of many");
+	for (int i = 0; i < FEW + 10; i++) {
+		other = px_helper_make_by(&first, PX_BY_SPAWN);
+		ck_assert_uint_eq(px_helper_open(&other, "one of many"), id);
+		ck_assert_int_eq(px_helper_do(&other, "get-segment", 0, 0, NULL).a, 0);
+	}
+	/* The first ones have a table that others can attach. */
+	ok(px_helper_create(&other, 0, first.pid, false));
+	ok(px_helper_start(&other, 0));
+	px_helper_trace(&first, id, 1);
+	ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&other, 0, &number, NULL), id);
+	ck_assert_uint_eq(number, 1);
+	/* The last one traces itself. */
+	ok(px_helper_create(&other, 1, 0, false));
+	ok(px_helper_start(&other, 1));
+	px_helper_trace(&other, id, 2);
+	ck_assert_uint_eq(px_helper_take(&other, 1, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&other, 1, &number, NULL), id);
+	ck_assert_uint_eq(number, 2);
+}
+END_TEST
+
 /* The list of types. */
 
 static void expect_type(uint32_t i, unsigned int id, const char *name)
@@ -704,6 +760,8 @@ END_TEST
 static const struct px_named_trick tricks[] = {
 	{"use-segments", trick_use_segments},
 	{"forbid-segments", trick_forbid_segments},
+	{"few-segments", trick_few_segments},
+	{"get-segment", trick_get_segment},
 	{NULL, NULL},
 };
 
@@ -761,6 +819,7 @@ static TCase *segment_cases(void)
 	tcase_add_loop_test(tcase, shared_names_of_a_controllers_child_is_the_controllers_own, 0,
 			    2);
 	tcase_add_test(tcase, shared_names_without_system_v_memory_is_private);
+	tcase_add_test(tcase, shared_names_of_many_programs_leave_segments_for_others);
 	return tcase;
 }
 
