@@ -31,7 +31,7 @@
 #define _POSIX_TRACE_INHERIT 200809L
 #define _POSIX_TRACE_LOG 200809L
 
-/* Limits.  Lengths do not include the terminating null. */
+/* Limits.  Lengths do not include the terminating null, except TRACE_NAME_MAX. */
 #ifndef _POSIX_TRACE_EVENT_NAME_MAX
 #define _POSIX_TRACE_EVENT_NAME_MAX 30
 #endif

@@ -25,11 +25,13 @@ PX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
 }
 
 /*
- * The attributes object is in the caller's memory, so its text may lack a null byte.  GENVER-1: for the version, the
- * caller's buffer has TRACE_NAME_MAX bytes, including the null byte.
+ * AMB-10: the caller's buffer has TRACE_NAME_MAX bytes, including the null byte.  The attributes object is in the
+ * caller's memory, so its text may lack a null byte.
  */
-static void copy_text(const char *text, size_t length, char *to)
+static void copy_text(const char *text, char *to)
 {
+	size_t length = strnlen(text, TRACE_NAME_MAX - 1);
+
 	memcpy(to, text, length);
 	to[length] = '\0';
 }
@@ -40,7 +42,7 @@ PX_EXPORT int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *gen
 
 	if (!px_attr_is_valid(from) || !genversion)
 		return EINVAL;
-	copy_text(from->version, strnlen(from->version, TRACE_NAME_MAX - 1), genversion);
+	copy_text(from->version, genversion);
 	return 0;
 }
 
@@ -50,7 +52,7 @@ PX_EXPORT int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename
 
 	if (!px_attr_is_valid(from) || !tracename)
 		return EINVAL;
-	copy_text(from->name, px_attr_name_length(from->name), tracename);
+	copy_text(from->name, tracename);
 	return 0;
 }
 

@@ -33,16 +33,9 @@ bool px_attr_is_valid(const struct px_attr *attr)
 	return attr && attr->magic == MAGIC;
 }
 
-size_t px_attr_name_length(const char *name)
-{
-	size_t length = strnlen(name, PX_TRACE_NAME_MAX + 1);
-
-	return length <= PX_TRACE_NAME_MAX ? length : PX_TRACE_NAME_MAX - 1;
-}
-
 void px_attr_set_name(struct px_attr *attr, const char *name)
 {
-	size_t length = px_attr_name_length(name);
+	size_t length = strnlen(name, PX_TRACE_NAME_MAX - 1);
 
 	memcpy(attr->name, name, length);
 	memset(attr->name + length, 0, sizeof(attr->name) - length);

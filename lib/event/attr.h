@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PX_TRACE_NAME_MAX 63		/* bytes of a name, without the null byte; of a version, with it (AMB-10) */
+#define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, with the null byte (AMB-10) */
 #define PX_RINGS_MAX 1024		/* of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
 
@@ -51,10 +51,7 @@ void px_attr_destroy(struct px_attr *attr);
 /* Return false for NULL, and for an object that was never initialised or was destroyed. */
 bool px_attr_is_valid(const struct px_attr *attr);
 
-/* Return how many bytes of a name to keep: all, or PX_TRACE_NAME_MAX - 1 of a longer name (SETNAME-2). */
-size_t px_attr_name_length(const char *name);
-
-/* Store these bytes of name and a null byte. */
+/* Store at most PX_TRACE_NAME_MAX - 1 bytes of name and a null byte (SETNAME-2, SETNAME-3). */
 void px_attr_set_name(struct px_attr *attr, const char *name);
 
 #endif

@@ -49,7 +49,7 @@ static size_t user_event_size(size_t data_len)
 
 static void expect_name(const char *expected)
 {
-	char name[TRACE_NAME_MAX + 1];
+	char name[TRACE_NAME_MAX];
 
 	ok(posix_trace_attr_getname(&attr, name));
 	ck_assert_str_eq(name, expected);
@@ -212,7 +212,7 @@ END_TEST
 static void expect_refused(trace_attr_t *bad)
 {
 	struct timespec time = {UNTOUCHED, UNTOUCHED};
-	char text[TRACE_NAME_MAX + 1] = "untouched";
+	char text[TRACE_NAME_MAX] = "untouched";
 	int number = UNTOUCHED;
 	size_t size = UNTOUCHED;
 
@@ -305,7 +305,7 @@ static const struct {
 	{_POSIX_TRACE_NAME_MAX, _POSIX_TRACE_NAME_MAX},
 	{TRACE_NAME_MAX - 2, TRACE_NAME_MAX - 2},
 	{TRACE_NAME_MAX - 1, TRACE_NAME_MAX - 1},
-	{TRACE_NAME_MAX, TRACE_NAME_MAX},
+	{TRACE_NAME_MAX, TRACE_NAME_MAX - 1},
 	{TRACE_NAME_MAX + 1, TRACE_NAME_MAX - 1},
 	{1000, TRACE_NAME_MAX - 1},
 };
@@ -313,7 +313,7 @@ static const struct {
 /* GETNAME-1 GETNAME-3 SETNAME-1 SETNAME-2 SETNAME-3 AMB-10 */
 START_TEST(attr_setname_any_length_fits_with_its_null)
 {
-	char given[1001], expected[1001], got[TRACE_NAME_MAX + 2];
+	char given[1001], expected[1001], got[TRACE_NAME_MAX + 1];
 
 	for (size_t i = 0; i < lengths[_i].given; i++)
 		given[i] = (char)('a' + i % 26);
@@ -325,7 +325,7 @@ START_TEST(attr_setname_any_length_fits_with_its_null)
 	ok(posix_trace_attr_setname(&attr, given));
 	ok(posix_trace_attr_getname(&attr, got));
 	ck_assert_str_eq(got, expected);
-	ck_assert_int_eq(got[TRACE_NAME_MAX + 1], '#');
+	ck_assert_int_eq(got[TRACE_NAME_MAX], '#');
 }
 END_TEST
 
@@ -532,7 +532,7 @@ END_TEST
 static void call_all(trace_attr_t *object)
 {
 	struct timespec time;
-	char text[TRACE_NAME_MAX + 1];
+	char text[TRACE_NAME_MAX];
 	int number;
 	size_t size;
 

@@ -827,7 +827,7 @@ START_TEST(get_attr_of_default_stream_has_the_defaults)
 {
 	trace_attr_t defaults, attr;
 	struct timespec a, b;
-	char version[TRACE_NAME_MAX], name[TRACE_NAME_MAX + 1];
+	char version[TRACE_NAME_MAX], name[TRACE_NAME_MAX];
 	size_t size, asked;
 	trace_id_t stream;
 	unsigned int rings;
@@ -875,7 +875,7 @@ static void make_special(trace_attr_t *attr)
 
 static void expect_special(trace_id_t stream)
 {
-	char name[TRACE_NAME_MAX + 1];
+	char name[TRACE_NAME_MAX];
 	unsigned int rings;
 	trace_attr_t attr;
 	size_t size;

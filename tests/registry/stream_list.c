@@ -81,8 +81,6 @@ START_TEST(list_tells_what_a_stream_is)
 		{"", POSIX_TRACE_LOOP, POSIX_TRACE_CLOSE_FOR_CHILD, false},
 		{"0123456789012345678901234567890123456789012345678901234567890123456789",
 		 POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_INHERITED, false},
-		{"012345678901234567890123456789012345678901234567890123456789abc",
-		 POSIX_TRACE_LOOP, POSIX_TRACE_CLOSE_FOR_CHILD, false},
 		{"with log", POSIX_TRACE_FLUSH, POSIX_TRACE_CLOSE_FOR_CHILD, true},
 		{"loops with log", POSIX_TRACE_LOOP, POSIX_TRACE_INHERITED, true},
 	};
@@ -99,7 +97,6 @@ START_TEST(list_tells_what_a_stream_is)
 	ck_assert_int_eq(list[0].controller, getpid());
 	ck_assert_int_eq(list[0].target, getpid());
 	ck_assert_str_eq(list[0].name, name);
-	ck_assert(strlen(cases[_i].name) > TRACE_NAME_MAX || strcmp(name, cases[_i].name) == 0);
 	ck_assert_int_eq(list[0].policy, cases[_i].policy);
 	ck_assert_int_eq(list[0].inherited, cases[_i].inherited);
 	ck_assert_int_eq(list[0].log, cases[_i].has_log);
@@ -379,7 +376,7 @@ int main(int argc, char **argv)
 	if (px_helper_main(argc, argv, tricks))
 		return 0;
 	tcase_add_test(tcase, list_without_streams_is_empty);
-	tcase_add_loop_test(tcase, list_tells_what_a_stream_is, 0, 5);
+	tcase_add_loop_test(tcase, list_tells_what_a_stream_is, 0, 4);
 	tcase_add_loop_test(tcase, list_counts_events, 0, 2);
 	tcase_add_test(tcase, list_has_the_streams_of_all_and_stores_what_fits);
 	tcase_add_test(tcase, list_tells_a_stream_whose_controller_was_killed);
