@@ -184,3 +184,81 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 	}
 	return nr_freed;
 }
+
+#define CHUNK_SLOTS 64
+
+static bool is_claimed_below(uint64_t word, uint64_t head)
+{
+	return px_word_state(word) == PX_SLOT_CLAIMED && px_word_ahead_of(word, head) < 0;
+}
+
+static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
+{
+	if (tid == inquiry->alive_tid || inquiry->nr_left == 0)
+		return false;
+	inquiry->nr_left--;
+	PX_TESTPOINT("ring.way.asked");
+	if (!inquiry->is_alive(tid))
+		return true;
+	inquiry->alive_tid = tid;
+	return false;
+}
+
+/*
+ * Return false if a slot has a living owner.  All words are loaded before the first question.  So if the owner of one
+ * slot is dead, all slots with its tid belong to the dead, and not to a new thread with the same tid (R6).  Below head a
+ * thread cannot claim the same position again (C2 in cpuring.h), so the exchange finds exactly the claim that was seen.
+ */
+static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
+		       uint32_t *nr_freed)
+{
+	uint64_t head = px_load_acquire(&ring->control->head);
+	uint64_t seen[CHUNK_SLOTS];
+
+	for (uint32_t i = 0; i < n; i++)
+		seen[i] = px_read_once(&ring->slots[(from + i) & ring->mask].word);
+	for (uint32_t i = 0; i < n;) {
+		uint32_t tid = px_word_tid(seen[i]);
+
+		if (!is_claimed_below(seen[i], head)) {
+			i++;
+			continue;
+		}
+		if (!is_dead(inquiry, tid))
+			return false;
+		for (; i < n; i++) {
+			if (!is_claimed_below(seen[i], head))
+				continue;
+			if (px_word_tid(seen[i]) != tid)
+				break;
+			PX_TESTPOINT("ring.way.dead");
+			if (px_compare_exchange(&ring->slots[(from + i) & ring->mask].word, seen[i],
+						(seen[i] & ~(uint64_t)7) | PX_SLOT_VOID))
+				++*nr_freed;
+		}
+	}
+	return true;
+}
+
+static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry)
+{
+	uint32_t nr_freed = 0;
+
+	for (uint32_t i = 0; i < n; i += CHUNK_SLOTS)
+		if (!free_chunk(ring, from + i, n - i < CHUNK_SLOTS ? n - i : CHUNK_SLOTS, inquiry,
+				&nr_freed))
+			break;
+	return nr_freed;
+}
+
+/*
+ * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.  The
+ * next attempt takes slots from head on.
+ */
+bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n, struct px_inquiry *inquiry)
+{
+	uint32_t nr_freed = free_dead(ring, position, n, inquiry);
+
+	nr_freed += free_dead(ring, px_read_once(&ring->control->head), n, inquiry);
+	return nr_freed > 0;
+}

@@ -29,13 +29,15 @@
  *
  * What may run at the same time:
  *
- *			reserve..commit	 look/copy  consume  step over	reclaim
- *	reserve..commit	    yes		   yes	      yes      yes	  yes
+ *			reserve..commit	 look/copy  consume  step over	reclaim	 make way
+ *	reserve..commit	    yes		   yes	      yes      yes	  yes	   yes
  *	look, copy			   yes	      one reader, serialised by the caller
  *	reclaim						  with the reader: same lock
+ *	make way	    yes		   yes	      yes      yes	  yes	   yes
  *
  * Progress: reserve is lock-free, because an exchange fails only if another exchange has succeeded.  claim, write,
- * commit, void and look are wait-free in the number of slots.  Nothing here makes a system call.  A writer that is
+ * commit, void and look are wait-free in the number of slots.  Nothing here makes a system call, except
+ * px_ring_make_way(), which is for a writer that has found a slot held.  A writer that is
  * killed or preempted at any point keeps at most its own slots.  It stops no other thread.
  *
  * The writers of each member (each group has its own cache lines):
@@ -46,7 +48,7 @@
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
  *	skipped			writers
- *	slot, entry		the thread with the tid in the CLAIMED word; word: claim, reclaim
+ *	slot, entry		the thread with the tid in the CLAIMED word; word: claim, reclaim, make way
  *
  * Invariants:
  *
@@ -312,6 +314,29 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
  * slots.
  */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
+
+/* Writers that find slots held.  Begin an inquiry with px_inquiry_of(), once for each event. */
+
+struct px_inquiry {
+	px_procfs_asked *is_alive;
+	uint32_t alive_tid; /* the last thread that is known to live */
+	uint32_t nr_left;   /* questions that may still be asked: each is a system call */
+};
+
+#define PX_INQUIRY_MAX 64
+
+PX_INLINE struct px_inquiry px_inquiry_of(uint32_t tid, px_procfs_asked *is_alive)
+{
+	return (struct px_inquiry){is_alive, tid, PX_INQUIRY_MAX};
+}
+
+/*
+ * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots with dead
+ * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a living
+ * owner.  Return true if a slot was freed: then another attempt is worth it.
+ */
+PX_COLD bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
+			      struct px_inquiry *inquiry);
 
 /* Parts of the writers that seldom run. */
 

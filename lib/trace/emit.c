@@ -12,6 +12,7 @@ void px_emit_any(const struct px_view *view, struct px_event event, struct px_cp
 	uint32_t n = px_record_slots(event.length);
 	struct px_segment *segment = view->segment;
 	struct px_reservation at;
+	struct px_inquiry inquiry = px_inquiry_of(event.tid, px_procfs_has);
 	enum px_outcome outcome;
 	enum px_verdict verdict;
 	struct px_ring ring;
@@ -40,7 +41,8 @@ void px_emit_any(const struct px_view *view, struct px_event event, struct px_cp
 		px_ring_give_up(&ring, at.position, outcome == PX_TAKEN ? n : 0);
 		if (verdict == PX_UNWANTED)
 			return;
-		if (verdict == PX_WANTED && ++attempts == PX_EMIT_ATTEMPTS)
+		if (verdict == PX_WANTED && !px_ring_make_way(&ring, at.position, n, &inquiry) &&
+		    ++attempts == PX_EMIT_ATTEMPTS)
 			break;
 	}
 	px_fetch_add(&ring.control->given_up, UINT64_C(1));

@@ -15,7 +15,10 @@
 #include "trace/process.h"
 #include "trace/thread.h"
 
-/* If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts. */
+/*
+ * If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts.  An attempt
+ * after which the writer could free slots of dead threads does not count; the inquiry limits the number of those.
+ */
 #define PX_EMIT_ATTEMPTS 4
 
 /* Return the CPU of the calling thread, and the thread's area for restartable sequences. */

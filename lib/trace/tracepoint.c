@@ -53,9 +53,10 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 	struct px_ring ring = px_rings_get(&view->rings, 0);
 	uint32_t n = px_record_slots(event->length);
 	uint64_t limit = view->limit ? view->geometry.nr_slots : 0;
+	struct px_inquiry inquiry = px_inquiry_of(event->tid, px_procfs_has);
 	struct px_reservation at;
 
-	for (int attempts = 0; attempts < PX_EMIT_ATTEMPTS; attempts++) {
+	for (int attempts = 0; attempts < PX_EMIT_ATTEMPTS;) {
 		enum px_outcome outcome = px_ring_take_shared(view, &ring, n, limit, event->tid,
 							      &at);
 
@@ -63,6 +64,7 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 			break;
 		if (outcome == PX_HELD) {
 			px_ring_give_up(&ring, at.position, 0);
+			attempts += !px_ring_make_way(&ring, at.position, n, &inquiry);
 			continue;
 		}
 		px_record_write(&ring, &at, n, event, view->rings.shift,

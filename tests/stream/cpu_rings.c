@@ -592,15 +592,13 @@ START_TEST(slots_of_the_dead_in_a_ring_of_a_cpu_come_back)
 		wait_until_gone();
 	}
 	px_testpoint_hook = NULL;
-	while (ring.control->given_up == 0)
-		record_next();
-	read_all();
 	for (uint32_t i = 0; i < 3 * (ring.mask + 1); i++)
 		record_next();
-	ck_assert_uint_eq(ring.control->given_up, 1);
+	ck_assert_uint_eq(ring.control->given_up, 0);
 	read_all();
 	ck_assert_uint_eq(nr_found, ring.mask + 1);
-	ck_assert_uint_eq(ring.control->extra, NR_SLEEPERS); /* of the attempts that were given up */
+	/* A writer that has met one slot of the dead also frees the one that it needs next. */
+	ck_assert_uint_eq(ring.control->extra, NR_SLEEPERS / 2);
 }
 END_TEST
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes that are killed while they record into an inherited stream.  What they held is freed by the writers that
+ * come after them: no reader runs.
+ */
+#include "support/common.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+#define LONG_BYTES 4000
+#define SHORT_BYTES 8
+#define CHILDREN_EVENTS 1000000 /* first number of the events of children */
+
+static trace_event_id_t type;
+static trace_id_t stream;
+static size_t bytes;
+static cpu_set_t all_cpus;
+
+/* Written by children, which are killed at any moment. */
+static struct board {
+	uint32_t nr_recorded;
+} *board;
+
+static void setup(void)
+{
+	ok(posix_trace_eventid_open("killed", &type));
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(board, MAP_FAILED);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(all_cpus), &all_cpus), 0);
+}
+
+static void teardown(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	posix_trace_shutdown(stream);
+}
+
+static void make(int policy, size_t size, unsigned int nr_rings)
+{
+	trace_attr_t attr;
+
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_attr_setstreamfullpolicy(&attr, policy));
+	ok(posix_trace_attr_setstreamsize(&attr, size));
+	ok(posix_trace_attr_setmaxdatasize(&attr, LONG_BYTES));
+	ok(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
+	if (nr_rings != 0)
+		ok(txtrace_attr_setrings(&attr, nr_rings));
+	ok(posix_trace_create(0, &attr, &stream));
+	ok(posix_trace_attr_destroy(&attr));
+	ok(posix_trace_start(stream));
+}
+
+static void go_to(int nr)
+{
+	cpu_set_t one;
+
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET((size_t)i, &all_cpus) || nr-- > 0)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET((size_t)i, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) != 0)
+			abort();
+		return;
+	}
+}
+
+static void record(uint32_t number)
+{
+	unsigned char data[LONG_BYTES];
+
+	memcpy(data, &number, sizeof(number));
+	px_test_fill(data + sizeof(number), bytes - sizeof(number), number);
+	posix_trace_event(type, data, bytes);
+}
+
+/* The next event of this process, or -1 at STOP.  A reader waits for writers that may live, so no event is not the end. */
+static int64_t take_number(void)
+{
+	unsigned char data[LONG_BYTES];
+	struct posix_trace_event_info info;
+	int unavailable;
+	uint32_t number;
+	size_t length;
+
+	do {
+		ok(posix_trace_getnext_event(stream, &info, data, sizeof(data), &length, &unavailable));
+		ck_assert_int_eq(unavailable, 0);
+		if (info.posix_event_id == POSIX_TRACE_STOP)
+			return -1;
+	} while (info.posix_event_id != type || info.posix_pid != getpid());
+	ck_assert_uint_eq(length, bytes);
+	memcpy(&number, data, sizeof(number));
+	ck_assert(px_test_is_filled(data + sizeof(number), bytes - sizeof(number), number));
+	return number;
+}
+
+static void kill_child(pid_t child, bool is_reaped)
+{
+	siginfo_t info;
+
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | (is_reaped ? 0 : WNOWAIT)), 0);
+}
+
+/* A child records until it is killed, after some more events of any child. */
+static void kill_one(unsigned int nr, uint64_t *seed)
+{
+	uint32_t before = __atomic_load_n(&board->nr_recorded, __ATOMIC_ACQUIRE);
+	uint32_t wanted = before + 1 + (uint32_t)(next_random(seed) % 20);
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		go_to((int)(nr % (unsigned int)CPU_COUNT(&all_cpus)));
+		for (uint32_t number = CHILDREN_EVENTS;; number++) {
+			record(number);
+			__atomic_fetch_add(&board->nr_recorded, 1, __ATOMIC_RELEASE);
+		}
+	}
+	while (__atomic_load_n(&board->nr_recorded, __ATOMIC_ACQUIRE) < wanted)
+		sched_yield();
+	kill_child(child, nr % 2);
+}
+
+/* This process records so many events.  All of them are there, and nothing of it comes after them. */
+static void expect_newest(uint32_t n)
+{
+	for (uint32_t i = 1; i <= n; i++)
+		record(i);
+	ok(posix_trace_stop(stream));
+	for (uint32_t i = 1; i <= n; i++)
+		ck_assert_int_eq(take_number(), i);
+	ck_assert_int_eq(take_number(), -1);
+}
+
+/* EVENT-17 EXIT-6 LOOP-2: each of the ten newest events is there, whatever died before. */
+START_TEST(newest_events_after_many_kills_are_there)
+{
+	static const struct {
+		size_t bytes, size;
+		unsigned int nr_kills;
+		uint32_t nr_newest;
+		unsigned int nr_rings;
+	} kinds[] = {
+		{LONG_BYTES, 100000, 150, 10, 0}, {SHORT_BYTES, 16384, 150, 100, 0},
+		{LONG_BYTES, 100000, 150, 10, 1}, {SHORT_BYTES, 16384, 150, 100, 1},
+	};
+	uint64_t seed = test_seed();
+
+	make(POSIX_TRACE_LOOP, kinds[_i].size, kinds[_i].nr_rings);
+	bytes = kinds[_i].bytes;
+	for (unsigned int i = 0; i < kinds[_i].nr_kills; i++)
+		kill_one(i, &seed);
+	expect_newest(kinds[_i].nr_newest);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("killed");
+	TCase *tcase = tcase_create("killed");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, newest_events_after_many_kills_are_there, 0, 4);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
