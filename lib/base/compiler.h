@@ -7,6 +7,7 @@
 
 #define PX_EXPORT __attribute__((visibility("default")))
 #define PX_INLINE static inline __attribute__((always_inline))
+#define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
 #define PX_NOINLINE __attribute__((noinline))
 #define PX_COLD __attribute__((cold, noinline))
 #define px_likely(condition) __builtin_expect(!!(condition), 1)

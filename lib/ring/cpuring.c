@@ -42,7 +42,7 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
  * it.  Without that check, the leftover claim would hold the slot until its owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
-			   struct px_bound bound, struct px_reservation *at)
+			   struct px_bound bound, struct px_reservation *at, uint64_t *claimed_at)
 {
 	struct request request = *given;
 	uint64_t high, slot, scratch;
@@ -112,10 +112,11 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 		"movq %c[extra_at](%[control]), %[extra]\n\t"
 		"movq %[head], %[scratch]\n\t"
 		"addq 16+%[request], %[scratch]\n\t"
+		PX_STEP "movq %[head], %[claim]\n\t" /* C6 */
 		PX_SEQUENCE_END("%[scratch]")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [slot] "=&r"(slot), [scratch] "=&r"(scratch),
-		  [outcome] "=&r"(outcome), [request] "+m"(request)
+		  [outcome] "=&r"(outcome), [request] "+m"(request), [claim] "=m"(*claimed_at)
 		: PX_SEQUENCE_INPUTS
 		: "memory", "cc");
 	/* clang-format on */
@@ -128,23 +129,30 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
  * sequence goes on only if tail is still the same, because the saved counter belongs to that record (C4).
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
-				uint64_t limit, uint32_t tid, struct px_reservation *reservation)
+				uint64_t limit, uint32_t tid, struct px_reservation *reservation,
+				struct px_claim *claim)
 {
 	struct px_bound bound = px_bound_of(ring, n, limit);
 	struct request request = {
 		.nr_claims = n, .low = px_word(0, tid, PX_SLOT_CLAIMED), .advance = n};
-	enum px_outcome outcome = run(ring, cpu, &request, bound, reservation);
+	enum px_outcome outcome;
 
+	px_write_once(&claim->nr_slots, n);
+	px_write_once(&claim->uncounted, n - 1);
+	outcome = run(ring, cpu, &request, bound, reservation, &claim->position);
 	while (outcome == PX_NO_ROOM && limit == 0) {
 		request.saved = px_load_acquire(&ring->control->tail);
 		request.has_saved = 1;
 		px_ring_save_first_lost(ring, request.saved);
-		outcome = run(ring, cpu, &request, bound, reservation);
+		outcome = run(ring, cpu, &request, bound, reservation, &claim->position);
 	}
-	if (outcome != PX_TAKEN)
+	if (outcome != PX_TAKEN) {
+		px_write_once(&claim->uncounted, 0);
 		return outcome;
+	}
 	if (request.advance > 1)
 		px_fetch_add(&ring->control->extra, request.advance - 1);
+	px_write_once(&claim->uncounted, 0);
 	PX_TESTPOINT("ring.reserve.done");
 	if (request.nr_claims < n) {
 		px_ring_skip(ring, reservation->position + request.nr_claims);
@@ -163,9 +171,10 @@ struct rseq *px_cpu_area_ensure(void)
 }
 
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
-				uint64_t limit, uint32_t tid, struct px_reservation *reservation)
+				uint64_t limit, uint32_t tid, struct px_reservation *reservation,
+				struct px_claim *claim)
 {
-	(void)ring, (void)cpu, (void)n, (void)limit, (void)tid, (void)reservation;
+	(void)ring, (void)cpu, (void)n, (void)limit, (void)tid, (void)reservation, (void)claim;
 	return PX_DISTURBED; /* no thread has an area */
 }
 

@@ -20,6 +20,8 @@
  *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
  *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
  *	    all CPUs pass a barrier (membarrier.h).  After that it sees the reservation.
+ *	C6  The sequence notes the position (px_claim) before it stores head.  So a handler that leaves the writer by
+ *	    siglongjmp() finds each claim below head noted.  The note of an unfinished sequence is out of date.
  *
  * A child of vfork() uses the memory of its parent, including the rseq area of the calling thread.  The kernel does not
  * watch that area for the child until the child registers it: px_cpu_area_ensure().
@@ -98,9 +100,13 @@ enum px_outcome {
  * always PX_CLOCK_HARDWARE.
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
-				uint64_t limit, uint32_t tid, struct px_reservation *reservation);
+				uint64_t limit, uint32_t tid, struct px_reservation *reservation,
+				struct px_claim *claim);
 
-/* Take one slot in the usual case.  In any other case, return false and do nothing. */
+/*
+ * Take one slot in the usual case, and note it in px_first_claim.  In any other case, return false and do nothing
+ * else.
+ */
 PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu, uint64_t limit,
 				   uint32_t tid, struct px_reservation *reservation);
 
@@ -233,11 +239,15 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 		PX_STEP "movq %c[extra_at](%[control]), %[extra]\n\t"
 		PX_STEP "leaq 1(%[head]), %[scratch]\n\t"
 		PX_STEP "movq %[tag], (%[word])\n\t"
+		/* Note the position (C6), by a register that is free now. */
+		PX_STEP "movq px_first_claim@gottpoff(%%rip), %[word]\n\t"
+		PX_STEP "movq %[head], %%fs:%c[position_at](%[word])\n\t"
 		PX_SEQUENCE_END("%[scratch]")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [word] "=&r"(word), [tag] "=&r"(tag), [scratch] "=&r"(scratch),
 		  [outcome] "=&r"(outcome)
-		: PX_SEQUENCE_INPUTS, [low] "rm"(low)
+		: PX_SEQUENCE_INPUTS, [low] "rm"(low),
+		  [position_at] "i"(offsetof(struct px_claim, position))
 		: "memory", "cc");
 	at->counter |= high << 32;
 	return (enum px_outcome)outcome;

@@ -3,6 +3,8 @@
 
 #define ASKED_MAX 1024 /* threads with claims in a ring; there are more only in hostile memory */
 
+__thread struct px_claim px_first_claim PX_TLS;
+
 #ifdef PX_TESTPOINTS
 void (*px_testpoint_hook)(const char *name);
 #endif
@@ -261,4 +263,61 @@ bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 
 	nr_freed += free_dead(ring, px_read_once(&ring->control->head), n, inquiry);
 	return nr_freed > 0;
+}
+
+/* Return true if the slot was claimed by this thread, and is void now. */
+static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
+{
+	bool freed = px_compare_exchange(word, px_word(position, tid, PX_SLOT_CLAIMED),
+					 px_word(position, 0, PX_SLOT_VOID));
+
+	PX_TESTPOINT("ring.left.slot");
+	return freed;
+}
+
+/*
+ * The caller blocks signals, so no handler does the same at the same time.  The event is no record any more, so `extra`
+ * counts its first slot (R7).
+ */
+static void free_partly_claimed(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
+{
+	for (uint32_t i = 0; i < claim->nr_slots; i++) {
+		uint64_t position = claim->position + i;
+		uint64_t *word = &ring->slots[position & ring->mask].word;
+		uint64_t seen = px_read_once(word);
+
+		if (px_word_state(seen) != PX_SLOT_FREE && px_word_ahead_of(seen, position) >= 0)
+			free_own(word, position, tid);
+		else if (px_ring_claim_one(ring, position, tid))
+			px_ring_void(ring, position, 1);
+		else
+			px_ring_skip(ring, position);
+	}
+	px_fetch_add(&ring->control->extra, UINT64_C(1));
+}
+
+/*
+ * The record ends before the first slot that is neither claimed by the thread, nor committed or given up as a further
+ * slot.  nr_slots may be too large.  At or above head, a claim is left over from an unfinished sequence (C2).
+ */
+void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
+{
+	uint64_t head = px_load_acquire(&ring->control->head);
+
+	if (claim->unclaimed == ring->control) {
+		free_partly_claimed(ring, claim, tid);
+		return;
+	}
+	for (uint32_t i = 0; i <= ring->mask && (i == 0 || i < claim->nr_slots); i++) {
+		uint64_t position = claim->position + i;
+		uint64_t *word = &ring->slots[position & ring->mask].word;
+		uint64_t seen = px_read_once(word);
+		enum px_slot_state state = px_word_state(seen);
+
+		if ((int64_t)(head - position) <= 0 || px_word_ahead_of(seen, position) != 0 ||
+		    state == PX_SLOT_FREE || state == PX_SLOT_HEAD)
+			return;
+		if (free_own(word, position, tid) && i == 0)
+			px_fetch_add(&ring->control->extra, UINT64_C(1) + claim->uncounted);
+	}
 }

@@ -218,6 +218,23 @@ void px_ring_init(const struct px_ring *ring);
 
 /* Writers. */
 
+/*
+ * What a writer notes about its slots.  If a signal handler leaves the writer by siglongjmp(), its thread finds the
+ * claim by this note, and frees it (trace/frames.h).  While a thread has a claim, the note has its position.  Without a
+ * claim the note is out of date, which is harmless: it is used only for slots that this thread has claimed.
+ */
+struct px_claim {
+	uint64_t position;
+	uint32_t nr_slots;  /* at least as many as were claimed */
+	uint32_t uncounted; /* slots that are not in `extra` yet */
+	const struct px_ring_control *unclaimed; /* of a shared ring in which the writer has not claimed all slots yet */
+	const struct px_ring_control *kept;	 /* of a shared ring in which it has another claim, until it has this one */
+	uint64_t kept_position;
+};
+
+/* The note of a call that no handler has nested in another one: its address is a constant. */
+extern __thread struct px_claim px_first_claim PX_TLS;
+
 struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
@@ -314,6 +331,12 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
  * slots.
  */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
+
+/*
+ * Free what the calling thread, with this tid, has claimed in this ring by a call that it has left.  The claim may also
+ * be one in another ring: then do nothing.
+ */
+void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid);
 
 /* Writers that find slots held.  Begin an inquiry with px_inquiry_of(), once for each event. */
 

@@ -48,10 +48,24 @@ PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reser
 			   view->rings.shift > PX_TAKE_LATE);
 }
 
+/* Claim reserved slots of a shared ring, and note them. */
+PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
+				   uint32_t tid, struct px_claim *claim)
+{
+	bool claimed;
+
+	px_write_once(&claim->nr_slots, n);
+	px_write_once(&claim->position, at->position);
+	px_write_once(&claim->unclaimed, ring->control);
+	claimed = px_ring_claim(ring, at->position, n, tid);
+	px_write_once(&claim->unclaimed, NULL);
+	return claimed;
+}
+
 /* Replace slots with an old counter by others.  Keep them if there are no others. */
 static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const struct px_ring *ring,
 					   uint32_t n, uint64_t limit, uint32_t tid,
-					   struct px_reservation *at)
+					   struct px_reservation *at, struct px_claim *claim)
 {
 	enum px_clock_source source = (enum px_clock_source)view->rings.source;
 
@@ -60,11 +74,16 @@ static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const str
 
 		if (!px_ring_reserve(ring, n, limit, source, &later))
 			return;
-		if (!px_ring_claim(ring, later.position, n, tid)) {
+		px_write_once(&claim->kept_position, at->position);
+		px_write_once(&claim->kept, ring->control);
+		if (!px_ring_claim_noted(ring, &later, n, tid, claim)) {
 			px_ring_give_up(ring, later.position, 0);
+			px_write_once(&claim->position, at->position);
+			px_write_once(&claim->kept, NULL);
 			return;
 		}
 		px_ring_give_up(ring, at->position, n);
+		px_write_once(&claim->kept, NULL);
 		*at = later;
 	}
 }
@@ -73,15 +92,15 @@ static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const str
 PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 					      const struct px_ring *ring, uint32_t n,
 					      uint64_t limit, uint32_t tid,
-					      struct px_reservation *at)
+					      struct px_reservation *at, struct px_claim *claim)
 {
 	if (px_unlikely(
 		    !px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source, at)))
 		return PX_NO_ROOM;
-	if (px_unlikely(!px_ring_claim(ring, at->position, n, tid)))
+	if (px_unlikely(!px_ring_claim_noted(ring, at, n, tid, claim)))
 		return PX_HELD;
 	if (px_ring_is_late(view, at))
-		px_ring_take_later(view, ring, n, limit, tid, at);
+		px_ring_take_later(view, ring, n, limit, tid, at, claim);
 	return PX_TAKEN;
 }
 
@@ -91,13 +110,13 @@ PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
  */
 PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu *cpu, uint32_t n,
 				       uint32_t tid, struct px_ring *ring,
-				       struct px_reservation *at)
+				       struct px_reservation *at, struct px_claim *claim)
 {
 	for (int disturbed = 0; px_ring_is_own(view, *cpu);) {
 		enum px_outcome outcome;
 
 		*ring = px_ring_own_or_shared(&view->rings, true, cpu->number);
-		outcome = px_cpuring_take(ring, *cpu, n, view->limit, tid, at);
+		outcome = px_cpuring_take(ring, *cpu, n, view->limit, tid, at, claim);
 		if (px_likely(outcome != PX_DISTURBED))
 			return outcome;
 		*cpu = px_cpu_of(cpu->area);
@@ -105,7 +124,7 @@ PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu
 			cpu->area = NULL;
 	}
 	*ring = px_ring_own_or_shared(&view->rings, false, cpu->number);
-	return px_ring_take_shared(view, ring, n, view->limit, tid, at);
+	return px_ring_take_shared(view, ring, n, view->limit, tid, at, claim);
 }
 
 /*

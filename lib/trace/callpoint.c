@@ -81,13 +81,16 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 				 .data = data};
 	struct px_cpu cpu = px_emit_current_cpu();
 	const struct px_view *view;
+	struct px_frame *frame;
 
 	px_emit_fill_identity(&event, address);
+	frame = px_frame_enter(px_frame_here());
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
 		count_call(view, wrapper, &event, cpu);
-		px_emit(view, &event, cpu);
+		px_emit_any(view, event, cpu, &frame->claim);
 	}
+	px_frame_leave(frame);
 	px_inside_leave(inside);
 }
 
@@ -123,13 +126,14 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 		view = (attached & (attached - 1)) == 0 ?
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
-	if (px_unlikely(!view || view->max_data < sizeof(data))) {
+	if (px_unlikely(!view || view->max_data < sizeof(data) || px_calls_have_begun())) {
 		const uint64_t copy[2] = {first, second}; /* so that `data` can stay in registers */
 
 		px_inside_leave(inside);
 		record(wrapper, call_at, copy, sizeof(copy), address);
 		return;
 	}
+	px_calls_begin();
 	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
 	event.flags = call_at >> 16 | PX_RECORD_CALL;
 	event.data = data;
@@ -138,6 +142,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	cpu = px_emit_current_cpu();
 	count_call(view, wrapper, &event, cpu);
 	px_emit(view, &event, cpu);
+	px_calls_end();
 	px_inside_leave(inside);
 }
 

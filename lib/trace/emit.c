@@ -7,17 +7,19 @@
 
 #include "trace/emit.h"
 
-void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu)
+void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu,
+		 struct px_claim *claim)
 {
 	uint32_t n = px_record_slots(event.length);
 	struct px_segment *segment = view->segment;
 	struct px_reservation at;
-	struct px_inquiry inquiry = px_inquiry_of(event.tid, px_procfs_has);
+	struct px_inquiry inquiry = px_inquiry_of(px_thread.tid, px_procfs_has);
 	enum px_outcome outcome;
 	enum px_verdict verdict;
 	struct px_ring ring;
 	uint64_t state;
 
+	px_emit_fill_thread(&event);
 	for (int attempts = 0;;) {
 		state = px_load_acquire(&segment->state); /* EDGE window acquire */
 		PX_TESTPOINT("point.state.loaded");
@@ -26,7 +28,7 @@ void px_emit_any(const struct px_view *view, struct px_event event, struct px_cp
 				return;
 			continue;
 		}
-		outcome = px_ring_take(view, &cpu, n, event.tid, &ring, &at);
+		outcome = px_ring_take(view, &cpu, n, event.tid, &ring, &at, claim);
 		if (px_unlikely(outcome == PX_NO_ROOM)) {
 			px_on_no_room(view, ring.control, state);
 			return;
@@ -46,4 +48,18 @@ void px_emit_any(const struct px_view *view, struct px_event event, struct px_cp
 			break;
 	}
 	px_fetch_add(&ring.control->given_up, UINT64_C(1));
+}
+
+void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,
+		    struct px_cpu cpu, uintptr_t address)
+{
+	struct px_frame *frame = px_frame_enter(address);
+	const uint32_t flags = event.flags;
+	const struct px_view *view;
+
+	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		px_emit_fill_length(&event, view, length, flags);
+		px_emit_any(view, event, cpu, &frame->claim);
+	}
+	px_frame_leave(frame);
 }

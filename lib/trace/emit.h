@@ -11,6 +11,7 @@
 #include "ring/take.h"
 #include "ring/wakeup.h"
 #include "trace/check_state.h"
+#include "trace/frames.h"
 #include "trace/inside.h"
 #include "trace/process.h"
 #include "trace/thread.h"
@@ -29,13 +30,18 @@ PX_INLINE struct px_cpu px_emit_current_cpu(void)
 	return px_cpu_of(px_likely(area) ? area : px_thread_find_area());
 }
 
-PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
+PX_INLINE void px_emit_fill_thread(struct px_event *event)
 {
-	event->address = (uint64_t)(uintptr_t)address;
 	event->thread = px_thread.id;
 	event->tid = px_thread.tid;
 	event->handle = px_thread.handle;
 	event->priority = px_thread.priority;
+}
+
+PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
+{
+	px_emit_fill_thread(event);
+	event->address = (uint64_t)(uintptr_t)address;
 	event->pid = px_read_once(&px_gate.self.pid);
 }
 
@@ -129,8 +135,27 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 	px_emit_notify(view, ring);
 }
 
+/*
+ * Return a copy for the functions below, which fill in the thread themselves.  Otherwise the usual way would load these
+ * members twice: once into registers, and once for the copy.
+ */
+PX_INLINE struct px_event px_emit_without_thread(const struct px_event *event)
+{
+	return (struct px_event){.id = event->id,
+				 .flags = event->flags,
+				 .data = event->data,
+				 .length = event->length,
+				 .address = event->address,
+				 .pid = event->pid};
+}
+
 /* Record an event if the stream wants it: any length of data, in any ring. */
-void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu);
+void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu,
+		 struct px_claim *claim);
+
+/* Record an event in each attached stream, in a call with this stack frame, while another call of the thread began. */
+PX_COLD void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,
+			    struct px_cpu cpu, uintptr_t address);
 
 /*
  * Record the event in the usual case: the event needs one slot, and this thread can take the next
@@ -157,7 +182,7 @@ PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 }
 
 /*
- * Record the event if the stream wants it.  Pass only a copy of the event to px_emit_any(), so that
+ * Record the event if the stream wants it, in a call that is the first one of this thread (px_calls_begin()).  Pass only a copy of the event to px_emit_any(), so that
  * the event itself can stay in registers.
  */
 PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
@@ -169,7 +194,7 @@ PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event,
 	    px_on_not_recording(view, state, event->id, cpu))
 		return;
 	if (px_unlikely(!px_emit_at_once(view, state, event, cpu)))
-		px_emit_any(view, *event, cpu);
+		px_emit_any(view, px_emit_without_thread(event), cpu, &px_first_claim);
 }
 
 #endif

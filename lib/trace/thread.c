@@ -98,6 +98,7 @@ static void identify_thread(const struct px_self *self, struct px_registry *regi
 	px_thread.given = 0; /* the thread of a child gets another handle */
 	px_thread.id = (uint64_t)(uintptr_t)pthread_self();
 	px_thread.tid = tid;
+	px_frames_note_stack(tid == px_read_once(&self->pid));
 }
 
 static void register_thread(struct px_self *self, struct px_registry *registry)

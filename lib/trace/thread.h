@@ -13,10 +13,19 @@
 #include <stdint.h>
 
 #include "registry/registry.h"
+#include "ring/ring.h"
 
 struct px_inside;
 struct px_self;
 struct rseq;
+
+#define PX_FRAMES 4 /* bits that are 0 in the address of a stack frame */
+
+/* A call of a trace point in a handler that interrupted another one; see frames.h. */
+struct px_frame {
+	uintptr_t address; /* of its stack frame; 0: not in use */
+	struct px_claim claim;
+};
 
 /*
  * Each thread has one such structure.  It has no constructor, because a signal handler may be the
@@ -32,9 +41,13 @@ struct px_thread {
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
 	struct px_inside *inside; /* NULL: none yet (inside.h) */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
+	uintptr_t calls;    /* address of the stack frame of the first call, or 0; bit i: nested[i] is in use */
+	struct px_frame nested[PX_FRAMES + 1];
+	uint32_t nr_doubts; /* about a call that may have been left */
+	uintptr_t stack_top;
+	size_t stack_size;
 };
 
-#define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
 extern __thread struct px_thread px_thread PX_TLS;
 
 /*
@@ -42,6 +55,9 @@ extern __thread struct px_thread px_thread PX_TLS;
  * Async-signal-safe.
  */
 PX_COLD void px_thread_register(struct px_self *self, struct px_registry *registry);
+
+/* Note where the usual stack of the calling thread is, at its first event. */
+void px_frames_note_stack(bool is_first_thread);
 
 /*
  * px_thread_reserve_handle() reserves a handle for a new thread before its creation, so that its

@@ -37,18 +37,28 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 		length = 0; /* EVENT-15 */
 	inside = px_inside_enter();
 	event.id = id;
+	event.flags = 0;
 	event.data = data;
+	event.length = length;
 	px_emit_fill_identity(&event, address);
 	cpu = px_emit_current_cpu();
+	if (px_unlikely(px_calls_have_begun())) {
+		px_emit_nested(self, attached, px_emit_without_thread(&event), length, cpu,
+			       px_frame_here());
+		px_inside_leave(inside);
+		return;
+	}
+	px_calls_begin();
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, 0);
 		px_emit(view, &event, cpu);
 	}
+	px_calls_end();
 	px_inside_leave(inside);
 }
 
-bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
-			   uint64_t *counter)
+static bool record_control(const struct px_view *view, const struct px_event *event, uint64_t *counter,
+			   struct px_claim *claim)
 {
 	struct px_ring ring = px_rings_get(&view->rings, 0);
 	uint32_t n = px_record_slots(event->length);
@@ -58,7 +68,7 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 
 	for (int attempts = 0; attempts < PX_EMIT_ATTEMPTS;) {
 		enum px_outcome outcome = px_ring_take_shared(view, &ring, n, limit, event->tid,
-							      &at);
+							      &at, claim);
 
 		if (outcome == PX_NO_ROOM)
 			break;
@@ -76,4 +86,14 @@ bool px_tracepoint_control(const struct px_view *view, const struct px_event *ev
 	}
 	px_fetch_add(&ring.control->given_up, UINT64_C(1));
 	return false;
+}
+
+bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
+			   uint64_t *counter)
+{
+	struct px_frame *frame = px_frame_enter(px_frame_here());
+	bool is_recorded = record_control(view, event, counter, &frame->claim);
+
+	px_frame_leave(frame);
+	return is_recorded;
 }

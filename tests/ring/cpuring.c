@@ -24,6 +24,7 @@ static struct px_ring ring;
 static uint64_t limit; /* 0: it loops */
 static struct px_cpu cpu;
 static uint32_t self;
+static struct px_claim noted;
 
 static void setup(void)
 {
@@ -61,7 +62,7 @@ static struct px_slot *slot_of(uint64_t position)
 
 static enum px_outcome take(uint32_t n, uint32_t tid, struct px_reservation *at)
 {
-	return px_cpuring_take(&ring, cpu, n, limit, tid, at);
+	return px_cpuring_take(&ring, cpu, n, limit, tid, at, &noted);
 }
 
 static void commit(const struct px_reservation *at, uint32_t n)
