@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring/ring.h"
 
+#include "base/confined.h"
+
 #define ASKED_MAX 1024 /* threads with claims in a ring; there are more only in hostile memory */
 
 __thread struct px_claim px_first_claim PX_TLS;
@@ -196,7 +198,7 @@ static bool is_claimed_below(uint64_t word, uint64_t head)
 
 static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
 {
-	if (tid == inquiry->alive_tid || inquiry->nr_left == 0)
+	if (tid == inquiry->alive_tid || inquiry->nr_left == 0 || px_is_confined())
 		return false;
 	inquiry->nr_left--;
 	PX_TESTPOINT("ring.way.asked");
@@ -298,12 +300,19 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
 
 /*
  * The record ends before the first slot that is neither claimed by the thread, nor committed or given up as a further
- * slot.  nr_slots may be too large.  At or above head, a claim is left over from an unfinished sequence (C2).
+ * slot.  nr_slots may be too large.  At or above head, a claim is left over from an unfinished sequence (C2).  In the
+ * ring of a CPU, a slot below head with an older word is one that a sequence has passed, because it was held: no writer
+ * will claim it, and the writer may have been left before it recorded that.
  */
-void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
+void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
 {
 	uint64_t head = px_load_acquire(&ring->control->head);
 
+	if (claim->kept == ring->control) {
+		const struct px_claim kept = {.position = claim->kept_position, .nr_slots = claim->nr_slots};
+
+		px_ring_free_left(ring, &kept, tid, is_own);
+	}
 	if (claim->unclaimed == ring->control) {
 		free_partly_claimed(ring, claim, tid);
 		return;
@@ -314,8 +323,14 @@ void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim,
 		uint64_t seen = px_read_once(word);
 		enum px_slot_state state = px_word_state(seen);
 
-		if ((int64_t)(head - position) <= 0 || px_word_ahead_of(seen, position) != 0 ||
-		    state == PX_SLOT_FREE || state == PX_SLOT_HEAD)
+		if ((int64_t)(head - position) <= 0)
+			return;
+		if (state == PX_SLOT_FREE || px_word_ahead_of(seen, position) < 0) {
+			if (is_own)
+				px_ring_skip(ring, position);
+			return;
+		}
+		if (px_word_ahead_of(seen, position) != 0 || state == PX_SLOT_HEAD)
 			return;
 		if (free_own(word, position, tid) && i == 0)
 			px_fetch_add(&ring->control->extra, UINT64_C(1) + claim->uncounted);

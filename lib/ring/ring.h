@@ -334,9 +334,10 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 
 /*
  * Free what the calling thread, with this tid, has claimed in this ring by a call that it has left.  The claim may also
- * be one in another ring: then do nothing.
+ * be one in another ring: then nothing changes.  is_own: the ring belongs to a CPU.
  */
-void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid);
+void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid,
+		       bool is_own);
 
 /* Writers that find slots held.  Begin an inquiry with px_inquiry_of(), once for each event. */
 

@@ -150,10 +150,10 @@ static void free_claim(struct px_claim *claim)
 		for (uint32_t k = 0; view && k < view->rings.nr_rings; k++) {
 			struct px_ring ring = px_rings_get(&view->rings, k);
 
-			px_ring_free_left(&ring, claim, px_thread.tid);
+			px_ring_free_left(&ring, claim, px_thread.tid, k >= view->rings.nr_shared);
 		}
 	}
-	claim->unclaimed = NULL;
+	claim->unclaimed = claim->kept = NULL;
 	claim->uncounted = 0;
 }
 

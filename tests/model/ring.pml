@@ -18,6 +18,8 @@
  *	CLEAR		the reader clears once, at any time
  *	ASIDE		the reader sets a claimed reservation aside, and revokes those that are not claimed; LET_GO: the
  *			tail of a bounded ring stays at the slot only for a time
+ *	MAKE_WAY	with KILL: a writer that finds a slot held frees the slots of the dead
+ *	LEAVE		a handler leaves one call of writer 0 at some step, or none; the writer frees its claim, and goes on
  *	COUNTER		stamps (R2)
  *	LOST		first_lost; LOST_AT_CLAIM: saved as README proposes; R5: also checked
  *	LOSS		overwritten records are counted, with `extra` (R7)
@@ -79,6 +81,9 @@ byte second[N];
 short skipped[SKIPS];
 byte finished; /* writers that have ended, or are dead */
 byte killed;   /* tid */
+#ifdef LEAVE
+bool leaves;
+#endif
 
 /*
  * Ghosts by position.  pos is the position of the reader.  Ghosts below pos are reset if nothing depends on them any
@@ -133,6 +138,9 @@ bool let_go; /* the tail has passed it */
 #define IS_ASIDE(position) false
 #endif
 
+#define DEAD(tid) (killed != 0 && (tid) == killed)
+#define IS_BEHIND(w, position) (STATE(w) == FREE || POSITION(w) < (position))
+#define IS_AHEAD(w, position) (STATE(w) != FREE && POSITION(w) > (position))
 #define MINE(position) (word[SLOT(position)] == WORD(position, me + 1, CLAIMED))
 
 /* Writers. */
@@ -431,6 +439,9 @@ inline sequence()
 		}
 	:: else -> break
 	od;
+#if defined LEAVE && !defined BUG_LEFT_NOTE_LATE
+	note = h;
+#endif
 	atomic {
 #ifndef BUG_HEAD_FIRST
 		advance = (got -> n : i + 1);
@@ -488,6 +499,91 @@ end:	do
 }
 #endif
 
+#ifdef MAKE_WAY
+#ifdef BUG_WAY_LIVING
+#define MAY_FREE(tid) true
+#else
+#define MAY_FREE(tid) DEAD(tid)
+#endif
+/* The code does this for the slots that it needs.  Here, these are any. */
+inline make_way()
+{
+	t = head;
+	do
+	:: k < N ->
+		seen = word[k];
+		if
+		:: STATE(seen) == CLAIMED && POSITION(seen) < t && MAY_FREE(TID(seen)) ->
+			atomic {
+				if
+#ifdef BUG_WAY_STORE
+				:: true ->
+#else
+				:: word[k] == seen ->
+#endif
+					word[k] = WORD(POSITION(seen), 0, VOID)
+				:: else
+				fi
+			}
+		:: else
+		fi;
+		k++
+	:: else -> break
+	od;
+	skip; /* a loop must not break into a d_step */
+	d_step { k = 0; t = 0; seen = 0 }
+}
+#endif
+
+#ifdef LEAVE
+/* The note has the position of each claim below head.  It may also be out of date. */
+inline free_left()
+{
+	t = head;
+	k = 0;
+	do
+	:: k < 2 && note + k < t ->
+		seen = word[SLOT(note + k)];
+		if
+		:: POSITION(seen) != note + k && unclaimed ->
+			claim_one(note + k);
+			if
+			:: got -> void(note + k)
+			:: else -> skip_slot(note + k)
+			fi
+		:: POSITION(seen) != note + k && !unclaimed ->
+#if defined CPU && !defined BUG_LEFT_NO_SKIP
+			if
+			:: IS_BEHIND(seen, note + k) -> skip_slot(note + k)
+			:: else
+			fi;
+#endif
+			break
+		:: POSITION(seen) == note + k && (STATE(seen) == HEAD || STATE(seen) == FREE) -> break
+		:: else
+		fi;
+		atomic {
+			if
+			:: word[SLOT(note + k)] == WORD(note + k, me + 1, CLAIMED) ->
+				word[SLOT(note + k)] = WORD(note + k, 0, VOID)
+			:: else
+			fi
+		}
+		k++;
+		if
+		:: unclaimed && k == n_noted -> break
+		:: else
+		fi
+	:: else -> break
+	od;
+	skip;
+	d_step {
+		h = 0; t = 0; i = 0; k = 0; n = 0; c = 0; x = 0; seen = 0; tries = 0; got = false;
+		unclaimed = false; n_noted = 0; note = 0; token = 0
+	}
+}
+#endif
+
 /* Reserve and claim. */
 inline take()
 {
@@ -502,7 +598,15 @@ inline take()
 #endif
 #else
 	reserve();
-	claim()
+#ifdef LEAVE
+	d_step { n_noted = n; note = h; unclaimed = true }
+#endif
+	claim();
+#ifdef LEAVE
+	unclaimed = false
+#else
+	skip
+#endif
 #endif
 }
 
@@ -510,6 +614,12 @@ inline write()
 {
 #ifdef LOSS
 	extra_of[SLOT(h)] = x;
+#endif
+#ifdef BUG_LEFT_RUNNING
+	if
+	:: me == 0 -> word[SLOT(h)] = WORD(h, 0, VOID) /* an event in a handler takes this call for one that was left */
+	:: true
+	fi;
 #endif
 	do
 	:: i < n ->
@@ -581,6 +691,9 @@ again:		take();
 #ifdef LOSS
 			extra++;
 #endif
+#ifdef MAKE_WAY
+			make_way();
+#endif
 			tries++
 		fi
 	:: else ->
@@ -609,14 +722,52 @@ proctype writer(byte me)
 #endif
 #endif
 
+#ifdef LEAVE
+	byte note, n_noted;
+	bool unclaimed, was_left;
+
+	do
+	:: e < EVENTS_OF(me) ->
+		{ one_event() } unless {
+			me == 0 && leaves ->
+				d_step {
+					leaves = false;
+					was_left = true;
+#ifdef CPU
+					cpu = (cpu == me + 1 -> 0 : cpu);
+					taken = false;
+					no_room = false;
+					advance = 0;
+#endif
+					e++
+				}
+		};
+		if
+		:: was_left -> was_left = false; free_left()
+		:: else
+		fi
+	:: else -> break
+	od;
+#else
 	{
 		do
 		:: e < EVENTS_OF(me) -> one_event()
 		:: else -> break
 		od
 	} unless { killed == me + 1 };
+#endif
 	finished++
 }
+
+#ifdef LEAVE
+active proctype leaver()
+{
+	if
+	:: leaves = true
+	:: true
+	fi
+}
+#endif
 
 #ifdef KILL
 active proctype killer()
@@ -630,7 +781,6 @@ active proctype killer()
 
 /* The reader. */
 
-#define DEAD(tid) (killed != 0 && (tid) == killed)
 #ifdef BUG_RECLAIM_LIVING
 #define MAY_RECLAIM(tid) true
 #else
@@ -651,9 +801,6 @@ active proctype killer()
 #else
 #define MAY_BE_LOST false
 #endif
-
-#define IS_BEHIND(w, position) (STATE(w) == FREE || POSITION(w) < (position))
-#define IS_AHEAD(w, position) (STATE(w) != FREE && POSITION(w) > (position))
 
 inline pass(why)
 {

@@ -161,7 +161,8 @@ START_TEST(newest_events_after_many_kills_are_there)
 
 	make(POSIX_TRACE_LOOP, kinds[_i].size, kinds[_i].nr_rings);
 	bytes = kinds[_i].bytes;
-	for (unsigned int i = 0; i < kinds[_i].nr_kills; i++)
+	/* make check-stress: more than 10,000 kills in all four kinds */
+	for (unsigned int i = 0; i < kinds[_i].nr_kills * (px_test_is_whole() ? 17 : 1); i++)
 		kill_one(i, &seed);
 	expect_newest(kinds[_i].nr_newest);
 }
