@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_NS 1000000000ULL /* from the begin to the first progress line */
+#include "base/output.h"
+
+#define FIRST_NS 1000000000ULL /* from the start to the first progress line */
 #define STEP_NS 100000000ULL
 #define TEXT_STEP_NS 250000000ULL
 
@@ -16,19 +18,6 @@ static struct {
 	bool is_known, is_terminal, is_shown;
 	unsigned long long begin_ns, shown_ns;
 } line;
-
-/* Names of files and processes may hold control characters, which a terminal would obey. */
-static void hide_controls(char *text)
-{
-	unsigned char *at = (unsigned char *)text;
-
-	for (; *at; at++) {
-		if (*at < ' ' || *at == 0x7F)
-			*at = '?';
-		else if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
-			at[0] = at[1] = '?'; /* U+0080 to U+009F, in UTF-8 */
-	}
-}
 
 static void message_list(const char *format, va_list list)
 {
@@ -38,8 +27,25 @@ static void message_list(const char *format, va_list list)
 	fputs("txtrace: ", stderr);
 	if (vasprintf(&text, format, list) < 0)
 		return;
-	hide_controls(text);
+	text_make_harmless(text); /* names of files and processes may hold control characters */
 	fputs(text, stderr);
+	free(text);
+}
+
+void print_line(const char *format, ...)
+{
+	va_list list;
+	char *text;
+	int length;
+
+	va_start(list, format);
+	length = vasprintf(&text, format, list);
+	va_end(list);
+	if (length < 0)
+		return;
+	if (isatty(STDOUT_FILENO))
+		text_make_harmless(text);
+	puts(text);
 	free(text);
 }
 
@@ -101,6 +107,7 @@ void progress_text(const char *format, ...)
 {
 	unsigned long long now = now_ns();
 	va_list list;
+	char *text;
 
 	look_at_terminal(now);
 	if (!line.is_terminal || now - line.shown_ns < TEXT_STEP_NS)
@@ -108,7 +115,11 @@ void progress_text(const char *format, ...)
 	line.is_shown = true;
 	line.shown_ns = now;
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	if (vasprintf(&text, format, list) >= 0) {
+		text_make_harmless(text);
+		fputs(text, stderr);
+		free(text);
+	}
 	va_end(list);
 	fputs("\033[K\r", stderr);
 	fflush(stderr);

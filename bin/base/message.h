@@ -14,6 +14,9 @@ enum exit_code {
 	EXIT_MISSING = 127 /* record: there is no such command */
 };
 
+/* Print a line to standard output.  On a terminal, control characters in it become '?'. */
+void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Print a line: "txtrace: " and the text. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

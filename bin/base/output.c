@@ -56,21 +56,33 @@ static bool open_file(struct text *text)
 	return text->fd >= 0;
 }
 
+static bool has_pager;
+
+void text_expect_pager(void)
+{
+	has_pager = true;
+}
+
 bool text_open(struct text *text, const char *path, bool overwrites)
 {
 	text->fd = STDOUT_FILENO;
+	text->is_terminal = false;
 	text->error = 0;
 	text->path = text->part = NULL;
 	text->is_unnamed = false;
 	text->overwrites = overwrites;
 	text->written = 0;
 	text->used = 0;
-	if (!path || strcmp(path, "-") == 0)
+	if (!path || strcmp(path, "-") == 0) {
+		text->is_terminal = has_pager || isatty(STDOUT_FILENO);
 		return true;
+	}
 	text->fd = -1;
 	text->path = strdup(path);
-	if (text->path && open_file(text))
+	if (text->path && open_file(text)) {
+		text->is_terminal = isatty(text->fd);
 		return true;
+	}
 	free(text->path);
 	free(text->part);
 	return false;
@@ -307,19 +319,52 @@ void text_utf8(char *copy, size_t size, const char *string)
 	copy[used] = '\0';
 }
 
+/* Return the length of the character here if a terminal only displays it, otherwise 0. */
+static size_t harmless(const unsigned char *at)
+{
+	bool is_control = at[0] < ' ' || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
+
+	return is_control ? 0 : sequence(at);
+}
+
+void text_make_harmless(char *line)
+{
+	size_t length;
+
+	for (; *line; line += length > 0 ? length : 1) {
+		length = harmless((unsigned char *)line);
+		if (length == 0)
+			*line = '?';
+	}
+}
+
+static size_t put_csv_char(struct text *text, const char *at)
+{
+	size_t length = text->is_terminal && *at != '\n' ? harmless((const unsigned char *)at) : 1;
+
+	if (*at == '"')
+		text_char(text, '"');
+	if (length == 0)
+		text_char(text, '?');
+	else
+		text_put(text, at, length);
+	return length > 0 ? length : 1;
+}
+
 void text_csv(struct text *text, const char *string)
 {
-	if (!strpbrk(string, "\",\r\n")) {
+	bool is_quoted = strpbrk(string, "\",\r\n") != NULL;
+
+	if (!is_quoted && !text->is_terminal) {
 		text_string(text, string);
 		return;
 	}
-	text_char(text, '"');
-	for (; *string; string++) {
-		if (*string == '"')
-			text_char(text, '"');
-		text_char(text, *string);
-	}
-	text_char(text, '"');
+	if (is_quoted)
+		text_char(text, '"');
+	while (*string)
+		string += put_csv_char(text, string);
+	if (is_quoted)
+		text_char(text, '"');
 }
 
 void text_printf(struct text *text, const char *format, ...)

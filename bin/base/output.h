@@ -25,6 +25,7 @@ struct text {
 	char *part; /* temporary name; NULL: none */
 	bool is_unnamed;
 	bool overwrites;
+	bool is_terminal;
 	uint64_t written;
 	size_t used;
 	char bytes[OUTPUT_BYTES];
@@ -35,6 +36,9 @@ struct text {
  * failure, print a message and return false.
  */
 bool text_open(struct text *text, const char *path, bool overwrites);
+
+/* Standard output goes to a pager, so it counts as a terminal. */
+void text_expect_pager(void);
 
 /* keep false: the output is incomplete, so remove the file.  If a write failed, print a message and return false. */
 bool text_close(struct text *text, bool keep);
@@ -95,8 +99,14 @@ void text_plain(struct text *text, const char *string, size_t width);
 
 /* Put a string, quoted for JSON.  Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *string);
-/* Put a string, quoted for CSV (RFC 4180) if necessary. */
+/*
+ * Put a string, quoted for CSV (RFC 4180) if necessary.  On a terminal, control characters and bytes that are not UTF-8
+ * become '?', because the terminal would obey them.  Elsewhere all bytes stay as they are.
+ */
 void text_csv(struct text *text, const char *string);
+
+/* In a line for a terminal, replace the same characters, line ends too, with '?'. */
+void text_make_harmless(char *line);
 
 /* Copy a string, with '?' for bytes that are not UTF-8.  If the copy does not fit into size bytes, cut it off. */
 void text_utf8(char *copy, size_t size, const char *string);

@@ -148,8 +148,9 @@ static void print_text(const struct table *table)
 	struct text *text = table->text;
 	size_t widths[TABLE_COLUMNS];
 
-	text_printf(text, "\n%s%s%s\n", terminal_color(COLOR_BOLD), table->title,
-		    terminal_color(COLOR_PLAIN));
+	text_printf(text, "\n%s", terminal_color(COLOR_BOLD));
+	text_plain(text, table->title, 0);
+	text_printf(text, "%s\n", terminal_color(COLOR_PLAIN));
 	if (table->nr_cells == 0) {
 		text_string(text, "  nothing in this trace\n");
 		return;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/output.h"
 #include "cli/options.h"
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
@@ -69,10 +70,12 @@ void terminal_page(void)
 		become_pager(ends[0]);
 	}
 	close(ends[0]);
-	if (pager > 0)
+	if (pager > 0) {
 		dup2(ends[1], STDOUT_FILENO);
-	else
+		text_expect_pager();
+	} else {
 		signal(SIGINT, SIG_DFL);
+	}
 	close(ends[1]);
 }
 

@@ -32,14 +32,14 @@ static int print_file(const char *path, int error, bool is_new)
 {
 	switch (error) {
 	case 0:
-		printf("%s: %s\n", path, is_new ? "completed" : "complete already");
+		print_line("%s: %s", path, is_new ? "completed" : "complete already");
 		return EXIT_FINE;
 	case EBUSY:
-		printf("%s: its writer lives, or another process is completing it\n", path);
+		print_line("%s: its writer lives, or another process is completing it", path);
 		return EXIT_FOUND;
 	case ENOENT:
-		printf("%s: nothing is left to complete it from; it can be read as far as it was "
-		       "written\n",
+		print_line("%s: nothing is left to complete it from; it can be read as far as it was "
+		       "written",
 		       path);
 		return EXIT_FOUND;
 	case EINVAL:
@@ -83,7 +83,7 @@ static void print_result(const char *path, int error, void *argument)
 
 	totals->nr++;
 	if (error == ENOENT || error == EINVAL) {
-		printf("%s: it was removed, or nothing is left to complete it from\n", path);
+		print_line("%s: it was removed, or nothing is left to complete it from", path);
 		totals->code = worse(totals->code, EXIT_FOUND);
 	} else {
 		totals->code = worse(totals->code, print_file(path, error, true));

@@ -289,9 +289,14 @@ const char *source_context_name(const struct source *source, unsigned int contex
 
 /* Events. */
 
+/* A damaged file may have any time.  Limit it, so that differences of times do not overflow. */
 static int64_t to_ns(const struct timespec *time)
 {
-	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+	const int64_t last_s = (INT64_MAX / 2) / NS_PER_S - 1; /* in the year 2116 */
+	int64_t seconds = (int64_t)time->tv_sec;
+
+	seconds = seconds > last_s ? last_s : seconds < -last_s ? -last_s : seconds;
+	return seconds * NS_PER_S + time->tv_nsec;
 }
 
 static void describe_event(struct source *source, struct event *event,

@@ -135,10 +135,10 @@ static void begin_line(const struct why *why, unsigned int depth)
 		text_string(why->text, "  ");
 }
 
-static void print_line(const struct why *why, unsigned int depth, const char *format, ...)
+static void put_line(const struct why *why, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void print_line(const struct why *why, unsigned int depth, const char *format, ...)
+static void put_line(const struct why *why, unsigned int depth, const char *format, ...)
 {
 	char line[1024];
 	va_list list;
@@ -259,18 +259,18 @@ static void print_wait(const struct why *why, const struct wait *wait, struct pa
 	bool is_all = part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns;
 
 	if (!wait->has_ended)
-		print_line(why, depth,
+		put_line(why, depth,
 		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
 		     wait->thread->name, what.text, time_arg(why, wait->begin_ns).text + 3,
 		     time_arg(why, wait->end_ns).text,
 		     duration(wait->end_ns - wait->begin_ns).text);
 	else if (depth == 0 || is_all)
-		print_line(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
+		put_line(why, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
 		     duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
 		     what.text, time_arg(why, wait->begin_ns).text + 3,
 		     time_arg(why, wait->end_ns).text + 3);
 	else
-		print_line(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
+		put_line(why, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
 		     duration(part_length(part)).text, what.text,
 		     time_arg(why, wait->begin_ns).text + 3, time_arg(why, wait->end_ns).text + 3);
 }
@@ -293,15 +293,15 @@ static void print_cycle(const struct why *why, int first, unsigned int depth)
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
 		has_ended |= why->chain[i]->wait.has_ended;
 	if (has_ended) {
-		print_line(why, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
+		put_line(why, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
 		return;
 	}
-	print_line(why, depth, "Deadlock: none of these threads can go on.");
+	put_line(why, depth, "Deadlock: none of these threads can go on.");
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++) {
 		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
 		const struct wait *wait = &why->chain[i]->wait;
 
-		print_line(why, depth + 1,
+		put_line(why, depth + 1,
 		     is_for_thread(wait) ? "%s waits for the end of %s, which is %s." :
 					   "%s waits for %s, which %s holds.",
 		     wait->thread->name, object_words(wait->object).text,
@@ -377,9 +377,9 @@ static void print_doings(struct why *why, const struct waiter *thread, struct pa
 	if (rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (rest_ns == part_length(part))
-		print_line(why, depth, "%s ran, or was ready to, all the time.", thread->name);
+		put_line(why, depth, "%s ran, or was ready to, all the time.", thread->name);
 	else
-		print_line(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
+		put_line(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
 		     duration(rest_ns).text);
 }
 
@@ -400,11 +400,11 @@ static void print_hold(struct why *why, const struct wait *wait, const struct ke
 	struct part both = wait_history_part(is, part);
 	struct words where = place(why, hold->address);
 
-	print_line(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
+	put_line(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
 	     object_words(wait->object).text, hold->thread->name, duration(part_length(both)).text,
 	     time_arg(why, hold->since_ns).text, where.text);
 	if (wait->priority >= 0 && hold->priority > wait->priority)
-		print_line(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
+		put_line(why, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
 	print_doings(why, hold->thread, both, depth + 1);
 }
@@ -436,12 +436,12 @@ static bool print_turns(const struct why *why, const struct wait *wait, struct k
 	    longest_ns * FEW_PARTS > part_length(part))
 		return false;
 	qsort(kept->share, kept->nr_shares, sizeof(kept->share[0]), compare_shares);
-	print_line(why, depth,
+	put_line(why, depth,
 	     "%s was held by others in %llu turns, the longest of %s; txtrace locks "
 	     "reports convoys.",
 	     object_words(wait->object).text, (unsigned long long)nr, duration(longest_ns).text);
 	for (unsigned int i = 0; i < kept->nr_shares && i < PRINTED; i++)
-		print_line(why, depth + 1, "%s held it for %s of that, in %llu turns.",
+		put_line(why, depth + 1, "%s held it for %s of that, in %llu turns.",
 		     kept->share[i].thread->name, duration(kept->share[i].ns).text,
 		     (unsigned long long)kept->share[i].nr);
 	return true;
@@ -473,7 +473,7 @@ static bool print_holds(struct why *why, const struct wait *wait, struct part pa
 		print_hold(why, wait, &kept->hold[i], part, depth);
 	}
 	if (nr_rest > 0)
-		print_line(why, depth, "It was held %u other times, %s all together.", nr_rest,
+		put_line(why, depth, "It was held %u other times, %s all together.", nr_rest,
 		     duration(rest_ns).text);
 	return nr_printed + nr_rest > 0;
 }
@@ -491,16 +491,16 @@ static void print_lost_signal(const struct why *why, const struct kept_wait *is,
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
 
 	if (before->nr == 0) {
-		print_line(why, depth, "No thread signalled %s, before or since.",
+		put_line(why, depth, "No thread signalled %s, before or since.",
 		     object_words(is->wait.object).text);
 		return;
 	}
-	print_line(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
+	put_line(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
 	     object_words(is->wait.object).text, duration(is->wait.begin_ns - before->at_ns).text,
 	     before->by->name, before->service, time_arg(why, before->at_ns).text,
 	     is_lost ? ", and no thread was waiting; no signal since." : "; no signal since.");
 	if (is_lost)
-		print_line(why, depth, "Lost wake-up: a signal is not kept for threads that wait later.");
+		put_line(why, depth, "Lost wake-up: a signal is not kept for threads that wait later.");
 }
 
 static void print_signals(const struct why *why, const struct kept_wait *is, unsigned int depth)
@@ -514,7 +514,7 @@ static void print_signals(const struct why *why, const struct kept_wait *is, uns
 	}
 	if (is->wait.waker && is->wait.waker == is->after.by)
 		return; /* print_end() prints it */
-	print_line(why, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
+	put_line(why, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
 	     object_words(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
 	     is->after.service, time_arg(why, is->after.at_ns).text);
 }
@@ -524,13 +524,13 @@ static void print_end(const struct why *why, const struct wait *wait, unsigned i
 	if (!wait->has_ended)
 		return;
 	if (wait->waker)
-		print_line(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
+		put_line(why, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
 		     *wait->waker_service ? ": " : "", wait->waker_service,
 		     time_arg(why, wait->end_ns).text);
 	else if (wait->result == ETIMEDOUT)
-		print_line(why, depth, "It timed out.");
+		put_line(why, depth, "It timed out.");
 	else if (wait->result != 0)
-		print_line(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
+		put_line(why, depth, "It ended with an error: %s.", call_error_words(wait->result));
 }
 
 /* Print a wait, the holders of its object, what these threads waited for, and so on. */
@@ -564,13 +564,13 @@ static void print_no_wait(const struct why *why)
 	const struct wait *last = &why->nearest;
 
 	if (!why->at->is_set)
-		print_line(why, 0, "%s waited for nothing in this trace.", name);
+		put_line(why, 0, "%s waited for nothing in this trace.", name);
 	else if (why->has_nearest)
-		print_line(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
+		put_line(why, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
 		     duration(last->end_ns - last->begin_ns).text, wait_words(last).text,
 		     time_arg(why, last->end_ns).text + 3);
 	else
-		print_line(why, 0, "%s did not wait then, nor before.", name);
+		put_line(why, 0, "%s did not wait then, nor before.", name);
 }
 
 /* The first pass: find the wait to explain.  If there is none, print a line and return false. */
