@@ -130,6 +130,26 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 			file->damaged_line);
 }
 
+/* The images of a log have no place for events of threads that are not in the table: they say it nowhere. */
+static void check_named(const char *path, struct findings *findings)
+{
+	struct source *source = source_open(path, 0);
+	struct source_unnamed unnamed;
+
+	if (!source)
+		return;
+	unnamed = source_count_unnamed(source);
+	if (unnamed.nr_events > 0)
+		findings_add(findings, RULE_log_unnamed, NO_OFFSET,
+			     "%llu events from event %llu on have no thread: the table of threads and objects was full",
+			     (unsigned long long)unnamed.nr_events, (unsigned long long)unnamed.first);
+	if (unnamed.nr_calls > 0)
+		findings_add(findings, RULE_log_unnamed, NO_OFFSET,
+			     "%llu calls from event %llu on have no object: the table of threads and objects was full",
+			     (unsigned long long)unnamed.nr_calls, (unsigned long long)unnamed.first_call);
+	source_close(source);
+}
+
 static void check_file(const struct raw_file *file, const char *path, struct result *result)
 {
 	struct txtrace_file_info info = {.nr_volumes = 1};
@@ -141,6 +161,8 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 	result->is_log = !error && !info.foreign;
 	result->nr_volumes = result->is_log && info.nr_volumes > 0 ? info.nr_volumes : 1;
 	check_volumes(file, result);
+	if (result->is_log)
+		check_named(path, &result->findings);
 	if (error == EBUSY)
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "another process is completing this log; try again later");

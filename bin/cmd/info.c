@@ -124,12 +124,22 @@ static void put_attributes(struct fields *fields, struct source *source)
 	fields_number(fields, "log size", log_size);
 }
 
-static void put_losses(struct fields *fields, const struct source *source, const struct scan *scan)
+static void put_losses(struct fields *fields, struct source *source, const struct scan *scan)
 {
+	const struct source_unnamed unnamed = source_count_unnamed(source);
+
 	fields_number(fields, "lost: overwritten", source->loss.overwritten);
 	fields_number(fields, "lost: dropped", source->loss.dropped);
 	fields_number(fields, "lost: abandoned", source->loss.abandoned);
 	fields_number(fields, "gaps", scan->gaps);
+	if (unnamed.nr_events > 0) {
+		fields_number(fields, "events without thread", unnamed.nr_events);
+		fields_number(fields, "first without thread", unnamed.first);
+	}
+	if (unnamed.nr_calls > 0) {
+		fields_number(fields, "calls without object", unnamed.nr_calls);
+		fields_number(fields, "first without object", unnamed.first_call);
+	}
 	fields_text(fields, "stream was full",
 		    source->status.posix_stream_full_status == POSIX_TRACE_FULL ? "yes" : "no");
 	fields_text(fields, "log was full",
@@ -268,6 +278,7 @@ static int print_result(const struct options *options, const char *path)
 	put_file(&fields, source, &scan);
 	if (!source->file.foreign) {
 		put_attributes(&fields, source);
+		source_rewind(source);
 		put_losses(&fields, source, &scan);
 		wrapper_stats_fields(&fields, source);
 	}

@@ -282,6 +282,8 @@ static bool has_user_event(const char *path)
 	int is_system = 1;
 
 	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+	if (source)
+		source_report_unnamed(source);
 	while (source && is_system && source_next(source, &event))
 		posix_trace_eventset_ismember(event.type, &system, &is_system);
 	source_close(source);

@@ -62,6 +62,7 @@ static int report_on(struct options *options, const char *path)
 
 	if (!output_options_begin(output_options, path, source_open))
 		return EXIT_TROUBLE;
+	source_report_unnamed(output_options->source);
 	wrapper_stats_report(output_options->source);
 	report_gather(&report, output_options->source, &output_options->selection);
 	table_open(&table, output_options->text, output_options->format);

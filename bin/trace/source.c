@@ -419,7 +419,84 @@ unsigned int event_native(const struct event *event)
 	return event->type >= FOREIGN_TYPES && id < NATIVE_USER ? (unsigned int)id : 0;
 }
 
-void source_report_losses(const struct source *source)
+/*
+ * A volume has 895 entries for threads and objects of calls.  A file of several volumes repeats objects, so more than
+ * these do not mean that a volume was full.
+ */
+#define FULL_TABLE 894
+
+static bool was_full(const struct source *source)
+{
+	size_t nr_used = 0;
+
+	for (size_t i = 0; i < source->nr_objects; i++)
+		nr_used += source->objects[i].is.type != OBJECT_EVENT_TYPE;
+	return !source->file.foreign && nr_used >= FULL_TABLE;
+}
+
+/* The system events are those of the library, some of which have no thread. */
+static bool is_unnamed(const struct event *event)
+{
+	return event->context == 0 && event->type >= POSIX_TRACE_UNNAMED_USEREVENT;
+}
+
+/* Return true if the first field of the call is an address or a descriptor, and the log has no such object. */
+static bool lacks_object(const struct event *event)
+{
+	const char *kind = event->is_call && event->row ? strpbrk(event->row->fields, ": ") : NULL;
+	uint64_t address;
+
+	if (!kind || kind[0] != ':' || event->call.object != 0 || event->size < sizeof(address))
+		return false;
+	memcpy(&address, event->data, sizeof(address));
+	return kind[1] == 'p' ? address != 0 : kind[1] == 'd' && (int32_t)address >= 0;
+}
+
+/* has_object: for each type, whether a call of it had its object before.  Calls of other types never have one. */
+static void count_unnamed(struct source_unnamed *unnamed, bool *has_object, const struct event *event)
+{
+	if (event->is_call && event->call.object != 0)
+		has_object[event->type] = true;
+	if (is_unnamed(event) && unnamed->nr_events++ == 0)
+		unnamed->first = event->number;
+	if (lacks_object(event) && has_object[event->type] && unnamed->nr_calls++ == 0)
+		unnamed->first_call = event->number;
+}
+
+struct source_unnamed source_count_unnamed(struct source *source)
+{
+	struct source_unnamed unnamed = {0};
+	struct event event;
+	bool *has_object;
+
+	if (!was_full(source))
+		return unnamed;
+	has_object = must(calloc(TYPES, sizeof(*has_object)));
+	while (source_next(source, &event))
+		count_unnamed(&unnamed, has_object, &event);
+	free(has_object);
+	source_rewind(source);
+	return unnamed;
+}
+
+bool source_report_unnamed(struct source *source)
+{
+	struct source_unnamed unnamed = source_count_unnamed(source);
+
+	if (unnamed.nr_events > 0)
+		message("%s: the table of threads and objects was full: %llu events from event %llu on have no "
+			"thread, so what these threads waited for or held is not known",
+			source->path, (unsigned long long)unnamed.nr_events,
+			(unsigned long long)unnamed.first);
+	if (unnamed.nr_calls > 0)
+		message("%s: the table of threads and objects was full: %llu calls from event %llu on have no "
+			"object",
+			source->path, (unsigned long long)unnamed.nr_calls,
+			(unsigned long long)unnamed.first_call);
+	return unnamed.nr_events + unnamed.nr_calls > 0;
+}
+
+void source_report_losses(struct source *source)
 {
 	const struct txtrace_loss *loss = &source->loss;
 
@@ -434,6 +511,7 @@ void source_report_losses(const struct source *source)
 	if (!source->file.foreign && !source->file.complete)
 		message("%s: its writer died; what it had not yet written is missing",
 			source->path);
+	source_report_unnamed(source);
 }
 
 /* ThreadX's table. */

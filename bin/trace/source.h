@@ -119,8 +119,25 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 
-/* Report lost events.  Call this before any output, so that users know that the trace is incomplete. */
-void source_report_losses(const struct source *source);
+/* The events that a log cannot attribute, because its tables had no room for more threads and objects. */
+struct source_unnamed {
+	uint64_t nr_events; /* without a thread */
+	uint64_t first;	    /* number of the first of them */
+	uint64_t nr_calls;  /* calls without their object */
+	uint64_t first_call;
+};
+
+/*
+ * Count these events.  If the tables were never full, this is only a look at the objects; otherwise the function reads
+ * all events.  Call it before the first source_next(), or rewind the source afterwards.
+ */
+struct source_unnamed source_count_unnamed(struct source *source);
+
+/* Report these events.  Return false if there are none. */
+bool source_report_unnamed(struct source *source);
+
+/* Report lost and unnamed events.  Call this before any output, so that users know that the trace is incomplete. */
+void source_report_losses(struct source *source);
 
 /* Return the object with this handle, or NULL. */
 const struct txtrace_object *source_object(const struct source *source, unsigned int handle);

@@ -266,7 +266,8 @@ fi
 
 # Every rule was broken once, and the manual tells of it.
 sed -n 's/^PX_RULE(\([a-z_]*\),.*/\1/p' "$top/bin/check/rules.def" | tr _ - | while read -r rule; do
-	grep -qx "$rule" "$scratch/rules" || echo "the rule $rule is not tested"
+	[ "$rule" = log-unnamed ] || # unnamed.sh breaks it
+		grep -qx "$rule" "$scratch/rules" || echo "the rule $rule is not tested"
 	grep -q "^\.It Cm $rule\$" "$top/doc/man/txtrace-check.1" || echo "the manual does not tell of the rule $rule"
 done >"$scratch/missing"
 [ ! -s "$scratch/missing" ] || complain "$(cat "$scratch/missing")"
