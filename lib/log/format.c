@@ -70,6 +70,24 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 	*nr_volumes = (uint32_t)volumes;
 }
 
+uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data)
+{
+	uint64_t least_size = px_log_layout((uint32_t)least_entries(max_data)).size;
+	uint64_t size = file_limit / 8, entries;
+
+	if (size >= px_log_layout(PX_LOG_VOLUME_ENTRIES_MAX).size)
+		return PX_LOG_VOLUME_ENTRIES_MAX;
+	if (size < 4 * least_size)
+		size = file_limit < 4 * least_size ? file_limit : 4 * least_size;
+	if (size < least_size)
+		return (uint32_t)least_entries(max_data);
+	entries = least_entries(max_data) +
+		  (size - least_size) / (sizeof(struct px_txtb_entry) + sizeof(struct px_log_slot));
+	while (px_log_layout((uint32_t)entries).size > size && entries > least_entries(max_data))
+		entries--; /* the areas end at pages */
+	return (uint32_t)entries;
+}
+
 /*
  * Get the number of entries from the header of the image: it determines the offset of the section.  Return false if the
  * file is not an image of a log.
@@ -113,7 +131,6 @@ bool px_log_header_is_ours(const struct px_log_header *header)
 	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
 	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
-	       (header->nr_volumes > 0 || header->nr_entries == PX_LOG_VOLUME_ENTRIES_MAX) &&
 	       px_attr_is_valid(&header->attr);
 }
 

@@ -250,6 +250,12 @@ uint32_t px_log_event_slots(uint64_t max_data);
 void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
 		     uint32_t *nr_volumes);
 
+/*
+ * Return the number of entries of a volume of an APPEND log, if a file has at most file_limit bytes.  All areas of a
+ * volume have their full size from the beginning, so the volumes are small enough that several of them fit.
+ */
+uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data);
+
 /* Find and read the header of the log of fd.  Return false if the file has no POSIX section. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define STAGE_ENTRIES 4096
@@ -12,6 +13,7 @@
 static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 {
 	struct px_log_header *header = &log->header;
+	struct rlimit limit;
 
 	header->magic = PX_LOG_MAGIC;
 	header->version = PX_LOG_VERSION;
@@ -30,6 +32,10 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	px_log_geometry(setup->attr->log_size, setup->attr->max_data_size,
 			header->policy == PX_POLICY_APPEND, &header->nr_entries,
 			&header->nr_volumes);
+	if (header->policy == PX_POLICY_APPEND && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		header->nr_entries =
+			px_log_append_entries(limit.rlim_cur, setup->attr->max_data_size);
 	log->layout = px_log_layout(header->nr_entries);
 	log->loops = header->policy == PX_POLICY_LOOP;
 	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;

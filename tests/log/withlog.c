@@ -211,6 +211,34 @@ START_TEST(withlog_one_stream_too_many_gives_eagain)
 }
 END_TEST
 
+/* LOGP-4: the limit is one of the file, of which little is used */
+START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
+{
+	static const uint64_t limits[] = {2 << 20, 27 << 20, 80 << 20};
+	struct px_test_stream wanted = {.nr_rings = 1, .log_policy = POSIX_TRACE_APPEND};
+	int error = 0;
+
+	px_test_limit_files(limits[_i]);
+	stream = px_test_create_log(&wanted, file);
+	posix_trace_start(stream);
+	for (uint32_t i = 0; i < 10000 && !error; i++) {
+		px_test_trace(type, i);
+		if (i % 100 == 99)
+			error = posix_trace_flush(stream);
+	}
+	px_test_unlimit_files();
+	ck_assert_int_eq(error, 0);
+	finish();
+	expect(POSIX_TRACE_START);
+	for (uint32_t i = 0; i < 10000; i++) {
+		while (px_test_take_recorded(log_id, &seen) != type)
+			ck_assert_uint_lt(seen.info.posix_event_id, POSIX_TRACE_UNNAMED_USEREVENT);
+		ck_assert_uint_eq(px_test_number(&seen), i);
+	}
+	ok(posix_trace_close(log_id));
+}
+END_TEST
+
 static int nr_signals;
 
 static void count_signal(int signal)
@@ -854,6 +882,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, withlog_appending_log_fits_into_a_file_size_limit, 0, 3);
 	tcase_add_test(tcase, withlog_descriptor_not_open_for_writing_gives_ebadf);
 	tcase_add_loop_test(tcase, withlog_file_that_is_not_regular_gives_einval, 0, 3);
 	tcase_add_test(tcase, withlog_directory_is_refused);
