@@ -63,6 +63,7 @@ struct px_log_cursor {
 	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten;
 	uint64_t last_ns;	     /* time of the newest event */
 	bool has_stop;		     /* the last STOP of a full log is laid out */
+	bool ends_stopped;	     /* STOP is laid out, and since then neither START nor a user event */
 	struct px_log_stamps stamps; /* of the current volume */
 };
 

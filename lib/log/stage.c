@@ -556,6 +556,10 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		list_type(volume, report->record.id);
 	if (log->loops)
 		mark_head(log, from, head);
+	if (report->record.id == PX_EVENT_STOP)
+		log->staged.ends_stopped = true;
+	else if (report->record.id == PX_EVENT_START || report->record.id >= PX_EVENT_USER_FIRST)
+		log->staged.ends_stopped = false;
 	log->staged.nr_events++;
 	log->staged.nr_shortened += need->step.shortened != 0;
 	log->staged.shortened_ns += need->step.shortened * PX_LOG_TICK_NS;
@@ -613,6 +617,8 @@ void px_log_stage_stop(struct px_log *log)
 
 void px_log_append_stop(struct px_log *log)
 {
+	if (log->staged.ends_stopped)
+		return; /* the stream stopped before the log was full */
 	log->wants_stop = true;
 	px_log_stage_stop(log);
 }

@@ -211,6 +211,42 @@ START_TEST(withlog_one_stream_too_many_gives_eagain)
 }
 END_TEST
 
+/* LOGP-2 UFULL-2: the stream fills the log with its own STOP */
+START_TEST(withlog_full_log_ends_in_one_stop)
+{
+	for (size_t size = 8000; size < 40000; size += 80) {
+		struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL,
+						.size = 4000,
+						.max_data = 16,
+						.nr_rings = 1,
+						.log_policy = POSIX_TRACE_UNTIL_FULL,
+						.log_size = size};
+		int last = 0;
+
+		file = px_test_file();
+		stream = px_test_create_log(&wanted, file);
+		ok(posix_trace_start(stream));
+		for (uint32_t i = 0; i < 8; i++) {
+			for (uint32_t j = 0; j < 100; j++)
+				px_test_trace(type, j);
+			ok(posix_trace_flush(stream));
+		}
+		finish();
+		while (px_test_take_recorded(log_id, &seen) != 0) {
+			int id = (int)seen.info.posix_event_id;
+
+			ck_assert_msg(id != POSIX_TRACE_STOP || last != POSIX_TRACE_STOP,
+				      "two STOPs in a log of %zu bytes", size);
+			if (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP || id == (int)type)
+				last = id;
+		}
+		ck_assert_int_eq(last, POSIX_TRACE_STOP);
+		ok(posix_trace_close(log_id));
+		close(file);
+	}
+}
+END_TEST
+
 /* LOGP-4: the limit is one of the file, of which little is used */
 START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
 {
@@ -882,6 +918,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, withlog_full_log_ends_in_one_stop);
 	tcase_add_loop_test(tcase, withlog_appending_log_fits_into_a_file_size_limit, 0, 3);
 	tcase_add_test(tcase, withlog_descriptor_not_open_for_writing_gives_ebadf);
 	tcase_add_loop_test(tcase, withlog_file_that_is_not_regular_gives_einval, 0, 3);
