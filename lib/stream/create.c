@@ -15,6 +15,7 @@
 #include "registry/registry_of.h"
 #include "registry/target.h"
 #include "ring/cpuring.h"
+#include "trace/inside.h"
 #include "trace/process.h"
 #include "trace/types.h"
 
@@ -436,6 +437,7 @@ void px_stream_end(struct px_stream *stream)
 	leaves_log = stream->logging.checkpoint_file != NULL;
 	px_registry_of_end(stream->owner, stream->index, &stream->slot, leaves_log);
 	px_process_refresh(); /* detach this process if it is the target */
+	px_inside_settle();
 	px_wakeup_wake(&segment->waiting);
 }
 

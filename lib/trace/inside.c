@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/confined.h"
@@ -20,6 +21,8 @@
 #define VIEWS_IN_CHUNK 64
 #define STACK_REACH ((uintptr_t)65536) /* addresses this near are on the same stack */
 #define POLLS 200
+#define KEPT_MAX 8
+#define NAPS_MAX 50
 
 static uint32_t has_given_up;
 
@@ -177,6 +180,7 @@ struct view_chunk {
 };
 
 static struct view_chunk *view_chunks;
+static uint32_t nr_kept;	   /* views that are retired and not freed */
 static struct view_entry *retired; /* any thread adds to this list */
 
 /* The views for which px_inside_reclaim() waits: only its thread uses this list. */
@@ -236,6 +240,7 @@ void px_inside_retire(struct px_view *view)
 	if (px_exchange(&entry->is_retired, 1) != 0)
 		return;
 	px_shm_retire(&view->mapping);
+	px_fetch_add(&nr_kept, 1);
 	add_to_retired(entry);
 }
 
@@ -273,6 +278,7 @@ static void free_waiting(void)
 		waiting = entry->next;
 		px_shm_unmap(&entry->view.mapping);
 		px_inside_free(&entry->view);
+		px_fetch_add(&nr_kept, UINT32_MAX);
 	}
 }
 
@@ -327,6 +333,23 @@ void px_inside_reclaim(void)
 		px_store_release(&is_reclaiming, 0);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* If a thread does not leave, wait again only when twice as many views are kept. */
+void px_inside_settle(void)
+{
+	static uint32_t limit = KEPT_MAX;
+	const struct timespec nap = {0, 1000000};
+
+	for (int i = 0; !px_is_confined() && px_read_once(&nr_kept) > px_read_once(&limit) && i < NAPS_MAX;
+	     i++) {
+		syscall(SYS_nanosleep, &nap, NULL);
+		px_inside_reclaim();
+	}
+	if (px_read_once(&nr_kept) > px_read_once(&limit))
+		px_write_once(&limit, 2 * px_read_once(&nr_kept));
+	else if (px_read_once(&nr_kept) <= KEPT_MAX)
+		px_write_once(&limit, KEPT_MAX);
 }
 
 static bool keep_only_own(struct px_inside *entry, uint64_t owner)

@@ -18,7 +18,7 @@
  * loads the view after step 1, and does not find it.  In step 3 a load with acquire reads the 0 that the thread stored
  * with release, so all its uses of the view are over.
  *
- * No thread waits in step 4.  The view stays in a list until the process reads the registry again.  Until it is freed,
+ * No trace point waits in step 4; the end of a stream waits a little if many views are kept.  The view stays in a list until the process reads the registry again.  Until it is freed,
  * a view has private memory instead of the stream (px_shm_retire()), so late stores have no effect.
  *
  * The word alone decides, so each way into and out of a trace point must leave it right:
@@ -116,6 +116,12 @@ void px_inside_retire(struct px_view *view);
 
 /* Free retired views if possible.  Call this outside. */
 void px_inside_reclaim(void);
+
+/*
+ * If many views are kept, wait for at most 50 ms until some are freed: a thread that is preempted inside may soon leave.
+ * Not for trace points.
+ */
+void px_inside_settle(void);
 
 /* From now on, free nothing. */
 void px_inside_give_up(void);

@@ -180,8 +180,12 @@ START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
 		ck_assert(_i || px_test_next_number(stream, &event) == i);
 		ok(posix_trace_shutdown(stream));
 	}
-	px_helper_trace(&target, type, 0);
-	ck_assert_int_eq(px_helper_do(&target, "map", 0, 0, NULL).a, 0);
+	/* A thread that was preempted inside leaves at some time.  The target looks again at the next stream. */
+	do {
+		ok(posix_trace_shutdown(px_test_start_for(target.pid, false)));
+		sleep_ms(1);
+		px_helper_trace(&target, type, 0);
+	} while (px_helper_do(&target, "map", 0, 0, NULL).a != 0);
 	px_helper_kill(&target);
 }
 END_TEST
