@@ -1,85 +1,145 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real functions under the names that the library in this object uses.  If the library calls one of them before our
- * constructor has run, this function looks up the real functions first.
+ * px_direct_NAME for each function of direct.def: a jump to the function of the C library itself.  The arguments stay
+ * where they are, so this works for every function.  At first px_direct_to_NAME leads to code that looks up all
+ * functions and jumps again.  An object that wraps a function may call us before our constructor has run, so this is
+ * not left to the constructor.
  */
-#include "hook.h"
+#include "c_library.h"
 
-#define PX_DIRECT_BODY(result, name, parameters, arguments)                                        \
-	result px_direct_##name parameters __attribute__((visibility("hidden")));                  \
-	result px_direct_##name parameters                                                         \
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/atomic.h"
+
+static void *find_in(const struct px_c_library *library, const char *name)
+{
+	void *found = px_c_library_function(library, name);
+
+	if (!found)
+		found = dlsym(RTLD_NEXT, name);
+	return found ? found : (void *)abort;
+}
+
+#if defined __x86_64__ || defined __aarch64__
+
+/* Variables that the assembly code below defines. */
+#define PX_DIRECT(name) extern void *px_direct_to_##name __attribute__((visibility("hidden")));
+#include "direct.def"
+#undef PX_DIRECT
+
+static const struct {
+	const char *name;
+	void **to;
+} functions[] = {
+#define PX_DIRECT(name) {#name, &px_direct_to_##name},
+#include "direct.def"
+#undef PX_DIRECT
+};
+
+__attribute__((used, visibility("hidden"))) void px_direct_prepare(void);
+
+/* Threads and signal handlers may run this at the same time: they store the same values. */
+void px_direct_prepare(void)
+{
+	struct px_c_library library;
+
+	px_c_library_open(&library);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		px_write_once(functions[i].to, find_in(&library, functions[i].name));
+}
+
+#ifdef __x86_64__
+#define VARIABLE(name) ".quad px_direct_first_" #name "\n"
+#define JUMP(name) "jmp *px_direct_to_" #name "(%rip)\n"
+/* Seven registers, which also align the stack.  rax: the number of vector registers in a call with `...`. */
+#define PREPARE                                                                                    \
+	"px_direct_prepare_all:\n"                                                                 \
+	".cfi_startproc\n"                                                                         \
+	"pushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n"             \
+	"pushq %rdx\n.cfi_adjust_cfa_offset 8\npushq %rcx\n.cfi_adjust_cfa_offset 8\n"             \
+	"pushq %r8\n.cfi_adjust_cfa_offset 8\npushq %r9\n.cfi_adjust_cfa_offset 8\n"               \
+	"pushq %rax\n.cfi_adjust_cfa_offset 8\nsubq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"          \
+	"call px_direct_prepare\n"                                                                 \
+	"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\npopq %rax\n.cfi_adjust_cfa_offset -8\n"         \
+	"popq %r9\n.cfi_adjust_cfa_offset -8\npopq %r8\n.cfi_adjust_cfa_offset -8\n"               \
+	"popq %rcx\n.cfi_adjust_cfa_offset -8\npopq %rdx\n.cfi_adjust_cfa_offset -8\n"             \
+	"popq %rsi\n.cfi_adjust_cfa_offset -8\npopq %rdi\n.cfi_adjust_cfa_offset -8\n"             \
+	"ret\n"                                                                                    \
+	".cfi_endproc\n"
+#define FIRST(name) "call px_direct_prepare_all\n" JUMP(name)
+#else
+#define VARIABLE(name) ".xword px_direct_first_" #name "\n"
+#define JUMP(name)                                                                                 \
+	"adrp x16, px_direct_to_" #name "\n"                                                       \
+	"ldr x16, [x16, :lo12:px_direct_to_" #name "]\n"                                           \
+	"br x16\n"
+#define PREPARE                                                                                    \
+	"px_direct_prepare_all:\n"                                                                 \
+	".cfi_startproc\n"                                                                         \
+	"sub sp, sp, #96\n"                                                                        \
+	".cfi_def_cfa_offset 96\n"                                                                 \
+	"stp x0, x1, [sp]\nstp x2, x3, [sp, #16]\nstp x4, x5, [sp, #32]\n"                         \
+	"stp x6, x7, [sp, #48]\nstp x8, x30, [sp, #64]\nstr x17, [sp, #80]\n"                      \
+	".cfi_offset 30, -24\n"                                                                    \
+	"bl px_direct_prepare\n"                                                                   \
+	"ldp x0, x1, [sp]\nldp x2, x3, [sp, #16]\nldp x4, x5, [sp, #32]\n"                         \
+	"ldp x6, x7, [sp, #48]\nldp x8, x30, [sp, #64]\nldr x17, [sp, #80]\n"                      \
+	"add sp, sp, #96\n"                                                                        \
+	".cfi_def_cfa_offset 0\n"                                                                  \
+	"ret\n"                                                                                    \
+	".cfi_endproc\n"
+/* px_direct_prepare_all keeps x17, and so the return address of the caller. */
+#define FIRST(name)                                                                                \
+	"mov x17, x30\n"                                                                           \
+	"bl px_direct_prepare_all\n"                                                               \
+	"mov x30, x17\n" JUMP(name)
+#endif
+
+/* clang-format off */
+__asm__(".pushsection .text\n" PREPARE ".popsection\n");
+
+#define PX_DIRECT(name)                                                                            \
+	__asm__(".pushsection .data\n.balign 8\n"                                                  \
+		".hidden px_direct_to_" #name "\n.globl px_direct_to_" #name "\n"                  \
+		"px_direct_to_" #name ":\n" VARIABLE(name)                                         \
+		".popsection\n.pushsection .text\n"                                                \
+		".hidden px_direct_" #name "\n.globl px_direct_" #name "\n"                        \
+		".type px_direct_" #name ", %function\n"                                           \
+		"px_direct_" #name ":\n.cfi_startproc\n" JUMP(name) ".cfi_endproc\n"               \
+		"px_direct_first_" #name ":\n.cfi_startproc\n" FIRST(name) ".cfi_endproc\n"       \
+		".popsection\n");
+#include "direct.def"
+#undef PX_DIRECT
+/* clang-format on */
+
+#else
+
+/* Other machines: the compiler knows how to pass on arguments that it does not know. */
+#define ARGUMENT_BYTES_MAX 64
+
+static void *find(const char *name)
+{
+	struct px_c_library library;
+
+	px_c_library_open(&library);
+	return find_in(&library, name);
+}
+
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#define PX_DIRECT(name)                                                                            \
+	__attribute__((visibility("hidden"))) void px_direct_##name();                             \
+	void px_direct_##name()                                                                    \
 	{                                                                                          \
-		if (px_unlikely(!px_real.name))                                                    \
-			px_hook_prepare();                                                         \
-		return px_real.name arguments;                                                     \
-	}
-
-PX_DIRECT_BODY(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
-PX_DIRECT_BODY(int, pthread_cond_broadcast, (pthread_cond_t * cond), (cond))
-PX_DIRECT_BODY(int, pthread_cond_init, (pthread_cond_t * cond, const pthread_condattr_t *attr),
-	       (cond, attr))
-PX_DIRECT_BODY(int, pthread_cond_timedwait,
-	       (pthread_cond_t * cond, pthread_mutex_t *mutex, const struct timespec *time),
-	       (cond, mutex, time))
-PX_DIRECT_BODY(int, pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *mutex),
-	       (cond, mutex))
-PX_DIRECT_BODY(int, pthread_create,
-	       (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *),
-		void *argument),
-	       (thread, attr, start, argument))
-PX_DIRECT_BODY(int, pthread_join, (pthread_t thread, void **result), (thread, result))
-PX_DIRECT_BODY(int, pthread_kill, (pthread_t thread, int number), (thread, number))
-PX_DIRECT_BODY(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attr),
-	       (mutex, attr))
-PX_DIRECT_BODY(int, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
-PX_DIRECT_BODY(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *time),
-	       (mutex, time))
-PX_DIRECT_BODY(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
-PX_DIRECT_BODY(int, pthread_mutex_unlock, (pthread_mutex_t * mutex), (mutex))
-PX_DIRECT_BODY(int, sched_yield, (void), ())
-
-PX_DIRECT_BODY(void *, calloc, (size_t count, size_t size), (count, size))
-PX_DIRECT_BODY(int, close, (int fd), (fd))
-PX_DIRECT_BODY(int, fclose, (FILE * stream), (stream))
-PX_DIRECT_BODY(char *, fgets, (char *text, int size, FILE *stream), (text, size, stream))
-PX_DIRECT_BODY(FILE *, fopen, (const char *path, const char *mode), (path, mode))
-PX_DIRECT_BODY(void, free, (void *memory), (memory))
-PX_DIRECT_BODY(int, ftruncate, (int fd, off_t size), (fd, size))
-PX_DIRECT_BODY(void *, malloc, (size_t size), (size))
-PX_DIRECT_BODY(int, mkdir, (const char *path, mode_t mode), (path, mode))
-PX_DIRECT_BODY(int, mkdirat, (int directory, const char *path, mode_t mode),
-	       (directory, path, mode))
-PX_DIRECT_BODY(ssize_t, pread, (int fd, void *buffer, size_t size, off_t offset),
-	       (fd, buffer, size, offset))
-PX_DIRECT_BODY(ssize_t, pwrite, (int fd, const void *buffer, size_t size, off_t offset),
-	       (fd, buffer, size, offset))
-PX_DIRECT_BODY(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
-PX_DIRECT_BODY(int, unlink, (const char *path), (path))
-PX_DIRECT_BODY(int, unlinkat, (int directory, const char *path, int flags),
-	       (directory, path, flags))
-PX_DIRECT_BODY(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
-
-/*
- * Functions with a variable number of arguments: always pass on the maximum number.  The C library reads them in the
- * same way, and the real function reads only those that it needs.
- */
-#define PX_DIRECT_VARIED(name, parameters, last, type, arguments)                                  \
-	int px_direct_##name parameters __attribute__((visibility("hidden")));                     \
-	int px_direct_##name parameters                                                            \
-	{                                                                                          \
-		va_list list;                                                                      \
-		type more;                                                                         \
+		static void *to;                                                                   \
                                                                                                    \
-		if (px_unlikely(!px_real.name))                                                    \
-			px_hook_prepare();                                                         \
-		va_start(list, last);                                                              \
-		more = va_arg(list, type);                                                         \
-		va_end(list);                                                                      \
-		return px_real.name arguments;                                                     \
+		if (!px_read_once(&to))                                                            \
+			px_write_once(&to, find(#name));                                           \
+		__builtin_return(__builtin_apply((void (*)())px_read_once(&to),                    \
+						 __builtin_apply_args(), ARGUMENT_BYTES_MAX));     \
 	}
+#include "direct.def"
+#undef PX_DIRECT
 
-PX_DIRECT_VARIED(fcntl, (int fd, int command, ...), command, void *, (fd, command, more))
-PX_DIRECT_VARIED(open, (const char *path, int flags, ...), flags, mode_t, (path, flags, more))
-PX_DIRECT_VARIED(openat, (int directory, const char *path, int flags, ...), flags, mode_t,
-		 (directory, path, flags, more))
-PX_DIRECT_VARIED(prctl, (int option, ...), option, unsigned long, (option, more, 0, 0, 0))
+#endif

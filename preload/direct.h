@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of
- * wrapped functions then go to px_direct_NAME (direct.c), and so to the real functions.  direct.def lists only
- * functions that the library calls.
+ * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of the
+ * functions in direct.def then go to px_direct_NAME (direct.c), and so to the C library itself.  They pass our wrappers
+ * and those of other objects, which may take a lock, or call a function that we wrap.
  */
 #ifndef PX_PRELOAD_DIRECT_H
 #define PX_PRELOAD_DIRECT_H
@@ -13,16 +13,28 @@
  */
 #define PX_GATE_AT_FIRST 1
 
+#if !defined PX_BASE_SYSTEM_H && (defined __x86_64__ || defined __aarch64__)
+#define PX_SYSTEM_PROGRAM_CLOCK "px_system_clock_gettime"
+#endif
+
+#include <dirent.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
+#include <regex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/system.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls"

@@ -17,12 +17,21 @@
 #define TOLERANCE_NS 100
 #define SHORTEST_LINE_NS 100000 /* two anchors closer than this do not give a slope */
 #define CATCH_UP_NS 1000000
+#define READINGS_MAX 1000000 /* a clock that has not moved after so many readings stands still */
 
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t px_clock_program_realtime_ns(void)
+{
+	struct timespec now;
+
+	px_system_program_clock(CLOCK_REALTIME, &now);
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
@@ -98,10 +107,9 @@ uint64_t px_clock_read_later(enum px_clock_source source)
 	uint64_t first, now;
 
 	px_clock_after_stores();
-	first = px_clock_read(source);
-	do
+	first = now = px_clock_read(source);
+	for (int i = 0; i < READINGS_MAX && now == first; i++)
 		now = px_clock_read(source);
-	while (now == first);
 	return now;
 }
 
@@ -139,15 +147,15 @@ static uint64_t scale_between(struct px_anchor from, struct px_anchor to)
 			  (to.counter - from.counter));
 }
 
+/* Return 0 if the clock stands still. */
 static uint64_t measure_hardware(void)
 {
 	struct px_anchor from = px_clock_anchor(PX_CLOCK_HARDWARE);
-	struct px_anchor to;
+	struct px_anchor to = from;
 
-	do
+	for (int i = 0; i < READINGS_MAX && to.ns - from.ns < CALIBRATION_NS; i++)
 		to = px_clock_anchor(PX_CLOCK_HARDWARE);
-	while (to.ns - from.ns < CALIBRATION_NS);
-	return scale_between(from, to);
+	return to.ns - from.ns < CALIBRATION_NS ? 0 : scale_between(from, to);
 }
 
 /*
@@ -164,6 +172,8 @@ struct px_clock px_clock_best(void)
 	scale = px_read_once(&hardware_scale);
 	if (scale == 0) {
 		scale = measure_hardware();
+		if (scale == 0)
+			return (struct px_clock){PX_CLOCK_MONOTONIC, SCALE_ONE};
 		px_write_once(&hardware_scale, scale);
 	}
 	return (struct px_clock){PX_CLOCK_HARDWARE, scale};

@@ -42,6 +42,12 @@ struct px_clock px_clock_best(void);
 uint64_t px_clock_monotonic_ns(void);
 uint64_t px_clock_realtime_ns(void);
 
+/*
+ * Return CLOCK_REALTIME for a deadline that the library passes to the C library.  If another object of the process
+ * shifts the time, it expects shifted deadlines.
+ */
+uint64_t px_clock_program_realtime_ns(void);
+
 /* Return CLOCK_REALTIME - CLOCK_MONOTONIC, modulo 2^64. */
 uint64_t px_clock_realtime_offset_ns(void);
 
@@ -109,7 +115,7 @@ PX_INLINE void px_clock_after_stores(void)
 
 /*
  * Wait until the counter changes and return its new value.  It is above every value that was read
- * before the call.  A thread that reads the counter first, and then loads what the caller had stored before the call as
+ * before the call, unless the counter stands still.  A thread that reads the counter first, and then loads what the caller had stored before the call as
  * it was before, has read a lower value: the stop of a stream needs this (segment.h).
  */
 uint64_t px_clock_read_later(enum px_clock_source source);

@@ -281,7 +281,7 @@ void px_handle_drain(unsigned long id)
 
 bool px_handle_drain_for(unsigned long id, uint64_t ns)
 {
-	const struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + ns);
+	const struct timespec deadline = px_clock_timespec(px_clock_program_realtime_ns() + ns);
 	struct entry *entry = entry_of(id);
 
 	while (entry->nr_away > 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "direct.h"
 #include "standalone/env_options.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
  *
  * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
  */
+#include "direct.h"
 #include "standalone/standalone.h"
 
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #include <time.h>
 #include <trace_ext.h>
 
+#include "base/clock.h"
 #include "hook.h"
 #include "standalone/env_edit.h"
 #include "standalone/env_options.h"
@@ -111,7 +113,7 @@ static bool put(char *path, const char *text, bool is_name)
 
 static bool put_expansion(char *path, char key)
 {
-	time_t now = time(NULL);
+	time_t now = (time_t)(px_clock_realtime_ns() / 1000000000);
 	char text[32] = "%";
 	struct tm date;
 

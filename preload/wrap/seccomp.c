@@ -56,7 +56,12 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 	errno = saved_errno;
 }
 
-/* Libraries for filters, and programs, use syscall(). */
+/*
+ * Libraries for filters, and programs, use syscall().  The name in C is another one, because base/system.h redirects
+ * our own calls.
+ */
+PX_WRAP long px_wrap_syscall(long number, ...) __asm__("syscall");
+
 static __attribute__((used)) void before_syscall(long number, unsigned long a, unsigned long b,
 						 unsigned long c)
 {
@@ -91,7 +96,7 @@ void *px_hook_real_syscall = (void *)early_syscall;
 /* This function has no frame, because a system call may return twice, or on another stack. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-PX_WRAP __attribute__((naked)) long syscall(long number, ...)
+PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 {
 	/* clang-format off */
 	__asm__("cmpl %0, %%edi\n\t"
@@ -123,7 +128,7 @@ PX_WRAP __attribute__((naked)) long syscall(long number, ...)
 #else
 void *px_hook_real_syscall;
 
-PX_WRAP long syscall(long number, ...)
+PX_WRAP long px_wrap_syscall(long number, ...)
 {
 	long (*real)(long, ...);
 	unsigned long argument[6];

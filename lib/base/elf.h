@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Find symbols in the tables of an object that is loaded into this process, such as the vDSO or the C library.
+ * Async-signal-safe: the functions only read memory, and call nothing.
+ */
+#ifndef PX_BASE_ELF_H
+#define PX_BASE_ELF_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct px_elf {
+	uintptr_t base;
+	const ElfW(Sym) * symbols;
+	const char *strings;
+	const uint32_t *gnu_hash;     /* NULL: none */
+	const uint32_t *hash;	      /* NULL: none */
+	const ElfW(Half) * versions;  /* NULL: none */
+	const unsigned char *version_definitions;
+};
+
+/* Return false if the object has no symbols.  dynamic: its dynamic section. */
+bool px_elf_open(struct px_elf *elf, uintptr_t base, const ElfW(Dyn) * dynamic);
+
+/* As px_elf_open(), for an object of which only the ELF header is known. */
+bool px_elf_open_image(struct px_elf *elf, const ElfW(Ehdr) * header);
+
+/*
+ * Return the number of the first symbol with this name after the symbol `after`, or 0 if there is none.  The object
+ * may have several versions of a symbol.  Begin with 0.
+ */
+uint32_t px_elf_next(const struct px_elf *elf, const char *name, uint32_t after);
+
+/* Return true for the version of a symbol that the linker uses by default. */
+static inline bool px_elf_is_default(const struct px_elf *elf, uint32_t symbol)
+{
+	return !elf->versions || !(elf->versions[symbol] & 0x8000);
+}
+
+/* Return the default version of a function, or NULL if the object does not define it, or has several variants. */
+void *px_elf_function(const struct px_elf *elf, const char *name);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/system.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+#include "base/atomic.h"
+#include "base/elf.h"
+
+#if defined __x86_64__ || defined __aarch64__
+
+#ifdef __x86_64__
+#define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
+
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ __volatile__("syscall"
+			     : "+a"(nr)
+			     : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			     : "rcx", "r11", "memory");
+	return nr;
+}
+#else
+#define VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
+
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ __volatile__("svc 0"
+			     : "+r"(x0)
+			     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			     : "memory");
+	return x0;
+}
+#endif
+
+static inline long checked(long result)
+{
+	if (px_likely((unsigned long)result <= -4096UL))
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+#define CALL(nr, a, b, c, d, e, f)                                                                 \
+	checked(raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
+
+/* As in the C library: read the maximum number of arguments.  The kernel uses those that the call has. */
+long syscall(long nr, ...)
+{
+	long argument[6];
+	va_list list;
+
+	va_start(list, nr);
+	for (int i = 0; i < 6; i++)
+		argument[i] = va_arg(list, long);
+	va_end(list);
+	return CALL(nr, argument[0], argument[1], argument[2], argument[3], argument[4],
+		    argument[5]);
+}
+
+int fstat(int fd, struct stat *status)
+{
+	return (int)CALL(SYS_fstat, fd, status, 0, 0, 0, 0);
+}
+
+uid_t geteuid(void)
+{
+	return (uid_t)raw(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+pid_t getpid(void)
+{
+	return (pid_t)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+int getsockopt(int fd, int level, int name, void *value, socklen_t *length)
+{
+	return (int)CALL(SYS_getsockopt, fd, level, name, value, length, 0);
+}
+
+int kill(pid_t pid, int number)
+{
+	return (int)CALL(SYS_kill, pid, number, 0, 0, 0, 0);
+}
+
+/* ThreadSanitizer keeps an account of all mappings, so its builds must call its own functions. */
+#ifdef __SANITIZE_THREAD__
+extern void *real_mmap(void *, size_t, int, int, int, off_t) __asm__("mmap");
+extern int real_munmap(void *, size_t) __asm__("munmap");
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	return real_mmap(address, size, protection, flags, fd, offset);
+}
+
+int munmap(void *address, size_t size)
+{
+	return real_munmap(address, size);
+}
+#else
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	return (void *)CALL(SYS_mmap, address, size, protection, flags, fd, offset);
+}
+
+int munmap(void *address, size_t size)
+{
+	return (int)CALL(SYS_munmap, address, size, 0, 0, 0, 0);
+}
+#endif
+
+int madvise(void *address, size_t size, int advice)
+{
+	return (int)CALL(SYS_madvise, address, size, advice, 0, 0, 0);
+}
+
+void *shmat(int id, const void *address, int flags)
+{
+	return (void *)CALL(SYS_shmat, id, address, flags, 0, 0, 0);
+}
+
+int shmctl(int id, int command, struct shmid_ds *status)
+{
+	return (int)CALL(SYS_shmctl, id, command, status, 0, 0, 0);
+}
+
+int shmdt(const void *address)
+{
+	return (int)CALL(SYS_shmdt, address, 0, 0, 0, 0, 0);
+}
+
+int shmget(key_t key, size_t size, int flags)
+{
+	return (int)CALL(SYS_shmget, key, size, flags, 0, 0, 0);
+}
+
+/* The clock: the vDSO has a function that needs no system call. */
+
+typedef int clock_function(clockid_t clock, struct timespec *now);
+
+static int clock_by_system_call(clockid_t clock, struct timespec *now)
+{
+	return (int)raw(SYS_clock_gettime, clock, (long)now, 0, 0, 0, 0);
+}
+
+static clock_function *find_clock(void)
+{
+	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	void *found = NULL;
+	struct px_elf elf;
+
+	if (image && px_elf_open_image(&elf, image))
+		found = px_elf_function(&elf, VDSO_CLOCK_GETTIME);
+	return found ? (clock_function *)found : clock_by_system_call;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	static clock_function *function; /* racing threads find the same function */
+	clock_function *to_call = px_read_once(&function);
+
+	if (px_unlikely(!to_call)) {
+		to_call = find_clock();
+		px_write_once(&function, to_call);
+	}
+	return (int)checked(to_call(clock, now));
+}
+
+#endif

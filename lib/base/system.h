@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls that trace points make, and the clock, past all other objects of the process.
+ *
+ * An object that comes before the C library, such as libtorsocks, libfaketime or libfakeroot, may define these
+ * functions itself.  Its functions may take a lock, so a signal handler must not call them.  They may call a function
+ * that the preloaded object wraps, and so call the library again.  They may also return false values: the time may
+ * stand still, or the user be another.
+ *
+ * The compiler includes this header first in each file of the library.  The calls of these functions then go to
+ * px_system_NAME (system.c), which makes the system call.  All are async-signal-safe, and none is a cancellation
+ * point.
+ */
+#ifndef PX_BASE_SYSTEM_H
+#define PX_BASE_SYSTEM_H
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The clock of the waits of the C library: the one that the objects before it show to the program. */
+#ifndef PX_SYSTEM_PROGRAM_CLOCK
+#define PX_SYSTEM_PROGRAM_CLOCK "clock_gettime"
+#endif
+extern int px_system_program_clock(clockid_t clock, struct timespec *now) __asm__(
+	PX_SYSTEM_PROGRAM_CLOCK);
+
+#if defined __x86_64__ || defined __aarch64__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#define PX_SYSTEM(name)                                                                            \
+	extern __typeof__(name) name __asm__("px_system_" #name)                                   \
+		__attribute__((visibility("hidden")));
+PX_SYSTEM(clock_gettime)
+PX_SYSTEM(fstat)
+PX_SYSTEM(geteuid)
+PX_SYSTEM(getpid)
+PX_SYSTEM(getsockopt)
+PX_SYSTEM(kill)
+PX_SYSTEM(madvise)
+PX_SYSTEM(mmap)
+PX_SYSTEM(munmap)
+PX_SYSTEM(shmat)
+PX_SYSTEM(shmctl)
+PX_SYSTEM(shmdt)
+PX_SYSTEM(shmget)
+PX_SYSTEM(syscall)
+#undef PX_SYSTEM
+#pragma GCC diagnostic pop
+#endif
+
+#endif
