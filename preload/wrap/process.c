@@ -17,8 +17,10 @@
 #include <sys/wait.h>
 
 #include "standalone/env_edit.h"
+#include "standalone/exec_image.h"
 #include "standalone/standalone.h"
 #include "trace/inside.h"
+#include "wrap/descriptor.h"
 #include "wrap/text_arg.h"
 
 /* Look up the real function if it is not known.  Some wrappers need it even while nothing is traced. */
@@ -177,9 +179,25 @@ static int spawn_recorded(const struct spawn_request *request, char *const *envp
 	return result;
 }
 
+/*
+ * Return true if a program that is executed by path, or found in PATH, cannot load this object.  A program with a
+ * filter of system calls may have forbidden those that this needs.
+ */
+static bool image_refuses(const char *path, bool searches)
+{
+	if (px_fd_is_confined() || !path)
+		return false;
+	if (!searches)
+		return px_exec_image_refuses(AT_FDCWD, path);
+	return readable_or_null(path) && px_exec_image_refuses_found(path);
+}
+
 static int spawn(const struct spawn_request *request, char *const *envp)
 {
-	bool leaves_out = px_standalone_leaves_out(true) && px_probe_can_read(envp, sizeof(*envp));
+	bool searches = request->site.wrapper == PX_WRAPPER_posix_spawnp;
+	bool leaves_out = (px_standalone_leaves_out(true) ||
+			   image_refuses(request->path, searches)) &&
+			  px_probe_can_read(envp, sizeof(*envp));
 	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
 	void *room = __builtin_alloca(size);
 
@@ -279,9 +297,27 @@ static int really_execute(const struct image *image, char *const *envp)
 	}
 }
 
+static bool cannot_load_us(const struct image *image)
+{
+	const char *path;
+
+	switch (image->by) {
+	case BY_SEARCH:
+		return image_refuses(image->path, true);
+	case BY_DESCRIPTOR:
+		return !px_fd_is_confined() && px_exec_image_refuses(image->fd, NULL);
+	case BY_DIRECTORY:
+		path = px_fd_is_confined() ? NULL : readable_or_null(image->path);
+		return path && px_exec_image_refuses(image->fd, *path ? path : NULL);
+	default:
+		return image_refuses(image->path, false);
+	}
+}
+
 static int execute(const struct image *image, char *const *envp)
 {
-	bool leaves_out = px_standalone_leaves_out(false) && px_probe_can_read(envp, sizeof(*envp));
+	bool leaves_out = (px_standalone_leaves_out(false) || cannot_load_us(image)) &&
+			  px_probe_can_read(envp, sizeof(*envp));
 	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
 	void *room = __builtin_alloca(size);
 	bool is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
