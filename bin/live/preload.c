@@ -286,10 +286,16 @@ bool preload_enter(const struct preload_options *order, const struct preload_pro
 		   const char *object)
 {
 	const char *others = getenv("LD_PRELOAD");
+	const char *first = object, *last = others && *others ? others : "";
 	char *list = NULL;
 
+	if (strstr(last, "libasan.so") || strstr(last, "libclang_rt.asan")) {
+		/* This runtime must come first, or it ends the program. */
+		first = last;
+		last = object;
+	}
 	if (asprintf(&list, "%s%s%s%s%s", program->sanitizer, program->sanitizer[0] ? ":" : "",
-		     object, others && *others ? ":" : "", others ? others : "") < 0 ||
+		     first, *last ? ":" : "", last) < 0 ||
 	    setenv("LD_PRELOAD", list, 1) != 0)
 		return false;
 	free(list);
