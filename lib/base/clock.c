@@ -295,9 +295,8 @@ uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counte
 {
 	unsigned int i = timeline->nr_lines - 1;
 
-	if (px_unlikely((int64_t)(counter - timeline->line[0].counter) < 0))
-		return convert_old(timeline, counter) + timeline->realtime_offset_ns;
-	while (i > 0 && (int64_t)(counter - timeline->line[i].counter) < 0)
-		i--;
+	while ((int64_t)(counter - timeline->line[i].counter) < 0)
+		if (i-- == 0)
+			return convert_old(timeline, counter) + timeline->realtime_offset_ns;
 	return along(&timeline->line[i], counter) + timeline->realtime_offset_ns;
 }

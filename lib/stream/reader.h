@@ -105,6 +105,8 @@ struct px_reader {
 	uint32_t *heap;		  /* rings, the lowest counter first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
+	bool has_late;	  /* a reservation that was set aside may have a record that can be read */
+	uint32_t nr_aside;
 	uint64_t horizon; /* T */
 	struct px_timeline timeline;
 	struct px_loss loss;
@@ -112,10 +114,8 @@ struct px_reader {
 	uint64_t reported_given_up; /* events given up that are reported */
 
 	struct px_aside *aside;
-	uint32_t nr_aside;
 	uint32_t next_asked; /* index of the next owner to ask about */
 	uint64_t asked_ns;   /* when the reader asked last, CLOCK_MONOTONIC */
-	bool has_late;	     /* an entry may have a record that can be read */
 	bool is_in_a_hurry;  /* wait for no writer */
 
 	/* Synthesized events, in the order of their report, and the record after them. */

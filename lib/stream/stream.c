@@ -370,13 +370,10 @@ static uint64_t time_of_next(struct px_stream *stream, uint64_t counter)
 {
 	uint64_t ns = convert(&stream->reader.timeline, counter);
 
-	if (px_unlikely(stream->last_ns != 0 && (int64_t)(counter - stream->last_counter) < 0))
-		return ns; /* late */
-	if (px_unlikely(ns < stream->last_ns))
-		ns = stream->last_ns;
-	stream->last_counter = counter;
-	stream->last_ns = ns;
-	return ns;
+	if (px_likely(ns >= stream->last_ns))
+		return stream->last_ns = ns;
+	/* An older counter is that of a late event. */
+	return (int64_t)(counter - stream->reader.reported_counter) < 0 ? ns : stream->last_ns;
 }
 
 /*

@@ -78,8 +78,7 @@ struct px_stream {
 	uint64_t dropped_reported;   /* reported as overrun */
 	uint64_t dropped_started;    /* at the last start */
 	uint64_t start_counter;	     /* of the last START */
-	uint64_t last_counter;	     /* the highest of a reported event, ... */
-	uint64_t last_ns;	     /* and its time */
+	uint64_t last_ns;	     /* the latest time of a reported event */
 	bool was_overrun;	     /* since create or clear (STATUS-8) */
 	struct px_logging logging;
 };
