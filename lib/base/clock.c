@@ -280,7 +280,7 @@ uint64_t px_timeline_scale(const struct px_timeline *timeline)
  * A counter before the first line that is kept: take the straight line from the origin.  The first line may be a short
  * one, with a slope that is wrong in the long run.
  */
-static uint64_t convert_old(const struct px_timeline *timeline, uint64_t counter)
+static PX_COLD uint64_t convert_old(const struct px_timeline *timeline, uint64_t counter)
 {
 	const struct px_line *first = &timeline->line[0];
 	struct px_line old = {timeline->origin.counter, timeline->origin.ns, first->scale};
