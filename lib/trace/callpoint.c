@@ -62,12 +62,15 @@ PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 }
 
 /* Return false if the thread has no tid, and so must not claim slots. */
-PX_INLINE bool ensure_process(void)
+static PX_COLD PX_NOINLINE bool refresh(void)
 {
-	if (px_likely(px_process_is_current()))
-		return true;
 	px_process_refresh();
 	return px_thread.tid != 0;
+}
+
+PX_INLINE bool ensure_process(void)
+{
+	return px_likely(px_process_is_current()) || refresh();
 }
 
 static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
