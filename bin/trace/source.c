@@ -430,7 +430,7 @@ static bool was_full(const struct source *source)
 	size_t nr_used = 0;
 
 	for (size_t i = 0; i < source->nr_objects; i++)
-		nr_used += source->objects[i].is.type != OBJECT_EVENT_TYPE;
+		nr_used += source->objects[i].type != OBJECT_EVENT_TYPE;
 	return !source->file.foreign && nr_used >= FULL_TABLE;
 }
 
