@@ -93,6 +93,11 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 	return (int)CALL(SYS_getsockopt, fd, level, name, value, length, 0);
 }
 
+uid_t getuid(void)
+{
+	return (uid_t)raw(SYS_getuid, 0, 0, 0, 0, 0, 0);
+}
+
 int kill(pid_t pid, int number)
 {
 	return (int)CALL(SYS_kill, pid, number, 0, 0, 0, 0);

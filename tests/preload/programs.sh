@@ -41,10 +41,11 @@ compare()
 	right "$name.trx"
 }
 
-# A trace that check finds nothing in, not even a warning, and that has calls.
+# A trace in which check finds nothing but a full table of threads and objects, and that has calls.
 right()
 {
-	"$tool" check --strict "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
+	"$tool" check "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
+	! grep '^warning' "$scratch/check" | grep -qv '(log-unnamed)$' || complain "$name: check: $(cat "$scratch/check")"
 	[ "$(told "$1" | wc -l)" -gt 5 ] || complain "$name: nothing was recorded"
 }
 

@@ -229,7 +229,7 @@ START_TEST(record_fields_of_any_value_come_back)
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(values); i++) {
 		struct px_event event = event_of("0123456789", 10);
-		struct px_reservation at = {.counter = values[i], .extra = values[i]};
+		struct px_reservation at = {.position = i, .counter = values[i], .extra = values[i]};
 		struct px_record record;
 
 		event.address = values[i];
@@ -237,13 +237,13 @@ START_TEST(record_fields_of_any_value_come_back)
 		event.pid = (uint32_t)values[i];
 		event.id = (uint32_t)values[i] & (PX_EVENT_IDS - 1);
 		event.flags = (uint32_t)values[i] & 0xFFFF;
-		ck_assert(px_ring_claim(&ring, 0, 1, TID));
+		ck_assert(px_ring_claim(&ring, i, 1, TID));
 		px_record_write(&ring, &at, 1, &event, 7, 0xFFFFFFFF);
-		px_ring_commit(&ring, 0, 1, TID);
+		px_ring_commit(&ring, i, 1, TID);
 		ck_assert(
-			px_record_read(&ring, 0, px_word(0, TID, PX_SLOT_HEAD), &record, NULL, 0));
+			px_record_read(&ring, i, px_word(i, TID, PX_SLOT_HEAD), &record, NULL, 0));
 		ck_assert_uint_eq(record.counter, values[i]);
-		ck_assert_uint_eq(px_record_counter(&ring, 0), values[i]);
+		ck_assert_uint_eq(px_record_counter(&ring, i), values[i]);
 		ck_assert_uint_eq(record.address, values[i]);
 		ck_assert_uint_eq(record.thread, ~values[i]);
 		ck_assert_uint_eq(record.pid, (uint32_t)values[i]);

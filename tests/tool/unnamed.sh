@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-"${CC:-cc}" -g -pthread "$scratch/many.c" -o "$scratch/many" || complain 'the program does not compile'
+${CC:-cc} -g -pthread "$scratch/many.c" -o "$scratch/many" || complain 'the program does not compile'
 
 # field LABEL FILE: a number of info, or 0
 field()
