@@ -152,6 +152,7 @@ struct px_segment {
 	 * events.
 	 */
 	uint64_t first_dropped __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t horizon; /* counter of the reader's last snapshot; 0: no snapshot yet */
 
 	struct px_run run __attribute__((aligned(PX_CACHE_LINE)));
 

@@ -41,11 +41,16 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 #define PX_TAKE_LATE 100
 #define PX_TAKE_LATE_ATTEMPTS 3
 
-/* Return true if the counter of the reservation is so old that later events may already have been read. */
+/*
+ * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that counter
+ * in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough, and no
+ * slot is wasted.
+ */
 PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
 {
 	return px_unlikely((int64_t)(at->done - at->counter) >>
-			   view->rings.shift > PX_TAKE_LATE);
+			   view->rings.shift > PX_TAKE_LATE) &&
+	       (int64_t)(px_load_ordered(&view->segment->horizon) - at->counter) > 0;
 }
 
 /* Claim reserved slots of a shared ring, and note them. */

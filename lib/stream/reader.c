@@ -343,6 +343,8 @@ static void read_heads(struct px_reader *reader)
 
 	px_timeline_extend(&reader->timeline, anchor);
 	reader->horizon = anchor.counter;
+	/* A writer with an older counter either sees this, or its reservation is in a head (px_ring_is_late()). */
+	px_exchange(&reader->view->segment->horizon, anchor.counter);
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
 		struct px_ring ring = px_reader_ring(reader, i);
 
