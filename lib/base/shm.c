@@ -13,23 +13,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/compiler.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define LOCK_NAP_NS 1000000
-#define FIRST_BYTES ((size_t)64 << 10)
-#define POPULATE_BYTES ((size_t)256 << 10) /* a part, which takes less than 1 ms */
-#define ROOM_FACTOR 8			   /* free space, in segments, for a later allocation */
-
-bool px_shm_allocates_later;
 
 /*
  * The directory of the segments. px_process_init() calls px_shm_init() to set it, before the
@@ -98,8 +88,7 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 		return errno;
 	if (!S_ISREG(status.st_mode) || !is_private(&status) || status.st_size <= 0)
 		return EACCES;
-	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX &&
-	    (size_t)status.st_blocks * 512 >= (size_t)status.st_size)
+	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX)
 		populate = MAP_POPULATE;
 	base = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd,
 		    0);
@@ -148,36 +137,6 @@ static int make(const char *path)
 	return fd;
 }
 
-bool px_shm_populate(const struct px_mapping *mapping, size_t *done)
-{
-	size_t left = mapping->size - *done;
-	size_t most = *done > 0 ? POPULATE_BYTES : FIRST_BYTES;
-	size_t part = left < most ? left : most;
-	int saved_errno = errno;
-	bool can = left > 0 &&
-		   madvise((char *)mapping->base + *done, part, MADV_POPULATE_WRITE) == 0;
-
-	errno = saved_errno;
-	*done += part;
-	return can && part < left;
-}
-
-/* Kernels before 5.14 cannot populate a mapping for writing: then allocate everything now. */
-static bool map_for_later(int fd, size_t size, struct px_mapping *mapping)
-{
-	struct statfs room;
-	size_t done = 0;
-
-	if (!px_shm_allocates_later || size <= POPULATE_BYTES || size > PX_SHM_POPULATE_MAX ||
-	    fstatfs(fd, &room) != 0 || room.f_bavail / ROOM_FACTOR < size / (size_t)room.f_bsize ||
-	    ftruncate(fd, (off_t)size) != 0 || px_shm_map(fd, mapping) != 0)
-		return false;
-	if (px_shm_populate(mapping, &done))
-		return true;
-	px_shm_unmap(mapping);
-	return false;
-}
-
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 {
 	char path[PX_SHM_PATH_MAX];
@@ -189,11 +148,9 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 	fd = make(path);
 	if (fd < 0)
 		return errno == ENOSPC ? ENOMEM : errno;
-	if (!map_for_later(fd, size, mapping)) {
-		error = px_shm_allocate(fd, size);
-		if (!error)
-			error = px_shm_map(fd, mapping);
-	}
+	error = px_shm_allocate(fd, size);
+	if (!error)
+		error = px_shm_map(fd, mapping);
 	close(fd);
 	if (error)
 		unlink(path);

@@ -38,20 +38,6 @@ int px_shm_init(void);
  */
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 
-/*
- * If this is set, px_shm_create() allocates only the first part of a large segment.  The creator must call
- * px_shm_populate() until it returns false, as soon as it can.  Until then a write to the segment allocates a page, and
- * raises SIGBUS if another process has filled the file system.  So the file system must have room for several such
- * segments, otherwise px_shm_create() allocates all of it.
- */
-extern bool px_shm_allocates_later __attribute__((visibility("hidden")));
-
-/*
- * Allocate and map the next part of a segment.  *done: 0 at first.  Return false after the last part, or if this is
- * impossible.  Async-signal-safe; keeps errno.
- */
-bool px_shm_populate(const struct px_mapping *mapping, size_t *done);
-
 /* Map an existing segment of any size.  Return 0, ENOENT, EACCES (wrong owner, mode or type) or ENOMEM. */
 int px_shm_attach(const char *name, struct px_mapping *mapping);
 
@@ -75,7 +61,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd);
 int px_shm_allocate(int fd, size_t size);
 
 /*
- * Map an open segment.  If it is allocated and has at most PX_SHM_POPULATE_MAX bytes, map all its pages now.  Then a
+ * Map an open segment.  If it has at most PX_SHM_POPULATE_MAX bytes, map all its pages now.  Then a
  * writer takes no page faults in the first lap of a ring.
  */
 int px_shm_map(int fd, struct px_mapping *mapping);

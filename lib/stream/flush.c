@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
-#include "base/shm.h"
 #include "base/sigxfsz.h"
 #include "registry/registry.h"
 #include "ring/wakeup.h"
@@ -23,7 +22,6 @@
 #define STACK_BYTES (1 << 20) /* for a namer, which may read debugging information */
 #define CREATE_ATTEMPTS 20
 #define NAP_NS 1000000
-#define YOUNG_NS 5000000 /* many processes do not live that long, and need no more memory */
 
 /* One flush. */
 struct flush {
@@ -384,7 +382,7 @@ static bool is_due(struct px_stream *stream)
 	return has_waited_long(stream);
 }
 
-static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *stream, uint64_t ns)
+static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *stream)
 {
 	uint32_t *waiting = px_stream_waiting(stream);
 
@@ -395,18 +393,7 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 			return stream;
 	}
 	px_handle_leave(id);
-	px_wakeup_doze(waiting, PX_WAITING_HALF, ns);
-	return px_handle_return(id);
-}
-
-/* Allocate the next part of the segment.  Return NULL if the identifier was closed. */
-static struct px_stream *populate(unsigned long id, struct px_stream *stream, size_t *done,
-				  bool *is_complete)
-{
-	const struct px_mapping mapping = stream->view.mapping;
-
-	px_handle_leave(id);
-	*is_complete = !px_shm_populate(&mapping, done);
+	px_wakeup_doze(waiting, PX_WAITING_HALF, ROUND_NS);
 	return px_handle_return(id);
 }
 
@@ -463,9 +450,7 @@ static void end_as_last(const sigset_t *mask)
 static void flush_until_end(unsigned long id)
 {
 	uint64_t last_ns = px_clock_monotonic_ns();
-	bool is_young = px_shm_allocates_later, is_complete = !is_young;
 	struct px_stream *stream = px_handle_lock(id);
-	size_t done = 0;
 
 	while (stream) {
 		/*
@@ -482,10 +467,7 @@ static void flush_until_end(unsigned long id)
 			return;
 		}
 		if (!is_due(stream)) {
-			stream = is_young    ? sleep_until_due(id, stream, YOUNG_NS) :
-				 is_complete ? sleep_until_due(id, stream, ROUND_NS) :
-					       populate(id, stream, &done, &is_complete);
-			is_young = false;
+			stream = sleep_until_due(id, stream);
 			continue;
 		}
 		px_flush(id, stream, NULL);

@@ -25,7 +25,6 @@
 #include <trace_ext.h>
 
 #include "base/clock.h"
-#include "base/shm.h"
 #include "hook.h"
 #include "standalone/env_edit.h"
 #include "standalone/env_options.h"
@@ -271,7 +270,6 @@ static bool read_process(void)
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
 	child_is_wanted = children && px_env_children(children, &px_standalone.children);
-	px_shm_allocates_later = child_is_wanted; /* many children live only for a moment */
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }

@@ -74,24 +74,8 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
 }
 
 #ifdef __x86_64__
-/* Until the real function is known, which its lookup may need. */
-static long early_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-
-	__asm__ __volatile__("syscall"
-			     : "+a"(number)
-			     : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			     : "rcx", "r11", "memory");
-	if ((unsigned long)number <= -4096UL)
-		return number;
-	errno = (int)-number;
-	return -1;
-}
-
-void *px_hook_real_syscall = (void *)early_syscall;
+/* Until the real function is known, which its lookup may need: our own system call (base/system.h). */
+void *px_hook_real_syscall = (void *)syscall;
 
 /* This function has no frame, because a system call may return twice, or on another stack. */
 #pragma GCC diagnostic push
