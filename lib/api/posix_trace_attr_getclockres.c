@@ -26,7 +26,7 @@ PX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
 
 /*
  * AMB-10: the caller's buffer has TRACE_NAME_MAX bytes, including the null byte.  The attributes object is in the
- * caller's memory, so its text may lack a null byte.
+ * caller's memory, so the text in it may have no null byte.
  */
 static void copy_text(const char *text, char *to)
 {

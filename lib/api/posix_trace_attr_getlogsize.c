@@ -26,7 +26,7 @@ PX_EXPORT int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdata
 }
 
 /*
- * MAXSYS-2: the largest system event is FILTER with two sets.  max-data-size applies only to user
+ * MAXSYS-2: the largest system event is FILTER, which has two sets.  The attribute max-data-size applies only to user
  * data.
  */
 PX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr,

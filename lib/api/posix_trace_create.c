@@ -56,7 +56,7 @@ static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, t
 
 	if (pid < 0 || !trid || (attr && !px_attr_is_valid(px_attr_to_read(attr))))
 		return EINVAL;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: never half done */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: no cancellation in the middle */
 	error = create(pid, px_attr_to_read(attr), log_fd, trid);
 	if (!error)
 		px_recover_all(&nr_recovered, &nr_left); /* EXIT-4: complete the logs of dead controllers,
@@ -88,7 +88,7 @@ static int shut_down(trace_id_t trid, const struct px_caller *caller)
 	if (!stream)
 		return EINVAL;
 	px_handle_close(trid);
-	px_wakeup_wake(px_stream_waiting(stream)); /* the waiting threads find the identifier closed (SHUT-6) */
+	px_wakeup_wake(px_stream_waiting(stream)); /* waiting threads find the identifier closed (SHUT-6) */
 	px_handle_drain(trid);
 	if (stream->logging.log)
 		error = px_flush_end(stream, caller); /* SHUT-8: free the resources in any case */
@@ -113,8 +113,9 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /*
- * Complete the log of a stream at exit.  If a thread stays in a flush, leave the log incomplete, like the log of a
- * killed process.  That thread may be the exiting thread itself: its signal handler may have called exit().
+ * Complete the log of a stream at exit.  If a thread does not leave a flush in time, leave the log incomplete, like the
+ * log of a killed process.  The exiting thread itself may be in the flush: a signal handler may have interrupted the
+ * flush and called exit().
  */
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {

@@ -41,7 +41,7 @@ PX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restric
 
 	if (!event_name || !event)
 		return EINVAL;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* opening a name in the table may wait */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* a call that opens a name in the table may wait */
 	stream = px_handle_lock(trid);
 	error = stream ? px_stream_open_type(stream, event_name, event) : EINVAL;
 	if (stream)

@@ -26,7 +26,7 @@ static bool is_usable(const struct destination *to)
 static int truncation(const struct px_report *report)
 {
 	if (report->copied < report->length)
-		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: takes precedence over TRUNCATED_RECORD */
+		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: this takes precedence over TRUNCATED_RECORD */
 	return report->record.flags & PX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD :
 							    POSIX_TRACE_NOT_TRUNCATED;
 }
@@ -60,7 +60,7 @@ static enum px_next try_next(struct px_stream *stream, const struct destination 
 	return next;
 }
 
-/* Take the next event that is complete, and wait for no writer. */
+/* Take the next complete event.  Do not wait for a writer. */
 static enum px_next take_at_once(struct px_stream *stream, const struct destination *to)
 {
 	struct px_report report = {.place = 0};
@@ -84,8 +84,8 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 }
 
 /*
- * Cleanup handler of a thread that was cancelled while it slept.  The thread is still counted as a user of the stream,
- * and will not return from its call.  So end this use here.
+ * Cleanup handler of a thread that was cancelled while it slept.  The stream still counts the thread as a user, but the
+ * thread will not return from its call.  So end this use here.
  */
 static void cancelled(void *argument)
 {
@@ -152,7 +152,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 	if (next != PX_NEXT_EVENT && timed && !is_time(abstime)) {
 		next = take_at_once(stream, to);
 		if (next != PX_NEXT_EVENT)
-			error = EINVAL; /* TIMED-5: only if the call has to wait */
+			error = EINVAL; /* TIMED-5: an invalid abstime is an error only if the call has to wait */
 	}
 	while (next != PX_NEXT_EVENT && error == 0) {
 		if (next == PX_NEXT_NONE) {
@@ -164,7 +164,7 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 		error = sleep_on(trid, stream, next, abstime);
 		if (error == EINVAL)
 			return error;
-		/* If an event is available now, return it in any case (GETNEXT-13). */
+		/* If an event is available now, return it even if the wait has failed (GETNEXT-13). */
 		next = try_next(stream, to);
 		if (next == PX_NEXT_PENDING && (error != 0 || (timed && has_passed(abstime)))) {
 			next = take_at_once(stream, to);
@@ -204,7 +204,7 @@ static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 	if (!px_handle_lock_any(trid, &handle)) {
 		error = EINVAL;
 	} else if (handle.archive) {
-		take_from(handle.archive, to); /* TIMED-7: abstime is ignored */
+		take_from(handle.archive, to); /* TIMED-7: ignore abstime */
 		px_handle_unlock(trid);
 	} else if (is_readable(trid, handle.stream)) {
 		error = wait_for(trid, handle.stream, to, timed, abstime);
@@ -239,8 +239,8 @@ PX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 }
 
 /*
- * A writer has not finished the next event.  Wait for it, but not for long; then take another event (TRY-1).  No
- * cancellation point.  Return EINVAL, without the lock, if the stream is gone.
+ * A writer has not finished the next event.  Wait for this writer, but not for long; then take another event (TRY-1).
+ * No cancellation point.  Return EINVAL, without the lock, if the stream was shut down.
  */
 static int take_behind_writer(trace_id_t trid, struct px_stream *stream,
 			      const struct destination *to, enum px_next *next)
@@ -275,7 +275,7 @@ PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 		return EINVAL;
 	stream = px_handle_lock(trid);
 	if (!stream && px_handle_has_exited(trid)) {
-		*unavailable = 1; /* as if no event came any more */
+		*unavailable = 1; /* as at the end of all events */
 		return 0;
 	}
 	if (!stream || !is_readable(trid, stream))

@@ -14,7 +14,7 @@
 #define RECOVERY_ROUND_NS 2000000
 
 /*
- * Wait for another process, which recovers the log, but not forever: that process may be stopped.  Return 0 (try
+ * Wait for another process that recovers the log, but not forever, because that process may be stopped.  Return 0 (try
  * again), ETIMEDOUT, or EINTR (a signal handler without SA_RESTART ran).
  */
 static int wait_for_recovery(uint64_t end_ns)
@@ -50,7 +50,7 @@ static int recover(int file_desc)
 static int error_after(int recovery)
 {
 	switch (recovery) {
-	case EBUSY: /* OPEN-3: its writer lives */
+	case EBUSY: /* OPEN-3: the writer of the log lives */
 		return EINVAL;
 	case ETIMEDOUT:
 		return EBUSY;
@@ -65,8 +65,8 @@ static int error_after(int recovery)
 }
 
 /*
- * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  A log that
- * seems to be in use may also belong to a process that has become another program.
+ * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  A log that seems to be in use
+ * may also belong to a process that has executed another program since.
  */
 static int open_complete(int file_desc, struct px_archive **archive)
 {
@@ -79,7 +79,7 @@ static int open_complete(int file_desc, struct px_archive **archive)
 	recovery = recover(file_desc);
 	failure = error_after(recovery);
 	if (error && failure != EBUSY && failure != EINTR)
-		failure = 0; /* EINVAL stays */
+		failure = 0; /* return EINVAL, which `error` has */
 	if (recovery != 0 && failure == 0)
 		return error;
 	if (!error)

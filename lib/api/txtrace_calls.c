@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of an unmodified program: their data in a log, and the names of their objects. */
+/* Calls that an unmodified program made: the data of these calls in a log, and the names of their objects. */
 #include "api/api.h"
 
 #include <pthread.h>

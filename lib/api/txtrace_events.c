@@ -49,7 +49,7 @@ static int name_of(const struct px_handle *handle, unsigned int id, char name[PX
 				handle->archive->kind->type_name(handle->archive, id, name);
 }
 
-/* Add an event that ThreadX defines and the viewer does not know. */
+/* Add an event type that ThreadX defines but the viewer does not know. */
 static void add_native(struct px_trxc *trxc, unsigned int txtb_id, const char *name)
 {
 	const char *label[PX_NATIVE_WORDS];
@@ -73,7 +73,7 @@ static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 		if (name_of(handle, id, name) != 0)
 			continue;
 		if (id < PX_FOREIGN_TYPES && is_foreign)
-			continue; /* predefined in every stream, but this file does not use it */
+			continue; /* every stream predefines this type, but this file does not use it */
 		if (id < PX_FOREIGN_TYPES)
 			px_trxc_add(trxc, PX_TXTB_USER_EVENT + id, name, NULL);
 		else if (!px_native_is_in_viewer(id - PX_FOREIGN_TYPES))

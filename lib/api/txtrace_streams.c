@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of streams: all streams of the user, one stream of this process, and a thread of that
- * stream.
+ * Information about all streams of the user, about one stream of this process, and about a thread in that stream.
  */
 #include "api/api.h"
 

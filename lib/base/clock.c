@@ -15,9 +15,9 @@
 #define SCALE_ONE (UINT64_C(1) << 48)
 #define CALIBRATION_NS 100000
 #define TOLERANCE_NS 100
-#define SHORTEST_LINE_NS 100000 /* two anchors closer than this do not give a slope */
+#define SHORTEST_LINE_NS 100000 /* two anchors nearer than this are too inexact for a slope */
 #define CATCH_UP_NS 1000000
-#define READINGS_MAX 1000000 /* a clock that has not moved after so many readings stands still */
+#define READINGS_MAX 1000000 /* if a clock has not moved after so many readings, it stands still */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -164,7 +164,7 @@ static uint64_t measure_hardware(void)
  */
 struct px_clock px_clock_best(void)
 {
-	static uint64_t hardware_scale; /* 0: not measured; racing threads measure about the same value */
+	static uint64_t hardware_scale; /* 0: not measured; two threads may measure it at once */
 	uint64_t scale;
 
 	if (!hardware_is_sound())
@@ -277,8 +277,8 @@ uint64_t px_timeline_scale(const struct px_timeline *timeline)
 }
 
 /*
- * A counter before the first line that is kept: take the straight line from the origin.  The first line may be a short
- * one, with a slope that is wrong in the long run.
+ * Convert a counter before the first line that the timeline still keeps.  Use the straight line from the origin to that
+ * line.  The first line itself may be short, and its slope too inexact for a long distance.
  */
 static PX_COLD uint64_t convert_old(const struct px_timeline *timeline, uint64_t counter)
 {

@@ -101,9 +101,9 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 }
 
 /*
- * Wait until all CPUs see the stores that this thread has made.  Reading the counter is no memory access on aarch64: a
- * barrier for accesses (DMB) does not order an earlier store and the read, and neither does ISB.  So a store of this
- * thread could become visible after the counter that it reads next.  DSB completes the stores first.  On x86-64 the
+ * Wait until all CPUs see the stores that this thread has made.  On aarch64 a read of the counter is not a memory
+ * access.  A memory barrier (DMB) does not order it after an earlier store, and neither does ISB.  So a store of this
+ * thread could become visible later than the next read of the counter.  DSB completes the stores first.  On x86-64 the
  * exchange of the caller has already done so.
  */
 PX_INLINE void px_clock_after_stores(void)
@@ -114,9 +114,10 @@ PX_INLINE void px_clock_after_stores(void)
 }
 
 /*
- * Wait until the counter changes and return its new value.  It is above every value that was read
- * before the call, unless the counter stands still.  A thread that reads the counter first, and then loads what the caller had stored before the call as
- * it was before, has read a lower value: the stop of a stream needs this (segment.h).
+ * Wait until the counter changes and return its new value.  It is above every value that was read before the call,
+ * unless the counter stands still.  Another thread may read the counter, then load a word that the caller stored before
+ * this call, and still get the old word.  Then the counter that this thread read is lower than the result of this call.
+ * The stop of a stream needs this (segment.h).
  */
 uint64_t px_clock_read_later(enum px_clock_source source);
 
@@ -147,7 +148,7 @@ struct px_timeline {
 	enum px_clock_source source;
 	uint64_t realtime_offset_ns; /* REALTIME - MONOTONIC when the timeline began */
 	struct px_anchor origin;
-	uint64_t last_counter; /* of the last anchor; no reader has converted a later counter */
+	uint64_t last_counter; /* counter of the last anchor; no reader has converted a later counter */
 	unsigned int nr_lines;
 	struct px_line line[PX_TIMELINE_LINES];
 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define PX_DECIMAL_DIGITS 10 /* of the largest number */
+#define PX_DECIMAL_DIGITS 10 /* digits of the largest number */
 
 /* Write the digits of number without a null byte.  Return the address after the last digit. */
 static inline char *px_decimal_put(char *to, uint32_t number)

@@ -4,7 +4,10 @@
 #include <elf.h>
 #include <stddef.h>
 
-/* No calls: this code must also run before the objects are initialised that wrap functions of the C library. */
+/*
+ * Do not call functions of the C library: this code also runs before the objects that wrap such functions are
+ * initialised.
+ */
 static bool is_same(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -69,7 +72,10 @@ static bool is_named(const struct px_elf *elf, uint32_t symbol, const char *name
 	       is_same(elf->strings + elf->symbols[symbol].st_name, name);
 }
 
-/* Symbols of a bucket are stored one after the other.  The lowest bit of the hash marks the last. */
+/*
+ * Symbols of a bucket are stored one after the other.  If the lowest bit of a hash is 1, its symbol is the last of the
+ * bucket.
+ */
 static uint32_t next_by_gnu_hash(const struct px_elf *elf, const char *name, uint32_t after)
 {
 	const uint32_t *hash = elf->gnu_hash;

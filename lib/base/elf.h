@@ -20,10 +20,10 @@ struct px_elf {
 	const unsigned char *version_definitions;
 };
 
-/* Return false if the object has no symbols.  dynamic: its dynamic section. */
+/* Return false if the object has no symbols.  dynamic is the address of its dynamic section. */
 bool px_elf_open(struct px_elf *elf, uintptr_t base, const ElfW(Dyn) * dynamic);
 
-/* As px_elf_open(), for an object of which only the ELF header is known. */
+/* Do the same as px_elf_open(), if only the ELF header of the object is known. */
 bool px_elf_open_image(struct px_elf *elf, const ElfW(Ehdr) * header);
 
 /*

@@ -22,8 +22,8 @@ bool px_membarrier_register(void);
 bool px_membarrier_all(void);
 
 /*
- * Like px_membarrier_all().  But if the kernel refuses, sleep for 1 ms: by then all CPUs see the
- * stores that were made before the call.
+ * Do the same as px_membarrier_all().  But if the kernel refuses, sleep for 1 ms: after that all CPUs see the stores
+ * that were made before the call.
  */
 void px_membarrier_settle(void);
 

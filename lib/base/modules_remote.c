@@ -44,7 +44,7 @@ struct list {
 	size_t got, used;
 	char bytes[4096];
 	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];
-	struct module module; /* the file of the lines read last */
+	struct module module; /* the file to which the last lines belong */
 	char *text;
 	size_t size, length;
 };

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Like px_modules_list().  Return 0 also if the process has ended or if this process has no
- * permission to inspect it.
+ * Do the same as px_modules_list() for another process.  Also return 0 if that process has ended, or if this process
+ * has no permission to inspect it.
  */
 size_t px_modules_remote_list(uint32_t pid, char *text, size_t size);
 

@@ -15,7 +15,7 @@
 
 #define MEMORY_ATTEMPTS 10
 
-#define EXITING 4 /* PF_EXITING, in the flags of a thread in its stat */
+#define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
 #define STAT_BYTES 1024
 
@@ -134,8 +134,8 @@ bool px_procfs_has(uint32_t tid)
 }
 
 /*
- * Return true if the process has more than one thread.  After its first thread has ended, the
- * others continue, although /proc/<pid>/stat shows a zombie.
+ * Return true if the process has more than one thread.  If its first thread has ended, the others continue, although
+ * /proc/<pid>/stat shows a zombie.
  */
 static bool has_threads(uint32_t pid)
 {
@@ -238,7 +238,7 @@ uint32_t px_procfs_thread(uint32_t pid)
 	return tid;
 }
 
-/* The link is missing when the thread has given up its memory, and also if /proc is not mounted. */
+/* The link is missing if the thread has released its memory, or if /proc is not mounted. */
 bool px_procfs_may_miss_first_thread(void)
 {
 	int saved_errno = errno;
@@ -250,7 +250,7 @@ bool px_procfs_may_miss_first_thread(void)
 	return is_missing;
 }
 
-/* The kernel counts the threads as links of the directory, beside the two that each directory has. */
+/* The link count of the directory is the number of threads plus 2, because each directory has two links. */
 uint32_t px_procfs_nr_threads(void)
 {
 	uint32_t nr = 0;

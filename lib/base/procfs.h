@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of threads and processes, from /proc/<id>.  Async-signal-safe: only system calls, no
- * allocation, no cancellation point.  Keeps errno.
+ * The state of threads and processes, from /proc/<id>.  Async-signal-safe: the functions make only system calls,
+ * allocate nothing, and are no cancellation points.  Keeps errno.
  */
 #ifndef PX_BASE_PROCFS_H
 #define PX_BASE_PROCFS_H
@@ -12,8 +12,8 @@
 #include "base/compiler.h"
 
 enum px_procfs {
-	PX_PROCFS_GONE, /* does not exist, is a zombie or exiting: will not run again */
-	PX_PROCFS_STOPPED, /* by a signal or a debugger */
+	PX_PROCFS_GONE, /* does not exist, is a zombie, or is exiting: will not run again */
+	PX_PROCFS_STOPPED, /* a signal or a debugger has stopped it */
 	PX_PROCFS_RUNNING  /* may run, now or later */
 };
 
@@ -63,8 +63,8 @@ uint64_t px_procfs_now(void);
 bool px_procfs_may_miss_first_thread(void);
 
 /*
- * Return the number of threads of this process, with the first thread even if it has ended.  Return
- * 0 if the number is unknown.  This needs no descriptor.
+ * Return the number of threads of this process.  The first thread counts even if it has ended.  Return 0 if the number
+ * is unknown.  This needs no descriptor.
  */
 uint32_t px_procfs_nr_threads(void);
 
@@ -72,8 +72,8 @@ uint32_t px_procfs_nr_threads(void);
 int px_procfs_exit_status(void);
 
 /*
- * Return true if a thread of this process has not ended, and has another name or another signal mask
- * than the calling thread; also if we cannot find out.
+ * Return true if a thread of this process has not ended, and has another name or another signal mask than the calling
+ * thread; or if we cannot find out.
  */
 bool px_procfs_has_different_threads(void);
 

@@ -231,7 +231,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 	else if (!S_ISREG(status.st_mode) || !is_private(&status) || (size_t)status.st_size > size)
 		error = EACCES;
 	else if ((size_t)status.st_size < size)
-		error = px_shm_allocate(*fd, size); /* two processes may do this at the same time */
+		error = px_shm_allocate(*fd, size); /* several processes may do this at the same time */
 	if (error)
 		close(*fd);
 	return error;

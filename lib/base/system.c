@@ -59,7 +59,10 @@ static inline long checked(long result)
 #define CALL(nr, a, b, c, d, e, f)                                                                 \
 	checked(raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
-/* As in the C library: read the maximum number of arguments.  The kernel uses those that the call has. */
+/*
+ * As the C library does, read the maximum number of arguments.  The kernel ignores those that the system call does not
+ * have.
+ */
 long syscall(long nr, ...)
 {
 	long argument[6];
@@ -103,7 +106,7 @@ int kill(pid_t pid, int number)
 	return (int)CALL(SYS_kill, pid, number, 0, 0, 0, 0);
 }
 
-/* ThreadSanitizer keeps an account of all mappings, so its builds must call its own functions. */
+/* ThreadSanitizer must know all mappings, so builds with it call its functions. */
 #ifdef __SANITIZE_THREAD__
 extern void *real_mmap(void *, size_t, int, int, int, off_t) __asm__("mmap");
 extern int real_munmap(void *, size_t) __asm__("munmap");
@@ -154,7 +157,7 @@ int shmget(key_t key, size_t size, int flags)
 	return (int)CALL(SYS_shmget, key, size, flags, 0, 0, 0);
 }
 
-/* The clock: the vDSO has a function that needs no system call. */
+/* The clock.  The vDSO has a function that reads it without a system call. */
 
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
@@ -176,7 +179,7 @@ static clock_function *find_clock(void)
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
-	static clock_function *function; /* racing threads find the same function */
+	static clock_function *function; /* threads that search at the same time find the same function */
 	clock_function *to_call = px_read_once(&function);
 
 	if (px_unlikely(!to_call)) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls that trace points make, and the clock, past all other objects of the process.
+ * The system calls that trace points make, and the clock.  The library makes them directly, so no other object of the
+ * process can change them.
  *
  * An object that comes before the C library, such as libtorsocks, libfaketime or libfakeroot, may define these
- * functions itself.  Its functions may take a lock, so a signal handler must not call them.  They may call a function
- * that the preloaded object wraps, and so call the library again.  They may also return false values: the time may
- * stand still, or the user be another.
+ * functions itself.  The functions of such an object may take a lock, so a signal handler must not call them.  They may
+ * call a function that the preloaded object wraps, and so call the library again.  They may also return false values,
+ * for instance a time that stands still, or another user id.
  *
  * The compiler includes this header first in each file of the library.  The calls of these functions then go to
  * px_system_NAME (system.c), which makes the system call.  All are async-signal-safe, and none is a cancellation
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The clock of the waits of the C library: the one that the objects before it show to the program. */
+/* Deadlines for waits of the C library need the clock that the program sees, which another object may have changed. */
 #ifndef PX_SYSTEM_PROGRAM_CLOCK
 #define PX_SYSTEM_PROGRAM_CLOCK "clock_gettime"
 #endif

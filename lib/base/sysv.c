@@ -19,7 +19,7 @@
 #define NOTHING ((void *)-1)
 
 /*
- * Assume that the process is AT_SECURE until px_sysv_init() has checked: this is the safe answer.
+ * Until px_sysv_init() has checked it, assume that the process is AT_SECURE, which is the safe answer.
  */
 static bool is_secure = true;
 
@@ -86,7 +86,7 @@ int px_sysv_give(uint32_t number, uid_t owner)
 	return shmctl(id_of(number), IPC_SET, &status) == 0 ? 0 : EPERM;
 }
 
-/* As the owner argument of attach(): accept any owner, but check that we are the creator. */
+/* With this as its argument `owner`, attach() accepts any owner, but checks that we are the creator. */
 #define OURS ((uid_t)-1)
 
 /*
@@ -115,7 +115,7 @@ int px_sysv_attach(uint32_t number, struct px_mapping *mapping)
 	int saved_errno = errno;
 	int error = is_secure ? EACCES : attach(number, geteuid(), 0, mapping);
 
-	/* Only an optimization, so ignore errors. */
+	/* This is only an optimization, so ignore errors. */
 	if (!error && mapping->size <= PX_SHM_POPULATE_MAX)
 		madvise(mapping->base, mapping->size, MADV_POPULATE_WRITE);
 	errno = saved_errno;

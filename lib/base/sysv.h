@@ -2,16 +2,15 @@
 /*
  * System V shared memory segments that root creates for a process of another user.
  *
- * A file would have to belong to that user, otherwise the process could not open it.  But the owner
- * of a file can truncate it, and then any access to our mapping raises SIGBUS.  The size of a
- * System V segment is fixed.  If the user punches holes into the segment, the holes read as zeros.
- * So a hostile user can change only its contents.
+ * A file would have to belong to that user, otherwise the process could not open it.  But the owner of a file can
+ * truncate it, and then any access to our mapping raises SIGBUS.  The size of a System V segment is fixed.  If the user
+ * punches holes into the segment, the holes read as zeros.  So a hostile user can change only the contents of the
+ * segment.
  *
- * The segment belongs to the user for whom root makes it, and root is its creator.  Any process can
- * create a segment and give it away, but it cannot forge the creator.  So a process that reads a
- * segment number checks the creator.  A process that got extra rights from its program file
- * (AT_SECURE) attaches no segment: its user owns the segment, and could read more from the trace
- * than the process may reveal.
+ * The segment belongs to the user for whom root makes it, and root is its creator.  Any process can create a segment
+ * and give it to another user, but it cannot forge the creator.  So a process that reads a segment number checks the
+ * creator.  A process that got extra rights from its program file (AT_SECURE) attaches no segment: its user owns the
+ * segment, and could read more from the trace than the process may reveal.
  *
  * Functions that can fail return 0 or an error number. px_sysv_attach() and px_sysv_read() are
  * async-signal-safe.
@@ -33,9 +32,9 @@
 void px_sysv_init(void);
 
 /*
- * Create a segment of zeros and allocate all its pages, so that a later access finds every page.
- * The segment belongs to the caller until px_sysv_give().  Other processes attach it by *number,
- * which is never 0.  Return ENOMEM if there is no memory or the limit of segments is reached.
+ * Create a segment of zeros and allocate all its pages, so that no later access fails.  The segment belongs to the
+ * caller until px_sysv_give().  Other processes attach it by *number, which is never 0.  Return ENOMEM if there is no
+ * memory or the limit of segments is reached.
  */
 int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number);
 

@@ -14,7 +14,7 @@
 #include "base/unwrapped.def"
 #undef PX_UNWRAPPED
 
-/* A jump keeps all arguments, so it serves every function. */
+/* A jump does not change the arguments, so the same code works for every function. */
 #ifdef __x86_64__
 #define JUMP(name) "jmp *px_unwrapped_at_" #name "(%rip)\n"
 #else
@@ -48,7 +48,7 @@ static const struct {
 
 __attribute__((constructor(101))) static void begin(void)
 {
-	void *(*find)(const char *) = NULL; /* returns the real function of a wrapper, or NULL */
+	void *(*find)(const char *) = NULL; /* returns the real function that a wrapper calls, or NULL */
 	int saved_errno = errno;
 
 	if (dlsym && dlerror) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of the C library past the preloaded object.  A program may use this library and also run under the preloaded
- * object.  The object would record the calls that this library makes: each read of a stream would add events to the
- * stream, and a program that reads its own stream would never reach the end.
+ * With this header, calls of the C library do not go through the preloaded object.  A program may use this library and
+ * also run under the preloaded object.  The object would record the calls that this library makes: each read of a
+ * stream would add events to the stream, and a program that reads its own stream would never reach the end.
  *
  * The compiler includes this header first in each file of the library.  The calls of the functions in unwrapped.def
  * then go to px_unwrapped_NAME (unwrapped.c), which jumps to the real function.  The preloaded object has its own copy

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a call during its translation.  Several modules work on it, in the order of the
- * members.  Each module sets its own members, and uses only the members before them.
+ * The state of a call during its translation.  Several modules work on it, in the order of the members.  Each module
+ * sets its own members.  It reads only these members and those before them.
  */
 #ifndef PX_CALLS_CALL_H
 #define PX_CALLS_CALL_H

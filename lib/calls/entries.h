@@ -23,8 +23,8 @@
 /* An entry to write. */
 struct px_entry {
 	uint32_t context;
-	uint32_t priority; /* the word of the format */
-	uint32_t id;	   /* without the CPU */
+	uint32_t priority; /* the priority word of an entry */
+	uint32_t id;	   /* event id, without the CPU */
 	uint32_t info[4];
 	uint32_t handles; /* bit i: word i is a handle */
 };
@@ -33,14 +33,13 @@ struct px_translation {
 	struct px_entry entries[PX_ENTRIES_MAX];
 	uint32_t nr_entries;
 	uint32_t own;	/* index of the record's own entry */
-	uint32_t open;	/* 1 + index of the entry that gets the context of the next entry as its last word; 0:
-			 * none */
+	uint32_t open;	/* 1 + index of the entry whose last word becomes the context of the next entry; 0: none */
 	bool is_native; /* the own entry is not a user event */
 	uint32_t
 		changed; /* handle of an object that this record named or identified; 0: none */
 };
 
-/* Add an entry.  Its information words are 0. */
+/* Add an entry whose information words are 0. */
 struct px_entry *px_entries_add(struct px_translation *to, uint32_t context, uint32_t priority,
 				uint32_t id);
 

@@ -15,8 +15,8 @@
 
 struct node {
 	struct px_key key;
-	uint32_t object; /* index + 1; next and next_of_object too */
-	uint32_t next;	/* in the bucket, or in the free list */
+	uint32_t object; /* index + 1, as in next and next_of_object */
+	uint32_t next;	/* next key in the bucket, or in the free list */
 	uint32_t next_of_object;
 };
 

@@ -45,23 +45,23 @@ struct px_call_object_wait {
 
 struct px_call_object {
 	struct px_object object; /* handle 0: holds only a name or a parent process */
-	uint64_t address;	 /* or descriptor; of a thread its pthread_t */
+	uint64_t address;	 /* address or descriptor of the object; of a thread its pthread_t */
 	uint64_t site;		 /* code address of the first call that used the object */
 
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
 	uint32_t releaser[2]; /* the thread that released it; of a queue: the last sender and the last
 			       * receiver */
-	uint64_t released_at[2]; /* when each releaser released it */
+	uint64_t released_at[2]; /* time at which each releaser released it */
 	uint64_t acquired_at;
 	uint32_t nr_opened; /* of a named semaphore: sem_open() calls without a sem_close() */
 	uint32_t joiner;    /* of a thread: the thread that joins it */
-	uint32_t priority;  /* the word of its last event */
+	uint32_t priority;  /* priority word of its last event */
 	uint32_t depth;	    /* nested signal handlers that interrupted its wait */
 	bool is_known;	    /* it has recorded an event */
 	bool is_suspended;
 	struct px_call_object_wait wait, outer; /* outer: the wait that a handler interrupted */
 
-	/* Indices + 1; 0: none. */
+	/* These are indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;
 };
 
@@ -72,7 +72,7 @@ struct px_call_object {
 struct px_namer {
 	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		    size_t size);
-	void (*function)(void); /* for the callback's use */
+	void (*function)(void); /* the callback may use these */
 	void *argument;
 };
 
@@ -120,10 +120,9 @@ struct px_call_object *px_call_objects_add(struct px_call_objects *objects,
 					   enum px_txtb_object_type type, uint32_t handle);
 
 /*
- * Name an object. px_call_objects_name() uses this text; of a long path it uses only the end.
- * px_call_objects_name_by_address() asks the namer, or makes a name from the address.  Both
- * functions append a suffix to a name that was already used.  The name of a thread always ends in
- * the tid.
+ * Name an object. px_call_objects_name() uses this text; if the text is a long path, it uses only the end.
+ * px_call_objects_name_by_address() asks the namer, or makes a name from the address.  Both functions append a suffix
+ * to a name that was already used.  The name of a thread always ends in the tid.
  */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length);

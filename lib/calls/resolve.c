@@ -51,8 +51,8 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
- * Return the thread of the record.  A record of another thread may have added it before.  But only
- * its own record shows its identity for certain.
+ * Return the thread of the record.  A record of another thread may have added it before.  But only a record of the
+ * thread itself shows its identity for certain.
  */
 static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
 					struct px_translation *to)
@@ -483,8 +483,7 @@ void px_resolve_restore(struct px_resolve *all, const struct px_object *object, 
 	if (px_call_objects_is_descriptor(restored))
 		key.space = PX_SPACE_FD;
 	/*
-	 * The log also has destroyed objects.  Of several objects at one address, the newest is the
-	 * valid one.
+	 * The log also has destroyed objects.  If there are several objects at one address, only the newest is valid.
 	 */
 	younger = px_call_objects_at(all->objects, &key);
 	if (!younger || (younger->object.handle & 0xFFFFFF) < (object->handle & 0xFFFFFF))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find the calling thread and the object of a call (objects.h): the thread of a context, and the
- * object to which an address or a descriptor refers now.  Also apply the effects of calls on
- * objects: calls create, end and rename objects, duplicate descriptors, and make children that
- * inherit descriptors.
+ * Find the calling thread and the object of a call (objects.h).  The context of the event leads to the thread.  The
+ * address or descriptor in the call leads to the object.  Also apply the effects of calls on objects: calls create, end
+ * and rename objects, duplicate descriptors, and make children that inherit descriptors.
  *
  * All memory is private.  The caller ensures that only one thread at a time uses a struct
  * px_resolve.
@@ -23,7 +22,7 @@ struct px_resolve {
 	const struct px_threads *threads; /* the threads of the contexts */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* px_resolve_forget() unbinds it; a log may look it up before */
+	struct px_key ending; /* px_resolve_forget() unbinds this key; before that, a log may search for it */
 };
 
 /*

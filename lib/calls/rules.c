@@ -2,10 +2,10 @@
 #include "calls/rules.h"
 
 /*
- * The native events of calls if the object has another type than calls.def gives.  If a file is
- * really a socket or a queue, read, write and close have other events, and seek and truncate have
- * none.  If a TCP socket is really a UDP socket, bind, create, receive and send have other events,
- * and connect, accept, listen and disconnect have none.  The numbers are from txtb-events.def.
+ * These rows replace the native event of a call if the type of its object is not the type in calls.def.  If a file is
+ * really a socket or a queue, read, write and close have other events, and seek and truncate have none.  If a TCP
+ * socket is really a UDP socket, bind, create, receive and send have other events, and connect, accept, listen and
+ * disconnect have none.  The numbers are from txtb-events.def.
  */
 static const struct {
 	uint8_t type;

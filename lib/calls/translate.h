@@ -3,11 +3,10 @@
  * Translate the calls of an unmodified program into the entries that ThreadX would have recorded in
  * an image.
  *
- * The translator makes one entry from a record, its *own* entry.  It may add other entries, which
- * exist only in the image (entries.h). calls.def and rules.h give the event of a call.  Two modules
- * keep state between calls: resolve.h knows the object of an address or a descriptor, and wakers.h
- * knows the threads that release objects or wait for them.  Each call passes through resolve.h,
- * rules.h and wakers.h in this order (call.h).
+ * The translator makes one entry from a record, its *own* entry.  It may add other entries, which exist only in the
+ * image (entries.h). calls.def and rules.h define the event of a call.  Two modules keep state between calls: resolve.h
+ * knows the object of an address or a descriptor, and wakers.h knows the threads that release objects or wait for them.
+ * Each call passes through resolve.h, rules.h and wakers.h in this order (call.h).
  *
  *	call				the native event
  *	call that starts to wait	the native event, SUSPEND of the thread

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, with the null byte (AMB-10) */
-#define PX_RINGS_MAX 1024		/* of one stream */
+#define PX_RINGS_MAX 1024		/* most rings of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
 
 enum px_full_policy {
@@ -33,13 +33,13 @@ struct px_attr {
 	char name[PX_TRACE_NAME_MAX + 1];
 	struct timespec create_time; /* CLOCK_REALTIME; zero before a stream exists */
 	struct timespec clock_resolution;
-	uint64_t stream_size;	/* bytes for records: as requested, or as the stream guarantees */
+	uint64_t stream_size;	/* bytes for records: the requested number, or the number that the stream guarantees */
 	uint64_t max_data_size; /* bytes of user data of an event */
 	uint64_t log_size;	/* bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
 	uint32_t inherited;   /* 1: the stream also traces children of its target; 0: it does not */
-	uint32_t nr_rings;    /* 0: one per CPU, and a shared ring where useful */
+	uint32_t nr_rings;    /* 0: one ring for each CPU, and a shared ring if threads need one */
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
 /* Set the defaults.  This cannot fail (INIT-5). */

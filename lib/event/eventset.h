@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 
 enum {
-	PX_EVENT_NONE = 0, /* never an event type, so that an id that was never opened is invalid */
+	PX_EVENT_NONE = 0, /* no event type has this id; so a variable that is 0 holds no valid id */
 	PX_EVENT_ERROR = 1,
 	PX_EVENT_START = 2,
 	PX_EVENT_STOP = 3,

@@ -41,7 +41,7 @@ struct key {
 	uint32_t hash;
 };
 
-/* The thread that opens a name, and how long it still waits for an owner that is alive. */
+/* The thread that opens a name, and how long it may still wait for owners that are alive. */
 struct opener {
 	uint32_t tid;
 	px_procfs_asked *alive;
@@ -114,8 +114,7 @@ static void yield_or_sleep(unsigned int round)
 	if (round < YIELDS)
 		sched_yield();
 	else
-		nanosleep(&nap, NULL); /* if a signal ends this sleep early, the next round waits
-				        * again */
+		nanosleep(&nap, NULL); /* if a signal ends this sleep early, the loop sleeps again */
 }
 
 static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)

@@ -19,10 +19,10 @@
  * after 100 ms.  Each further such owner in the same call halves this limit.  If the waiter gave up
  * too early, the owner's last compare-exchange fails, and the owner continues with another entry.
  *
- * To a process of another user the table is hostile input.  So the functions read each state once
- * and check it, they read texts only within their bounds, and their wait is bounded for any
- * contents of the table.  The functions are thread-safe and process-safe.  They need no fork
- * handler, because the owner of an entry may be a thread of any process.
+ * A process of another user may write to the table, so its contents are hostile input.  The functions read each state
+ * once and check it, they read texts only within their bounds, and their wait is bounded for any contents of the table.
+ * The functions are thread-safe and process-safe.  They need no fork handler, because the owner of an entry may be a
+ * thread of any process.
  */
 #ifndef PX_EVENT_NAMES_H
 #define PX_EVENT_NAMES_H
@@ -53,9 +53,9 @@ struct px_names {
  * Find name and store its id, or 0 if there is no such name.  Predefined names also have ids:
  * posix_trace_start, ..., posix_trace_unnamed_userevent, and the names of calls (EVOPEN-9).
  *
- * Wait-free, async-signal-safe.  The function does not wait at a WRITING entry.  The
- * px_names_open() call that adds this entry has not returned yet, and only FREE entries follow.  So
- * at that moment no call had added the name.
+ * Wait-free, async-signal-safe.  The function does not wait at a WRITING entry.  The px_names_open() call that adds
+ * this entry has not returned yet, and only FREE entries follow.  So at that moment no finished call has added the
+ * name.
  */
 void px_names_find(const struct px_names *names, const char *name, unsigned int *id);
 

@@ -26,8 +26,8 @@ static uint64_t *words_of(struct px_threads_entry *entry)
 _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
 
 /*
- * Claim the next entry.  Try the one after it if another thread is writing to the entry, or if a
- * later writer has already used the entry because this thread was preempted.
+ * Claim the next entry.  Try the next one if another thread is writing to the entry, or if this thread was preempted
+ * and a later writer has already used the entry.
  */
 static struct px_threads_entry *claim_entry(struct px_threads *threads, uint64_t *serial)
 {
@@ -53,7 +53,7 @@ uint64_t px_threads_add(struct px_threads *threads, const struct px_object *obje
 	struct px_threads_entry *entry = claim_entry(threads, &serial);
 
 	if (!entry)
-		return serial; /* in every entry a writer was killed or has not finished */
+		return serial; /* each entry has a writer that was killed or has not finished */
 	px_write_fence();
 	PX_TESTPOINT("objects.add.writing");
 	for (size_t i = 0; i < OBJECT_WORDS; i++)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread table of a stream.  It gives the meaning of the thread handles in the records of the
- * stream.  The table holds threads only; event types are in typelist.h.  It keeps the newest
- * PX_THREADS_MAX threads, and each further thread replaces the oldest.
+ * The thread table of a stream.  With it, a reader finds the thread for a handle in a record of the stream.  The table
+ * holds threads only; event types are in typelist.h.  It keeps the newest PX_THREADS_MAX threads, and each further
+ * thread replaces the oldest.
  *
- * The table is in shared memory.  A traced thread adds itself at its first event, also in a signal
- * handler, and the controller reads the table.  A writer takes the next entry by fetch-and-add, and
- * skips an entry that another thread is still writing.  A reader copies an entry and checks its
- * word before and after.  If the word has not changed, the copy is complete, as in a ring.  All
- * functions are wait-free.
+ * The table is in shared memory.  A traced thread adds itself at its first event, even in a signal handler.  The
+ * controller reads the table.  A writer takes the next entry by fetch-and-add, and skips an entry that another thread
+ * is still writing.  A reader copies an entry, and checks the word of the entry before and after.  If the word has not
+ * changed, the copy is complete, as in a ring.  All functions are wait-free.
  */
 #ifndef PX_EVENT_THREADS_H
 #define PX_EVENT_THREADS_H
@@ -42,11 +41,11 @@ PX_INLINE bool px_is_thread(uint32_t handle)
 	return handle >> 24 == PX_TXTB_THREAD && handle < PX_IDLE_THREAD;
 }
 
-/* A thread of this table; for the log also an object of calls, which has another type. */
+/* A thread of this table.  In a log, this is also an object of calls, with another type. */
 struct px_object {
 	uint32_t handle;
 	uint32_t type;	   /* enum px_txtb_object_type */
-	uint32_t priority; /* 0 ... 1023, smaller is more urgent */
+	uint32_t priority; /* 0 ... 1023, a smaller number is more urgent */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t reserved;
@@ -65,9 +64,8 @@ struct px_threads {
 };
 
 /*
- * Add a thread and return its serial.  The thread is not stored if in every entry another writer
- * was killed or has not finished.  Then px_threads_get() does not find the serial.
- * Async-signal-safe.
+ * Add a thread and return its serial.  If each entry has a writer that was killed or has not finished, the thread is
+ * not stored, and px_threads_get() does not find its serial.  Async-signal-safe.
  */
 uint64_t px_threads_add(struct px_threads *threads, const struct px_object *object);
 

@@ -40,7 +40,7 @@ static const struct {
  * the same letters.
  */
 static const struct {
-	const char *name; /* after the prefix */
+	const char *name; /* name without its prefix */
 	char abbreviation[3];
 } system_event[] = {
 	{"start", "Go"},

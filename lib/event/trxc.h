@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Write tracex_custom.trxc, the file with the names of user events for TraceX.
+ * Write tracex_custom.trxc.  This file gives user events their names in TraceX.
  *
  * TraceX splits a line at every comma.  It requires 13 fields that are not empty, parentheses at
  * fixed positions, and two colours.  It shows white text on the first colour.  If one line is

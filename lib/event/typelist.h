@@ -13,7 +13,8 @@
  * So a thread that finds its id WRITING writes the name again.  It does not wait for the other
  * thread, which may have been killed.
  *
- * The functions are async-signal-safe.  To a process of another user the list is hostile input.
+ * The functions are async-signal-safe.  A process of another user may write to the list, so its contents are hostile
+ * input.
  */
 #ifndef PX_EVENT_TYPELIST_H
 #define PX_EVENT_TYPELIST_H
@@ -32,7 +33,7 @@ struct px_typelist_entry {
 };
 
 struct px_typelist {
-	struct px_eventset listed; /* ids known to be READY; avoids a search */
+	struct px_eventset listed; /* ids whose entries are READY; avoids a search */
 	struct px_typelist_entry entry[PX_TYPELIST_MAX];
 };
 

@@ -2,16 +2,16 @@
 /*
  * A pre-recorded stream: a file that is read like a stream.
  *
- * There are two kinds.  In a log of this library, the reader uses the POSIX section after each image (archive_log.h).
- * In any other trace buffer of ThreadX, it has only the image (archive_txtb.h).  Each kind has a structure of its own,
- * with struct px_archive as its first member.
+ * There are two kinds.  For a log of this library, the reader uses the POSIX section after each image (archive_log.h).
+ * Any other trace buffer of ThreadX has only the image (archive_txtb.h).  Each kind has its own structure, whose first
+ * member is struct px_archive.
  *
  * The reader treats everything in a file as hostile input.  It reads large blocks with pread() from a private duplicate
  * of the descriptor.  So if another process truncates the file, the events simply end, and no signal occurs.  The
- * memory in use does not depend on the size of the file.  Exception: a text file is first converted in memory.
- * px_archive_open() reads no events, except from a text or from a foreign trace file that is too short for its slots.
- * The times of a foreign trace file need a scan of all its events.  The reader makes this scan when it first needs an
- * event.
+ * memory in use does not depend on the size of the file.  A text file is the exception: the reader first converts all
+ * of it in memory.  px_archive_open() reads no events, except from a text, or from a foreign trace file that is too
+ * short for its slots.  The times of a foreign trace file need a scan of all its events.  The reader makes this scan
+ * when it first needs an event.
  *
  * The caller holds the lock of the identifier (handle.h).
  */
@@ -35,22 +35,25 @@ struct px_archive_object {
 	uint32_t tid;
 	bool is_released; /* the slot is free for another object */
 	uint32_t parameter[2];
-	uint64_t address;		/* of the object of a call, or its descriptor; 0: unknown */
+	uint64_t address;		/* address or file descriptor of the object of a call; 0: unknown */
 	uint64_t site;			/* address of its first call */
-	char name[PX_OBJECT_NAME_SIZE]; /* the exact name if the file has it; null-terminated */
+	char name[PX_OBJECT_NAME_SIZE]; /* the exact name if the file has it; ends in a null */
 };
 
-/* A call, as the image shows it. */
+/* A call as it appears in the image. */
 struct px_archive_call {
 	uint32_t flags;	 /* enum px_record_flags */
-	uint32_t native; /* native event; 0: a user event */
+	uint32_t native; /* number of the native event; 0: a user event */
 	uint32_t word[4];
 	uint32_t state;
-	uint32_t object; /* handles; 0: none, or unknown */
+	uint32_t object; /* handles of objects; 0: none, or unknown */
 	uint32_t waker;
 };
 
-/* The status of the stream at its end.  An overrun is true if there ever was one since create or clear (STATUS-8). */
+/*
+ * The status of the stream at its end.  The overrun flags are true if an overrun ever happened since create or clear
+ * (STATUS-8).
+ */
 struct px_archive_status {
 	bool is_full;
 	bool is_overrun;
@@ -62,19 +65,19 @@ struct px_archive_status {
 /* Properties of the file. */
 struct px_archive_info {
 	bool is_foreign;
-	bool is_swapped;   /* in the other byte order */
+	bool is_swapped;   /* the file is in the other byte order */
 	bool is_complete;  /* false: the writer died before it completed the log */
 	bool is_recovered; /* another process completed the log */
-	bool was_text;	   /* Intel HEX, S-record, hex */
-	double tick_ns;	   /* of the image */
+	bool was_text;	   /* the file was Intel HEX, S-record or hex text */
+	double tick_ns;	   /* length of a tick of the image */
 	uint32_t time_mask;
 	uint32_t name_size;
 	uint32_t nr_registry_slots;
 	uint32_t nr_volumes;
-	uint64_t nr_entry_slots; /* of all volumes; 0: no bound */
-	uint64_t nr_entries;	 /* in use, fillers included */
+	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: no bound */
+	uint64_t nr_entries;	 /* entries in use, with the fillers */
 	uint64_t nr_shortened;	 /* time gaps that are too short in the image */
-	uint64_t shortened_ns;	 /* the time that is missing in these gaps, in sum */
+	uint64_t shortened_ns;	 /* the total time that is missing in these gaps */
 };
 
 struct px_archive;
@@ -97,7 +100,8 @@ struct px_archive_kind {
 	/* Copy at most size bytes of the target's list of modules (modules.h); return its full length. */
 	size_t (*modules)(struct px_archive *archive, char *text, size_t size);
 	/*
-	 * Set the length of a tick.  Return 0, or EINVAL if ns is out of range, or if the file itself holds the length.
+	 * Set the length of a tick.  Return 0, or EINVAL if ns is out of range, or if the file itself defines the
+	 * length.
 	 */
 	int (*set_tick)(struct px_archive *archive, double ns);
 	/* Fill in the members of archive->info and ->attr that need a pass over all events. */

@@ -18,9 +18,9 @@
 #define WINDOW_SLOTS 4096
 #define CONTEXTS_FOUND 1024
 
-/* Slots of one volume, in memory. */
+/* Some slots of one volume, in memory. */
 struct window {
-	uint64_t position; /* of the first */
+	uint64_t position; /* position of the first slot */
 	uint32_t nr_slots;
 	struct px_log_slot *slots;
 	struct px_txtb_entry *entries;
@@ -30,7 +30,7 @@ struct window {
 struct contexts {
 	uint64_t volume; /* number + 1; 0: none */
 	struct px_log_object *object;
-	uint16_t found[CONTEXTS_FOUND]; /* by handle: the slot in which it was found last */
+	uint16_t found[CONTEXTS_FOUND]; /* index: from the handle; value: the slot in which the handle was last found */
 };
 
 struct logreader {
@@ -40,7 +40,7 @@ struct logreader {
 	struct px_log_commit commit;
 	struct px_log_layout layout;
 	bool loops;
-	uint64_t position; /* of the next slot to read */
+	uint64_t position; /* position of the next slot to read */
 	struct window window;
 	struct contexts contexts;
 	struct px_log_name *names;
@@ -84,8 +84,8 @@ static bool fill_window(struct logreader *reader, uint64_t position)
 }
 
 /*
- * Return the slot at this position, and its entry.  Return NULL if the file ends before it, or if the slot was written
- * for another position.
+ * Return the slot at this position, and its entry.  Return NULL if the file ends before this slot, or if the slot was
+ * written for another position.
  */
 PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
 					    const struct px_txtb_entry **entry)
@@ -149,7 +149,8 @@ static bool read_contexts(struct logreader *reader, uint64_t volume)
 }
 
 /*
- * Return the object of this context, with pid and pthread_t.  If the object is unknown, return one with all members 0.
+ * Return the object of this context, which has pid and pthread_t.  If the object is unknown, return one with all
+ * members 0.
  */
 static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
 {
@@ -279,8 +280,8 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 }
 
 /*
- * Get the call at this place, as the image shows it.  The entry that ends a wait has the waker in a word that ThreadX
- * does not use.  calls.def defines which word holds the object.
+ * Get the call at this place, as it appears in the image.  If the entry ends a wait, the thread that ended the wait
+ * (the waker) is in a word that ThreadX does not use.  calls.def defines which word holds the object.
  */
 static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
 {
@@ -382,7 +383,10 @@ static bool is_volume_of(struct logreader *reader, uint64_t volume)
 	       memcmp(header.uuid, reader->header.uuid, sizeof(header.uuid)) == 0;
 }
 
-/* i counts the slots of all volumes.  A free slot, and the slot for no thread, hold no object. */
+/*
+ * i counts the slots of all volumes.  A free slot holds no object, and neither does the slot that stands for "no
+ * thread".
+ */
 static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
 {
 	struct logreader *reader = reader_of(archive);
@@ -392,7 +396,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	if (volume >= archive->info.nr_volumes)
 		return false;
 	if (i % PX_LOG_OBJECTS == 0 && !is_volume_of(reader, volume)) {
-		archive->info.nr_volumes = (uint32_t)volume; /* this part of the file is a hole */
+		archive->info.nr_volumes = (uint32_t)volume; /* the file has a hole here */
 		return false;
 	}
 	memset(to, 0, sizeof(*to));
@@ -424,7 +428,7 @@ static size_t log_modules(struct px_archive *archive, char *text, size_t size)
 	return length;
 }
 
-/* A log holds its times, so no length of a tick can be set. */
+/* A log holds exact times, so the caller cannot set the length of a tick. */
 static int log_set_tick(struct px_archive *archive, double ns)
 {
 	(void)archive;
@@ -441,7 +445,7 @@ static void log_free(struct px_archive *archive)
 {
 	struct logreader *reader = reader_of(archive);
 
-	if (reader->fd >= 0) /* else opening has failed */
+	if (reader->fd >= 0) /* otherwise the open has failed */
 		close(reader->fd);
 	free(reader->window.slots);
 	free(reader->window.entries);
@@ -518,7 +522,7 @@ static uint32_t count_volumes(const struct logreader *reader, int fd)
 	if (in_use > in_file)
 		in_use = in_file;
 	if (in_use > UINT32_MAX / PX_LOG_OBJECTS)
-		return 0; /* a file of holes, with too many objects to number */
+		return 0; /* a sparse file with more objects than there are numbers */
 	return in_use > 0 ? (uint32_t)in_use : 1;
 }
 
@@ -539,7 +543,7 @@ static bool read_names(struct logreader *reader)
 		name->text[PX_NAME_MAX] = '\0';
 		if (name->id < PX_EVENT_USER_FIRST || name->id >= PX_EVENT_IDS ||
 		    reader->name_of[name->id])
-			continue; /* damaged */
+			continue; /* the object is damaged */
 		reader->name_of[name->id] = (uint16_t)++reader->nr_names;
 	}
 	return true;
@@ -607,7 +611,7 @@ static int load(struct logreader *reader, int fd)
 }
 
 /*
- * Return true if this is a log without its section, such as an incomplete copy, or a log from a machine with the other
+ * Return true if this is a log whose section cannot be read: an incomplete copy, or a log from a machine with the other
  * byte order (MODEL-9).  The viewer would open such a file.  But without the section, the exact times and names are
  * missing, so the caller must not read it as a plain trace buffer.
  */

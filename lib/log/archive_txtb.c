@@ -20,8 +20,8 @@
 #include "txtb/scan.h"
 
 #define WINDOW 4096   /* entries read at once */
-#define CPU_SHIFT 24  /* the SMP kernel's core number, above the bits of the id */
-#define DATA_BYTES 16 /* of an event: the information words */
+#define CPU_SHIFT 24  /* in a file of the SMP kernel, the core number is above the bits of the id */
+#define DATA_BYTES 16 /* data of an event: the information words */
 #define NR_USER_IDS (PX_TXTB_USER_EVENT_LAST + 1 - PX_TXTB_USER_EVENT)
 #define TICK_NS_MIN 1e-9
 #define TICK_NS_MAX 1e15
@@ -29,21 +29,20 @@
 
 /* The reading position.  Before the scan all members are 0: no entry is left to read. */
 struct position {
-	uint32_t nr_left; /* entries after the window */
-	uint32_t slot;	  /* of the first of them */
+	uint32_t nr_left; /* number of entries after the window */
+	uint32_t slot;	  /* slot of the first of them */
 	uint32_t i, n;	  /* next entry in the window, and entries in it */
-	uint32_t stamp;	  /* of the last event */
+	uint32_t stamp;	  /* stamp of the last event */
 	uint64_t ticks;
 };
 
 struct px_archive_txtb {
 	struct px_archive archive;
 	struct px_txtb_file file;
-	uint64_t end_ns; /* when the file was modified */
+	uint64_t end_ns; /* time of the file's last modification */
 
 	/*
-	 * ns = ticks * scale >> shift.  Together, scale and shift are exactly the tick length that set_tick() got as a
-	 * double.
+	 * ns = ticks * scale >> shift.  scale and shift together represent exactly the double that set_tick() got.
 	 */
 	uint64_t scale;
 	unsigned int shift;
@@ -106,7 +105,7 @@ static int set_tick(struct px_archive *archive, double ns)
 {
 	struct px_archive_txtb *foreign = foreign_of(archive);
 
-	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* refuses NaN, too */
+	if (!(ns >= TICK_NS_MIN && ns <= TICK_NS_MAX)) /* this also refuses NaN */
 		return EINVAL;
 	set_scale(foreign, ns);
 	archive->info.tick_ns = ns;
@@ -144,7 +143,8 @@ static void complete_info(struct px_archive *archive)
 /* Events. */
 
 /*
- * Load the next entries.  A window ends at the last slot of the file, because the entry after it is in the first slot.
+ * Load the next entries.  A window does not extend beyond the last slot of the file, because the next entry is in the
+ * first slot.
  */
 static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 {
@@ -246,7 +246,7 @@ static bool name_in_file(struct px_archive_txtb *foreign, uint32_t id, char name
 static int type_name(struct px_archive *archive, unsigned int type_id, char name[PX_NAME_MAX + 1])
 {
 	struct px_archive_txtb *foreign = foreign_of(archive);
-	uint32_t id = type_id - PX_FOREIGN_TYPES; /* of a smaller type_id: a large number */
+	uint32_t id = type_id - PX_FOREIGN_TYPES; /* wraps to a large number if type_id is smaller */
 
 	if (type_id <= PX_EVENT_UNNAMED)
 		return px_names_get(NULL, type_id, name);

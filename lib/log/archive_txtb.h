@@ -3,14 +3,15 @@
  * Read a trace buffer of ThreadX as a pre-recorded stream.  The file can be any file that the viewer accepts, in either
  * byte order, also as Intel HEX, S-records or bare hex digits.
  *
- * Event types: id 65536 + n for the TXTB id n, so that they never collide with the ids of our own event types.  Known
- * ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  If the file has an object of type 15 with the handle 15 << 24 | n -
- * 4096, the user event n has the name of that object.  Any other user event has the name TX_TRACE_USER_EVENT_<n>.  All
- * other types have the name TX_TRACE_<n>.  The list of types holds the system types, the unnamed user event, and the
- * types that occur.  The core number of the SMP kernel (bits 24 to 31) is the record's cpu.
+ * Event types: the TXTB id n becomes the event type 65536 + n.  So these types never collide with the event types of
+ * this library.  Known ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  If the file has an object of type 15 with the
+ * handle 15 << 24 | n - 4096, the user event n has the name of that object.  Any other user event has the name
+ * TX_TRACE_USER_EVENT_<n>.  All other types have the name TX_TRACE_<n>.  The list of types has the system types, the
+ * unnamed user event, and the types that occur in the file.  The core number of the SMP kernel (bits 24 to 31) is the
+ * record's cpu.
  *
- * Data: the four information words, in the byte order of this machine.  The thread of an event is its context: a
- * handle, 0xFFFFFFFF in an interrupt, 0xF0F0F0F0 during initialization.  pid and address are 0.
+ * Data: the four information words, in the byte order of this machine.  The thread of an event is the context of its
+ * entry: a handle, or 0xFFFFFFFF in an interrupt, or 0xF0F0F0F0 during initialization.  pid and address are 0.
  *
  * Time: the last event gets the time at which the file was modified.  Each other event is earlier by the ticks between
  * the two events.  The reader counts ticks as the viewer does: first it finds out whether the stamps of this file rise
@@ -30,7 +31,7 @@
 
 #include "log/archive.h"
 
-#define PX_FOREIGN_TYPES 65536u /* event type of TXTB id 0 */
+#define PX_FOREIGN_TYPES 65536u /* the event type of TXTB id 0 */
 #define PX_FOREIGN_TICK_NS 1000.0
 
 /* Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file. */

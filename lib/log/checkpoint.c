@@ -14,12 +14,12 @@
 #include "base/sysv.h"
 #include "log/format.h"
 
-#define REMOTE_INDEX PX_STREAMS_MAX /* in names, before a segment id */
+#define REMOTE_INDEX PX_STREAMS_MAX /* in file names: a segment id follows */
 
 /*
- * Only one thread of a process recovers at a time.  Otherwise, when another thread closed a descriptor of the same
- * file, the kernel would release the record lock of the recovery, too.  A thread takes this mutex before all other
- * locks of recovery.
+ * Only one thread of a process recovers at a time.  Otherwise, if another thread closed a descriptor of the same file,
+ * the kernel would also release the record lock of the recovery.  A thread takes this mutex before all other locks of
+ * recovery.
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,7 +45,10 @@ static size_t file_size(uint32_t nr_rings)
 	return sizeof(struct px_checkpoint_content) + 2 * checkpoint_size(nr_rings);
 }
 
-/* Return the place in the file for the checkpoint of the commit with this serial.  Two places alternate. */
+/*
+ * Return the place in the file for the checkpoint of the commit with this serial.  There are two places, which the
+ * writer uses in turn.
+ */
 static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *checkpoint_file,
 					   uint64_t serial)
 {
@@ -57,8 +60,8 @@ static struct px_checkpoint *checkpoint_at(const struct px_checkpoint_file *chec
 }
 
 /*
- * If the slot is in another user's registry, our registry may use the same slot number for another stream.  So the name
- * then has the segment id, which is unique.
+ * If the slot is in another user's registry, our own registry may use the same slot number for another stream.  Then
+ * the name has the segment id instead, which is unique.
  */
 static void name_file(uint32_t index, uint32_t generation, uint32_t segment,
 		      char name[PX_SHM_NAME_MAX])
@@ -91,7 +94,7 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	return ENOMEM;
 }
 
-/* Store device and inode of the directory of path.  This function removes the file name from path. */
+/* Store device and inode of the directory in `path`.  This function removes the file name from path. */
 static void note_directory(struct px_checkpoint_content *file,
 			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
@@ -191,8 +194,8 @@ void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file)
 /* Checkpoints. */
 
 /*
- * While the checkpoint in the file is not whole, its serial is 0.  It replaces the older checkpoint, which no commit
- * needs any more.
+ * As long as the checkpoint in the file is not whole, its serial is 0.  The new checkpoint replaces the older one of
+ * the two, which no commit needs any more.
  */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial)
@@ -355,8 +358,8 @@ static bool is_unsigned(const char *name)
 
 /*
  * Return true if the stream of this checkpoint file does not exist any more.  A controller publishes its slot, or
- * creates its segment, before it creates the file, and keeps both at least until it has signed the file.  So if the
- * stream does not exist, no controller will sign the file.
+ * creates its segment, before it creates the file, and keeps them at least until it has signed the file
+ * (px_checkpoint_file_sign()).  So if the stream does not exist, no controller will sign the file.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checkpoint file: with it, another process can complete the log if the controller dies.  Its name is
+ * If the controller dies, another process can complete its log with the checkpoint file.  Its name is
  * log.<slot>.<generation>, in the directory of the segment.  It exists from the creation of the log until the log is
  * complete.  If root traces a process of another user, the name is log.64.<segment id>, in root's own directory
  * (sysv.h).
  *
- * The file records which log and which stream belong together, and their controller and target.  It also holds the two
- * newest checkpoints.  A checkpoint holds the positions in the rings at which the log continues, and the state of the
- * log writer.  It belongs to one log commit, and has the serial of that commit.  The writer stores a checkpoint before
- * it writes the commit, and overwrites the older of the two.  So the checkpoint of the commit in the log is always
- * whole, and the write of a commit switches to the new checkpoint in one step.  To store a checkpoint, the writer makes
- * no system call.
+ * The file records which log belongs to which stream, and which processes are controller and target.  It also holds the
+ * two newest checkpoints.  A checkpoint holds the positions in the rings at which the log continues, and the state of
+ * the log writer.  It belongs to one log commit, and has the serial of that commit.  The writer stores a checkpoint
+ * before it writes the commit, and overwrites the older of the two.  So the checkpoint of the commit in the log is
+ * always whole.  When the writer writes the next commit, it switches to the new checkpoint in one step.  To store a
+ * checkpoint, the writer makes no system call.
  *
  * The controller maps the file.  The file is in a directory that only the controller's user can access (shm.h).  A
  * thread that recovers the log holds a record lock on the checkpoint file, which excludes other processes.  It also
@@ -43,18 +43,18 @@ struct px_checkpoint_ring {
 /* The part of the log writer's state that the commit does not hold. */
 struct px_checkpoint_log {
 	uint64_t last_ns;
-	uint64_t nr_lost;  /* events not written, or discarded */
-	uint64_t nr_begun; /* volumes */
+	uint64_t nr_lost;  /* events that were not written, or were discarded */
+	uint64_t nr_begun; /* number of volumes that the writer has begun */
 	uint64_t volume;   /* number of the volume that has the stamps below */
 	uint64_t base_ns, ticks, real;
 	uint32_t has_stamps; /* 0: the volume has no stamp yet */
-	uint32_t has_stop;   /* of a full log: the last STOP is in it */
-	uint32_t wants_stop; /* of a full log: it gets a last STOP */
-	uint32_t serial; /* of the last object of a call */
+	uint32_t has_stop;   /* the log is full, and has its last STOP */
+	uint32_t wants_stop; /* the log is full, and must get a last STOP */
+	uint32_t serial; /* serial of the last object of a call */
 };
 
 struct px_checkpoint {
-	uint64_t serial; /* of the log commit; 0: no checkpoint, or an unfinished one */
+	uint64_t serial; /* serial of the log commit; 0: no checkpoint, or an unfinished one */
 
 	/* The reader. */
 	uint64_t gap_counter;
@@ -70,30 +70,30 @@ struct px_checkpoint {
 	uint64_t dropped_base, given_up_base;
 	uint32_t was_overrun;
 	uint32_t is_suspended;
-	uint32_t has_last_stop; /* likewise */
+	uint32_t has_last_stop; /* also of struct px_auto_stop */
 	uint32_t reserved;
 
 	struct px_checkpoint_log log;
 	struct px_checkpoint_ring ring[];
 };
 
-/* The contents of the file.  In the file, the two checkpoints follow it. */
+/* The first part of the file.  The two checkpoints follow it. */
 struct px_checkpoint_content {
 	uint64_t magic; /* written last, when the log exists */
 	uint64_t size;
 	struct px_process_id controller;
-	uint32_t index, generation; /* of the stream's registry slot */
-	uint32_t user;		    /* in the registry of this user */
-	uint32_t segment;	    /* as in that slot */
+	uint32_t index, generation; /* the stream's registry slot */
+	uint32_t user;		    /* the registry belongs to this user */
+	uint32_t segment;	    /* same value as in that slot */
 	uint32_t nr_rings;
 	uint32_t reserved;
 	struct px_process_id target;
 	uint64_t device, inode; /* of the log */
-	uint32_t owner;		/* its uid */
+	uint32_t owner;		/* uid of the log's owner */
 	uint32_t reserved_2;
-	uint8_t uuid[16]; /* in its header */
+	uint8_t uuid[16]; /* uuid in the header of the log */
 	char boot_id[40];
-	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* at the last flush; "": unknown */
+	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* path of the log at the last flush; "": unknown */
 	/*
 	 * Device and inode of the log's directory; 0: unknown.  Recovery compares them, because in another name space
 	 * the path may lead to another directory.
@@ -102,8 +102,8 @@ struct px_checkpoint_content {
 
 	/* These values do not belong to a commit. */
 	uint64_t spoiled;	    /* the log may have uncommitted entries up to this position */
-	uint64_t to_clear;	    /* entries that an unfinished clear has left; 0: none */
-	uint64_t last_stop_counter; /* recovery: of the STOP to add (stream/auto_stop.h) */
+	uint64_t to_clear;	    /* number of entries that an unfinished clear must still erase; 0: none */
+	uint64_t last_stop_counter; /* counter of the STOP that recovery adds (stream/auto_stop.h) */
 };
 
 struct px_checkpoint_file {
@@ -111,16 +111,16 @@ struct px_checkpoint_file {
 	struct px_mapping mapping;
 	char name[PX_SHM_NAME_MAX];
 	int fd;			    /* holds the record lock; -1: in the controller */
-	struct px_checkpoint *base; /* that of the last commit in the log */
+	struct px_checkpoint *base; /* checkpoint of the last commit in the log */
 };
 
 /* Return an empty checkpoint for this number of rings, or NULL.  The caller frees it with free(). */
 struct px_checkpoint *px_checkpoint_make(uint32_t nr_rings);
 
-/* The data about the log and its stream that px_checkpoint_file_create() needs. */
+/* Arguments of px_checkpoint_file_create(): the log and its stream. */
 struct px_checkpoint_file_setup {
 	uid_t user;
-	uint32_t index; /* in the registry of this user */
+	uint32_t index; /* slot in the registry of this user */
 	const struct px_registry_slot *slot;
 	uint32_t nr_rings;
 	int fd; /* of the log */
@@ -156,15 +156,16 @@ void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file);
 
 /*
  * For recovery: lock the checkpoint file of this name.  Return 0, ENOENT, EALREADY (another process has locked it),
- * EINVAL (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().  waits: if
- * another thread of this process recovers a log, wait until that recovery ends, instead of returning EALREADY.
+ * EINVAL (not valid), EACCES, ENOMEM.  The same thread must free it with px_checkpoint_file_free() or _remove().  If
+ * waits is true and another thread of this process recovers a log, wait until that recovery ends; if waits is false,
+ * return EALREADY.
  */
 int px_checkpoint_file_take(const char *name, bool waits,
 			    struct px_checkpoint_file **checkpoint_file);
 
 /*
- * Copy the contents of a checkpoint file, without the checkpoints, and do not lock the file.  Return 0, or an error as
- * px_checkpoint_file_take().
+ * Copy the contents of a checkpoint file, without the checkpoints, and do not lock the file.  Return 0, or the same
+ * errors as px_checkpoint_file_take().
  */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy);
 

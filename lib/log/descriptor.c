@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DESCRIPTOR_HIGH 1000 /* below the usual limit */
+#define DESCRIPTOR_HIGH 1000 /* below the usual limit of descriptors */
 
 int px_log_check(int fd)
 {
@@ -22,7 +22,7 @@ int px_log_check(int fd)
 		return EBADF;
 	if (fstat(fd, &status) != 0)
 		return EBADF;
-	/* O_APPEND: pwrite() would ignore the offset and append (LOGP-9) */
+	/* With O_APPEND, pwrite() would ignore the offset and append (LOGP-9). */
 	return S_ISREG(status.st_mode) && !(flags & O_APPEND) ? 0 : EINVAL;
 }
 

@@ -40,9 +40,9 @@ uint32_t px_log_event_slots(uint64_t max_data)
 }
 
 /*
- * Return the least number of entries with which a log works.  There must be room for more than one of the largest
- * records, because the writer stages one record while it overwrites another.  There is room for four, each with the
- * fillers of a time gap.
+ * Return the least number of entries with which a log works.  There must be room for more than one record of the
+ * largest size, because the writer stages one record while it overwrites another.  This number has room for four such
+ * records, each with the fillers of a time gap.
  */
 static uint64_t least_entries(uint64_t max_data)
 {
@@ -84,13 +84,13 @@ uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data)
 	entries = least_entries(max_data) +
 		  (size - least_size) / (sizeof(struct px_txtb_entry) + sizeof(struct px_log_slot));
 	while (px_log_layout((uint32_t)entries).size > size && entries > least_entries(max_data))
-		entries--; /* the areas end at pages */
+		entries--; /* the areas end at page boundaries */
 	return (uint32_t)entries;
 }
 
 /*
- * Get the number of entries from the header of the image: it determines the offset of the section.  Return false if the
- * file is not an image of a log.
+ * Get the number of entries from the header of the image.  This number determines the offset of the section.  Return
+ * false if the file is not an image of a log.
  */
 static bool find_section(int fd, uint32_t *nr_entries)
 {
@@ -118,7 +118,7 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 	    header->magic != PX_LOG_MAGIC)
 		return false;
 	if (header->nr_entries != nr_entries)
-		header->version = 0; /* image and section disagree: a damaged log of ours */
+		header->version = 0; /* image and section disagree: the log is damaged */
 	return true;
 }
 

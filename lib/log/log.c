@@ -39,14 +39,15 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	log->layout = px_log_layout(header->nr_entries);
 	log->loops = header->policy == PX_POLICY_LOOP;
 	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
-	if (log->capacity != 0) /* APPEND ignores the size, but keeps the attribute */
+	if (log->capacity != 0) /* an APPEND log ignores the size, but keeps the attribute */
 		setup->attr->log_size = log->capacity * PX_SLOT_BYTES;
 	header->attr = *setup->attr;
 }
 
 /*
- * Return the number of entries in the stage.  The stage holds many events, but at most a quarter of a volume if the
- * largest event fits into that, so that one write overwrites only a part of a LOOP log.
+ * Return the number of entries in the stage.  The stage holds many events, but not more than a quarter of a volume, so
+ * that one write overwrites only a part of a LOOP log.  If the largest event needs more than that quarter, the stage is
+ * larger.
  */
 static uint32_t choose_stage(const struct px_log *log)
 {
@@ -61,7 +62,7 @@ static uint32_t choose_stage(const struct px_log *log)
 int px_log_allocate(struct px_log *log)
 {
 	log->stage_size = choose_stage(log);
-	/* Allocate one entry and one slot more, for the last STOP. */
+	/* Allocate one more entry and slot for the last STOP. */
 	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
 	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
 	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
@@ -189,7 +190,7 @@ static uint64_t file_length(const struct px_log *log)
 	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
 }
 
-/* If the log is empty, lay out the fillers: the viewer shows nothing for an image without entries. */
+/* If the log is empty, stage the fillers: the viewer shows nothing for an image without entries. */
 static void stage_if_empty(struct px_log *log)
 {
 	const struct timespec *time = &log->header.attr.create_time;
@@ -248,7 +249,7 @@ int px_log_complete(struct px_log *log, const struct px_log_state *state, enum p
 
 	if (!error)
 		error = first_error = write_rest(log, state);
-	/* The failed write has lost its events, but a second write, without them, may succeed. */
+	/* The events of the failed write are lost, but a second write, without these events, may succeed. */
 	if (error && end == PX_LOG_COMPLETE && px_log_ensure_descriptor(log) == 0)
 		error = write_rest(log, state);
 	if (!error)

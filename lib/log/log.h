@@ -3,30 +3,30 @@
  * The writer of a log.  The caller passes the events in the order in which the reader of a stream reports them.  The
  * writer keeps the file readable at every instant (format.h).
  *
- * It works in two steps, so that the caller need not hold a lock while a slow disk writes:
+ * It works in two steps.  So the caller need not hold a lock while it waits for a slow disk:
  *
- *	px_log_append()	lays one event out in memory: its entries, its slots, and the fillers before them.
- *			It makes no system call.
- *	px_log_write()	writes the events laid out to the file, and commits them.
+ *	px_log_append()	puts one event into a buffer in memory, the *stage*: its entries, its slots, and the fillers
+ *			before them.  It makes no system call.
+ *	px_log_write()	writes the staged events to the file, and commits them.
  *
- * If a write fails, the events laid out for it are lost, and the writer counts them.  Readers find the log as of its
- * last commit, and the next events take the place of the lost events (LOGP-8).
+ * If a write fails, the staged events are lost, and the writer counts them.  Readers find the log as it was at its last
+ * commit, and the next events take the place of the lost events (LOGP-8).
  *
  * A full LOOP log overwrites its oldest slots.  A full UNTIL_FULL log refuses further events, except for the last STOP,
  * which has a reserved slot.  An APPEND log is never full: it begins a new volume.
  *
  * The object registry of a volume may have no free slot for a thread, or for the object of a call.  A LOOP log then
- * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  If an UNTIL_FULL log
- * has no free slot, or a LOOP log finds no slot to reuse, the image shows the call as a user event, or the event as an
- * event of no thread.  The section always has the exact thread.
+ * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  An UNTIL_FULL log
+ * may have no free slot, and a LOOP log may find no slot to reuse.  Then the image shows the call as a user event, or
+ * the event as an event of no thread.  The section always has the exact thread.
  *
  * Each commit has a checkpoint of the stream (checkpoint.h), so that another process can continue the log if the writer
  * dies.  The caller fills in the position of the reader in the checkpoint, and passes the checkpoint as a parameter.
  * The log writer adds its own part.
  *
  * The log uses a private duplicate of the caller's descriptor.  The file may be open for writing only, so the writer
- * never reads the file; only px_log_resume() does.  The caller ensures that only one thread at a time uses a log, and
- * that SIGXFSZ is blocked while the log writes.
+ * never reads it.  Only px_log_resume() reads the file.  The caller ensures that only one thread at a time uses a log,
+ * and that SIGXFSZ is blocked while the log writes.
  */
 #ifndef PX_LOG_LOG_H
 #define PX_LOG_LOG_H
@@ -53,15 +53,15 @@ struct px_log_setup {
 	struct px_attr *attr;
 	struct px_process_id writer;
 	uint32_t target_pid;
-	const struct px_threads *threads; /* of the stream, like the next two */
+	const struct px_threads *threads; /* these three members are of the stream */
 	const struct px_typelist *types;
-	const struct px_view *view;		    /* for its wrappers; or NULL */
-	struct px_checkpoint_file *checkpoint_file; /* the checkpoints of its commits; or NULL */
+	const struct px_view *view;		    /* has the wrappers of the stream; or NULL */
+	struct px_checkpoint_file *checkpoint_file; /* has the checkpoints of the commits; or NULL */
 };
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */
 struct px_log_left {
-	int fd; /* for reading and writing */
+	int fd; /* open for reading and writing */
 	const struct px_log_header *header;
 	const struct px_log_layout *layout;
 	const struct px_log_commit *commit;
@@ -77,13 +77,13 @@ struct px_log_state {
 	struct px_loss loss;
 	bool is_full;
 	bool is_overrun;
-	double tick_ns; /* of the stream's counter */
+	double tick_ns; /* length of a tick of the stream's counter */
 };
 
 enum px_log_room {
 	PX_LOG_TAKEN,
-	PX_LOG_WRITE_FIRST, /* not taken: write, then append the event again */
-	PX_LOG_FULL	    /* not taken: the log takes no event from now on, except STOP */
+	PX_LOG_WRITE_FIRST, /* the event was not taken: write, then append it again */
+	PX_LOG_FULL	    /* the event was not taken: from now on the log takes only STOP */
 };
 
 /*
@@ -111,22 +111,22 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log);
  */
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
-/* Lay out an event.  data has report->copied bytes: all data of the event. */
+/* Stage an event.  data has report->copied bytes: all data of the event. */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 
 /* Return true if the log is full and takes no more events (PX_LOG_FULL). */
 bool px_log_refuses(const struct px_log *log);
 
-/* Lay out the last STOP of a full log, unless this was already done.  This STOP has the time of the newest event. */
+/* Stage the last STOP of a full log, unless this was already done.  This STOP has the time of the newest event. */
 void px_log_append_stop(struct px_log *log);
 
 /* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
 
 /*
- * Write the events laid out, and commit them.  Return 0, or the error of the first write that failed: then all events
- * laid out are lost.
+ * Write the staged events, and commit them.  Return 0, or the error of the first write that failed: then all staged
+ * events are lost.
  */
 int px_log_write(struct px_log *log, const struct px_log_state *state);
 
@@ -137,7 +137,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state);
 int px_log_empty(struct px_log *log);
 
 /*
- * Write the events laid out, truncate the file to the length in use, record how the log ended, close the duplicate, and
+ * Write the staged events, truncate the file to the length in use, record how the log ended, close the duplicate, and
  * free the log.  Return 0, or the first error.
  */
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);

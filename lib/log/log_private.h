@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Declarations that the source files of the log writer share.  No other file includes this.  No file of this list calls
- * a file above it (tests/tree/modules.sh):
+ * functions of a file above it (tests/tree/modules.sh checks this):
  *
  *	resume.c	continues the log of a dead writer
  *	log.c		begins, writes and ends a log
- *	stage.c		lays events out in memory, and counts them
- *	write.c		writes to the file what was laid out
- *	volume.c	the volume in memory, and its object slots
+ *	stage.c		stages events, and counts them
+ *	write.c		writes the staged events to the file
+ *	volume.c	a volume in memory, and its object slots
  *	descriptor.c	the file descriptor
  *
  * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a
@@ -21,15 +21,15 @@
 #include "log/format.h"
 #include "log/log.h"
 
-#define PX_LOG_TYPES_FIRST (1 + PX_LOG_IN_USE) /* object slot */
+#define PX_LOG_TYPES_FIRST (1 + PX_LOG_IN_USE) /* first object slot of an event type */
 #define PX_LOG_BUCKETS 1024
 
 /* The object slot of a thread, or of the object of a call, in a volume. */
 struct px_log_context {
 	uint32_t handle; /* 0: free */
-	bool is_dirty;	 /* not yet in the file */
+	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
-	uint16_t next;	 /* in its bucket: slot + 1, or 0 */
+	uint16_t next;	 /* next context of the same bucket: slot + 1, or 0 */
 	uint64_t last;	 /* position of the last entry that has this context or names it */
 	struct px_object object;
 	uint64_t address, site;
@@ -41,30 +41,30 @@ struct px_log_context {
 struct px_log_stamps {
 	bool begun;
 	uint64_t base_ns;
-	uint64_t ticks; /* stamp of the last entry, as 64 bits */
+	uint64_t ticks; /* stamp of the last entry, extended to 64 bits */
 	uint64_t real;	/* the exact ticks since base_ns */
 };
 
 struct px_log_volume {
 	struct px_log_stamps stamps;
 	uint32_t nr_types;
-	struct px_eventset listed;	 /* event types in the object registry */
-	uint16_t bucket[PX_LOG_BUCKETS]; /* by handle: slot + 1, or 0 */
+	struct px_eventset listed;	 /* the event types in the object registry */
+	uint16_t bucket[PX_LOG_BUCKETS]; /* index: from the handle; value: slot + 1, or 0 */
 	uint32_t hand;			 /* where the search for a free slot continues */
-	uint64_t none_before;		 /* no slot is free for a `keep` below this position */
+	uint64_t none_before;		 /* free_context() finds no slot for a `keep` below this position */
 	struct px_log_context context[1 + PX_LOG_IN_USE];
-	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* by object slot */
+	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* index: object slot */
 	uint32_t types_written;
 };
 
 /* The state that px_log_append() changes, and that the writer restores after a failed write. */
 struct px_log_cursor {
-	uint64_t first, end; /* positions */
+	uint64_t first, end; /* the log has the positions from first to end - 1 */
 	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten;
 	uint64_t last_ns;	     /* time of the newest event */
-	bool has_stop;		     /* the last STOP of a full log is laid out */
-	bool ends_stopped;	     /* STOP is laid out, and since then neither START nor a user event */
-	struct px_log_stamps stamps; /* of the current volume */
+	bool has_stop;		     /* the last STOP of a full log is staged */
+	bool ends_stopped;	     /* STOP is staged, and neither START nor a user event came after it */
+	struct px_log_stamps stamps; /* stamps of the current volume */
 };
 
 struct px_log {
@@ -72,44 +72,44 @@ struct px_log {
 	int access; /* O_RDWR or O_WRONLY */
 	dev_t device;
 	ino_t inode;
-	uint32_t remote_pid;	     /* of the target; 0: this process */
-	struct px_log_header header; /* of the next volume */
+	uint32_t remote_pid;	     /* pid of the target; 0: this process */
+	struct px_log_header header; /* header of the next volume */
 	struct px_log_layout layout;
-	struct px_log_commit commit; /* the one in the file */
+	struct px_log_commit commit; /* the commit in the file */
 	const struct px_view *view;  /* for its wrappers; or NULL */
 	const struct px_threads *threads;
 	const struct px_typelist *types;
-	struct px_translator *translator; /* from the first call on */
+	struct px_translator *translator; /* exists from the first call on */
 	const struct px_namer *namer;
-	uint32_t serial;      /* of the last object before the translator was made */
-	bool has_translation; /* of an event that was not taken and will be appended again */
+	uint32_t serial;      /* serial of the last object before the translator was made */
+	bool has_translation; /* true for an event that was not taken and will be appended again */
 	struct px_translation translation;
 	uint32_t open; /* 1 + the staged entry that waits for the next context; 0: none */
 	bool is_idle; /* the last written entry has no next context: the CPU is idle in the image */
-	struct px_eventset named; /* types that have their names in the file */
+	struct px_eventset named; /* types whose names are in the file */
 	uint32_t types_done;	  /* all types before this index of the list are in `named` */
 	struct px_checkpoint_file *checkpoint_file; /* or NULL */
-	uint64_t capacity;			    /* slots of all volumes; 0: no bound */
+	uint64_t capacity;			    /* number of slots of all volumes; 0: no bound */
 	bool loops;
 	bool is_full;
 	uint64_t hole;	   /* position at which a volume ended early */
 	bool has_hole;	   /* the hole is not in the file yet */
-	uint64_t spoiled;  /* a failed write may have left entries up to here */
-	bool is_cleared;   /* in memory, but the file is not empty yet */
-	uint64_t to_clear; /* entries of the first volume to fill with zeros then */
+	uint64_t spoiled;  /* a failed write may have left entries up to this position */
+	bool is_cleared;   /* the log in memory is empty, but the file is not empty yet */
+	uint64_t to_clear; /* number of entries of the first volume to fill with zeros after the clear */
 	bool wants_stop;   /* the log is full, and its last entry must be STOP */
 	uint64_t nr_lost;
-	int first_error;   /* of writing, since create or clear */
+	int first_error;   /* first error of writing since create or clear */
 	uint64_t nr_begun; /* volumes */
 
 	struct px_log_cursor written, staged;
-	struct px_log_volume *volumes; /* LOOP: all of them; else the current one */
+	struct px_log_volume *volumes; /* in a LOOP log all volumes; otherwise the current one */
 
-	uint64_t stage_position; /* of the first slot staged */
+	uint64_t stage_position; /* position of the first staged slot */
 	uint32_t nr_staged, stage_size;
 	struct px_txtb_entry *entries;
 	struct px_log_slot *slots;
-	uint64_t *heads; /* LOOP: bit i: a record begins at slot i of the log */
+	uint64_t *heads; /* of a LOOP log: if bit i is 1, a record begins at slot i */
 
 	uint64_t nr_heads; /* of a resumed log: the number of heads found in the file */
 };
@@ -158,10 +158,13 @@ int px_log_write_wrappers(struct px_log *log, double tick_ns);
 /* Fill in the next commit. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
 
-/* Write the next commit to the file, and its checkpoint before it.  NULL: use the checkpoint of the commit before. */
+/*
+ * Write the next commit to the file, and before it the checkpoint of the commit.  NULL means: use the checkpoint of the
+ * previous commit.
+ */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 
-/* Write what is laid out, and commit it.  Return 0, or the error of the first write that failed. */
+/* Write the staged entries, and commit them.  Return 0, or the error of the first write that failed. */
 int px_log_write_stage(struct px_log *log, const struct px_log_state *state);
 
 /* Add the state of the log in memory to this checkpoint, and make it `base` of the checkpoint file. */
@@ -178,10 +181,10 @@ int px_log_empty_file(struct px_log *log);
 /* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
 bool px_log_make_translator(struct px_log *log);
 
-/* Lay out the fillers before the first event of a volume.  time_ns is the time of that event. */
+/* Stage the fillers before the first event of a volume.  time_ns is the time of that event. */
 void px_log_begin_stamps(struct px_log *log, uint64_t time_ns);
 
-/* Lay out the last STOP of a full log, if it is missing. */
+/* Stage the last STOP of a full log, if it is missing. */
 void px_log_stage_stop(struct px_log *log);
 
 /* log.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file of the log has the rest.
- * Its object slots hold threads, objects of calls, and event types.  The slots of a LOOP log show where records begin,
- * which entry belongs to which thread, and the last stamp of each volume.
+ * Continue the log of a dead writer.  The checkpoint has a part of the writer's state.  The file of the log has the
+ * rest: threads, objects of calls and event types are in its object slots.  In a LOOP log, the slots show where records
+ * begin, which entry belongs to which thread, and the last stamp of each volume.
  *
  * The file is untrusted input.  This code uses the slot of a position only if the slot holds that position.
  */
@@ -24,9 +24,9 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 /* Objects. */
 
 /*
- * Load an object slot.  The file describes an object twice: in the section (exact) and in the image (shown).  If the
- * two differ, the writer died between the two writes.  Then no committed entry needs the object, so the slot stays
- * free.
+ * Load an object slot.  The file describes an object twice: exactly in the section, and for the viewer in the image.
+ * If the two differ, the writer died between the two writes.  Then no committed entry needs the object, so the slot
+ * stays free.
  */
 static void load_context(struct px_log_volume *volume, uint32_t i,
 			 const struct px_log_object *exact, const struct px_txtb_object *shown)
@@ -106,8 +106,8 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 }
 
 /*
- * The information words of a call may be handles.  If a word only looks like a handle, the only effect is that the log
- * keeps an object slot for longer.
+ * The information words of a call may be handles.  If a word only looks like a handle, the log keeps an object slot for
+ * longer than necessary, which does no harm.
  */
 static void note_words(struct px_log_volume *volume, const struct px_log_slot *slot,
 		       const struct px_txtb_entry *entry, uint64_t position)

@@ -8,7 +8,7 @@
 
 /* Contexts. */
 
-/* Fill in the object of a context with the data about its handle that is known by now. */
+/* Fill in the object of a context with the data that is now known about its handle. */
 static void describe(const struct px_log *log, struct px_log_context *context)
 {
 	struct px_object *object = &context->object;
@@ -50,7 +50,7 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 
 /*
  * Find an object slot that no entry from position `keep` on needs.  If there is none, return 0, and set `none_before`:
- * a search with a smaller keep would find none either.
+ * a search with a smaller `keep` would also fail.
  */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume, uint64_t keep)
 {
@@ -72,7 +72,7 @@ static uint32_t free_context(const struct px_log *log, struct px_log_volume *vol
 	return 0;
 }
 
-/* Find or make the object slot of a handle, for the entries laid out now.  Return NULL if no slot is free. */
+/* Find or make the object slot of a handle, for the entries that are being staged.  Return NULL if no slot is free. */
 static struct px_log_context *find_context(struct px_log *log, struct px_log_volume *volume,
 					   uint32_t handle, uint64_t keep)
 {
@@ -120,12 +120,15 @@ void px_log_count_lost(struct px_log *log)
 	log->nr_lost++;
 }
 
-/* Layout of events. */
+/* Events. */
 
-/* The ticks from the last entry to an event: the part in fillers, and the part in the event's own stamp. */
+/*
+ * The ticks from the last entry to an event.  The fillers account for one part of them, the event's own stamp for the
+ * other.
+ */
 struct step {
 	uint32_t nr_fillers;
-	uint64_t ticks; /* since the last filler or entry */
+	uint64_t ticks; /* ticks since the last filler or entry */
 	uint64_t real;	/* stamps.real after the event */
 	uint64_t shortened;
 };
@@ -164,8 +167,8 @@ static struct px_txtb_entry *stage(struct px_log *log, enum px_log_kind kind, ui
 }
 
 /*
- * Set the context of an entry.  If the entry before it shows that a thread goes to sleep, store this context there,
- * too, as the thread that runs next.
+ * Set the context of an entry.  If the previous entry shows that a thread goes to sleep, also store this context in
+ * that entry, as the thread that runs next.
  */
 static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_t handle,
 			uint32_t priority)
@@ -252,8 +255,8 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 }
 
 /*
- * Mark where a record begins, so that a LOOP log can find its oldest record.  The records that began in the same slots
- * are overwritten.
+ * Mark where a record begins, so that a LOOP log can find its oldest record.  Clear the marks of the older records that
+ * began in the same slots.
  */
 static void mark_head(struct px_log *log, uint64_t from, uint64_t head)
 {
@@ -351,8 +354,8 @@ static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
 
 /*
  * Make object slots for an entry that is shown in addition to the event's own entry.  If the waker gets no object slot,
- * leave the waker out.  If the thread that wakes up gets none, do not show its wake-up.  Return false if no slot is
- * free in an APPEND log: the next volume has free slots.
+ * leave the waker out.  If the thread that wakes up gets no object slot, do not show that it wakes up.  Return false if
+ * no slot is free in an APPEND log: the next volume has free slots.
  */
 static bool ensure_beside(struct px_log *log, struct px_log_volume *volume, struct px_entry *entry,
 			  uint64_t keep)
@@ -375,9 +378,9 @@ static bool ensure_beside(struct px_log *log, struct px_log_volume *volume, stru
 }
 
 /*
- * Return true if the context has the pid and thread of the record.  In the slot of a native event, data replaces pid
- * and thread, so a reader takes them from the context.  They may have been unknown when the context got its object
- * slot: then get them now.
+ * Return true if the context has the pid and thread of the record.  The slot of a native event has data instead of pid
+ * and thread, so a reader takes pid and thread from the context.  They may have been unknown when the context got its
+ * object slot: then get them now.
  */
 static bool is_of_context(struct px_log *log, struct px_log_context *context,
 			  const struct px_record *record)
@@ -388,8 +391,8 @@ static bool is_of_context(struct px_log *log, struct px_log_context *context,
 }
 
 /*
- * Make object slots for the event's own entry.  If its objects get none, make the event a user event; in an APPEND log,
- * return false.  Also return false if its thread gets no object slot.
+ * Make object slots for the event's own entry.  If the objects of the event get no slots, make the event a user event;
+ * in an APPEND log, return false.  Also return false if its thread gets no object slot.
  */
 static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
 		       const struct px_report *report, const void *data, uint64_t keep)
@@ -429,10 +432,10 @@ static bool find_contexts(struct px_log *log, const struct px_report *report, co
 
 /* The slots and fillers that one event needs. */
 struct need {
-	bool begins_round; /* of a volume that was filled before */
+	bool begins_round; /* the event begins a volume that was full before */
 	bool ends_idleness;
 	struct step step;
-	uint32_t slots; /* with its fillers and all its entries */
+	uint32_t slots; /* slots of the event, with its fillers and all its entries */
 };
 
 /*
@@ -443,7 +446,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 		      struct need *need)
 {
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
-	uint32_t reserved = log->capacity != 0 && !has_next_volume(log); /* for the last STOP */
+	uint32_t reserved = log->capacity != 0 && !has_next_volume(log); /* slots kept free for the last STOP */
 	struct px_log_stamps stamps = log->staged.stamps;
 	uint64_t after;
 
@@ -472,7 +475,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 }
 
 /*
- * Record that the event laid out last needs these object slots: the log must not reuse them while that event is in the
+ * Record that the last staged event needs these object slots: the log must not reuse them while that event is in the
  * log.
  */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
@@ -502,7 +505,7 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 		describe(log, context);
 }
 
-/* Lay out all entries of an event.  Return the position at which its record begins. */
+/* Stage all entries of an event.  Return the position at which its record begins. */
 static uint64_t stage_all(struct px_log *log, const struct px_report *report, const void *data,
 			  const struct px_translation *translation, const struct need *need)
 {
@@ -596,7 +599,7 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 
 /*
  * The volume and the stage have a reserved slot for STOP, so there is always room.  If a write fails, the next write
- * lays out STOP again.
+ * stages STOP again.
  */
 void px_log_stage_stop(struct px_log *log)
 {

@@ -17,7 +17,7 @@
 
 /* Files. */
 
-/* The program may close the descriptor and reuse its number at any time: check it before each step. */
+/* The program may close the descriptor and reuse its number at any time.  So check the descriptor before each step. */
 static int write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
 {
 	const char *from = data;
@@ -156,7 +156,7 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 }
 
 /*
- * In the list, a type may not be ready yet, because another thread is adding it.  types_done stops at the first such
+ * A type in the list may not be ready yet, because another thread is adding it.  types_done stops at the first such
  * type.  This call also writes the types after it, and a later call checks them again.
  */
 int px_log_write_names(struct px_log *log)
@@ -190,7 +190,7 @@ static size_t list_modules(const struct px_log *log, char *text)
 }
 
 /*
- * If the write fails, mark the log as without a list, because a part of a list is worse than no list.  If the target
+ * If the write fails, record that the log has no list, because a part of a list is worse than no list.  If the target
  * does not exist any more, keep the list of the last call.
  */
 int px_log_write_modules(struct px_log *log)
@@ -243,7 +243,7 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 	return write_all(log, &header, sizeof(header), offset);
 }
 
-/* Write the header of the image last, because from then on the volume counts as existing. */
+/* Write the header of the image last, because the volume exists for readers as soon as it has this header. */
 int px_log_begin_volume(struct px_log *log, uint64_t position)
 {
 	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
@@ -262,7 +262,7 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
-/* Fill in the log's part of a checkpoint: the state after all staged events are written. */
+/* Fill in the log's part of a checkpoint: the state that the log has when all staged events are written. */
 static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
 	const struct px_log_cursor *staged = &log->staged;
@@ -347,7 +347,7 @@ static int give_up_oldest(struct px_log *log)
 	log->is_full = true;
 	log->commit.first = log->staged.first;
 	if (log->commit.end < log->commit.first)
-		log->commit.end = log->commit.first; /* nothing is left */
+		log->commit.end = log->commit.first; /* no event is left */
 	error = px_log_write_commit(log, NULL);
 	if (error)
 		log->commit = before;
@@ -384,8 +384,8 @@ static int hide_entries(struct px_log *log, uint64_t position)
 
 /*
  * End a volume early.  A slot with the word 0 ends it for our reader, and an entry without context ends it for the
- * viewer.  Also fill the entries up to the end of the volume with zeros: when the next round has overwritten the first
- * of them, the viewer must not find older entries after it.
+ * viewer.  Also fill the entries up to the end of the volume with zeros.  Otherwise, when the next round has
+ * overwritten the first of these entries, the viewer would find older entries after it.
  */
 static int write_hole(struct px_log *log)
 {
@@ -441,8 +441,8 @@ int px_log_empty_file(struct px_log *log)
 }
 
 /*
- * Make the first entry of the file visible again.  It is a filler in every round.  If the last round has overwritten a
- * part of the first volume, the oldest entry is not the first one, so also set `current`.
+ * Make the first entry of the file visible again.  This entry is a filler in every round.  If the last round has
+ * overwritten a part of the first volume, the oldest entry is not the first one, so also set `current`.
  */
 int px_log_show_first(struct px_log *log)
 {
@@ -457,8 +457,8 @@ int px_log_show_first(struct px_log *log)
 }
 
 /*
- * All staged entries are in one volume.  Their slots in the file may hold entries of the round before, or of a failed
- * write: hide these from the viewer until all staged entries are written.
+ * All staged entries are in one volume.  Their slots in the file may hold entries of the previous round, or of a failed
+ * write.  Hide these old entries from the viewer until all staged entries are written.
  */
 static int write_entries(struct px_log *log)
 {
@@ -574,8 +574,8 @@ static void keep_staged(struct px_log *log)
 }
 
 /*
- * Call this when the write failed.  Never return to an earlier volume, because the log in memory no longer has its
- * objects.
+ * Call this when the write failed.  Never return to an earlier volume, because the log in memory no longer has the
+ * objects of that volume.
  */
 static void drop_staged(struct px_log *log)
 {

@@ -68,7 +68,7 @@ bool px_inherit_belongs(const struct px_registry_slot *slot, uint32_t index,
 	if (member == MAP_FAILED)
 		return false;
 	/*
-	 * Read without a mapping: most processes that call this have nothing to do with the stream.
+	 * Read without a mapping, because most processes that call this do not inherit the stream.
 	 */
 	is_inherited = px_registry_read_segment(index, slot, offsetof(struct px_segment, member),
 						member, size) == 0 &&

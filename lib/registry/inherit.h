@@ -8,9 +8,9 @@
  * decision depends on how the process was created:
  *
  *	fork, clone	The child has a copy of its parent's memory with the parent's struct px_inheritance: the
- *			parent's id and its attached streams.  A fork handler updated it just before fork.  The
- *			page with the id of the process is zero in the child (process.h), so the child sees that
- *			this inheritance belongs to another process.
+ *			parent's id and its attached streams.  A fork handler updated it just before fork.  The page
+ *			with the id of the process is zero in the child (process.h).  So the child finds out its own id,
+ *			which differs from the id in this structure.
  *	exec		The process keeps its pid and start time.  With these it finds out whether it is the target
  *			of a stream or one of its *members*.
  *	posix_spawn,	The memory is new, and no fork handler ran.  The constructor follows the parents in
@@ -37,10 +37,9 @@
 #include "registry/registry.h"
 #include "ring/segment.h"
 
-/* This is in ordinary memory, so that a child by fork has a copy. */
+/* A process keeps this in ordinary memory, so that a child made by fork() has a copy. */
 struct px_inheritance {
-	struct px_process_id id; /* pid 0: not checked in this program yet, so the program was started by
-				  * exec */
+	struct px_process_id id; /* pid 0: exec started this program, and no stream was checked since */
 	struct px_view *view[PX_STREAMS_MAX];
 };
 
@@ -52,11 +51,11 @@ struct px_inheritance {
 bool px_inherit_belongs(const struct px_registry_slot *slot, uint32_t index,
 			const struct px_process_id *us);
 
-/* Like px_inherit_belongs(), with members that the caller has read. */
+/* Do the same as px_inherit_belongs(), with members that the caller has read. */
 bool px_inherit_is_among(const struct px_registry_slot *slot,
 			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 
-/* Add a process to the members.  If there is no room, the process may not inherit the stream after exec. */
+/* Add a process to the members.  If there is no room, the process may lose the stream at its next exec. */
 void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us);
 
 /* Return true if the process with this word (procfs.h) is a member. */

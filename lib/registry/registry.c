@@ -15,7 +15,7 @@
 #include "base/procfs.h"
 #include "base/sysv.h"
 
-/* The mapped registry and its file; set once. */
+/* The mapped registry and its file; both are set once. */
 static struct px_registry *registry;
 static struct px_registry_file registry_file;
 
@@ -25,7 +25,7 @@ static struct px_registry_file registry_file;
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The child has no lock on the file, because record locks are not inherited.  So its mutex must be unlocked too. */
+/* A child does not inherit the record lock on the file.  So the mutex in the child must be unlocked too. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&mutex, NULL);
@@ -103,7 +103,10 @@ int px_registry_lock_for(int *fd, uint64_t wait_ns)
 	struct timespec deadline = px_clock_timespec(px_clock_realtime_ns() + wait_ns);
 	int error;
 
-	/* Do not wait forever.  The mutex stays locked if a signal handler interrupts its owner and calls exit(). */
+	/*
+	 * Do not wait forever.  If a signal handler interrupts the owner of the mutex and calls exit(), the mutex stays
+	 * locked.
+	 */
 	error = pthread_mutex_timedlock(&mutex, &deadline);
 	if (error)
 		return error;
@@ -166,8 +169,7 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 static void notify_trace_points(void)
 {
 	/*
-	 * Skip the generation 0: the private word has this value in a process that has not read the
-	 * registry yet.
+	 * Skip the generation 0: the private word of a process is 0 until the process reads the registry.
 	 */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
 		px_fetch_add(&registry->gate.generation, 1);
@@ -189,8 +191,8 @@ static void read_id(const struct px_process_id *from, struct px_process_id *id)
 }
 
 /*
- * A controller may put another stream into the slot during the copy.  It writes the generation first, so this loop sees
- * the change.
+ * A controller may put another stream into the slot during the copy.  The controller writes the generation first, so
+ * this loop notices the change.
  */
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 {
@@ -213,13 +215,13 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 	return slot->active == 1;
 }
 
-/* Trace points may read the slot during these stores, but the slot becomes active only with the last store. */
+/* Trace points may read the slot during these stores.  The last store makes the slot active. */
 void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
-	px_write_fence(); /* a thread that sees any later store sees the generation too: px_registry_read() */
+	px_write_fence(); /* so a thread that sees a later store also sees the generation: px_registry_read() */
 	write_id(&to->controller, &slot->controller);
 	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);
@@ -272,8 +274,8 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 }
 
 /*
- * Keep a System V segment if a log must still be completed from it.  For a segment that is a file, px_registry_clean()
- * decides this.
+ * Keep a System V segment if a process must still complete a log from it.  If the segment is a file,
+ * px_registry_clean() decides whether to keep it.
  */
 static void remove_stream(uint32_t index)
 {
@@ -315,9 +317,8 @@ bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot
 }
 
 /*
- * First free the slots of dead controllers.  A controller may also have become another program,
- * without this library.  To find that out, read its mappings.  This is slow, so do it only if no
- * slot is free.
+ * First free the slots of dead controllers.  A controller may also have executed another program, without this library.
+ * To find that out, read the mappings of the process.  This is slow, so do it only if no slot is free.
  */
 uint32_t px_registry_find_free(void)
 {

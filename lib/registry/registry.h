@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry records which process traces which, in one small file for all processes of a user.  The file is never
- * removed.  This module maps the registry of our own user; registry_remote.h is for the registry of another user.
+ * The registry records which processes trace which other processes.  It is one small file for all processes of a user.
+ * The file is never removed.  This module maps the registry of our own user; registry_remote.h is for the registry of
+ * another user.
  *
- * The first block holds the generation and counters.  The generation is the last word of the block.  So in memory it
- * can be directly before the private word with which a trace point compares it (process.h).  The slots follow, one for
- * each stream.
+ * The first block holds the generation and counters.  The generation is the last word of the block.  So in memory it is
+ * directly before the private word with which a trace point compares it (process.h).  The slots follow, one for each
+ * stream.
  *
  * Two kinds of processes write to slots: controllers, and processes that complete the log of a dead controller.  To
  * take a free slot, a controller holds the registry's lock: a record lock on the file, which the kernel releases when
@@ -32,12 +33,12 @@
 #if defined __x86_64__
 #define PX_GATE_BLOCK 4096
 #else
-#define PX_GATE_BLOCK 65536 /* the largest page of other architectures */
+#define PX_GATE_BLOCK 65536 /* the largest page size of all architectures */
 #endif
 
 /*
- * Identifies a process.  The kernel reuses pids, but never a pid together with its start time.  Containers may share
- * the directory and have their own pids, so the pid namespace is part of the id.
+ * The id of a process.  The kernel reuses pids, but never a pid together with its start time.  Containers may share the
+ * directory and have their own pids, so the pid namespace is part of the id.
  */
 struct px_process_id {
 	uint32_t pid;
@@ -88,9 +89,9 @@ struct px_registry {
  */
 #define PX_REGISTRY_MAGIC UINT64_C(0x3252786574736967)
 #define PX_REGISTRY_NAME "registry"
-#define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* for the lock */
+#define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* longest wait for the lock */
 #define PX_REGISTRY_END_WAIT_NS                                                                    \
-	UINT64_C(200000000) /* at the end of a stream; shorter, because exit may end many streams */
+	UINT64_C(200000000) /* wait at the end of a stream; shorter, because exit() may end many streams */
 
 /* Open the registry, or create it.  *fd is for px_registry_map() and the gate.  The caller closes *fd. */
 int px_registry_open(int *fd);
@@ -108,21 +109,21 @@ struct px_registry_file {
 struct px_registry_file px_registry_file(void);
 
 /*
- * Return true if the registry has a stream of this controller.  Compare only pid and start time, because a log stores
+ * Return true if this controller has a stream in the registry.  Compare only pid and start time, because a log stores
  * no other data about its writer.
  */
 bool px_registry_has(const struct px_process_id *controller);
 
-/* Return the number of streams with log of this controller.  Async-signal-safe. */
+/* Return the number of streams of this controller that have a log.  Async-signal-safe. */
 uint32_t px_registry_count_logs(const struct px_process_id *controller);
 
 /*
- * Lock the registry against all other controllers.  Return 0, ETIMEDOUT, or the error of the file system.  A running
- * owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after some seconds.
+ * Lock the registry, so that no other controller can change it.  Return 0, ETIMEDOUT, or the error of the file system.
+ * A running owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after some seconds.
  */
 int px_registry_lock(int *fd);
 
-/* Like px_registry_lock(), but wait for at most wait_ns. */
+/* Do the same as px_registry_lock(), but wait for at most wait_ns. */
 int px_registry_lock_for(int *fd, uint64_t wait_ns);
 void px_registry_unlock(int fd);
 
@@ -181,8 +182,8 @@ int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot
 			     void *to, size_t size);
 
 /*
- * Return true if the controller's process is gone.  If look_closer is true, which is slow, also return true if the
- * process has become another program.
+ * Return true if the controller's process does not exist any more.  If look_closer is true, also return true if the
+ * process has executed another program since.  look_closer makes this slow.
  */
 bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
 

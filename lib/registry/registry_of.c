@@ -21,7 +21,10 @@ void px_registry_of_close(struct px_registry_of *registry)
 		px_registry_unlock(registry->fd);
 }
 
-/* The slot is free.  A file with its name was left by a controller that changed its user, or by a crash. */
+/*
+ * The slot is free.  If a file with its name exists, a controller that has changed its user or crashed has left the
+ * file.
+ */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation)
 {
 	uint32_t found;
@@ -31,14 +34,14 @@ int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32
 	if (found == PX_STREAMS_MAX)
 		return EAGAIN;
 	*index = found;
-	if (registry->is_remote) { /* its segments are not files */
+	if (registry->is_remote) { /* the segments of this registry are not files */
 		*generation = registry->remote.slot[found].generation + 1;
 		return 0;
 	}
 	*generation = px_registry_get()->slot[found].generation;
 	px_registry_clean(found, *generation);
 	while (!px_registry_clean(found, ++*generation))
-		; /* the registry was created again, and a log from the old registry must still be completed */
+		; /* the registry file is new, and a process must still complete a log of the old registry */
 	return 0;
 }
 
@@ -119,7 +122,7 @@ void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_sl
 	}
 	error = px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS);
 	px_registry_clean(index, slot->generation); /* this call keeps the file if a log needs it */
-	/* Do this even without the lock: only this stream uses the slot while we are alive. */
+	/* Do this even without the lock: only this stream uses the slot while this process lives. */
 	px_registry_withdraw(index, slot->generation);
 	if (!error)
 		px_registry_unlock(fd);

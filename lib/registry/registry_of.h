@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry that lists a stream, and the memory of its segment.  Both depend on the user of the target.  This is our
- * own user or, if we are root, possibly another user.
+ * The registry that lists a stream, and the memory of its segment.  Both depend on the user of the target.  That is the
+ * user of this process or, if this process is root, possibly another user.
  *
  *			of our user		of another user
  *	registry	mapped (registry.h)	a file (registry_remote.h)
@@ -18,7 +18,7 @@
 
 struct px_registry_of {
 	bool is_remote;
-	int fd; /* of our own registry */
+	int fd; /* descriptor of our own registry */
 	struct px_registry_remote remote;
 };
 
@@ -32,7 +32,7 @@ void px_registry_of_close(struct px_registry_of *registry);
  */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation);
 
-/* Like px_registry_read() and px_registry_read_segment(). */
+/* These do the same as px_registry_read() and px_registry_read_segment(). */
 bool px_registry_of_read(const struct px_registry_of *registry, uint32_t index,
 			 struct px_registry_slot *slot);
 int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t index,
@@ -57,14 +57,14 @@ int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 
 /*
  * Store slot->has_log: the stream has a log that another process may have to complete.  Programs that list streams
- * report this.  It also keeps a System V segment from being removed.  A segment that is a file is kept by its
- * checkpoint file.
+ * report this.  As long as has_log is set, no process removes a System V segment.  If the segment is a file, its
+ * checkpoint file prevents that.
  */
 void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 
 /*
- * Free the slot and remove the segment at the end of a stream.  Do this even if the lock of the registry is not
- * available soon.  Keep the segment if another process must complete the log from it.
+ * Free the slot and remove the segment at the end of a stream.  If the lock of the registry is not available soon, do
+ * this without the lock.  Keep the segment if another process must complete the log from it.
  */
 void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_slot *slot,
 			bool leaves_log);

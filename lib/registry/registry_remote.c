@@ -19,8 +19,8 @@
 #define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
 
 /*
- * Open a file in a directory that another user can change.  This does not block, and opens no file outside the
- * directory.  On Linux 5.6 or later it also accesses no file system that the user mounted there.
+ * Open a file in a directory that another user can change.  This call does not block, and opens no file outside the
+ * directory.  On Linux 5.6 or later it also does not access a file system that the user has mounted there.
  */
 static int open_below(int directory, const char *name, int flags)
 {
@@ -220,8 +220,8 @@ static void close_both(const struct px_registry_remote *remote)
 }
 
 /*
- * This is a lock of the open file.  close() or the end of the process releases it only if no child
- * shares the open file, and another thread may fork at any time.  So unlock explicitly.
+ * The lock belongs to the open file description.  If a child shares that description, close() or the end of this
+ * process does not release the lock.  Another thread may fork at any time, so unlock explicitly.
  */
 static void give_lock_back(int fd)
 {
@@ -230,7 +230,7 @@ static void give_lock_back(int fd)
 	fcntl(fd, F_OFD_SETLK, &whole);
 }
 
-/* The first process writes the words of the gate; all processes would write the same values. */
+/* The first process writes the words of the gate.  All processes would write the same values. */
 static int read_slots(struct px_registry_remote *remote)
 {
 	const uint64_t right_magic = PX_REGISTRY_MAGIC;
@@ -323,7 +323,7 @@ static void withdraw(struct px_registry_remote *remote, uint32_t index,
 }
 
 /*
- * Each write is complete before the next one starts, also for processes that have the file mapped.
+ * Each write is complete before the next one starts.  Processes that have the file mapped see the writes in this order.
  */
 int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index,
 			       const struct px_registry_slot *slot)
@@ -349,7 +349,7 @@ static void unlink_segment(const struct px_registry_remote *remote, uint32_t ind
 	char name[PX_SHM_NAME_MAX];
 	struct stat status;
 
-	/* Another process may still have to complete the log of that user from the segment. */
+	/* Keep the segment if another process must still complete a log of that user from it. */
 	px_registry_checkpoint_name(index, generation, name);
 	if (fstatat(remote->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		return;
@@ -368,7 +368,10 @@ static void remove_stream(struct px_registry_remote *remote, uint32_t index)
 	withdraw(remote, index, &slot);
 }
 
-/* The controller of a System V segment here is root, and only root can read its mappings.  So look closer at once. */
+/*
+ * A System V segment in this registry belongs to a controller of root, and only root can read the mappings of that
+ * controller.  So look closer at once.
+ */
 static bool is_orphaned(const struct px_registry_remote *remote, uint32_t index, bool look_closer)
 {
 	const struct px_registry_slot *slot = &remote->slot[index];

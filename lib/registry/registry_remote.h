@@ -11,14 +11,15 @@
  *	  follows no link, and does not block.  Then we check type, owner, mode and size.
  *	- We copy the slots once, after we have locked the file, and check only the copy.
  *	- The wait for the lock has the same limit as for our own registry.
- *	- We remove a file or segment that a slot names only if that user could have removed it.
- *	- The controller keeps what it needs to know about its streams in its own memory.
+ *	- We remove a file or segment that a slot names only if that user could remove it too.
+ *	- A controller keeps the data about its streams in its own memory.
  *
  * Processes of that user see the writes in the same order as from px_registry_publish().  The lock belongs to the open
- * file, so it needs no mutex.  If one user keeps the lock, this delays no streams of other users.
+ * file description, so it also excludes other threads, without a mutex.  If one user keeps the lock, streams of other
+ * users do not have to wait.
  *
- * We create a missing directory under a temporary name, and a missing file without a name.  Each gets its real name
- * when it is complete.  Not async-signal-safe.  The caller must disable cancellation.
+ * We create a missing directory under a temporary name, and a missing file without a name.  Each of them gets its real
+ * name when it is complete.  Not async-signal-safe.  The caller must disable cancellation.
  */
 #ifndef PX_REGISTRY_REGISTRY_REMOTE_H
 #define PX_REGISTRY_REGISTRY_REMOTE_H
@@ -47,7 +48,10 @@ struct px_registry_remote {
 int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner);
 void px_registry_remote_unlock(struct px_registry_remote *remote);
 
-/* Find a free slot, like px_registry_find_free().  Its element of remote->slot[] holds its last generation. */
+/*
+ * Find a free slot, as px_registry_find_free() does.  The element of remote->slot[] for this slot holds its last
+ * generation.
+ */
 uint32_t px_registry_remote_find_free(struct px_registry_remote *remote);
 
 /*

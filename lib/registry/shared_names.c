@@ -12,9 +12,9 @@
 #include "base/procfs.h"
 
 #define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
-#define TAKEN UINT64_C(1)	     /* no process has this word: a process is freeing the entry */
+#define TAKEN UINT64_C(1)	     /* a process is freeing the entry; no process has this number as its word */
 #define PRIVATE UINT32_C(0x80000000) /* flag in the number of a private table; the rest is a pid */
-#define SEGMENTS_MAX 1024	     /* of a process: search no more than these */
+#define SEGMENTS_MAX 1024	     /* search at most this many segments of a process */
 
 int px_shared_names_make_private(struct px_shared_names_ref *ref)
 {
@@ -74,8 +74,7 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	memory = id < 0 ? (void *)-1 : attach(id);
 	given = id >= 0 && give_to(id, owner);
 	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL); /* the kernel removes it with the last process that has it
-					     * attached */
+		shmctl(id, IPC_RMID, NULL); /* the kernel removes it when no process has it attached */
 	if (memory == (void *)-1)
 		return ENOMEM;
 	if (!given) {
@@ -110,8 +109,8 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 	if (number == 0 || (number & PRIVATE))
 		return ENOENT;
 	/*
-	 * Do not attach a segment that is not ours.  Check again after attaching: only then can the number no longer be
-	 * reused.
+	 * Do not attach a segment that is not ours.  Check again after the attach: from then on the kernel cannot reuse
+	 * the number.
 	 */
 	if (is_ours(number, owner)) {
 		PX_TESTPOINT("family.attach.checked");
@@ -143,8 +142,8 @@ void px_shared_names_detach(struct px_shared_names_ref *ref)
 }
 
 /*
- * Return the incarnation in which the process joined this table, or 0 if it has not joined.  For a table that it joined
- * later, this is a larger number.
+ * Return the incarnation in which the process joined this table, or 0 if it has not joined.  If the process joins
+ * another table later, the number of that table is larger.
  */
 static uint64_t join_number(struct px_shared_names *shared_names, uint64_t word)
 {
@@ -195,7 +194,7 @@ static bool is_dead(uint64_t word)
 /* Free the entry if it still has this word.  Return false if the word has changed. */
 static bool free_entry(struct px_shared_names_member *member, uint64_t word)
 {
-	/* A process that is killed here leaves the entry TAKEN forever; there are enough other entries. */
+	/* If a process is killed here, the entry stays TAKEN forever.  There are enough other entries. */
 	if (!px_compare_exchange(&member->word, word, TAKEN))
 		return false;
 	for (size_t i = 0; i < PX_EVENTSET_WORDS; i++)

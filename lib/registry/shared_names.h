@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event names of related processes, and where other processes find them.
+ * The event names of related processes, in a table that other processes can find.
  *
  * Related processes share one name table, so that an id has the same meaning in all of them (MAP-2).  The related
- * processes are a process, its children by fork, and the programs that these start by exec while a stream traces them.
+ * processes are a process, its children made by fork(), and the programs that they execute while a stream traces them.
  * The table also records which process opened which names.  The names that a process has opened since its last exec
  * count against its limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
  * The memory is a System V segment.  The process that creates the segment attaches it and then marks it for removal at
- * once.  While any process has it attached, Linux lets other processes attach it too.  So the kernel counts the users:
- * a child by fork keeps it attached, and the kernel removes it when the last of these processes has ended, for any
- * reason.  A controller finds the number of the segment in the target's /proc/<pid>/maps.  Unlike a file, the segment
- * cannot be truncated while processes have it mapped.  If no such segment can be created, a process creates a private
- * table.  A private table serves only that process and its children by fork.  No other process can attach it or mistake
- * another segment for it.
+ * once.  While any process has it attached, Linux lets other processes attach it too.  So the kernel counts the
+ * processes that use the segment.  A child made by fork() has it attached too.  When the last of these processes has
+ * ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in the target's
+ * /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no such segment
+ * can be created, a process creates a private table.  A private table is only for that process and its children made by
+ * fork().  No other process can attach it, or confuse it with another segment.
  *
  * The word of an entry identifies the process of the entry.  Any process may make an entry for any process that shares
  * the table:
@@ -24,7 +24,7 @@
  * If two processes make an entry for the same process at the same time, there may be two entries.  So a process that
  * has made an entry searches again.  If it finds an entry with a lower index, it frees its own entry.
  *
- * To a process of another user the table is hostile input.  All functions are async-signal-safe, except
+ * A process of another user must treat the table as hostile input.  All functions are async-signal-safe, except
  * px_shared_names_of(), px_shared_names_sweep(), and the functions that create a table.
  */
 #ifndef PX_REGISTRY_SHARED_NAMES_H
@@ -41,7 +41,7 @@
 
 struct px_shared_names_member {
 	uint64_t word;	      /* px_procfs_word(); 0: free */
-	uint64_t incarnation; /* of the process that made this table its own; 0: unknown */
+	uint64_t incarnation; /* incarnation of the process when it joined this table; 0: unknown */
 	struct px_eventset opened;
 };
 
@@ -50,7 +50,7 @@ struct px_shared_names {
 	uint64_t reserved[7];
 	struct px_names names;
 	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS];
-	uint64_t unused[7]; /* makes the size unusual, so that no other segment has it by chance */
+	uint64_t unused[7]; /* makes the size unusual, so that no other segment has the same size by chance */
 };
 
 /* A name table that this process has mapped. */
@@ -60,9 +60,9 @@ struct px_shared_names_ref {
 };
 
 /*
- * Children by fork keep the process's own table, but not the tables of its targets.  So a child that has done nothing
- * yet has one table, and a controller need not guess which one.  A new or attached table counts as a target's table
- * until px_shared_names_keep().
+ * A child made by fork() keeps its parent's own table, but not the tables of its parent's targets.  So a new child has
+ * only one table, and a controller finds the right one.  A new or attached table counts as the table of a target until
+ * px_shared_names_keep().
  */
 
 /* Create a table that belongs to this user.  Return 0, EPERM or ENOMEM. */
@@ -70,11 +70,11 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
 /*
  * Return true if at least half of the System V segments that the system allows are in use.  Then a process that is not
- * traced does not take one more, because other programs need them too.
+ * traced does not create another segment, because other programs need segments too.
  */
 bool px_shared_names_are_scarce(void);
 
-/* Create a table only for this process and its children by fork.  Return 0 or ENOMEM. */
+/* Create a table only for this process and its children made by fork().  Return 0 or ENOMEM. */
 int px_shared_names_make_private(struct px_shared_names_ref *ref);
 
 /*
@@ -83,18 +83,18 @@ int px_shared_names_make_private(struct px_shared_names_ref *ref);
  */
 int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref);
 
-/* Make this table the process's own: children by fork have it too. */
+/* Make this the process's own table.  Children made by fork() have it too. */
 void px_shared_names_keep(const struct px_shared_names_ref *ref);
 
 /* Unmap the table.  No thread of this process may be using it. */
 void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
- * Find, from /proc, the number of the table that process `pid` uses as its own, or 0 if there is none.  A controller
- * also has the tables of its targets attached, and one of those may have been its own before exec.  Its own table is
- * the one that it joined last.  Set *has_entered if the process has joined this table.  Otherwise the table may belong
- * to a target, and the process has not joined its own table yet.  Return false if this is unknown, because we may not
- * read the mappings or the process has ended.
+ * Find in /proc the number of the table that process `pid` uses as its own, or 0 if there is none.  A controller also
+ * has the tables of its targets attached, and one of those may have been its own table before exec.  Its own table is
+ * the one that it joined last.  Set *has_entered if the process has joined the table.  If it has not, the table may
+ * belong to a target, and the process has not joined its own table yet.  Return false if we may not read the mappings,
+ * or if the process has ended.
  */
 bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
 

@@ -8,7 +8,7 @@
 
 #define HEAD_BYTES offsetof(struct px_segment, run)
 
-/* Fill in everything that is not in the rings. */
+/* Fill in all data that does not come from the rings. */
 static void describe_head(const struct px_segment *segment, struct px_stream_list_entry *entry)
 {
 	memcpy(entry->name, segment->name, sizeof(entry->name));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * List the streams, for any process of the user.  The data come from the registry, the first part of each segment, and
- * the control pages of its rings.  These functions map nothing, keep nothing open and wait for no other process.  The
- * data are untrusted input and may change while they are read.
+ * the control pages of its rings.  These functions map no memory, keep no file open and do not wait for other
+ * processes.  The data are untrusted input and may change while they are read.
  */
 #ifndef PX_REGISTRY_STREAM_LIST_H
 #define PX_REGISTRY_STREAM_LIST_H

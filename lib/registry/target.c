@@ -18,7 +18,7 @@
 
 /* Values from /proc/<pid>/status.  Their lines come before the line with the groups, which may be long. */
 struct status {
-	int leader;   /* of the thread group */
+	int leader;   /* pid of the thread group leader */
 	uid_t uid[3]; /* real, effective, saved */
 };
 
@@ -167,7 +167,7 @@ int px_target_find(pid_t pid, struct px_target *target)
 	target->id.start = px_procfs_start((uint32_t)pid);
 	if (target->id.start == 0)
 		return ESRCH;
-	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* its mappings cannot be read */
+	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* we cannot read its mappings */
 		return px_target_refusal(&target->id);
 	return 0;
 }

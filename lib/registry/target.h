@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find a process to trace: check whether it exists and whether we may trace it, and return its identity.
+ * Find a process to trace.  Check whether it exists and whether we may trace it, and return its identity.
  *
- * We may trace the processes that a debugger may trace, without the debugger's more special rules (CREATE-13).  Either
- * the real, effective and saved user of the process are ours, or we have CAP_SYS_PTRACE.  We must also be able to see
- * the mappings of the process, which a process can deny to its own user (PR_SET_DUMPABLE).  If its effective user is
- * not ours, we must be root, because a process accepts segments only from root (sysv.h).  In this case the process must
- * not be AT_SECURE, because such a process accepts no segment.
+ * We may trace the processes that a debugger may trace, but the more special rules for debuggers do not apply
+ * (CREATE-13).  Either the real, effective and saved user of the process are ours, or we have CAP_SYS_PTRACE.  We must
+ * also be able to see the mappings of the process, which a process can deny to its own user (PR_SET_DUMPABLE).  If its
+ * effective user is not ours, we must be root, because a process accepts segments only from root (sysv.h).  In this
+ * case the process must not be AT_SECURE, because such a process accepts no segment.
  */
 #ifndef PX_REGISTRY_TARGET_H
 #define PX_REGISTRY_TARGET_H
@@ -25,8 +25,9 @@ struct px_target {
  * Find the process.  A cancellation point.  Return 0, or
  *
  *	ESRCH	no such process, a process that will not run again (CREATE-14), or a thread instead of a process
- *	EPERM	no right to trace it; or it is in another pid, time or IPC namespace, or it belongs to another user and
- *		is in another user namespace: there its pid or the number of our segment has another meaning
+ *	EPERM	we have no right to trace it; or it is in another pid, time or IPC namespace; or it belongs to another
+ *		user and is in another user namespace.  In another namespace, its pid or the number of our segment has
+ *		another meaning.
  *	EMFILE, ENFILE, or another error of /proc
  */
 int px_target_find(pid_t pid, struct px_target *target);

@@ -9,7 +9,7 @@
 
 #if PX_HAS_CPURINGS
 
-/* Every kernel accepts the size 32.  The call fails, without harm, if the area is already registered. */
+/* Every kernel accepts the size 32.  If the area is already registered, the call fails and does no harm. */
 struct rseq *px_cpu_area_ensure(void)
 {
 	struct rseq *area = px_cpu_area();
@@ -24,9 +24,9 @@ struct rseq *px_cpu_area_ensure(void)
 /* Input of a sequence.  If another thread holds a slot, the sequence changes this request. */
 struct request {
 	uint64_t nr_claims; /* slots to write, from head on */
-	uint64_t low;	    /* their new word, without the position */
+	uint64_t low;	    /* new word of these slots, without the position */
 	uint64_t advance;   /* slots to reserve */
-	uint64_t saved;	    /* if has_saved is 1: first_lost is saved for this tail, */
+	uint64_t saved;	    /* if has_saved is 1, first_lost is saved for this tail, */
 	uint64_t has_saved; /* so the sequence does not stop */
 };
 
@@ -36,10 +36,10 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 	       "the sequence below");
 
 /*
- * Take any number of slots.  If another thread holds a slot, the running sequence changes the request and goes on with
- * it.  It reserves the slots up to and including the held slot, and makes the slots before the held slot void.  A
- * second sequence would need another check, because the held slot may have become free, with only a leftover claim in
- * it.  Without that check, the leftover claim would hold the slot until its owner exits.
+ * Take any number of slots.  If another thread holds a slot, the sequence changes the request and continues.  It then
+ * reserves the slots up to and including the held slot, and makes the slots before the held slot void.  A second
+ * sequence instead would have to check the slot again: its owner may have freed it since, and only a leftover claim may
+ * be in it.  Without that check, the leftover claim would hold the slot until its owner exits.
  */
 static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
 			   struct px_bound bound, struct px_reservation *at, uint64_t *claimed_at)

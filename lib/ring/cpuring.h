@@ -3,25 +3,25 @@
  * A ring that belongs to one CPU.  Its writers are the threads of any process that run on that CPU, so no two of them
  * write head at the same time.  Reserve and claim need no locked instructions here.  Include config.h first.
  *
- * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions, of which the last one, the store of
- * head, makes the reservation.  If the kernel preempts the thread in the sequence, moves it to another CPU, or runs a
- * signal handler, the thread leaves the sequence and begins again.  Everything else is as in ring.h, for writers and
- * readers.  The owner of the claim writes and commits the record outside of the sequence, on any CPU.
+ * Reserve and claim are one *restartable sequence* (rseq(2)): a few instructions.  The last of them stores head, and so
+ * makes the reservation.  If the kernel preempts the thread in the sequence, moves it to another CPU, or runs a signal
+ * handler, the thread leaves the sequence and begins again.  Everything else is as in ring.h, for writers and readers.
+ * The owner of the claim writes and commits the record outside of the sequence, on any CPU.
  *
  * The differences from ring.h:
  *
- *	C1  Only sequences on this CPU move head and claim slots, by plain stores.  A thread without an rseq area, or
- *	    on a CPU without a ring, writes to a shared ring (take.h).
+ *	C1  Only restartable sequences on this CPU move head and claim slots.  They use plain stores.  A thread without
+ *	    an rseq area, or on a CPU without a ring, writes to a shared ring (take.h).
  *	C2  An unfinished sequence leaves claims or void slots behind, at head and beyond.  These positions are not
  *	    reserved, so such slots hold no event.  The next sequence recognises them by their position and takes them.
  *	C3  Such a slot may have replaced the oldest record of a ring that loops.  A reader can then find that record
- *	    lapped although no writer has reserved its slot again.  The record is lost, as in a lap.
+ *	    lapped although no writer has reserved its slot again.  The record is lost, as when a writer laps it.
  *	C4  A writer saves first_lost before it runs the sequence that overwrites the record at tail (R5).
  *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
  *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
  *	    all CPUs pass a barrier (membarrier.h).  After that it sees the reservation.
- *	C6  The sequence notes the position (px_claim) before it stores head.  So a handler that leaves the writer by
- *	    siglongjmp() finds each claim below head noted.  The note of an unfinished sequence is out of date.
+ *	C6  The sequence notes the position (px_claim) before it stores head.  So if a handler leaves the writer by
+ *	    siglongjmp(), each claim below head is noted.  A note that an unfinished sequence made is out of date.
  *
  * A child of vfork() uses the memory of its parent, including the rseq area of the calling thread.  The kernel does not
  * watch that area for the child until the child registers it: px_cpu_area_ensure().
@@ -60,8 +60,8 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
- * Return the area like px_cpu_area(), and make sure that the kernel watches it.  A child of vfork() needs this, and so
- * do its own children.  Async-signal-safe; keeps errno.  Makes a system call.
+ * Return the same area as px_cpu_area(), and make sure that the kernel watches it.  A child of vfork() and its own
+ * children must call this.  Async-signal-safe; keeps errno.  Makes a system call.
  */
 struct rseq *px_cpu_area_ensure(void);
 
@@ -96,7 +96,7 @@ enum px_outcome {
 };
 
 /*
- * Reserve n slots of the ring of this CPU, and claim them for tid.  limit: as for px_ring_reserve().  The clock is
+ * Reserve n slots of the ring of this CPU, and claim them for tid.  For limit, see px_ring_reserve().  The clock is
  * always PX_CLOCK_HARDWARE.
  */
 enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, uint32_t n,
@@ -111,9 +111,9 @@ PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu
 				   uint32_t tid, struct px_reservation *reservation);
 
 /*
- * The values of head - tail for which the sequence stops: `width` values from `least` on, as unsigned numbers.  At
- * these values a bounded ring has no room.  In a ring that loops, the record at tail is about to be overwritten, so the
- * writer must save its counter first (C4).
+ * The sequence stops if head - tail is one of the `width` unsigned numbers from `least` on.  At these values a bounded
+ * ring has no room.  In a ring that loops, the record at tail is about to be overwritten, so the writer must save its
+ * counter first (C4).
  */
 struct px_bound {
 	uint64_t least, width;
@@ -169,7 +169,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	"2:\n\t"                                                                                   \
 	"movl %[done], %[outcome]\n\t"                                                             \
 	"jmp 9f\n\t"                                                                               \
-	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, and the signature that the kernel requires before 4 */ \
+	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, and the signature that the kernel requires before label 4 */ \
 	".long %c[signature]\n"                                                                    \
 	"4:\n"                                                                                     \
 	"5:\n\t"                                                                                   \
@@ -198,9 +198,9 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 _Static_assert(PX_WORD_POSITION_SHIFT == 25 && sizeof(struct px_slot) == 3 << 4, "the sequences depend on it");
 
 /*
- * Take one slot.  `low` is the slot word without the position.  A claim with another position has an owner; a claim
- * with this position is a leftover (C2).  PX_HELD means that nothing was done, not even reserved.  Then call
- * px_cpuring_take().
+ * Take one slot.  `low` is the slot word without the position.  If a slot has a claim with another position, its owner
+ * still uses it.  A claim with this position is a leftover (C2).  PX_HELD means that the sequence did nothing and
+ * reserved nothing: then call px_cpuring_take().
  */
 PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_cpu cpu,
 					  uint64_t low, struct px_bound bound,
@@ -239,7 +239,7 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 		PX_STEP "movq %c[extra_at](%[control]), %[extra]\n\t"
 		PX_STEP "leaq 1(%[head]), %[scratch]\n\t"
 		PX_STEP "movq %[tag], (%[word])\n\t"
-		/* Note the position (C6), by a register that is free now. */
+		/* Note the position (C6).  Use a register that is free now. */
 		PX_STEP "movq px_first_claim@gottpoff(%%rip), %[word]\n\t"
 		PX_STEP "movq %[head], %%fs:%c[position_at](%[word])\n\t"
 		PX_SEQUENCE_END("%[scratch]")

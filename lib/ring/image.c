@@ -9,12 +9,12 @@
 #define NR_FILLERS 3
 #define LONGEST_GAP (UINT64_C(1) << 30) /* ticks: well below half the range of a stamp */
 
-/* What was read from a ring, before it becomes an image. */
+/* The contents of a ring, before they become an image. */
 struct harvest {
 	struct px_txtb_entry *entry;
 	uint64_t *counter;
 	uint32_t nr_entries;
-	uint32_t *context; /* sorted, each once */
+	uint32_t *context; /* sorted, without duplicates */
 	uint32_t nr_contexts;
 	struct px_object *object; /* threads first */
 	uint32_t nr_objects;
@@ -53,8 +53,8 @@ static bool take_record(const struct px_ring *ring, uint64_t position, uint64_t 
 }
 
 /*
- * Copy all records, oldest first.  If a writer overwrites records before they are copied, discard the records copied so
- * far: they are older, and the copy must have no gap.
+ * Copy all records, oldest first.  If a writer overwrites records before they are copied, discard all records copied so
+ * far.  These are older than the overwritten ones, and the copy must have no gap.
  */
 static void take_entries(const struct px_ring *ring, struct harvest *harvest)
 {
@@ -107,7 +107,7 @@ static void take_threads(const struct px_threads *objects, struct harvest *harve
 		*object = (struct px_object){.handle = harvest->context[i], .type = PX_TXTB_THREAD};
 		snprintf(object->name, sizeof(object->name), "unknown thread %x", object->handle);
 	}
-	if (harvest->nr_objects == 0) /* the fillers need a thread */
+	if (harvest->nr_objects == 0) /* each filler event must name a thread */
 		harvest->object[harvest->nr_objects++] = (struct px_object){
 			.handle = PX_NO_THREAD, .type = PX_TXTB_THREAD, .name = "no event"};
 }
@@ -129,7 +129,7 @@ static void take_types(const struct px_typelist *list, struct harvest *harvest)
 	}
 }
 
-/* Return the smallest shift, at least `shift`, with which every pause is at most LONGEST_GAP ticks. */
+/* Return the smallest shift that is at least `shift` and makes every pause at most LONGEST_GAP ticks long. */
 static unsigned int choose_shift(const struct harvest *harvest, unsigned int shift)
 {
 	uint64_t longest = 0;

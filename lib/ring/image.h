@@ -2,11 +2,11 @@
 /*
  * Copy a ring, while writers may use it, to a TXTB image that the viewer shows correctly.
  *
- * The viewer accepts any copy of the bytes of a ring's image.  But a plain copy has three faults: it may hold slots in
- * flight, it does not begin with the oldest event, and it loses a long pause between two events if the stamps wrap.
- * The copy made here holds only whole records, oldest first, with objects for their threads and for all named event
- * types.  Its tick is long enough for the longest pause.  It begins with three fillers: the viewer needs some events to
- * find out that time rises.
+ * The viewer accepts any copy of the bytes of a ring's image.  But a plain copy has three faults: it may hold slots
+ * that writers have not committed, it does not begin with the oldest event, and it loses a long pause between two
+ * events if the stamps wrap.  This module makes a copy that holds only whole records, oldest first.  The copy also has
+ * objects for the threads of these records, and for all named event types.  Its tick is long enough for the longest
+ * pause.  It begins with three filler events, because the viewer needs some events to find out that time rises.
  */
 #ifndef PX_RING_IMAGE_H
 #define PX_RING_IMAGE_H
@@ -23,8 +23,8 @@ struct px_image {
 };
 
 /*
- * Copy ring i of the view.  scale: nanoseconds of a counter tick, as a fixed-point number with 48 fractional bits.
- * Return 0 or ENOMEM.
+ * Copy ring i of the view.  scale: length of a counter tick in nanoseconds, as a fixed-point number with 48 fractional
+ * bits.  Return 0 or ENOMEM.
  */
 int px_image_copy(const struct px_view *view, uint32_t i, uint64_t scale, struct px_image *image);
 

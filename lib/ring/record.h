@@ -27,14 +27,14 @@ enum px_record_flags {
 	PX_RECORD_TRUNCATED = 1, /* the data was truncated when it was recorded */
 	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
 	PX_RECORD_SILENT = 4,	 /* readers report only its marks */
-	PX_RECORD_CALL = 8,	 /* by a wrapper: id of a call, data as in calls.h */
+	PX_RECORD_CALL = 8,	 /* recorded by a wrapper: the id is that of a call, the data is as in calls.h */
 	PX_RECORD_BEGINS = 16,	 /* the call begins to wait */
 	PX_RECORD_ENDS = 32	 /* the wait has ended */
 };
 
 /*
- * Which events a reader reports before a record with these marks.  Such a record is the START that ends an automatic
- * stop, or a FLUSH_START that was recorded during an automatic stop.
+ * The marks say which events a reader reports before the record that has them.  Two kinds of record have marks: the
+ * START that ends an automatic stop, and a FLUSH_START that was recorded during an automatic stop.
  */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
@@ -65,7 +65,7 @@ struct px_record {
 	uint32_t id;
 	uint32_t flags;
 	uint32_t length; /* bytes of data recorded, marks included */
-	uint32_t extra;	 /* low 32 bits of the control's extra before this record */
+	uint32_t extra;	 /* low 32 bits of `extra` in px_ring_control before this record */
 	uint32_t nr_slots;
 	uint32_t context;  /* TXTB: handle of the thread; 0: synthesized by the reader */
 	uint32_t priority; /* TXTB priority word */
@@ -91,7 +91,8 @@ PX_INLINE uint64_t px_record_size(uint64_t length)
 #define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
 
 /*
- * Write the event into n claimed slots.  n is px_record_slots(event->length).  Each entry stores the low 8 bits of cpu.
+ * Write the event into n claimed slots. n is px_record_slots(event->length).  Each entry holds only the low 8 bits of
+ * cpu.
  */
 PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
 			       uint32_t n, const struct px_event *event, uint32_t shift,

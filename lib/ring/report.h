@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What readers of streams and of logs return: an event, and how many events were lost. */
+/* The results of readers, both of streams and of logs: an event, and the numbers of lost events. */
 #ifndef PX_RING_REPORT_H
 #define PX_RING_REPORT_H
 
@@ -10,9 +10,9 @@
 
 /* Events lost since the stream was created or cleared. */
 struct px_loss {
-	uint64_t overwritten; /* by newer events */
-	uint64_t dropped;     /* no room in the stream */
-	uint64_t abandoned;   /* not finished by their writers */
+	uint64_t overwritten; /* overwritten by newer events */
+	uint64_t dropped;     /* not recorded, because the stream had no room */
+	uint64_t abandoned;   /* begun by a writer that did not finish them */
 };
 
 /* What a reader returns: a record, or a synthesized event. */

@@ -3,7 +3,7 @@
 
 #include "base/confined.h"
 
-#define ASKED_MAX 1024 /* threads with claims in a ring; there are more only in hostile memory */
+#define ASKED_MAX 1024 /* maximum of threads with claims in a ring; only hostile memory has more */
 
 __thread struct px_claim px_first_claim PX_TLS;
 
@@ -17,8 +17,9 @@ void px_ring_init(const struct px_ring *ring)
 }
 
 /*
- * If no record begins at tail, the first record after it is the first lost record.  Search only the next 64 slots,
- * which writers can overwrite soon.  For a later record this function is called again.
+ * If no record begins at tail, the first record after tail is the first lost record.  Search only the next 64 slots,
+ * which writers can overwrite soon.  If the first record is later, a writer that comes near it calls this function
+ * again.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 {
@@ -28,7 +29,7 @@ void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 
 		if (px_word_ahead_of(word, p) != 0 || px_word_state(word) == PX_SLOT_FREE ||
 		    px_word_state(word) == PX_SLOT_CLAIMED)
-			return; /* overwritten, and saved by that writer; or not written yet */
+			return; /* not written yet, or overwritten: then that writer has saved the counter */
 		if (px_word_state(word) != PX_SLOT_HEAD)
 			continue;
 		px_raise_to(&ring->control->first_lost, px_read_once(&slot->counter));
@@ -58,9 +59,9 @@ bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t 
 }
 
 /*
- * Another thread owns the slot, so record in the control page that this writer skips it.  Two positions may share an
- * element of `skipped`; then the second overwrites the first.  In this case the reader waits at the first position
- * until its give-up timeout.
+ * Another thread owns the slot, so record in the control page that this writer skips it.  If two positions share an
+ * element of `skipped`, the second one overwrites the first one.  Then the reader waits at the first position until its
+ * timeout for giving up.
  */
 void px_ring_skip(const struct px_ring *ring, uint64_t position)
 {
@@ -130,7 +131,7 @@ uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t marg
 	return position;
 }
 
-/* The word may still be that of an older record, which nobody needs: its position is overwritten or consumed. */
+/* The slot may still have the word of an older record.  No reader needs that record: it is overwritten or consumed. */
 bool px_ring_revoke(const struct px_ring *ring, uint64_t position)
 {
 	uint64_t *word = &ring->slots[position & ring->mask].word;
@@ -170,8 +171,8 @@ uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive)
 		uint64_t seen = px_read_once(word);
 
 		/*
-		 * Leave claims at or above head: there a thread may claim the same position again, with the same word
-		 * (C2 in cpuring.h).
+		 * Do not touch claims at or above head: there a thread may claim the same position again, with the same
+		 * word (C2 in cpuring.h).
 		 */
 		if (px_word_state(seen) != PX_SLOT_CLAIMED || px_word_ahead_of(seen, head) >= 0)
 			continue;
@@ -209,9 +210,10 @@ static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
 }
 
 /*
- * Return false if a slot has a living owner.  All words are loaded before the first question.  So if the owner of one
- * slot is dead, all slots with its tid belong to the dead, and not to a new thread with the same tid (R6).  Below head a
- * thread cannot claim the same position again (C2 in cpuring.h), so the exchange finds exactly the claim that was seen.
+ * Return false if a slot has a living owner.  This function loads all words before it asks about the first owner.  So
+ * if that owner is dead, all words with its tid are claims of the dead thread, and not of a new thread with the same
+ * tid (R6).  Below head a thread cannot claim the same position again (C2 in cpuring.h).  So the exchange can replace
+ * only the claim that was loaded.
  */
 static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
 		       uint32_t *nr_freed)
@@ -256,8 +258,8 @@ static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n,
 }
 
 /*
- * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.  The
- * next attempt takes slots from head on.
+ * First free the slots of the failed attempt: until the held slot among them is free, writers skip it in each lap.
+ * Then free the slots from head on, which the next attempt takes.
  */
 bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n, struct px_inquiry *inquiry)
 {
@@ -267,7 +269,7 @@ bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 	return nr_freed > 0;
 }
 
-/* Return true if the slot was claimed by this thread, and is void now. */
+/* If this thread has claimed the slot, make it void.  Return true if so. */
 static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
 {
 	bool freed = px_compare_exchange(word, px_word(position, tid, PX_SLOT_CLAIMED),
@@ -278,8 +280,8 @@ static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
 }
 
 /*
- * The caller blocks signals, so no handler does the same at the same time.  The event is no record any more, so `extra`
- * counts its first slot (R7).
+ * The caller blocks signals, so no handler does the same at the same time.  The event will not become a record, so
+ * `extra` also counts its first slot (R7).
  */
 static void free_partly_claimed(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
 {
@@ -299,10 +301,10 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
 }
 
 /*
- * The record ends before the first slot that is neither claimed by the thread, nor committed or given up as a further
- * slot.  nr_slots may be too large.  At or above head, a claim is left over from an unfinished sequence (C2).  In the
- * ring of a CPU, a slot below head with an older word is one that a sequence has passed, because it was held: no writer
- * will claim it, and the writer may have been left before it recorded that.
+ * nr_slots of the claim may be too large.  So the record ends at the first slot that this thread has not claimed,
+ * unless it is a committed or void further slot.  At or above head, a claim is left over from an unfinished sequence
+ * (C2).  In the ring of a CPU, a slot below head with an older word was held when a sequence reached it.  No writer
+ * will claim this slot.  A handler may have left the writer before the writer recorded that, so record it here.
  */
 void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of event slots in shared memory, written by any number of threads, processes and signal
- * handlers without a lock, read by one reader.
+ * A ring of event slots in shared memory.  Any number of threads, processes and signal handlers write to it without a
+ * lock.  One reader reads it.
  *
  * Memory of a ring, from a page boundary:
  *
@@ -24,8 +24,8 @@
  *	write		entries and slots, by plain stores
  *	commit		words of the further slots -> {position, MORE}, then the first word -> {position, HEAD}
  *
- * Shared rings, which any CPU may write, work in this way.  In a ring that belongs to one CPU, reserve and claim are
- * different, with the same result: see cpuring.h.
+ * This is how shared rings work, to which threads on any CPU may write.  A ring that belongs to one CPU has other code
+ * for reserve and claim, with the same result: see cpuring.h.
  *
  * What may run at the same time:
  *
@@ -36,9 +36,9 @@
  *	make way	    yes		   yes	      yes      yes	  yes	   yes
  *
  * Progress: reserve is lock-free, because an exchange fails only if another exchange has succeeded.  claim, write,
- * commit, void and look are wait-free in the number of slots.  Nothing here makes a system call, except
- * px_ring_make_way(), which is for a writer that has found a slot held.  A writer that is
- * killed or preempted at any point keeps at most its own slots.  It stops no other thread.
+ * commit, void and look are wait-free in the number of slots.  Only px_ring_make_way() makes system calls.  A writer
+ * calls it after it has found a held slot.  If a writer is killed or preempted at any point, only its own slots stay in
+ * use, and no other thread has to wait.
  *
  * The writers of each member (each group has its own cache lines):
  *
@@ -52,7 +52,8 @@
  *
  * Invariants:
  *
- *	R1  Only the owner of a claim writes the slot, until it commits or voids.  (claim exchange)
+ *	R1  Only the owner of a claim writes the slot, until the owner commits the slot or makes it void. (claim
+ *	    exchange)
  *	R2  Along a ring counters do not fall.  (head is loaded before the counter is read, and
  *	    exchanged after it)
  *	R3  A copy is whole if the slot word was {p, HEAD} before it and is the same after it.
@@ -61,8 +62,8 @@
  *	R5  Before a writer overwrites the record at tail, first_lost holds the counter of that record or
  *	    a later counter.
  *	R6  No thread takes away the claim of a living thread.
- *	R7  head - extra is the number of records, apart from records in flight.  After its exchange of
- *	    head, a writer adds its further slots to extra.  If it gives up, it adds the first slot too.
+ *	R7  head - extra is the number of records, apart from records in flight.  After its exchange of head, a writer
+ *	    adds the number of its further slots to extra.  If it gives up, it also adds 1 for the first slot.
  *
  * Edges (release end -> acquire end; the tags are at both ends in the code):
  *
@@ -103,7 +104,7 @@
 #define PX_RING_SLOTS_MAX (1u << 22) /* TraceX reads no more entries than 4,194,303 */
 
 enum px_slot_state {
-	PX_SLOT_FREE = 0, /* never used: memory of zeros */
+	PX_SLOT_FREE = 0, /* never used: the memory is zero */
 	PX_SLOT_CLAIMED = 1,
 	PX_SLOT_HEAD = 2, /* committed: first slot of a record */
 	PX_SLOT_MORE = 3, /* committed: a further slot */
@@ -157,12 +158,13 @@ struct px_ring_control {
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* counter; see R5 */
-	/* index: position mod PX_RING_SKIPS; value: 1 + a position that its writer could not claim */
+	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* a counter; see R5 */
+	/* Index: position mod PX_RING_SKIPS.  Value: 1 + a position that its writer could not claim. */
 	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * Index: number of the wrapper (wrapper_stats.h).  Value: its calls made on this CPU, including calls with an
-	 * event that was lost or filtered out.  If a thread migrates while it counts, a count may be lost.
+	 * Index: number of the wrapper (wrapper_stats.h).  Value: number of calls on this CPU, including calls whose
+	 * event was lost or filtered out.  If a thread moves to another CPU while it counts, one call may not be
+	 * counted.
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 };
@@ -219,27 +221,28 @@ void px_ring_init(const struct px_ring *ring);
 /* Writers. */
 
 /*
- * What a writer notes about its slots.  If a signal handler leaves the writer by siglongjmp(), its thread finds the
- * claim by this note, and frees it (trace/frames.h).  While a thread has a claim, the note has its position.  Without a
- * claim the note is out of date, which is harmless: it is used only for slots that this thread has claimed.
+ * The note of a writer about the slots that it claims.  If a signal handler leaves the writer by siglongjmp(), the
+ * thread later finds the claim by this note, and frees it (trace/frames.h).  While a thread has a claim, the note has
+ * the position of the claim.  Without a claim the note is out of date.  This does no harm, because a note can only free
+ * slots that this thread has claimed.
  */
 struct px_claim {
 	uint64_t position;
 	uint32_t nr_slots;  /* at least as many as were claimed */
 	uint32_t uncounted; /* slots that are not in `extra` yet */
-	const struct px_ring_control *unclaimed; /* of a shared ring in which the writer has not claimed all slots yet */
-	const struct px_ring_control *kept;	 /* of a shared ring in which it has another claim, until it has this one */
+	const struct px_ring_control *unclaimed; /* a shared ring in which some slots are not claimed yet, or NULL */
+	const struct px_ring_control *kept;	 /* a shared ring with an older claim, held until this one is made */
 	uint64_t kept_position;
 };
 
-/* The note of a call that no handler has nested in another one: its address is a constant. */
+/* The note of a call that is not nested in another call.  A variable of its own has a constant address. */
 extern __thread struct px_claim px_first_claim PX_TLS;
 
 struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
 	uint64_t extra; /* value of the control's extra before this reservation */
-	uint64_t done;	/* in a shared ring: the time of the exchange, roughly */
+	uint64_t done;	/* in a shared ring: approximate time of the exchange of head */
 };
 
 /*
@@ -257,8 +260,8 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
 			     uint32_t tid);
 
 /*
- * Give up a reservation.  nr_claimed: the number of its slots if the writer has claimed them, otherwise 0.  The claimed
- * slots become void.
+ * Give up a reservation. nr_claimed is the number of its slots if the writer has claimed them, otherwise 0.  The
+ * claimed slots become void.
  */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
@@ -272,12 +275,12 @@ PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uin
 /* The reader. */
 
 enum px_look {
-	PX_LOOK_EMPTY,	   /* at head */
+	PX_LOOK_EMPTY,	   /* the position is head: nothing is reserved there */
 	PX_LOOK_RECORD,	   /* a committed record begins here */
 	PX_LOOK_NOTHING,   /* no record begins here, and none will: skip the slot */
-	PX_LOOK_CLAIMED,   /* a writer works on it: its tid is in the word */
+	PX_LOOK_CLAIMED,   /* a writer has claimed the slot: its tid is in the word */
 	PX_LOOK_UNCLAIMED, /* reserved, but not yet claimed */
-	PX_LOOK_LAPPED	   /* overwritten */
+	PX_LOOK_LAPPED /* a writer has overwritten the slot */
 };
 
 /* Return what is at position, which must not be above head.  If it is below head, set *word to the slot word there. */
@@ -295,7 +298,7 @@ PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, 
 	return px_read_once(&ring->slots[position & ring->mask].word) == word;
 }
 
-/* Consume all slots below position: writers may reserve this room again. */
+/* Consume all slots below position: then writers may reserve them again. */
 PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 {
 	px_store_release(&ring->control->tail, position); /* EDGE free release */
@@ -308,12 +311,15 @@ PX_INLINE void px_ring_consume(const struct px_ring *ring, uint64_t position)
 uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t margin);
 
 /*
- * Revoke the reservation of a position that its writer has not claimed yet: the slot becomes VOID, so that the writer
- * cannot claim it, and makes another reservation.  Return false if the slot is claimed.
+ * Revoke the reservation of a position that its writer has not claimed yet: make the slot VOID.  Then the writer cannot
+ * claim the slot, and makes another reservation.  Return false if the slot is claimed.
  */
 bool px_ring_revoke(const struct px_ring *ring, uint64_t position);
 
-/* Return true if the word of this position is VOID because its owner was dead.  Such a word keeps the owner's tid. */
+/*
+ * Return true if the word of this position became VOID because its owner was dead.  Such a word keeps the owner's
+ * tid.
+ */
 PX_INLINE bool px_ring_is_left(uint64_t word, uint64_t position)
 {
 	return px_word_state(word) == PX_SLOT_VOID && px_word_tid(word) != 0 &&
@@ -333,18 +339,18 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
 /*
- * Free what the calling thread, with this tid, has claimed in this ring by a call that it has left.  The claim may also
- * be one in another ring: then nothing changes.  is_own: the ring belongs to a CPU.
+ * Free the slots of this ring that belong to a claim of a call that the calling thread has left. tid is its tid.  If
+ * the claim is in another ring, change nothing. is_own: the ring belongs to a CPU.
  */
 void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid,
 		       bool is_own);
 
-/* Writers that find slots held.  Begin an inquiry with px_inquiry_of(), once for each event. */
+/* A writer that finds held slots asks whether their owners are alive.  It calls px_inquiry_of() once for each event. */
 
 struct px_inquiry {
 	px_procfs_asked *is_alive;
 	uint32_t alive_tid; /* the last thread that is known to live */
-	uint32_t nr_left;   /* questions that may still be asked: each is a system call */
+	uint32_t nr_left;   /* number of further questions: each one is a system call */
 };
 
 #define PX_INQUIRY_MAX 64
@@ -355,14 +361,14 @@ PX_INLINE struct px_inquiry px_inquiry_of(uint32_t tid, px_procfs_asked *is_aliv
 }
 
 /*
- * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots with dead
- * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a living
- * owner.  Return true if a slot was freed: then another attempt is worth it.
+ * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots of dead
+ * owners at this position, and then those at head, where the next attempt takes its slots.  Each time, stop at a slot
+ * with a living owner.  Return true if a slot was freed: then another attempt may succeed.
  */
 PX_COLD bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 			      struct px_inquiry *inquiry);
 
-/* Parts of the writers that seldom run. */
+/* The seldom used parts of the writers. */
 
 /*
  * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that overwrites the record

@@ -227,7 +227,7 @@ void px_view_add_thread(const struct px_view *view, const struct px_object *obje
 		object->handle, object->priority, object->name);
 }
 
-/* Each type has its own slot, so all threads that register it write the same bytes there. */
+/* Each type has its own slot, so all threads that register a type write the same bytes there. */
 void px_view_add_type(const struct px_view *view, unsigned int id, const char *name)
 {
 	struct px_typelist *types = &view->segment->types;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared memory of one stream: what is fixed at its creation, its state word and filters, its
- * counts of lost events, its threads and event types, and its rings.
+ * The shared memory of one stream: the members that never change, the state word, the filters, the counts of lost
+ * events, the tables of threads and event types, and the rings.
  *
  * The state word decides whether an event is recorded.  Threads change it as a whole, by compare-exchange or exchange.
  * It holds two versions.  Each change of the filter raises the version of the filter.  A controller that sets a new
@@ -25,13 +25,13 @@
  * aarch64 it completes the exchange first (DSB).  Without that, a writer could read a later counter than STOP and still
  * load RUNNING.
  *
- * A version has 28 bits, so the word is the same again after exactly 2^28 changes of one kind.  If a writer sleeps
- * between its two loads for that number of changes, or a multiple, it does not notice them, and may record one event
- * that the filter excludes, or that is outside of a window.  The fastest controller takes 0.35 us for a change of the
- * filter and 0.16 us for a change of the state.  So the writer must sleep for more than 40 s, and the number of changes
- * must be exact.  No claim or slot depends on the versions.
+ * A version has 28 bits, so the word is the same again after exactly 2^28 changes of one kind.  If exactly that number
+ * of changes, or a multiple of it, happens between the two loads of a writer, the writer does not notice them.  Then it
+ * may record one event that the filter excludes, or that is outside of a window.  The fastest controller takes 0.35 us
+ * for a change of the filter and 0.16 us for a change of the state.  So this needs a writer that sleeps for more than
+ * 40 s between its loads, and the exact number of changes.  No claim or slot depends on the versions.
  *
- * In a segment of zeros, the state means "ended".  A retired mapping holds only zeros (see retire in shm.h).
+ * In a segment of zeros, the state means "ended".  A retired mapping holds only zeros (see px_shm_retire()).
  */
 #ifndef PX_RING_SEGMENT_H
 #define PX_RING_SEGMENT_H
@@ -53,7 +53,7 @@ struct px_rings {
 	char *base;
 	size_t stride;
 	uint32_t nr_rings;
-	uint32_t nr_shared; /* these come first; each other ring belongs to one CPU (cpuring.h) */
+	uint32_t nr_shared; /* the shared rings come first; each other ring belongs to one CPU (cpuring.h) */
 	uint32_t nr_slots;
 	uint32_t source; /* enum px_clock_source */
 	uint32_t shift;	 /* stamp = counter >> shift */
@@ -126,9 +126,9 @@ struct px_geometry {
  */
 struct px_run {
 	uint32_t serial;      /* of the last run; 0: none */
-	uint32_t settled;     /* run that needs no automatic STOP, in any state */
-	uint32_t judged;      /* run with a change of the filter during its automatic stop, */
-	uint32_t is_filtered; /* and whether the filter before that change had STOP in it */
+	uint32_t settled;     /* serial of a run that needs no automatic STOP, in any state */
+	uint32_t judged;      /* serial of a run whose filter changed during its automatic stop, */
+	uint32_t is_filtered; /* 1: the filter before that change excluded STOP */
 };
 
 struct px_segment {
@@ -177,18 +177,18 @@ PX_INLINE size_t px_segment_size(const struct px_geometry *geometry)
 
 /*
  * A segment as one process sees it.  It holds checked copies of the fixed members, and this process never reads these
- * members from the segment again.  No thread changes a published view.  It is freed when no writer can be using it
- * any more (trace/inside.h).
+ * members from the segment again.  No thread changes a published view.  The view is freed when no writer can be using
+ * it any more (trace/inside.h).
  */
 struct px_view {
 	struct px_segment *segment;
 	struct px_rings rings;
 	struct px_geometry geometry;
-	uint64_t limit; /* for px_ring_reserve() of user events; 0: loops */
+	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
 	uint64_t max_data;
 	uint32_t nr_own; /* rings of CPUs that this process may write to: all, or 0 */
 	struct px_mapping mapping;
-	uint32_t generation; /* of the registry slot */
+	uint32_t generation; /* generation of the registry slot */
 };
 
 /*
@@ -221,15 +221,15 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 
 /*
- * Return true if any ring has no room for a user event of the largest size.  For a ring that loops: no room without
- * overwriting.
+ * Return true if any ring has no room for a user event of the largest size.  A ring that loops has no room if a writer
+ * would have to overwrite records.
  */
 bool px_view_is_full(const struct px_view *view);
 
-/* Return true if more than half of the room for user events is used in this ring (NULL: in any ring). */
+/* Return true if more than half of the room for user events is used in this ring.  NULL stands for any ring. */
 bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
 
-/* Return the number of slots reserved in all rings since the stream was created.  It changes with each event. */
+/* Return the number of slots reserved in all rings since the stream was created.  Each event changes this number. */
 uint64_t px_view_heads(const struct px_view *view);
 
 /* Return the number of events dropped since the stream was created. */

@@ -37,14 +37,17 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
 }
 
-/* A writer that was preempted between its counter and its reservation, in units of about 100 ns. */
+/*
+ * If a writer needs longer than this from its counter to its reservation, it was preempted in between.  In units of
+ * about 100 ns.
+ */
 #define PX_TAKE_LATE 100
 #define PX_TAKE_LATE_ATTEMPTS 3
 
 /*
- * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that counter
- * in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough, and no
- * slot is wasted.
+ * Return true if the writer was preempted between its counter and its reservation, and a reader has since taken a
+ * snapshot with a later counter.  That reader may have read later events already.  If no reader has, the order in the
+ * ring is enough, and the writer wastes no slots.
  */
 PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
 {
@@ -53,7 +56,7 @@ PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reser
 	       (int64_t)(px_load_ordered(&view->segment->horizon) - at->counter) > 0;
 }
 
-/* Claim reserved slots of a shared ring, and note them. */
+/* Claim reserved slots of a shared ring, and note the claim. */
 PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
 				   uint32_t tid, struct px_claim *claim)
 {
@@ -67,7 +70,7 @@ PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_r
 	return claimed;
 }
 
-/* Replace slots with an old counter by others.  Keep them if there are no others. */
+/* Replace slots with an old counter by later slots.  If the ring has no other slots, keep the old ones. */
 static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const struct px_ring *ring,
 					   uint32_t n, uint64_t limit, uint32_t tid,
 					   struct px_reservation *at, struct px_claim *claim)

@@ -14,13 +14,13 @@
 
 #define ROUND_NS 50000000
 
-/* 1: membarrier has failed once, so a writer may miss the flag.  Then sleep in rounds. */
+/* 1: membarrier has failed once.  Then a writer may miss the flag, so sleep in rounds. */
 static uint32_t in_rounds;
 
 void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
 {
 	(void)px_exchange(flag, (uint32_t)what);
-	/* The constructor has registered the process; registering again costs little. */
+	/* The constructor has already registered the process.  To register it again costs little. */
 	if (!px_membarrier_register() || !px_membarrier_all()) {
 		px_write_once(&in_rounds, 1);
 		px_full_fence();
@@ -29,8 +29,8 @@ void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
 }
 
 /*
- * futex_waitv is the only wait with a time limit that the kernel restarts after a handler with
- * SA_RESTART, because its limit is absolute.
+ * futex_waitv is the only wait with a time limit that the kernel restarts after a handler with SA_RESTART.  It can do
+ * so because the limit is an absolute time.
  */
 static long wait_on(uint32_t *flag, const struct timespec *until)
 {
@@ -46,8 +46,8 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 }
 
 /*
- * A cancellation takes effect at once: while this thread waits, it holds nothing and takes no event.  A cancellation
- * that was already pending takes effect before the wait.
+ * A cancellation takes effect at once: while this thread waits, it holds no lock and has taken no event.  A
+ * cancellation that was already pending takes effect before the wait.
  */
 static int cancellable(long (*call)(uint32_t *, const struct timespec *), uint32_t *flag,
 		       const struct timespec *until)

@@ -2,10 +2,9 @@
 /*
  * A reader sleeps until a writer, in any process, wakes it up.
  *
- * The reader raises a flag.  It makes every CPU pass a full barrier if the CPU runs a program with this library
- * (membarrier).  Then it checks the rings again, and sleeps on the flag.  So the writer needs no barrier between its
- * commit and its load of the flag: either the reader's second check finds the record, or the writer finds the flag
- * raised.
+ * The reader raises a flag.  It makes every CPU that runs a program with this library pass a full barrier (membarrier).
+ * Then it checks the rings again, and sleeps on the flag.  So the writer needs no barrier between its commit and its
+ * load of the flag: either the reader's second check finds the record, or the writer finds the flag raised.
  *
  * The reader sleeps until another thread clears the flag, the deadline passes, or a signal handler ends the call.  It
  * does not sleep in rounds: a signal handler that runs between two rounds would not end the call with EINTR
@@ -15,10 +14,10 @@
  *	  causes one of these checks the flag afterwards.
  *	- One system call clears the flag and wakes up the sleepers.  So no thread can be killed in between and leave
  *	  sleepers without a flag.
- *	- A writer may be killed, or left by siglongjmp(), between its commit and its load of the flag.  Its call never
- *	  returned, so no caller can expect that the event is reported yet.  The reader reports it together with the
- *	  next event.
- *	- For an uncommitted reservation, the reader does not sleep here but makes short pauses.
+ *	- A writer may be killed, or left by siglongjmp(), between its commit and its load of the flag.  Then the call
+ *	  never returned, so the program cannot expect that a reader has the event yet.  The reader wakes up at the next
+ *	  event, and reports both.
+ *	- If a reservation is not yet committed, the reader does not sleep on the flag but makes short pauses.
  *
  * Without membarrier, the reader sleeps in rounds of at most 50 ms.
  */
@@ -47,8 +46,8 @@ void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
 /*
  * Sleep while the flag is PX_WAITING_EVENT; without membarrier, for at most one round.  Return 0 (check again), EINTR
  * (a signal handler without SA_RESTART ran) or ETIMEDOUT (the deadline has passed).  The deadline is absolute on
- * CLOCK_REALTIME; NULL: none.  A cancellation point.  On kernels before 5.16, if there is a deadline or a round, every
- * signal handler causes EINTR.
+ * CLOCK_REALTIME; NULL: none.  A cancellation point.  On kernels before 5.16, every signal handler causes EINTR if the
+ * wait has a deadline or is a round.
  */
 int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline);
 

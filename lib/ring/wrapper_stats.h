@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of the wrappers of a preloaded object: which wrappers there are, whether each found the function that it
- * replaces, and how much time it adds.  The rings count the calls of each wrapper (ring.h).
+ * Statistics of the wrappers of a preloaded object: the list of wrappers, whether each wrapper found the function that
+ * it replaces, and how much time it adds.  The rings count the calls of each wrapper (ring.h).
  *
  * The statistics are in the stream's segment.  The first process that records a call writes all rows.  All processes
  * with the same object write the same rows, so no process waits.  For every 251st call of a thread, the wrapper
@@ -22,7 +22,7 @@ enum px_wrapper_state {
 	PX_WRAPPER_UNUSED = 0,	/* no row */
 	PX_WRAPPER_MISSING = 1, /* the C library has no such function */
 	PX_WRAPPER_INSTALLED = 2,
-	PX_WRAPPER_FOREIGN = 3 /* installed; calls another object that wraps the function too */
+	PX_WRAPPER_FOREIGN = 3 /* installed, and calls another object that wraps the same function */
 };
 
 struct px_wrapper_row {

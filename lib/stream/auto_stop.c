@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream/auto_stop.h"
 
-#define UNDATED 1 /* as last_stop_counter */
+#define UNDATED 1 /* value of last_stop_counter in the state UNDATED */
 
 static bool has_stop(const struct px_view *view, uint64_t state)
 {
@@ -14,7 +14,7 @@ void px_auto_stop_begin_run(const struct px_view *view)
 {
 	struct px_run *run = &view->segment->run;
 
-	if (px_fetch_add(&run->serial, 1) + 1 == 0) /* 0 is no run */
+	if (px_fetch_add(&run->serial, 1) + 1 == 0) /* 0 means "no run" */
 		px_write_once(&run->serial, 1);
 }
 
@@ -31,7 +31,7 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 	struct px_run *run = &view->segment->run;
 	uint32_t serial = px_read_once(&run->serial);
 
-	/* Only the first change of the filter after the stop replaces the filter at the stop. */
+	/* The filter at the stop is the filter before the first change, so ignore later changes. */
 	if (px_state_of(state) != PX_STATE_AUTO_FULL || px_read_once(&run->judged) == serial)
 		return;
 	px_write_once(&run->is_filtered, px_eventset_has(filter, PX_EVENT_STOP));

@@ -16,15 +16,17 @@
  *	QUEUED		`queued` is the run			the next report: REPORTED
  *	REPORTED	`reported` is the run			the next run: NONE
  *
- * Clear changes every state to NONE, except REPORTED.  A STOP that is DUE may be MARKED as well.  If it is already
+ * Clear changes every state to NONE, except REPORTED.  A STOP can be DUE and MARKED at the same time.  If it is already
  * REPORTED when the reader takes the record with the marks, the reader does not queue it again.  "Filtered at the stop"
- * means: by the filter that was in use when the stream stopped.  As long as the filter does not change, this is the
- * current filter.  When it changes, run.is_filtered records whether the filter at the stop contained STOP.
+ * means that the filter that was in use when the stream stopped contains STOP.  As long as the filter does not change,
+ * this is the current filter.  When the filter changes, run.is_filtered records whether the filter at the stop
+ * contained STOP.
  *
  * The stream itself also leaves AUTO_FULL.  It becomes RUNNING when it has room again and is armed.  It becomes STOPPED
  * when it is empty and not armed.
  *
- * If a stream was RUNNING when its controller died, recovery adds a STOP of its own to the log, the last STOP:
+ * If a stream was RUNNING when its controller died, recovery adds another STOP at the end of the log.  It is called the
+ * last STOP:
  *
  *	state		stored as				left by
  *	NONE		last_stop_counter is 0			the stream runs, STOP is not filtered: UNDATED
@@ -32,9 +34,8 @@
  *	DUE		last_stop_counter is that of STOP	recovery appends it to the log: LOGGED
  *	LOGGED		has_last_stop of the checkpoint		-
  *
- * Segment, checkpoint and checkpoint file together hold these states.  So a recovery can continue from any state, and
- * so can the next recovery if the first is killed.  The STOP at the end of a full log is a different one: see
- * log/log.h.
+ * Segment, checkpoint and checkpoint file together hold these states.  So a recovery can start from any state.  If it
+ * is killed, the next recovery continues.  A full log ends with yet another STOP: see log/log.h.
  *
  * Callers hold the lock of the stream.
  */
@@ -47,13 +48,13 @@
 #include "log/checkpoint.h"
 #include "ring/segment.h"
 
-/* The reader's part.  All zero at the beginning. */
+/* The reader's part.  At the beginning all members are 0. */
 struct px_auto_stop {
-	uint32_t queued;	  /* run; 0: none */
+	uint32_t queued;	  /* a run whose STOP is QUEUED; 0: none */
 	uint32_t reported;	  /* the last run that is REPORTED; 0: none */
 	uint32_t reported_before; /* `reported` before the last STOP */
 	bool has_last_stop;	  /* LOGGED */
-	uint64_t settled_state;	  /* the last state word that px_auto_stop_settle() got */
+	uint64_t settled_state;	  /* argument of the last px_auto_stop_settle() */
 };
 
 /* The runs of a stream. */
@@ -61,7 +62,7 @@ struct px_auto_stop {
 /* Begin a new run. */
 void px_auto_stop_begin_run(const struct px_view *view);
 
-/* Call this when a stream becomes AUTO_FULL without having run since its last stop: then no STOP is due. */
+/* Call this when a stream becomes AUTO_FULL but has not run since its last stop: then no STOP is due. */
 void px_auto_stop_cancel(const struct px_view *view);
 
 /*
@@ -75,8 +76,8 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
 
 /*
- * Return true once for each automatic stop: if this state word differs from that of the last call.  Reservations from
- * before the stop may not be visible to the reader yet.  So after true, the caller makes them visible, and reads again.
+ * Return true if this state word differs from that of the last call, so once for each automatic stop.  Then the reader
+ * may not see all reservations from before the stop yet.  The caller must make them visible, and read again.
  */
 bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
 

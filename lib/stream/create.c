@@ -29,7 +29,7 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 	case PX_POLICY_FLUSH:
 		if (with_log)
 			break;
-		return EINVAL; /* FLUSH needs a log (SETSFP-4, FLUSHP-3) */
+		return EINVAL; /* the policy FLUSH needs a log (SETSFP-4, FLUSHP-3) */
 	default:
 		return EINVAL;
 	}
@@ -42,11 +42,11 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 }
 
 /*
- * By default, each CPU has a ring of its own, and one shared ring is for threads that cannot write to these rings
- * (cpuring.h).  All rings are shared if no thread can write to a ring of a CPU, or if the caller cannot use membarrier,
- * which such rings need.  All rings are also shared if the caller requests a number of rings.  Exception: if the
- * requested number is the default number, the stream gets the default rings.  So a stream that is created with the
- * attributes of another stream has the same rings.
+ * By default, each CPU has its own ring.  Threads that cannot write to these rings use one shared ring (cpuring.h).
+ * All rings are shared if no thread can write to a ring of a CPU, or if the caller cannot use membarrier, which such
+ * rings need.  All rings are also shared if the caller requests a number of rings.  Exception: if the caller requests
+ * the default number, the stream gets the default rings.  So a program can create a stream with the attributes of
+ * another stream, and gets the same rings.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -80,7 +80,7 @@ struct request {
 	const struct px_clock *clock;
 	struct px_target target;
 	bool is_self;
-	struct px_registry_of registrar; /* open while a slot is searched for and taken */
+	struct px_registry_of registrar; /* open until the stream has its slot */
 };
 
 /* Create a segment.  If the memory is not enough for all rings, try again with fewer rings. */
@@ -140,8 +140,8 @@ static bool inherits(const struct request *request, uint32_t index,
 }
 
 /*
- * Return the number of the shared name table that another stream of the target has; 0: none.  The target may not have
- * entered itself in that table yet.
+ * Return the number of the shared name table that another stream of the target has; 0: none.  The target may not be
+ * entered in that table yet.
  */
 static uint32_t names_of_other_streams(const struct request *request)
 {
@@ -172,7 +172,7 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 			px_types_shared_names(&stream->shared_names.number);
 		return error;
 	}
-	others = names_of_other_streams(request); /* first: see trace/process.c */
+	others = names_of_other_streams(request); /* look here first: see share_names() in trace/process.c */
 	if (!px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered))
 		return px_target_refusal(&request->target.id);
 	if (others != 0 && !has_entered)
@@ -314,7 +314,7 @@ static int create_log(struct px_stream *stream, int fd)
 	return px_log_create(&setup, &state, &stream->logging.log);
 }
 
-/* While the log is incomplete, the segment must survive the controller, for recovery. */
+/* While the log is incomplete, the segment must survive the controller, because recovery needs it. */
 static void mark_log(struct px_stream *stream, bool has_log)
 {
 	stream->slot.has_log = has_log;
@@ -352,7 +352,7 @@ static int find_target(pid_t pid, struct request *request)
  */
 static int create_stream(struct px_stream *stream, struct request *request)
 {
-	struct px_clock clock = px_clock_best(); /* slow, so before the lock is taken */
+	struct px_clock clock = px_clock_best(); /* this is slow, so do it before taking the lock */
 	int error;
 
 	request->clock = &clock;
@@ -367,9 +367,9 @@ static int create_stream(struct px_stream *stream, struct request *request)
 }
 
 /*
- * Attach this process now if it is the target.  If it attached only at its first event, it could not report a failure
- * to the caller.  Then list the types that the target has (CREATE-7).  No type is missed: after a thread of the target
- * has opened a type, it checks the registry for new streams (px_process_open_type()).
+ * Attach this process now if it is the target.  If the process attached only at its first event, this call could not
+ * report a failure.  Then list the types that the target has (CREATE-7).  No type is missed: after a thread of the
+ * target has opened a type, it checks the registry for new streams (px_process_open_type()).
  */
 static int join_target(struct px_stream *stream)
 {

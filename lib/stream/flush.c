@@ -15,11 +15,11 @@
 #include "stream/handle.h"
 #include "trace/process.h"
 
-#define AGE_NS 1000000000     /* the longest that an event waits for a flush */
-#define ROUND_NS (AGE_NS / 4) /* the thread sleeps no longer, to check the age */
+#define AGE_NS 1000000000     /* maximum age of an event that is not flushed */
+#define ROUND_NS (AGE_NS / 4) /* longest sleep of the thread, which then checks the age */
 #define PENDING_NS 50000
 #define PAUSES_MAX 40000      /* some seconds */
-#define STACK_BYTES (1 << 20) /* for a namer, which may read debugging information */
+#define STACK_BYTES (1 << 20) /* a namer may read debugging information, which needs a large stack */
 #define CREATE_ATTEMPTS 20
 #define NAP_NS 1000000
 
@@ -28,10 +28,10 @@ struct flush {
 	unsigned long id;
 	struct px_stream *stream;
 	bool is_last;	/* the stream ends: no lock is needed */
-	bool gives_up;	/* at the first error */
+	bool gives_up;	/* end this flush at the first error */
 	bool has_bound;
 	uint64_t bound; /* a counter: stop after it */
-	int error; /* the first */
+	int error; /* the first error */
 };
 
 static void update_log_status(struct px_stream *stream, int error)
@@ -58,8 +58,8 @@ static bool return_to(const struct flush *flush)
 }
 
 /*
- * Write the events laid out, and then lay out the event of `report`, for which there was no room before.  The caller
- * does not hold the lock.
+ * Write the events in the buffer of the log.  Then add the event of `report`, for which the buffer had no room before.
+ * The caller does not hold the lock.
  */
 static enum px_log_room write_then_append(struct flush *flush, const struct px_report *report,
 					  const struct px_log_state *state, int *error)
@@ -81,9 +81,9 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 }
 
 /*
- * Write the events that are laid out, and then lay out the event of `report`, unless it is NULL.  Return false if the
- * flush gives up, or if another thread has closed the identifier.  A thread that closes the identifier continues the
- * flush.  It finds only the events that are laid out, so this function lays out the event before it returns.
+ * Write the events in the buffer of the log.  Then add the event of `report` to the buffer, unless it is NULL.  Return
+ * false if the flush gives up, or if another thread has closed the identifier.  A thread that closes the identifier
+ * continues the flush.  It finds only the events in the buffer, so this function adds the event before it returns.
  */
 static bool write_out(struct flush *flush, const struct px_report *report, bool is_empty,
 		      enum px_log_room *room)
@@ -145,8 +145,8 @@ static bool is_after_bound(const struct flush *flush, const struct px_report *re
 }
 
 /*
- * Return the greatest number of events that one flush takes.  Only a hostile writer can cause more: its events have
- * counters from before the flush, or it records in a stopped stream.
+ * Return the greatest number of events that one flush takes.  Only a hostile writer can cause more events: it uses
+ * counters from before the flush, or records in a stopped stream.
  */
 static uint64_t most_events(const struct px_stream *stream)
 {
@@ -163,8 +163,7 @@ static bool pump(struct flush *flush)
 	struct px_stream *stream = flush->stream;
 
 	/*
-	 * Only a hostile writer records more data than this.  Truncate such data, because a log has no room for the
-	 * rest.
+	 * Only a hostile writer records more data than this.  Truncate such data, because a log has no room for more.
 	 */
 	size_t capacity = stream->view.max_data > PX_SYSTEM_EVENT_BYTES ?
 				  (size_t)stream->view.max_data :
@@ -211,7 +210,10 @@ static bool run(struct flush *flush)
 	return is_open;
 }
 
-/* With the lock held: wait until no thread owns the log.  Unlock and return false if the identifier was closed. */
+/*
+ * The caller holds the lock.  Wait until no thread owns the log.  If the identifier was closed, unlock and return
+ * false.
+ */
 static bool wait_for_log(unsigned long id, struct px_stream *stream)
 {
 	while (stream->logging.is_flushing)
@@ -241,14 +243,14 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 	 * An interrupt may delay a writer between its counter and its reservation.  Wait for such a writer, or its event
 	 * would come after FLUSH_START, with an older time.
 	 */
-	if (!pause_for(&flush) || !run(&flush)) /* the thread that closed it does the rest */
+	if (!pause_for(&flush) || !run(&flush)) /* the thread that closed the identifier does the rest */
 		return flush.error ? flush.error : EINVAL;
 	if (flush.error && !caller)
 		px_stream_mark_error(stream, flush.error);
 	heads += px_stream_mark_flush(stream, PX_EVENT_FLUSH_STOP, caller, &counter);
-	logging->heads = heads; /* events after these came during the flush, and are due later */
+	logging->heads = heads; /* later events came during the flush: a later flush writes them */
 	logging->waiting_ns = 0;
-	logging->is_flushing = false; /* FLOP-9: after FLUSH_STOP */
+	logging->is_flushing = false; /* FLOP-9: only after FLUSH_STOP */
 	px_handle_wake(id);
 	px_handle_unlock(id);
 	return flush.error;
@@ -273,7 +275,7 @@ int px_flush_clear(unsigned long id, struct px_stream *stream)
 	error = px_log_empty(logging->log);
 	px_sigxfsz_release(&signals);
 	if (!px_handle_return(id))
-		return error; /* the thread that closed it continues with an empty log */
+		return error; /* the thread that closed the identifier continues with an empty log */
 	logging->is_flushing = false;
 	px_handle_wake(id);
 	px_handle_unlock(id);
@@ -317,7 +319,7 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller)
 {
 	struct flush flush = {.stream = stream, .is_last = true};
 
-	end_full_log(stream); /* an interrupted flush may have filled it */
+	end_full_log(stream); /* an interrupted flush may have filled the log */
 	px_stream_stop(stream, caller);
 	run(&flush);
 	return complete(&flush, PX_LOG_COMPLETE);
@@ -357,7 +359,7 @@ int px_flush_recover(struct px_stream *stream)
 
 /* The thread. */
 
-/* FLUSHP-1: return true if an event has waited for AGE_NS, so that no event waits for ever. */
+/* FLUSHP-1: return true if an event has waited for AGE_NS.  So no event waits for ever. */
 static bool has_waited_long(struct px_stream *stream)
 {
 	struct px_logging *logging = &stream->logging;
@@ -371,7 +373,7 @@ static bool has_waited_long(struct px_stream *stream)
 	return now - logging->waiting_ns >= AGE_NS;
 }
 
-/* Return true if a flush is due: by FLUSHP-5, or because events have waited long. */
+/* Return true if a flush is due: by FLUSHP-5, or because events have waited for a long time. */
 static bool is_due(struct px_stream *stream)
 {
 	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==
@@ -400,7 +402,8 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 /*
  * Return true if all threads of the program have ended.  Then only its first thread, which remains as a zombie, and
  * flush threads are left, and no thread can create another one.  Other copies of this library have flush threads, too:
- * the copy in the preloaded object, for example.  Each has a log, so there are never more of them than logs.
+ * the copy in the preloaded object, for example.  Each flush thread has its log, so there are at most as many flush
+ * threads as logs.
  */
 static bool has_program_ended(void)
 {
@@ -412,7 +415,7 @@ static bool has_program_ended(void)
 		return false;
 	before = px_load_acquire(&px_gate.self.flush_threads);
 	nr = px_procfs_nr_threads();
-	/* If a flush thread has begun or ended since, the two numbers do not belong together. */
+	/* If a flush thread has begun or ended in the meantime, do not compare the two numbers. */
 	if (nr == 0 || px_load_acquire(&px_gate.self.flush_threads) != before)
 		return false;
 	own = (uint32_t)before;
@@ -433,10 +436,10 @@ static bool is_check_due(uint64_t *last_ns)
 }
 
 /*
- * No thread of the program is left.  When the last flush thread returns, the C library calls exit(0) in it, as in any
- * last thread, and the library's destructor completes the log.  So unblock the signals that the program has not
- * blocked.  If a thread has ended by a system call of its own, the C library still counts it, and does not call exit().
- * Then the process ends as by _exit(), and keeps the exit status of its first thread.
+ * All threads of the program have ended.  When the last flush thread returns, the C library calls exit(0) in it, as it
+ * does in the last thread of any process.  Then the library's destructor completes the log.  So unblock the signals
+ * that the program has not blocked.  If a thread has ended by a direct system call, the C library still counts it, and
+ * does not call exit().  Then the process ends as by _exit(), with the exit status of its first thread.
  */
 static void end_as_last(const sigset_t *mask)
 {
@@ -454,8 +457,8 @@ static void flush_until_end(unsigned long id)
 
 	while (stream) {
 		/*
-		 * While another thread flushes, wait without raising the flag.  With the flag raised, each dropped
-		 * event would wake up this thread.
+		 * While another thread flushes, wait with the flag lowered.  If it were raised, each dropped event
+		 * would wake up this thread.
 		 */
 		if (!wait_for_log(id, stream))
 			return;
@@ -504,7 +507,10 @@ static size_t static_tls_bytes(void)
 	return sum;
 }
 
-/* While another thread is in exec, which may fail, the kernel creates no thread and returns EAGAIN. */
+/*
+ * While another thread is in exec, the kernel creates no thread and returns EAGAIN.  That exec may fail, so try
+ * again.
+ */
 static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *argument)
 {
 	static const struct timespec nap = {0, NAP_NS};

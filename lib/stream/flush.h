@@ -2,9 +2,10 @@
 /*
  * Flush a stream into its log.
  *
- * A flush takes the events up to its own FLUSH_START (FLOP-6).  It lays them out with the lock of the stream held, and
- * writes them without it, so that other calls can run during the write.  One flush at a time owns the log; the others
- * wait (FLOP-8), and so does clear (CLEAR-12).
+ * A flush takes the events up to its own FLUSH_START (FLOP-6).  It holds the lock of the stream while it copies events
+ * to the buffer of the log.  It does not hold the lock while it writes the buffer to the file, so that other calls can
+ * run at that time.  One flush at a time owns the log.  Other flushes wait for it (FLOP-8), and posix_trace_clear()
+ * waits too (CLEAR-12).
  *
  * A stream with the FLUSH policy has a flush thread.  This thread flushes when a ring is half full, when the stream has
  * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4).  It ends when the
@@ -21,7 +22,7 @@
 
 /*
  * Flush now.  The caller holds the lock of id.  This function releases the lock while it writes, and returns without
- * the lock.  caller: NULL in the flush thread; then this function records ERROR if the flush fails.  Return 0, the
+ * the lock.  In the flush thread caller is NULL.  Then this function records ERROR if the flush fails.  Return 0, the
  * first error of writing, or EINVAL if the identifier was closed during the flush.
  */
 int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller);
@@ -48,7 +49,7 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
 
 /*
  * Do the same for the stream of a dead controller, and add a STOP if the stream was running.  After a failure, the log
- * is as of its last commit, and a later recovery can continue there.
+ * is as it was at its last commit, and a later recovery can continue there.
  */
 int px_flush_recover(struct px_stream *stream);
 

@@ -21,16 +21,16 @@
 #define ENTRIES_IN_CHUNK (1UL << CHUNK_BITS)
 #define CHUNKS (1UL << (ENTRY_BITS - CHUNK_BITS))
 #define EXIT_PAUSE_NS UINT64_C(1000000000)
-#define EXIT_WAIT_NS 200000000 /* for all locks in sum */
+#define EXIT_WAIT_NS 200000000 /* total time for all locks */
 
 _Static_assert(ENTRIES_IN_CHUNK > PX_STREAMS_MAX, "there is an entry for every stream");
 
 struct entry {
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* closed, no thread is away, or px_handle_wake() */
-	unsigned long serial;	/* of the last use; the first is 1, so 0 is no identifier */
-	uint64_t owner;		/* incarnation of the process; 0: never used */
-	uint32_t nr_away;	/* threads that left and will return */
+	pthread_cond_t changed; /* the identifier was closed, nr_away is 0, or px_handle_wake() was called */
+	unsigned long serial;	/* counts the uses of this entry from 1, so no identifier is 0 */
+	uint64_t owner;		/* incarnation of the process that opened it; 0: never used */
+	uint32_t nr_away;	/* threads between px_handle_leave() and px_handle_return() */
 	bool is_open;
 	bool has_exited;	 /* px_handle_close_all() has closed it */
 	bool is_busy;		 /* locked, in the process that opened it */
@@ -40,9 +40,9 @@ struct entry {
 /* The table grows by chunks, which are never freed: a thread may use an old identifier at any time. */
 static struct entry first_chunk[ENTRIES_IN_CHUNK];
 static struct entry *chunks[CHUNKS] = {first_chunk};
-static unsigned long nr_used; /* entries; the others were never used */
+static unsigned long nr_used; /* entries that are or were in use */
 
-static pthread_t exiting_thread; /* valid if an entry has has_exited set */
+static pthread_t exiting_thread; /* valid if has_exited is set in an entry */
 
 /* This mutex protects the decision which entries are in use.  A thread takes it before the mutex of an entry. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +55,7 @@ static struct entry *entry_at(unsigned long index)
 	return chunk ? &chunk[index & (ENTRIES_IN_CHUNK - 1)] : NULL;
 }
 
-/* The number may be no identifier.  Then this may be an entry that was never used. */
+/* The number may not be a valid identifier.  Then the entry may be one that was never used. */
 static struct entry *entry_of(unsigned long id)
 {
 	static struct entry unused;
@@ -71,8 +71,8 @@ static bool is_valid(const struct entry *entry, unsigned long id)
 
 /*
  * In a child made by fork, prepare an entry of the parent for use.  Other threads of the parent may have held the
- * locks, and these threads do not exist in the child: so make the locks new.  An archive that was in use is not valid
- * in the child, because its cursor may be in an inconsistent state.
+ * locks, and these threads do not exist in the child.  So initialize the locks again.  An archive that was in use is
+ * not valid in the child, because its cursor may be in an inconsistent state.
  */
 static void inherit_entry(struct entry *entry, uint64_t owner)
 {
@@ -92,8 +92,8 @@ static void inherit_entry(struct entry *entry, uint64_t owner)
 }
 
 /*
- * Release the memory of streams now, because the child may live long.  inherit_entry() does the rest when the child
- * uses an entry.
+ * Release the memory of the parent's streams now, because the child may run for a long time.  inherit_entry() does the
+ * rest when the child uses an entry.
  */
 static void after_fork(void)
 {
@@ -124,7 +124,10 @@ static bool is_free(const struct entry *entry)
 	return !entry->handle.stream && !entry->handle.archive;
 }
 
-/* Like entry_at(), but make the chunk.  Return NULL if there is no memory, or no such index. */
+/*
+ * Do the same as entry_at(), but make the chunk if it does not exist.  Return NULL if there is no memory, or no such
+ * index.
+ */
 static struct entry *make_entry(unsigned long index)
 {
 	unsigned long number = index >> CHUNK_BITS;

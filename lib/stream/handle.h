@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace stream identifiers of this process.  An identifier is a number that leads to an object and its lock.
+ * The trace stream identifiers of this process.  An identifier is a number.  With it, a call finds an object and the
+ * lock of the object.
  *
  * An identifier holds the index of a table entry, and a serial number that counts the uses of that entry.  So a closed
  * identifier never becomes valid again (KIND-3).  Each entry has a mutex that protects its object.  A thread may hold
@@ -9,8 +10,9 @@
  * (px_handle_drain()).
  *
  * A child made by fork inherits the table.  Identifiers of active streams are not valid there: each entry records the
- * process that opened it (KIND-1).  Identifiers of pre-recorded streams stay valid, each with a cursor of its own
- * (KIND-2), except for an identifier that another thread was using at the moment of the fork.
+ * process that opened it (KIND-1).  Identifiers of pre-recorded streams stay valid, and the child reads independently
+ * of the parent (KIND-2).  But if another thread was using such an identifier at the moment of the fork, it is not
+ * valid in the child.
  */
 #ifndef PX_STREAM_HANDLE_H
 #define PX_STREAM_HANDLE_H
@@ -71,12 +73,12 @@ bool px_handle_drain_for(unsigned long id, uint64_t ns);
 void px_handle_release(unsigned long id);
 
 /*
- * Return true if exit(), called by another thread, has ended the stream of this identifier.  Calls that read the stream
- * must not fail because of this: the program could then end with another exit status.
+ * Return true if another thread has called exit(), and this has ended the stream of the identifier.  Calls that read
+ * the stream must not fail because of this: the program could then end with another exit status.
  */
 bool px_handle_has_exited(unsigned long id);
 
-/* If px_handle_has_exited(): never return.  A cancellation point. */
+/* If px_handle_has_exited() is true, never return.  This is a cancellation point. */
 void px_handle_stay_at_exit(unsigned long id);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a stream for its log: record the events of a flush, stop the stream when the log is full, fill in the
- * state for a commit.
+ * The part of a stream that serves its log.  It records the events of a flush, stops the stream when the log is full,
+ * and fills in the state for a commit.
  */
 #include "stream/stream_private.h"
 

@@ -71,9 +71,9 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
 }
 
 /*
- * Do not record the last STOP in the stream: if this process died, too, a second recovery would record it again.
- * Instead, px_stream_last_stop() synthesizes it after all events.  Before the exchange of the state, store in the
- * checkpoint file that STOP is due.  After the exchange, store the counter of STOP.
+ * Do not record the last STOP in the stream: if this process died too, a second recovery would record another one.
+ * Instead, px_stream_last_stop() synthesizes the last STOP after all events.  Before the exchange of the state, store
+ * in the checkpoint file that STOP is due.  After the exchange, store the counter of STOP.
  */
 void px_stream_stop_dead(struct px_stream *stream)
 {

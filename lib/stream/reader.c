@@ -7,12 +7,12 @@
 
 #include "base/procfs.h"
 
-#define GIVE_UP_NS 50000000 /* an owner that lives may be waiting for its CPU */
+#define GIVE_UP_NS 50000000 /* a living owner may be waiting for its CPU */
 #define LAP_ATTEMPTS 8
-#define STEPS_MAX 4096 /* of one call; the next call continues there */
+#define STEPS_MAX 4096 /* most steps of one call; the next call continues */
 
 enum settled {
-	SETTLED_EMPTY, /* nothing below the snapshot */
+	SETTLED_EMPTY, /* no record or reservation below the snapshot */
 	SETTLED_READY, /* a record, or a reservation that is not committed yet */
 	SETTLED_LAPPED
 };
@@ -37,7 +37,7 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 	reader->view = view;
 	reader->target_pid = target_pid;
 	reader->timeline = *timeline;
-	reader->taken.is_lapped = true; /* nothing was taken yet */
+	reader->taken.is_lapped = true; /* the reader has not taken a record yet */
 	reader->reported_counter = timeline->origin.counter;
 	reader->cut = timeline->origin.counter;
 	for (uint32_t i = 0; i < nr_rings; i++) {
@@ -94,8 +94,8 @@ static void pop(struct px_reader *reader)
 /* Cursors. */
 
 /*
- * The cursor is at a slot that will hold no record.  If it was freed because its owner was dead, an event is lost.
- * Neighbouring slots of one thread count as one record.
+ * The cursor is at a slot that will hold no record.  If the slot was freed because its owner was dead, an event is
+ * lost.  Neighbouring slots of one thread count as one record.
  */
 static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 {
@@ -104,7 +104,7 @@ static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 	if (px_unlikely(px_ring_is_left(cursor->word, cursor->position))) {
 		if (cursor->position != cursor->passed_until || tid != cursor->passed_tid) {
 			px_reader_abandon(reader, cursor->last_counter);
-			cursor->extra--; /* this slot begins a record */
+			cursor->extra--; /* not an extra slot: a record begins here */
 		}
 		cursor->passed_until = cursor->position + 1;
 		cursor->passed_tid = tid;
@@ -114,8 +114,8 @@ static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 }
 
 /*
- * Move the cursor to its next record or reservation below the snapshot.  The size of the ring bounds the number of
- * steps, even if a hostile writer has stored nonsense in the ring.
+ * Move the cursor to its next record or reservation below the snapshot.  The number of steps is at most the size of the
+ * ring, even if a hostile writer has stored wrong values in it.
  */
 static enum settled settle(struct px_reader *reader, uint32_t i)
 {
@@ -146,7 +146,7 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 		if (!px_ring_unchanged(&ring, cursor->position, cursor->word))
 			return SETTLED_LAPPED;
 		if ((int64_t)(cursor->counter - reader->horizon) >= 0) {
-			cursor->head = cursor->position; /* for the next snapshot */
+			cursor->head = cursor->position; /* the next snapshot then reads them again */
 			return SETTLED_EMPTY;
 		}
 		cursor->is_record = true;
@@ -214,14 +214,14 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 
 	if (cursor->is_record)
 		return cursor->counter;
-	/* The writer that reserved the slot may sleep before it saves the counter: save it here. */
+	/* The writer that reserved the slot may be preempted before it saves the counter, so save the counter here. */
 	px_ring_save_first_lost(ring, cursor->position);
 	saved = px_load_acquire(&ring->control->first_lost); /* EDGE lost acquire */
 	if ((int64_t)(saved - cursor->last_counter) > 0)
 		return saved;
 	/*
-	 * The event was written and overwritten before we published our tail, so no writer saved its counter.  It is
-	 * not older than the last record, so use the counter of that record.
+	 * The event was written and overwritten before the reader published its tail, so no writer saved the counter of
+	 * the event.  The event is not older than the last record, so use the counter of that record.
 	 */
 	return cursor->last_counter;
 }
@@ -238,9 +238,9 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 	int64_t passed = (int64_t)(extra - cursor->extra);
 
 	if (passed > slots)
-		passed = slots; /* later jumps count the rest */
+		passed = slots; /* the next jump counts the rest */
 	if (passed < -(int64_t)ring->mask)
-		passed = 0; /* nonsense, from a hostile writer */
+		passed = 0; /* a hostile writer has stored a wrong number */
 	cursor->position = oldest;
 	cursor->extra += (uint64_t)passed;
 	return (uint64_t)(slots - passed);
@@ -283,7 +283,7 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		cursor->is_guessed = false;
 		extra -= (uint32_t)((uint32_t)extra -
-				    record.extra); /* from the low 32 bits of extra to all bits */
+				    record.extra); /* extends the low 32 bits of extra to 64 bits */
 		if ((int64_t)(record.counter - counter) < 0)
 			counter = record.counter;
 	}
@@ -292,8 +292,8 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 }
 
 /*
- * Read the record at the cursor.  Refuse a record that extends beyond head: after it the cursor would be beyond head.
- * The reader would take that for a lap, and would go back through the ring again and again.
+ * Read the record at the cursor.  Refuse a record that extends beyond head: it would move the cursor beyond head.  The
+ * reader would take that for a lap, and would go back through the ring again and again.
  */
 static bool read_record(const struct px_cursor *cursor, const struct px_ring *ring,
 			struct px_record *record, void *data, size_t capacity)
@@ -335,7 +335,7 @@ void px_reader_abandon(struct px_reader *reader, uint64_t counter)
 
 /*
  * Read a counter, and then the heads of all rings: the merge depends on this order.  px_clock_anchor() reads the
- * counter with fences.  Its last read follows the reads that give T, so the loads of the heads come after T.
+ * counter with fences.  Its last read follows the reads that yield T, so the loads of the heads come after T.
  */
 static void read_heads(struct px_reader *reader)
 {
@@ -343,7 +343,10 @@ static void read_heads(struct px_reader *reader)
 
 	px_timeline_extend(&reader->timeline, anchor);
 	reader->horizon = anchor.counter;
-	/* A writer with an older counter either sees this, or its reservation is in a head (px_ring_is_late()). */
+	/*
+	 * A writer with an older counter either sees this horizon, or its reservation is below one of the heads
+	 * (px_ring_is_late()).
+	 */
 	px_exchange(&reader->view->segment->horizon, anchor.counter);
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
 		struct px_ring ring = px_reader_ring(reader, i);
@@ -355,9 +358,9 @@ static void read_heads(struct px_reader *reader)
 
 /*
  * Return true if the slot at the cursor is lapped, although head was less than a lap away when the reader loaded it.
- * There are two causes.  An unfinished sequence may have left its claim in the slot (C3 in cpuring.h); the slot is void
- * instead if a later slot was held, or if the owner of the claim is dead.  Or a writer has taken the slot since the
- * reader loaded head.  That writer moved head before it took the slot, so load head again.
+ * There are two causes.  First, an unfinished sequence may have left its claim in the slot (C3 in cpuring.h).  (The
+ * slot is void if a later slot was held, or if the owner of the claim is dead.)  Second, a writer may have taken the
+ * slot since the reader loaded head.  That writer moved head before it took the slot, so load head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {
@@ -398,7 +401,7 @@ static bool pass_lap(struct px_reader *reader, uint32_t margin)
 		if ((int64_t)(lost - first) < 0)
 			first = lost;
 		oldest = jump(reader, i, margin);
-		cursor->last_counter = lost; /* a lower bound for the next record */
+		cursor->last_counter = lost; /* a lower bound of the next record's counter */
 		if ((int64_t)(oldest - reader->cut) > 0)
 			reader->cut = oldest; /* the cut-off only moves forward */
 	}
@@ -427,8 +430,8 @@ static void follow_laps(struct px_reader *reader)
 			return;
 	}
 	/*
-	 * A hostile writer can make all attempts fail, because it stores words with positions beyond head.  Pass such
-	 * slots, so that the reader makes progress.
+	 * A hostile writer can make all attempts fail: it stores words with positions beyond head.  Pass such slots, so
+	 * that the reader makes progress.
 	 */
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
 		if (settle(reader, i) == SETTLED_LAPPED)
@@ -437,7 +440,7 @@ static void follow_laps(struct px_reader *reader)
 		reader->nr_heap = 0;
 }
 
-/* If writers have given up events because they found no slot: free the slots of dead threads. */
+/* If writers have given up events because they found no slot, free the slots of dead threads. */
 static void free_slots_of_the_dead(struct px_reader *reader)
 {
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
@@ -473,7 +476,7 @@ static void pass_torn(struct px_reader *reader, uint32_t i)
 }
 
 /*
- * The reader waits no longer for the reservation at the cursor.  In the ring of a CPU the sequence has claimed all slots
+ * Stop waiting for the reservation at the cursor.  In the ring of a CPU, the sequence has already claimed all slots
  * that will hold a record.
  */
 static void stop_waiting(struct px_reader *reader, uint32_t i, enum px_look look, bool is_gone)
@@ -503,7 +506,10 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
 		return false;
 	now = px_clock_monotonic_ns();
-	/* One wait is for all slots that were reserved when the wait began.  Begin a new wait only at a later slot. */
+	/*
+	 * The reader waits at the same time for all slots that were reserved when the wait began.  Begin a new wait
+	 * only at a later slot.
+	 */
 	if ((int64_t)(cursor->pending_until - cursor->position) <= 0) {
 		cursor->pending_until = cursor->head;
 		cursor->pending_since_ns = now;
@@ -563,7 +569,7 @@ static void make_stop(struct px_reader *reader, void *data, size_t capacity,
 {
 	static const int automatic = 1;
 
-	/* The stop happened with the last recorded event (UFULL-2). */
+	/* The last recorded event caused the stop (UFULL-2). */
 	make(reader, PX_EVENT_STOP, reader->reported_counter, report);
 	copy_out(&automatic, sizeof(automatic), data, capacity, report);
 }
@@ -614,7 +620,7 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 
 /*
  * Read the marks of the held record: there may be a STOP or a gap to report before it.  The marks come from shared
- * memory, so their values may be wrong.
+ * memory, so a hostile process may have changed them.
  */
 static void read_marks(struct px_reader *reader)
 {
@@ -627,8 +633,8 @@ static void read_marks(struct px_reader *reader)
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	px_auto_stop_queue(&reader->stop, marks.stopped);
 	/*
-	 * Events were dropped before this record.  If the counter of the drop is later than that of the record, it is
-	 * wrong: OVERFLOW must not get a time after the record.
+	 * Events were dropped before this record.  If the counter of the drop is later than the counter of the record,
+	 * it is wrong, because OVERFLOW must not get a time after the record.
 	 */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
@@ -647,15 +653,15 @@ static void hold(struct px_reader *reader, const struct px_record *record,
 {
 	reader->held = *record;
 	if (reader->held.length > reader->held_capacity)
-		reader->held.length = (uint32_t)reader->held_capacity; /* a hostile writer */
+		reader->held.length = (uint32_t)reader->held_capacity; /* only a hostile writer causes this */
 	if (record->flags & PX_RECORD_MARKS)
 		read_marks(reader);
 	if (record->flags & PX_RECORD_SILENT)
-		return; /* the next record reports a gap */
+		return; /* a gap is reported before the next record */
 	reader->held_waits = true;
 	if (reader->in_gap) {
 		reader->in_gap = false;
-		/* The gap may have been found late: keep the times in order. */
+		/* The reader may have found the gap late, so keep the times in order. */
 		reader->overflow_counter = later_of(reader->gap_counter, reader->reported_counter);
 		reader->resume_counter = later_of(record->counter, reader->overflow_counter);
 		reader->overflow_waits = !reader->skips_overflow &&
@@ -740,8 +746,8 @@ static struct px_aside *next_late(struct px_reader *reader)
 }
 
 /*
- * Take this record, or count it as lost if it is before the cut-off, or overwritten.  A gap is not reported before it,
- * but before the next record that is not late.  Return true if the record is reported.
+ * Take this late record, or count it as lost if it is before the cut-off, or overwritten.  If there is a gap to report,
+ * do not report it now, but before the next record that is not late.  Return true if the late record is reported.
  */
 static bool take_late(struct px_reader *reader, struct px_aside *late,
 		      const struct px_eventset *filter, void *data, size_t capacity,
@@ -775,8 +781,8 @@ static bool take_late(struct px_reader *reader, struct px_aside *late,
 }
 
 /*
- * Return true if the next record is before the cut-off.  cut_ring() did not drop it, because an uncommitted reservation
- * was before it in the ring at that time.
+ * Return true if the next record is before the cut-off.  cut_ring() did not drop this record, because an uncommitted
+ * reservation was before it in the ring at that time.
  */
 static bool is_cut(const struct px_reader *reader)
 {
@@ -790,7 +796,7 @@ static void cut_top(struct px_reader *reader)
 
 	cut_ring(reader, i, &first);
 	px_reader_note_gap(reader, first);
-	/* If the record is still there, it is not whole: pass it like a record that was never finished. */
+	/* If the record is still in the ring, it is not whole.  Pass it like a record that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))
 		pass_torn(reader, i);
 	resettle_top(reader);
@@ -860,15 +866,15 @@ void px_reader_clear(struct px_reader *reader)
 }
 
 /*
- * Correct the counts of a ring of which all is read.  Slots that did not become records were counted as lost records:
- * subtract them.  Return the number of reservations that are not in the ring's extra, although no record came of them:
- * their writers have died, or may still make another reservation.
+ * Correct the counts of a ring that was read completely.  Slots that did not become records were counted as lost
+ * records: subtract them.  Return the number of reservations that did not become records and are not in the ring's
+ * extra.  Their writers have died, or may still make another reservation.
  */
 static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = px_reader_ring(reader, i);
-	/* Load extra before head: then all of it belongs to reservations below head. */
+	/* Load extra before head.  Then extra counts only reservations below that head. */
 	uint64_t extra = px_load_acquire(&ring.control->extra);
 	int64_t late = (int64_t)(extra - cursor->extra);
 

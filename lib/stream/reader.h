@@ -15,7 +15,7 @@
  * does not want to wait.  After that, the reader
  *
  *	- counts the record as abandoned and frees its slots, if the owner is dead,
- *	- sets the reservation aside if another thread owns the slots, and reports its record later (reader_private.h),
+ *	- sets the reservation aside if a living thread owns the slots, and reports its record later (reader_private.h),
  *	- revokes the reservation if no thread has claimed the slot: its writer then makes another one (px_ring_revoke()).
  *
  * Cut-off rule: when writers have lapped some rings, each of these rings has an oldest surviving record.  The youngest
@@ -23,11 +23,11 @@
  * overwritten.  So it always reports the most recent events (LOOP-2).  It reports the gap once, as OVERFLOW and RESUME
  * before the next event (LOOP-4, LOOP-5).
  *
- * The reader reports every record once, or counts it as lost once.  To count, it uses this rule: there are position -
- * extra records below a cursor.  When the reader jumps over lapped slots, it computes the number of records in them
- * from the ring's own extra (R7 in ring.h).  That extra may lack the slots of events that writers were recording at
- * that moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.  A
- * reservation that was revoked or freed, and whose writer never adds it to extra, was an event that is lost.
+ * The reader reports every record once, or counts it as lost once.  It counts by this rule: below a cursor there are
+ * position - extra records.  When the reader jumps over lapped slots, it computes the number of records in them from
+ * the ring's own extra (R7 in ring.h).  That extra may lack the slots of events that writers were recording at that
+ * moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.  If a
+ * reservation was revoked or freed, and its writer never adds it to extra, it counts as a lost event.
  *
  * In a bounded stream with log, the reader keeps slots until their events are in the file (px_reader_release()).  So
  * the events survive if the controller dies.  A checkpoint (checkpoint.h) records where the reader of another process
@@ -50,21 +50,21 @@
 
 struct px_cursor {
 	uint64_t position; /* next slot to read; the slots below are consumed */
-	uint64_t head;	   /* of the snapshot */
-	uint64_t word;	   /* of the record at position, when is_record */
-	uint64_t counter;  /* key in the heap */
+	uint64_t head;	   /* head of the ring in the snapshot */
+	uint64_t word;	   /* slot word of the record at position, if is_record */
+	uint64_t counter;  /* the heap orders the rings by this */
 	uint64_t last_counter;
-	uint64_t extra; /* slots below position that began no record, as far as we know */
-	bool is_guessed; /* no record survived the last lap: extra may count slots after it */
+	uint64_t extra; /* slots below position that began no record, as far as the reader knows */
+	bool is_guessed; /* no record survived the last lap: extra may also count later slots */
 	bool is_record;
 	uint64_t pending_until;	   /* the reader waits for positions below this since ... */
 	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
 	uint64_t passed_until;	   /* after the last slot of a dead thread that the reader passed, ... */
 	uint32_t passed_tid;	   /* and that thread */
-	uint64_t given_up;	   /* of the ring, at the last search for slots of dead threads */
-	uint64_t overrun_until;	   /* laps up to here are reported as overrun */
-	uint64_t released;	   /* where slots are kept: those below may be freed */
-	bool tail_is_held;	   /* the tail is lower, for a reservation that was set aside */
+	uint64_t given_up;	   /* the ring's count at the last search for slots of dead threads */
+	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
+	uint64_t released;	   /* if the reader keeps slots: slots below this may be freed */
+	bool tail_is_held;	   /* the tail is lower than position, because a reservation was set aside */
 };
 
 #define PX_READER_ASIDE_MAX 512
@@ -72,15 +72,15 @@ struct px_cursor {
 /* A reservation that was set aside (reader_private.h). */
 struct px_aside {
 	uint32_t ring;
-	uint32_t tid;		  /* of the owner; 0: not claimed */
+	uint32_t tid;		  /* tid of the owner; 0: not claimed */
 	uint64_t position, until; /* the slots that may still become a record */
-	uint64_t word, counter;	  /* of the record at position if is_ready; otherwise a lower bound */
+	uint64_t word, counter;	  /* those of the record at position if is_ready; otherwise counter is a lower bound */
 	bool is_ready;
 	bool is_counted; /* the cursor's count of records is complete without this entry */
 	bool holds_tail;
 };
 
-/* Where a cursor was before the reader took the last record. */
+/* The state of a cursor before the reader took the last record. */
 struct px_taken {
 	uint32_t ring;
 	bool is_lapped; /* writers have overwritten it, or it was set aside: no cursor can go back */
@@ -102,23 +102,23 @@ enum px_reported {
 struct px_reader {
 	const struct px_view *view;
 	struct px_cursor *cursor; /* one for each ring */
-	uint32_t *heap;		  /* rings, the lowest counter first */
+	uint32_t *heap;		  /* numbers of rings, the one with the lowest counter first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
 	bool has_late;	  /* a reservation that was set aside may have a record that can be read */
 	uint32_t nr_aside;
-	uint64_t horizon; /* T */
+	uint64_t horizon; /* the counter T of the last snapshot */
 	struct px_timeline timeline;
 	struct px_loss loss;
 	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
-	uint64_t reported_given_up; /* events given up that are reported */
+	uint64_t reported_given_up; /* number of given-up events that were reported */
 
 	struct px_aside *aside;
 	uint32_t next_asked; /* index of the next owner to ask about */
-	uint64_t asked_ns;   /* when the reader asked last, CLOCK_MONOTONIC */
-	bool is_in_a_hurry;  /* wait for no writer */
+	uint64_t asked_ns;   /* time of the last question, CLOCK_MONOTONIC */
+	bool is_in_a_hurry;  /* do not wait for writers */
 
-	/* Synthesized events, in the order of their report, and the record after them. */
+	/* The synthesized events that wait to be reported, in this order, and the record after them. */
 	struct px_auto_stop stop;
 	bool overflow_waits;
 	bool resume_waits;
@@ -139,9 +139,9 @@ struct px_reader {
 	bool skips_overflow, skips_resume;
 
 	bool in_gap;		   /* events before the next record were lost */
-	uint64_t gap_counter;	   /* of the first of them */
+	uint64_t gap_counter;	   /* counter of the first of these events */
 	uint64_t cut;		   /* older events count as overwritten */
-	uint64_t reported_counter; /* the highest of a reported record */
+	uint64_t reported_counter; /* the highest counter of a reported record */
 	uint32_t target_pid;
 };
 

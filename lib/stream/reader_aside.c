@@ -3,14 +3,17 @@
 
 #include "base/procfs.h"
 
-#define QUESTIONS_MAX 16 /* to the kernel, in one look */
+#define QUESTIONS_MAX 16 /* most questions to the kernel in one px_aside_look() */
 
 static struct px_cursor *cursor_of(const struct px_reader *reader, const struct px_aside *aside)
 {
 	return &reader->cursor[aside->ring];
 }
 
-/* A record of this entry was reported, or counted as lost.  The first one is already in the cursor's count. */
+/*
+ * Call this when a record of this entry was reported, or counted as lost.  The cursor's count already contains the
+ * first record of an entry.
+ */
 static void count_record(struct px_reader *reader, struct px_aside *aside)
 {
 	if (aside->is_counted)
@@ -33,8 +36,8 @@ static void count_abandoned(struct px_reader *reader, struct px_aside *aside)
 }
 
 /*
- * Move the entry to its next record, or to a slot that its owner still works on.  Return false if the entry is done.
- * Several slots that a dead thread has left count as one record: px_reader_loss() corrects this.
+ * Move the entry to its next record, or to a slot that its owner has not committed yet.  Return false if the entry has
+ * no more slots.  Several slots that a dead thread has left count as one record: px_reader_loss() corrects this.
  */
 static bool refresh(struct px_reader *reader, struct px_aside *aside)
 {
@@ -83,8 +86,8 @@ static void remove_entry(struct px_reader *reader, struct px_aside *aside)
 }
 
 /*
- * The entry waits for its first slot.  A signal handler of the same thread may have committed a later record: make that
- * one an entry of its own.
+ * The entry waits for its first slot.  A signal handler of the same thread may have committed a later record: make a
+ * separate entry for that record.
  */
 static void split(struct px_reader *reader, struct px_aside *aside)
 {
@@ -104,7 +107,7 @@ static void split(struct px_reader *reader, struct px_aside *aside)
 	}
 }
 
-/* Ask about a few owners in turn. */
+/* Ask the kernel about a few owners, the next ones in turn. */
 static void ask(struct px_reader *reader)
 {
 	uint64_t now = px_clock_monotonic_ns();
@@ -164,7 +167,7 @@ void px_aside_done(struct px_reader *reader, struct px_aside *aside, uint32_t nr
 		remove_entry(reader, aside);
 }
 
-/* Slots that one thread has claimed one after another become one entry. */
+/* Neighbouring slots that one thread has claimed become one entry. */
 static uint64_t end_of_claims(const struct px_reader *reader, const struct px_ring *ring,
 			      const struct px_cursor *cursor)
 {

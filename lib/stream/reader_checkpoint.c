@@ -27,8 +27,8 @@ static struct to_report find_to_report(const struct px_reader *reader, bool in_h
 }
 
 /*
- * Set the checkpoint to before the last record.  A reader that continues there takes the record again, and again
- * synthesizes those events before it that are not in the log yet.
+ * Move the checkpoint back to the last record.  A reader that continues there takes the record again.  It also
+ * synthesizes again the events before the record that are not in the log yet.
  */
 static void go_back(const struct px_reader *reader, const struct to_report *todo,
 		    struct px_checkpoint *checkpoint)
@@ -40,7 +40,7 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 	ring->extra = taken->extra;
 	ring->last_counter = taken->last_counter;
 	if (!todo->held)
-		return; /* no event is before it, or it is silent: the next record reports the gap */
+		return; /* nothing comes before it, or it is silent: the gap is reported later */
 	checkpoint->in_gap = todo->overflow || todo->resume;
 	checkpoint->gap_counter = reader->overflow_counter;
 	if (checkpoint->in_gap || reader->held.flags & PX_RECORD_MARKS) {
@@ -50,8 +50,8 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 }
 
 /*
- * Call this when no reader can take the last record again, because writers have lapped it, or because it was set aside:
- * count it as overwritten.
+ * Call this when no reader can take the last record again, because writers have lapped it, or because it was set aside.
+ * Count the record as overwritten.
  */
 static void count_taken(const struct px_reader *reader, const struct to_report *todo,
 			struct px_checkpoint *checkpoint)

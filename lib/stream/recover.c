@@ -20,10 +20,10 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define PREFIX "log." /* of the names of checkpoint files */
+#define PREFIX "log." /* the names of checkpoint files begin with this */
 #define OPEN_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* A log as it is in the file. */
+/* A log file. */
 struct log {
 	int fd;
 	struct px_log_header header;
@@ -93,7 +93,7 @@ static void withdraw_slot(const struct px_checkpoint_content *file)
 		return;
 	}
 	if (px_registry_lock(&fd) != 0)
-		return; /* the next create will find that the controller is dead */
+		return; /* the next posix_trace_create() will find that the controller is dead */
 	px_registry_withdraw(file->index, file->generation);
 	px_registry_unlock(fd);
 }
@@ -202,7 +202,7 @@ struct search {
 	const struct log *log;
 	struct stat status;
 	char name[PX_SHM_NAME_MAX];
-	int error; /* this process lacks what it needs to read a checkpoint file; 0: none */
+	int error; /* why this process could not read a checkpoint file (no memory, no descriptor); 0: none */
 };
 
 static bool is_shortage(int error)
@@ -225,7 +225,7 @@ static void compare(const char *name, void *argument)
 		strcpy(search->name, name);
 }
 
-/* Open the file again: the descriptor of the caller may be for reading only, or for appending. */
+/* Open the file again, because the descriptor of the caller may be for reading only, or for appending. */
 static int reopen(int fd, int *again)
 {
 	char link[32];
@@ -235,7 +235,7 @@ static int reopen(int fd, int *again)
 	return *again < 0 ? errno : 0;
 }
 
-/* fd_error: the error of opening the log for writing, or 0. */
+/* fd_error is the error of opening the log for writing, or 0. */
 static int recover_found(struct log *log, int fd_error)
 {
 	struct search search = {.log = log};
@@ -249,7 +249,7 @@ static int recover_found(struct log *log, int fd_error)
 		search.error = error;
 	if (search.name[0] && is_complete)
 		recover(search.name, log->fd,
-			true); /* a killed recovery has left the checkpoint file */
+			true); /* wait: a recovery that was killed has left the checkpoint file */
 	if (is_complete)
 		return 0;
 	if (!search.name[0] && is_shortage(search.error))
@@ -392,7 +392,7 @@ static void discard(const char *name)
 struct totals {
 	unsigned int nr_recovered, nr_left;
 	const struct px_process_id *self;
-	bool only_own;		   /* recover the logs of this process, else those of all others */
+	bool only_own;		   /* true: recover the logs of this process; false: those of all other processes */
 	px_recover_report *report; /* or NULL */
 	void *argument;
 };
@@ -434,7 +434,8 @@ static void recover_each(const char *name, void *argument)
 }
 
 /*
- * Skip the logs of this process, because they are in use.  begin() has already recovered its logs from before an exec.
+ * Skip the logs of this process, because they are in use.  begin() has already recovered the logs that this process
+ * wrote before an exec.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
@@ -458,7 +459,7 @@ void px_recover_each(px_recover_report *report, void *argument)
 }
 
 /*
- * EXEC-4: recover the logs of this process from before an exec.  This constructor runs after the constructor of
+ * EXEC-4: recover the logs that this process wrote before an exec.  This constructor runs after the constructor of
  * process.c, which frees the registry slots of these streams.  So no thread of this process writes to these streams any
  * more.
  */

@@ -7,8 +7,8 @@
  * A controller is dead if its process has ended, or has called exec: then the process no longer maps the segment.  A
  * controller in another pid name space counts as alive.
  *
- * Recovery writes to the log as a flush does.  If the recovering process is killed, the log is as of its last commit,
- * and the next recovery continues there.  Only one process at a time recovers a log (checkpoint.h).
+ * Recovery writes to the log as a flush does.  If the recovering process is killed, the log is as it was at its last
+ * commit, and the next recovery continues there.  Only one process at a time recovers a log (checkpoint.h).
  *
  * Recovery is impossible if the segment does not exist any more or is from before the last boot, if the log was
  * removed, or if its file now holds another log.  Recovery then removes the checkpoint file, and the segment and
@@ -30,9 +30,10 @@
 int px_recover_file(int fd);
 
 /*
- * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
- * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
- * for example because a file system is not mounted.  Do not wait for other processes that recover logs.
+ * Remove the streams and files that killed processes have left and that belong to no log.  Recover the logs of all dead
+ * controllers of this user.  Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it
+ * could not recover now, for example because a file system is not mounted.  Do not wait for other processes that
+ * recover logs.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 

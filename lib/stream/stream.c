@@ -39,7 +39,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 		event.handle = px_thread.handle;
 		event.priority = px_thread.priority;
 	} else {
-		event.tid = px_thread_tid(); /* the slots belong to this thread all the same */
+		event.tid = px_thread_tid(); /* the slots nevertheless belong to this thread */
 		event.handle = PX_NO_THREAD;
 		event.priority = px_txtb_priority_word(1023);
 	}
@@ -97,7 +97,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 
 	if (was_full) {
 		settle_writers(
-			&stream->view); /* events of the window before are older than START */
+			&stream->view); /* all events of the previous window are older than START */
 		data.marks.stopped = px_auto_stop_due(&stream->view, state);
 		data.marks.gap = dropped != stream->dropped_started;
 		data.marks.first_dropped = first_dropped(stream);
@@ -174,7 +174,7 @@ void px_stream_stop(struct px_stream *stream, const struct px_caller *caller)
 	int manual = 0;
 
 	if (is_blocked(stream))
-		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer is about to do this */
+		px_view_auto_stop(&stream->view, state); /* STOP-3: a writer would do this in a moment */
 	state = px_load_acquire(&segment->state);
 	if (!leave_running(&stream->view, &state)) {
 		if (px_state_of(state) == PX_STATE_AUTO_FULL)
@@ -277,7 +277,7 @@ void px_stream_status(struct px_stream *stream, struct px_status *status)
 	for (int attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
 		state = px_load_acquire(&segment->state);
 		status->is_full = px_view_is_full(&stream->view);
-		/* COMB-2: the writer that filled the stream may not have stopped it yet */
+		/* COMB-2: the writer that filled the stream may not have stopped the stream yet */
 		if (status->is_full && stream->view.limit != 0)
 			px_view_auto_stop(&stream->view, state);
 		dropped = px_view_dropped(&stream->view);
@@ -363,8 +363,8 @@ static uint64_t convert(const struct px_timeline *timeline, uint64_t counter)
 }
 
 /*
- * Return the time of the next event.  The timeline may have forgotten the line of the last event, and convert an equal or
- * later counter to an earlier time.
+ * Return the time of the next event.  The timeline may have discarded the line that gave the time of the last event.
+ * Then it may convert an equal or later counter to an earlier time.
  */
 static uint64_t time_of_next(struct px_stream *stream, uint64_t counter)
 {
@@ -372,7 +372,7 @@ static uint64_t time_of_next(struct px_stream *stream, uint64_t counter)
 
 	if (px_likely(ns >= stream->last_ns))
 		return stream->last_ns = ns;
-	/* An older counter is that of a late event. */
+	/* If the counter is older, the event is late. */
 	return (int64_t)(counter - stream->reader.reported_counter) < 0 ? ns : stream->last_ns;
 }
 
@@ -387,7 +387,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	uint64_t state = px_load_acquire(&segment->state);
 	enum px_next next;
 
-	px_calls_tidy(); /* else this thread would wait for its own claim */
+	px_calls_tidy(); /* otherwise this thread would wait for its own claim */
 	next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data, capacity,
 			      report);
 	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
@@ -397,7 +397,7 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	return next;
 }
 
-/* Each attempt sets aside many reservations.  Only a hostile writer makes new ones all the time. */
+/* Each attempt sets aside many reservations.  Only a hostile writer makes new ones so fast that all attempts fail. */
 enum px_next px_stream_next_at_once(struct px_stream *stream, void *data, size_t capacity,
 				    struct px_report *report)
 {
@@ -457,7 +457,7 @@ static void add_opened(struct px_eventset *set, const struct px_shared_names_mem
 
 /*
  * Collect the types of all processes first, so that each type is added only once.  If a hostile process has filled the
- * list with nonsense, each addition goes through the whole list.
+ * list with wrong entries, each addition searches the whole list.
  */
 void px_stream_list_types(const struct px_stream *stream)
 {

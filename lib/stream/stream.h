@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream, as its controller has it: segment, registry slot, reader, and the state machine of a stream (posixtrace(7),
- * States).
+ * A stream in its controller: the segment, the registry slot, the reader, and the state machine (see "States" in
+ * posixtrace(7)).
  *
  *	STOPPED --start--> RUNNING --stop--> STOPPED
  *	RUNNING --no room--> AUTO_FULL (by the writer; restart armed)		bounded streams only
@@ -46,18 +46,18 @@ struct px_logging {
 	struct px_log *log;
 	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
 	struct px_checkpoint *checkpoint;	    /* memory for px_stream_log_state() */
-	void *data;				    /* of an event between reader and log */
+	void *data;				    /* data of the event that goes from the reader to the log */
 	bool is_flushing;	    /* one thread owns the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
-	bool log_is_full;	    /* as of the last write; so is nr_lost */
+	bool log_is_full;	    /* as of the last write, like nr_lost */
 	uint64_t nr_lost;
 	uint64_t nr_lost_reported; /* the part of nr_lost already reported as overrun */
-	int flush_error;	   /* the first since the last report */
+	int flush_error;	   /* the first error since the last report */
 	uint64_t heads;		   /* px_view_heads() after the last flush: later events are due */
 	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when a later event was first seen; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
-	sigset_t mask; /* of the thread that created the flush thread */
+	sigset_t mask; /* signal mask of the thread that created the flush thread */
 	struct px_namer namer; /* chooses names for the objects of calls */
 };
 
@@ -65,21 +65,21 @@ struct px_stream {
 	struct px_view view;
 	struct px_attr attr; /* the attributes in use */
 	struct px_reader reader;
-	uint32_t index;		      /* in the registry ... */
-	uid_t owner;		      /* ... of this user */
+	uint32_t index;		      /* index in the registry ... */
+	uid_t owner;		      /* ... of the user with this id */
 	struct px_registry_slot slot; /* as px_stream_create() wrote it; may have changed since */
 	struct px_process_id target;
 	bool is_self;		     /* the target is this process */
-	struct px_shared_names_ref shared_names; /* the target's names */
+	struct px_shared_names_ref shared_names; /* the shared name table of the target */
 	uint32_t next_type;			 /* index in the event type list */
 	uint32_t next_wrapper;			 /* index in the list of wrappers */
-	uint64_t dropped_base;	     /* drops before the last clear */
+	uint64_t dropped_base;	     /* events dropped before the last clear */
 	uint64_t given_up_base;	     /* events given up before the last clear */
-	uint64_t dropped_reported;   /* reported as overrun */
-	uint64_t dropped_started;    /* at the last start */
-	uint64_t start_counter;	     /* of the last START */
+	uint64_t dropped_reported;   /* dropped events that were reported as overrun */
+	uint64_t dropped_started;    /* dropped events at the last start */
+	uint64_t start_counter;	     /* counter of the last START */
 	uint64_t last_ns;	     /* the latest time of a reported event */
-	bool was_overrun;	     /* since create or clear (STATUS-8) */
+	bool was_overrun;	     /* an overrun happened since create or clear (STATUS-8) */
 	struct px_logging logging;
 };
 
@@ -155,7 +155,7 @@ double px_stream_tick_ns(const struct px_stream *stream);
 
 /*
  * Fill in the state that the log stores with its next commit.  state->checkpoint points to memory of the stream.
- * in_hand: true if the log has not laid out the last event of px_stream_next() yet.
+ * in_hand is true if the last event of px_stream_next() is not in the buffer of the log yet.
  */
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
@@ -197,8 +197,8 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 			    struct px_report *report);
 
 /*
- * The same, but wait for no writer: set aside what writers have not finished.  Return PX_NEXT_NONE only if there is no
- * other event.
+ * Do the same, but do not wait for writers: set aside the reservations that they have not finished.  Return
+ * PX_NEXT_NONE only if there is no other event.
  */
 enum px_next px_stream_next_at_once(struct px_stream *stream, void *data, size_t capacity,
 				    struct px_report *report);

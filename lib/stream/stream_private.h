@@ -27,7 +27,7 @@ PX_INLINE const struct px_eventset *px_stream_filter_of(const struct px_stream *
 
 /* log_state.c */
 
-/* Reset the log in memory, and all that the stream stores about it, to the state after creation. */
+/* Reset the log in memory, and all members of the stream that describe the log, to their state after creation. */
 void px_stream_clear_log(struct px_stream *stream);
 
 /* Fill in the log's part of the status.  This function reports each overrun and error only once. */

@@ -98,9 +98,9 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 }
 
 /*
- * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the
- * stream does not truncate.  Here the compiler knows that the record has one slot, so it keeps the
- * event in registers.  Leave all other cases to record().
+ * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the stream does not
+ * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.  Leave
+ * all other cases to record().
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)

@@ -36,8 +36,9 @@ void px_on_filled(const struct px_view *view, uint64_t state)
 }
 
 /*
- * A full stream counts the events that it drops (EVENT-12).  If a call has stopped it after that, it does so only while
- * it is full (STATUS-4): later, it is a stream that a call has stopped (AMB-8).
+ * A full stream counts the events that it drops (EVENT-12).  If a call to posix_trace_stop() comes after the automatic
+ * stop, the stream counts dropped events only while it is full (STATUS-4).  When it has room again, it counts as
+ * stopped by the call (AMB-8).
  */
 static bool counts_drops(const struct px_view *view, uint64_t state)
 {

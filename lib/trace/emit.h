@@ -18,7 +18,8 @@
 
 /*
  * If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts.  An attempt
- * after which the writer could free slots of dead threads does not count; the inquiry limits the number of those.
+ * does not count if the writer could then free slots of dead threads.  struct px_inquiry limits the number of such
+ * attempts.
  */
 #define PX_EMIT_ATTEMPTS 4
 
@@ -61,9 +62,8 @@ PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view 
 }
 
 /*
- * For a loop over the streams of this process: find the next stream in *attached, clear its bit,
- * and return its view.  Return NULL after the last stream. pid is the pid in the event.  The caller
- * is inside (inside.h).
+ * For a loop over the streams of this process: find the next stream in *attached, clear its bit, and return its view.
+ * Return NULL after the last stream. pid is the pid in the event.  The caller has called px_inside_enter() (inside.h).
  */
 PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
 						  uint32_t pid)
@@ -136,8 +136,8 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 }
 
 /*
- * Return a copy for the functions below, which fill in the thread themselves.  Otherwise the usual way would load these
- * members twice: once into registers, and once for the copy.
+ * Return a copy of the event without the identity of the thread.  The functions below fill the identity in themselves.
+ * Otherwise the usual path would load these members twice: once into registers, and once for the copy.
  */
 PX_INLINE struct px_event px_emit_without_thread(const struct px_event *event)
 {
@@ -153,7 +153,10 @@ PX_INLINE struct px_event px_emit_without_thread(const struct px_event *event)
 void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu,
 		 struct px_claim *claim);
 
-/* Record an event in each attached stream, in a call with this stack frame, while another call of the thread began. */
+/*
+ * Record an event in each attached stream, while another call of this thread has begun and not ended.  `address` is the
+ * address of this call's stack frame.
+ */
 PX_COLD void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,
 			    struct px_cpu cpu, uintptr_t address);
 
@@ -182,8 +185,8 @@ PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 }
 
 /*
- * Record the event if the stream wants it, in a call that is the first one of this thread (px_calls_begin()).  Pass only a copy of the event to px_emit_any(), so that
- * the event itself can stay in registers.
+ * Record the event if the stream wants it.  The caller has begun its call with px_calls_begin().  Pass only a copy of
+ * the event to px_emit_any(), so that the event itself can stay in registers.
  */
 PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
 {

@@ -18,12 +18,12 @@
 #define SCAN_BYTES 65536 /* a signal frame is 1 to 12 KiB, and near the frame that it interrupts */
 #define SCAN_STEP 16	 /* alignment of ucontext_t in a signal frame */
 #define PAGE_BYTES 4096
-#define SPARE PX_FRAMES	 /* its note is never used */
+#define SPARE PX_FRAMES	 /* nothing reads the claim in this element */
 #define FIRST PX_FRAMES	 /* number of the first call, where nested[i] is number i */
 #define CALLS (PX_FRAMES + 1)
 #define NESTED (((uintptr_t)1 << PX_FRAMES) - 1)
-#define FIRST_STACK (64 << 20) /* nothing else is mapped so near to the top of the first stack */
-#define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames beyond count as on another stack */
+#define FIRST_STACK (64 << 20) /* no other mapping is this near to the top of the first stack */
+#define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames farther away count as on another stack */
 
 void px_frames_note_stack(bool is_first_thread)
 {
@@ -45,8 +45,8 @@ static bool is_on_first_stack(void)
 }
 
 /*
- * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most words that are no signal
- * frame: a wrong answer here only delays what has to be freed.
+ * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most memory that is no signal
+ * frame.  If such memory passes as a signal frame, slots are only freed later.
  */
 static bool is_signal_frame(uintptr_t at, uintptr_t above)
 {
@@ -56,7 +56,7 @@ static bool is_signal_frame(uintptr_t at, uintptr_t above)
 
 #if defined(__x86_64__)
 	if ((context->uc_mcontext.gregs[REG_EFL] & ~INT64_C(0x3FFFFD)) != 2)
-		return false; /* of all flags, bit 1 is always set, and those above bit 21 never */
+		return false; /* in the flags register, bit 1 is always set, and no bit above 21 */
 	sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 #else
 	sp = (uintptr_t)context->uc_mcontext.sp;
@@ -64,11 +64,14 @@ static bool is_signal_frame(uintptr_t at, uintptr_t above)
 	return context->uc_flags < 256 && context->uc_link == NULL && sp > at && sp <= above;
 #else
 	(void)at, (void)above;
-	return true; /* unknown, so it may be one */
+	return true; /* the layout is unknown, so this may be a signal frame */
 #endif
 }
 
-/* Stacks of threads have a page at their lower end that cannot be read.  A stack of another kind may be below that. */
+/*
+ * Return true if all pages from `from` to `to` can be read.  The guard page at the lower end of a thread's stack
+ * cannot.  So an unreadable page may separate two stacks.
+ */
 static bool is_readable(uintptr_t from, uintptr_t to)
 {
 	struct iovec page[SCAN_BYTES / PAGE_BYTES + 2];
@@ -83,13 +86,13 @@ static bool is_readable(uintptr_t from, uintptr_t to)
 		       n, 0UL) == (long)n;
 }
 
-/* Return true if a signal handler may run that has interrupted the call with this frame (F2). */
+/* Return true if a signal handler that has interrupted the call with the frame `above` may still be running (F2). */
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) static bool
 is_interrupted(uintptr_t above, uintptr_t below)
 {
 	if (above - below > SCAN_BYTES - sizeof(ucontext_t))
 		return true;
-	/* The check is a system call, so only each eighth event of a handler makes it. */
+	/* is_readable() makes a system call, so a thread calls it only at every eighth doubt. */
 	if (!is_on_first_stack() &&
 	    (++px_thread.nr_doubts % 8 != 0 || !is_readable(below, above)))
 		return true;
@@ -128,7 +131,10 @@ static struct px_claim *claim_of(uint32_t i)
 	return i == FIRST ? &px_first_claim : &px_thread.nested[i].claim;
 }
 
-/* Two calls may have claims at the same position, in two rings.  The note does not tell them apart. */
+/*
+ * Two calls may have claims at the same position of two rings.  A note does not name the ring, so it cannot tell these
+ * claims apart.
+ */
 static bool is_shared_position(const struct px_claim *claim, uint32_t left)
 {
 	for (uint32_t i = 0; i < CALLS; i++) {
@@ -174,7 +180,10 @@ static void free_left(uint32_t left, const uintptr_t address[])
 	}
 }
 
-/* Block signals meanwhile: a handler could take the note for a call of its own, and leave that call. */
+/*
+ * Block signals while claims are freed: otherwise a handler could reuse a note for a call of its own, and leave that
+ * call too.
+ */
 void px_calls_free_left(uintptr_t address)
 {
 	uint64_t all = ~UINT64_C(0), before;
@@ -201,8 +210,9 @@ void px_calls_free_left(uintptr_t address)
 }
 
 /*
- * Two threads that use this storage at once would take each other's calls for calls that were left.  They, and calls for
- * which there is no note, use the spare one: if such a call is left, its claim stays until the thread ends.
+ * If two threads use this storage at once, each would believe that the calls of the other were left.  So these threads
+ * use the spare element, and so does a call that finds all notes in use.  If such a call is left, its claim stays until
+ * the thread ends.
  */
 struct px_frame *px_frame_enter(uintptr_t address)
 {
@@ -220,7 +230,7 @@ struct px_frame *px_frame_enter(uintptr_t address)
 	return &px_thread.nested[SPARE];
 }
 
-/* Clear the bit first: the frame is in use until its address is 0, so no handler takes it in between. */
+/* Clear the bit first.  The element is in use until its address is 0, so no handler takes it between the two steps. */
 void px_frame_leave(struct px_frame *frame)
 {
 	if (frame == &px_thread.nested[SPARE])

@@ -4,22 +4,25 @@
  *
  * A signal handler may interrupt a trace point and leave it for good.  The slots that the trace point had claimed then
  * belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes its claim, and
- * the address of its stack frame, in thread-local storage.  The note is in use from before the first claim to the end of
- * the call.  In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older
- * calls were left, and frees their claims:
+ * the address of its stack frame, in thread-local storage.  The note is in use from before the call's first claim until
+ * the call ends.  Usually no note is in use when a call begins.  If there are notes in use, the new call finds out
+ * which of the older calls were left, and frees their claims:
  *
- *	F1  Both calls are on the usual stack of the thread, and the older frame is not above the new one: it was left,
- *	    because the stack frame of a call that runs is above those of its callees.
- *	F2  Both are on the usual stack, and the older frame is above: it was left, unless a signal frame of the kernel
- *	    is between them.  Such a signal frame has a stack pointer in or below the older frame.
- *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
+ *	F1  Both calls are on the usual stack of the thread, and the older frame is not above the new one: the older
+ *	    call was left, because the frame of a running call is above the frames of its callees.
+ *	F2  Both are on the usual stack, and the older frame is above the new one: the older call was left, unless a
+ *	    signal frame of the kernel is between them.  Such a signal frame has a stack pointer in or below the older
+ *	    frame.
+ *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: the older call was
+ *	    left.
  *	F4  In all other cases, the older call counts as running.
  *
- * A claim of a call that counts as running is kept, and looked at again when the next call begins.  All of this is for
- * the calling thread only: no other thread uses these words.  A signal handler may interrupt it anywhere.
+ * If a call counts as running, its claim stays, and the next call checks it again.  A thread does all of this only for
+ * its own calls: no other thread uses these words.  A signal handler may interrupt it at any instruction.
  *
  * In a child made by fork(), the frames are those of its parent.  The tid differs, so nothing is freed.  The child of
- * vfork() uses the storage and the tid of the thread that waits for it.  So that thread frees what the child left.
+ * vfork() uses the storage and the tid of the thread that waits for it.  So that thread frees the claims that the child
+ * left.
  */
 #ifndef PX_TRACE_FRAMES_H
 #define PX_TRACE_FRAMES_H
@@ -28,7 +31,10 @@
 
 #include "trace/thread.h"
 
-/* The frame pointer would cost a register.  This address serves as well: it is above all that the function stores. */
+/*
+ * The frame pointer would cost a register.  The canonical frame address serves as well: it is above everything that the
+ * function stores on the stack.
+ */
 #define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
 
 /* Return true if a call of the thread has begun.  Then the next one uses px_frame_enter(). */
@@ -38,9 +44,9 @@ PX_INLINE bool px_calls_have_begun(void)
 }
 
 /*
- * Begin the first call of a trace point, with px_first_claim for its claim.  If a handler runs after
- * px_calls_have_begun() and before this, the calls in it have ended when it returns.  (Only a call that was left inside of
- * that handler is forgotten.)
+ * Begin the first call of a trace point.  Its note is px_first_claim.  A handler may run between px_calls_have_begun()
+ * and this: the calls in the handler have ended when it returns.  (If a call was left inside of that handler, its claim
+ * stays.)
  */
 #define px_calls_begin()                                                                           \
 	do {                                                                                       \
@@ -48,7 +54,10 @@ PX_INLINE bool px_calls_have_begun(void)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);                                           \
 	} while (0)
 
-/* End the first call.  A handler may have left bits of nested calls; one instruction keeps them. */
+/*
+ * End the first call.  If a handler left a nested call, the bit of that call is still set.  One instruction preserves
+ * such bits.
+ */
 PX_INLINE void px_calls_end(void)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -66,7 +75,7 @@ PX_COLD void px_frame_leave(struct px_frame *frame);
 /* Free the claims of calls that were left. */
 PX_COLD void px_calls_free_left(uintptr_t address);
 
-/* For a reader.  Otherwise it would wait for a claim of its own thread. */
+/* A reader calls this.  Otherwise the reader could wait for a claim of its own thread. */
 PX_INLINE void px_calls_tidy(void)
 {
 	if (px_unlikely(px_calls_have_begun()))

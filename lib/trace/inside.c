@@ -19,7 +19,7 @@
 #define ENTRIES_AT_FIRST 16
 #define ENTRIES_IN_CHUNK 64
 #define VIEWS_IN_CHUNK 64
-#define STACK_REACH ((uintptr_t)65536) /* addresses this near are on the same stack */
+#define STACK_REACH ((uintptr_t)65536) /* two addresses at most this far apart count as on one stack */
 #define POLLS 200
 #define KEPT_MAX 8
 #define NAPS_MAX 50
@@ -61,13 +61,13 @@ static bool take_if_free(struct px_inside *entry, uint64_t owner)
 	if (px_read_once(&entry->owner) != 0 ||
 	    !px_compare_exchange(&entry->owner, UINT64_C(0), owner))
 		return false;
-	px_write_once(&entry->open, (uintptr_t)0); /* the former owner may have ended inside */
+	px_write_once(&entry->open, (uintptr_t)0); /* the former owner may have ended inside a trace point */
 	return true;
 }
 
 /*
- * Free the entry if its thread has ended.  An entry with the tid of the calling thread is of an earlier thread, unless
- * a signal handler has just made it.
+ * Free the entry if its thread has ended.  An entry with the tid of the calling thread belongs to an earlier thread,
+ * unless a signal handler has just made the entry.
  */
 static bool free_if_gone(struct px_inside *entry, uint64_t own)
 {
@@ -106,7 +106,7 @@ static uint64_t name_owner(uint32_t tid)
 	return (uint64_t)(serial != 0 ? serial : 1) << 32 | tid;
 }
 
-/* In a child of vfork, the entry is for the thread of the parent, which is unknown. */
+/* A child of vfork() takes the entry for the parent's thread, whose tid it does not know: so the tid is 0. */
 static struct px_inside *take_entry(void)
 {
 	bool is_own = (uint32_t)syscall(SYS_getpid) == px_read_once(&px_gate.self.pid);
@@ -121,7 +121,10 @@ static struct px_inside *take_entry(void)
 	return entry ? entry : add_chunk(owner);
 }
 
-/* A stack with SS_AUTODISARM does not show that it is in use; STACK_REACH makes that unlikely to matter. */
+/*
+ * For a signal stack with SS_AUTODISARM, the kernel does not report that the thread is on it.  Then STACK_REACH must
+ * tell the two stacks apart, which nearly always works.
+ */
 static bool is_on_signal_stack(void)
 {
 	int saved_errno = errno;
@@ -134,7 +137,7 @@ static bool is_on_signal_stack(void)
 
 uintptr_t *px_inside_find_word(uintptr_t stack)
 {
-	static uintptr_t nowhere; /* once nothing is freed, the word is of no use */
+	static uintptr_t nowhere; /* nothing is freed any more, so no thread reads the word */
 	struct px_inside *entry = px_thread.inside;
 	uintptr_t open;
 
@@ -180,13 +183,13 @@ struct view_chunk {
 };
 
 static struct view_chunk *view_chunks;
-static uint32_t nr_kept;	   /* views that are retired and not freed */
+static uint32_t nr_kept;	   /* retired views that are not freed yet */
 static struct view_entry *retired; /* any thread adds to this list */
 
 /* The views for which px_inside_reclaim() waits: only its thread uses this list. */
 static struct view_entry *waiting;
-static uint32_t is_waiting;    /* there are such views */
-static uint32_t is_reclaiming; /* a thread uses the list */
+static uint32_t is_waiting;    /* 1: the list of waiting views is not empty */
+static uint32_t is_reclaiming; /* 1: a thread uses the list */
 
 static struct px_view *take_view(struct view_chunk *chunk, unsigned int i)
 {
@@ -254,8 +257,8 @@ static bool await(struct px_inside *entry, uint64_t unused)
 }
 
 /*
- * A thread that traces all the time is inside at most moments, with the same word, because it comes from the same
- * place.  So poll a while, to see it outside.
+ * A thread that records events in a loop is nearly always inside a trace point.  Its word always has the same value,
+ * because the calls come from the same stack frame.  So poll for a while, to see the word with another value.
  */
 static bool is_awaited(struct px_inside *entry, uint64_t unused)
 {
@@ -311,8 +314,8 @@ static bool begin_to_wait(void)
 }
 
 /*
- * Block signals: if a handler jumped away, the list would never be free again.  If another thread reclaims at this
- * moment, it may miss what was just retired.  The next call finds it.
+ * Block signals: if a signal handler left this function by siglongjmp(), is_reclaiming would stay 1 for ever.  If
+ * another thread reclaims at this moment, it may miss a view that was just retired.  The next call frees that view.
  */
 void px_inside_reclaim(void)
 {
@@ -335,7 +338,10 @@ void px_inside_reclaim(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* If a thread does not leave, wait again only when twice as many views are kept. */
+/*
+ * If a thread does not leave its trace point in time, wait again only when the number of views that are not freed has
+ * doubled.
+ */
 void px_inside_settle(void)
 {
 	static uint32_t limit = KEPT_MAX;
@@ -364,8 +370,8 @@ static bool keep_only_own(struct px_inside *entry, uint64_t owner)
 }
 
 /*
- * The child has one thread.  If another thread of the parent was reclaiming, it is not known which of its views are
- * freed in this copy, so the child keeps them.
+ * The child has one thread.  If another thread of the parent was reclaiming views during fork(), the child cannot know
+ * which of these views are already free.  So the child never frees them.
  */
 void px_inside_after_fork(void)
 {

@@ -69,14 +69,15 @@ uint64_t px_process_find_incarnation(void)
 static struct px_inheritance inheritance;
 
 /*
- * The program got rights from its file (AT_SECURE), which its invoker may not have.  Nobody but root may trace it with
- * ptrace(2), so it takes only streams that it creates, and its children by fork only those that it has.
+ * True if the program got rights from its file (AT_SECURE) that its invoker may not have.  The kernel lets nobody but
+ * root trace such a program with ptrace(2).  So the program attaches only streams that it creates itself, and its
+ * children made by fork() attach only streams of their parent.
  */
 static bool is_secure;
 
 /*
- * Return true if the program has rights of a group, or capabilities, but runs as the user of its invoker.  The files of
- * this user belong to the invoker, so the program maps them only if it creates a stream or opens a log itself.
+ * Return true if the program has rights of a group, or capabilities, but runs as the user of its invoker.  The invoker
+ * owns the shared files of this user, so the program maps them only if it creates a stream or opens a log itself.
  */
 static bool has_files_of_invoker(void)
 {
@@ -96,7 +97,10 @@ static bool put_view(struct px_self *self, uint32_t index, struct px_view *view)
 	if (!px_compare_exchange(&self->view[index], NULL, view))
 		return false;
 	(void)px_exchange(&inheritance.view[index], view);
-	/* If another thread has already detached the view, `inheritance` must not keep it: it will be freed. */
+	/*
+	 * If another thread has already detached the view, remove it from `inheritance`, because the view will be
+	 * freed.
+	 */
 	if (px_load_ordered(&self->view[index]) != view)
 		px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.attach.swapped");
@@ -422,7 +426,10 @@ static void refresh(struct px_self *self, struct px_registry *registry)
 		px_thread_register(self, registry);
 }
 
-/* Reclaim before, for the memory that a new stream needs, and after, for streams that have ended. */
+/*
+ * Reclaim memory before refresh(), because a new stream may need it, and after refresh(), because streams may have
+ * ended.
+ */
 void px_process_refresh(void)
 {
 	struct px_registry *registry = px_registry_get();
@@ -508,7 +515,7 @@ void px_process_take_granted(void)
 			if (view)
 				px_types_add(view, id);
 		}
-		px_types_accept(id); /* last: then a handler finds the type registered */
+		px_types_accept(id); /* last, so that a signal handler finds the type registered */
 	}
 	px_inside_leave(inside);
 }
@@ -516,7 +523,7 @@ void px_process_take_granted(void)
 /* Protects initialisation.  Take this mutex before the lock of the registry. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Find the current streams and types, because the child inherits those of this moment (FORK-7). */
+/* Find the streams and types that this process has now, because the child inherits them (FORK-7). */
 static void before_fork(void)
 {
 	if (!px_registry_get() || px_is_confined())
@@ -527,8 +534,7 @@ static void before_fork(void)
 }
 
 /*
- * Make the child's own views now, because they need the copy of the parent's memory, which exec
- * would remove.
+ * Make the child's own views now.  They need the copy of the parent's memory, and exec would remove that copy.
  */
 static void after_fork(void)
 {
@@ -606,7 +612,7 @@ __attribute__((constructor(101))) static void begin(void)
 {
 	int saved_errno = errno;
 
-	pthread_atfork(before_fork, NULL, after_fork); /* also if the rest fails */
+	pthread_atfork(before_fork, NULL, after_fork); /* first, because the rest may fail */
 	px_sysv_init();
 	px_membarrier_register();
 	is_secure = getauxval(AT_SECURE) != 0;

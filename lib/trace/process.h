@@ -2,23 +2,21 @@
 /*
  * This process and its threads as targets: their identity, and the streams that they write to.
  *
- * The state of a process (struct px_self) is in a page directly after the first page of the
- * registry, which all processes share.  In every child the kernel fills the page of struct px_self
- * with zeros (MADV_WIPEONFORK).  A trace point needs two loads and a branch to find that no stream
- * traces this process: it compares the shared generation, which is the last word of the first page,
- * with `quiet`, the first word of the second page.  `quiet` is the generation at which this process
- * found that no stream traces it.  While the process has streams, and in a new child, `quiet` is 0,
- * which is never a generation.
+ * The state of a process (struct px_self) is in a page directly after the first page of the registry, which all
+ * processes share.  In every child the kernel fills the page of struct px_self with zeros (MADV_WIPEONFORK).  To find
+ * that no stream traces this process, a trace point needs two loads and a branch.  It compares the shared generation,
+ * which is the last word of the first page, with `quiet`, the first word of the second page.  `quiet` is the generation
+ * at which this process found that no stream traces it.  While the process has streams, and in a new child, `quiet` is
+ * 0, which is never a generation.
  *
- * A thread that finds a new generation reads the registry, attaches to new streams and detaches
- * from old ones.  It only makes system calls for this, so it may do this in a signal handler.  If
- * any stream has changed, the thread starts a new epoch of the process.  Each thread then registers
- * itself in the streams at its next event.  A thread of a child starts with a copy of the parent's
- * thread-local storage.  It finds out its own identity when it registers.
+ * A thread that finds a new generation reads the registry, attaches to new streams and detaches from old ones.  It uses
+ * nothing but system calls for this, so it may do this in a signal handler.  If any stream has changed, the thread
+ * starts a new epoch of the process.  Each thread then registers itself in the streams at its next event.  A thread of
+ * a child starts with a copy of the parent's thread-local storage.  It finds out its own identity when it registers.
  *
- * Any number of threads and signal handlers may do this at the same time.  When a call that creates
- * a stream for this process has returned, each event of this process finds the stream attached,
- * until the stream ends, unless the process cannot attach.  The reasons are:
+ * Any number of threads and signal handlers may do this at the same time.  When a call that creates a stream for this
+ * process has returned, each event of this process finds the stream attached until the stream ends.  (A process that
+ * cannot attach is the exception.)  The rules P1 to P4 ensure this:
  *
  *	P1  A thread loads a view before it reads the slot.  It removes the view only if the slot is free
  *	    or has another generation.  Generations are never reused, so the removed view belongs to a
@@ -51,7 +49,7 @@
 
 struct px_self {
 	uint32_t quiet;
-	uint32_t generation;  /* of the registry, when this process last read it */
+	uint32_t generation;  /* generation of the registry that this process read last */
 	uint64_t epoch;	      /* changes with the pid or the views; 0: identity not known */
 	uint64_t attached;    /* bit i: view[i] may be in use (P3) */
 	uint64_t incarnation; /* px_process_incarnation(); 0: not known yet */
@@ -135,9 +133,9 @@ PX_INLINE uint64_t px_process_incarnation(void)
 }
 
 /*
- * Get the number of the shared name table of this process.  If there is no table, choose or create
- * one.  If is_traced is false and System V segments are scarce, create a private one.  Return 0 or ENOMEM.  If there is a registry, the caller must hold its lock, because at the
- * same time controllers may search for the table or choose one.
+ * Get the number of the shared name table of this process.  If there is no table, choose or create one.  If is_traced
+ * is false and System V segments are scarce, create a private table.  Return 0 or ENOMEM.  If there is a registry, the
+ * caller must hold its lock, because controllers may search for the table or choose one at the same time.
  */
 int px_process_choose_shared_names(bool is_traced, uint32_t *number);
 

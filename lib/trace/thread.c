@@ -17,9 +17,9 @@
 #include "ring/cpuring.h"
 #include "trace/process.h"
 
-#define PRIORITY_NORMAL 120 /* of a thread of normal policy and nice value 0 */
+#define PRIORITY_NORMAL 120 /* priority of a thread with normal policy and nice value 0 */
 
-__thread struct px_thread px_thread PX_TLS; /* the declaration alone does not set the model */
+__thread struct px_thread px_thread PX_TLS; /* PX_TLS again: the declaration alone does not set the TLS model */
 
 /* Return the priority on the scale of the kernel: 0 ... 98 for real-time threads, 100 ... 139 for nice values. */
 static uint32_t priority_of_thread(void)
@@ -60,10 +60,9 @@ static bool is_of_process(const struct px_self *self, uint32_t tid)
 }
 
 /*
- * Return true if px_thread has the tid of a child of vfork.  The child writes its own tid into the
- * storage of the parent's thread if that thread was not registered.  The parent's thread must then
- * register again: with this tid, its claims would count as those of a dead thread after the child's
- * exit.
+ * Return true if px_thread has the tid of a child of vfork.  The child writes its own tid into the storage of the
+ * parent's thread if that thread was not registered.  The parent's thread must then register again.  Otherwise its
+ * claims would have the tid of the child, and would count as claims of a dead thread after the child's exit.
  */
 static bool has_tid_of_vfork_child(const struct px_self *self)
 {
@@ -85,8 +84,8 @@ uint32_t px_thread_reserve_handle(void)
 }
 
 /*
- * Set the identity of the calling thread, unless px_thread already has it.  Compare the tid,
- * because a thread of a child has a copy of the storage of its parent's thread.
+ * Set the identity of the calling thread, unless px_thread already has it.  Compare the tid, because the thread of a
+ * child made by fork() has a copy of the storage of the parent's thread.
  */
 static void identify_thread(const struct px_self *self, struct px_registry *registry)
 {
@@ -95,7 +94,7 @@ static void identify_thread(const struct px_self *self, struct px_registry *regi
 	if (px_thread.tid == tid || (in_vfork_child(self) && is_of_process(self, px_thread.tid)))
 		return;
 	px_thread.handle = px_thread.given ? px_thread.given : next_handle(registry);
-	px_thread.given = 0; /* the thread of a child gets another handle */
+	px_thread.given = 0; /* the thread of a forked child gets another handle */
 	px_thread.id = (uint64_t)(uintptr_t)pthread_self();
 	px_thread.tid = tid;
 	px_frames_note_stack(tid == px_read_once(&self->pid));

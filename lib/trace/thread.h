@@ -19,11 +19,11 @@ struct px_inside;
 struct px_self;
 struct rseq;
 
-#define PX_FRAMES 4 /* bits that are 0 in the address of a stack frame */
+#define PX_FRAMES 4 /* notes of nested calls; each has a bit in `calls`, because 4 bits of a frame address are 0 */
 
-/* A call of a trace point in a handler that interrupted another one; see frames.h. */
+/* The note of a nested call: a trace point in a signal handler that interrupted another trace point (frames.h). */
 struct px_frame {
-	uintptr_t address; /* of its stack frame; 0: not in use */
+	uintptr_t address; /* address of the call's stack frame; 0: note not in use */
 	struct px_claim claim;
 };
 
@@ -32,7 +32,7 @@ struct px_frame {
  * first to use it.
  */
 struct px_thread {
-	uint64_t epoch; /* of px_self, when the other members were set */
+	uint64_t epoch; /* epoch of px_self when the other members were set */
 	uint64_t id;	/* pthread_t */
 	uint32_t tid;
 	uint32_t handle;    /* TXTB context */
@@ -43,7 +43,7 @@ struct px_thread {
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
 	uintptr_t calls;    /* address of the stack frame of the first call, or 0; bit i: nested[i] is in use */
 	struct px_frame nested[PX_FRAMES + 1];
-	uint32_t nr_doubts; /* about a call that may have been left */
+	uint32_t nr_doubts; /* counts the cases in which addresses alone do not show whether a call was left */
 	uintptr_t stack_top;
 	size_t stack_size;
 };
@@ -56,7 +56,7 @@ extern __thread struct px_thread px_thread PX_TLS;
  */
 PX_COLD void px_thread_register(struct px_self *self, struct px_registry *registry);
 
-/* Note where the usual stack of the calling thread is, at its first event. */
+/* Note where the usual stack of the calling thread is.  The thread calls this at its first event. */
 void px_frames_note_stack(bool is_first_thread);
 
 /*
@@ -90,9 +90,9 @@ PX_INLINE void px_thread_renew(void)
 PX_NOINLINE struct rseq *px_thread_find_area(void);
 
 /*
- * Call this before vfork().  Then the child, and later the parent's thread, find the rseq area
- * again at their next events.  Otherwise the child would use an area that the kernel does not watch
- * for the child, and no sequence would notice an interruption.
+ * Call this before vfork().  Then the child, and later the parent's thread, look for the rseq area again at their next
+ * events.  Otherwise the child would use an area that the kernel does not watch for the child, and no sequence would
+ * notice an interruption.
  */
 PX_INLINE void px_thread_doubt_area(void)
 {

@@ -42,9 +42,9 @@ struct px_shared_names *px_types_shared_names(uint32_t *number)
 }
 
 /*
- * If several threads call this, the first one stores the number of its table, and threads with
- * another number fail.  Of the threads with this number, the first one stores its table.  The
- * numbers in use at one time are of one kind: of shared memory, or of private tables.
+ * If several threads call this, the first one stores the number of its table, and threads with another number fail.  Of
+ * the threads with this number, the first one stores its table.  All numbers in use at one time are of one kind: either
+ * they name tables in shared memory, or private tables.
  */
 bool px_types_use(const struct px_shared_names_ref *ref)
 {

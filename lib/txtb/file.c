@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OBJECT_BYTES 16 /* of an object, without its name */
+#define OBJECT_BYTES 16 /* bytes of an object, without its name */
 #define BUFFER_BYTES_MAX 0x07FFFFFFu
 
 _Static_assert(PX_TXTB_FILE_CHUNK >= OBJECT_BYTES + PX_TXTB_FILE_NAME_MAX, "an object at least");

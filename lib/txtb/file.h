@@ -35,10 +35,10 @@ struct px_txtb_file {
 	bool is_swapped;
 	uint32_t time_mask;
 	uint32_t name_size;
-	uint32_t nr_objects; /* slots; at most PX_TXTB_FILE_OBJECTS_MAX, the others are ignored */
+	uint32_t nr_objects; /* object slots; at most PX_TXTB_FILE_OBJECTS_MAX, the others are ignored */
 	uint32_t nr_entries; /* slots */
-	uint32_t nr_whole;   /* slots of entries that the file really holds */
-	uint32_t oldest; /* slot of the oldest entry by the header, or 0; that slot may be unused */
+	uint32_t nr_whole;   /* entry slots that the file really holds */
+	uint32_t oldest; /* slot of the oldest entry according to the header, or 0; that slot may be unused */
 	uint64_t entries_offset;
 
 	/* Some objects in the format of the file.  The first of them has slot chunk_first. */
@@ -52,9 +52,9 @@ struct px_txtb_file_object {
 	bool is_released;
 	uint32_t type; /* 0: the slot was never used, and the other members mean nothing */
 	uint32_t handle;
-	uint32_t priority; /* of a thread; UINT32_MAX: unknown */
+	uint32_t priority; /* priority of a thread; UINT32_MAX: unknown */
 	uint32_t parameter[2];
-	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* unchanged from the file; null-terminated */
+	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* as it is in the file, with a null byte at the end */
 };
 
 /* Return true if a file that begins with these bytes is a trace buffer, and set *is_swapped. */

@@ -29,15 +29,15 @@ enum use { DATA, IGNORED, END };
 
 struct converter {
 	enum kind kind;
-	bool is_over; /* after an end record, or after more bytes than any image has */
+	bool is_over; /* an end record was read, or more bytes than any image has */
 
 	bool in_line;
-	int type; /* of an S-record: the digit; -1: not read yet */
+	int type; /* digit after the S of an S-record; -1: not read yet */
 	enum use use;
-	uint32_t nr_pairs; /* of the line, read so far */
-	uint32_t nr_all;   /* of the line, by its length field */
-	uint32_t nr_ahead; /* pairs before the data */
-	int high;	   /* first half of a pair; -1: none */
+	uint32_t nr_pairs; /* pairs of the line that were read so far */
+	uint32_t nr_all;   /* pairs of the line according to its length field */
+	uint32_t nr_ahead; /* number of pairs before the data */
+	int high;	   /* value of the first digit of a pair; -1: none */
 
 	int fd;
 	uint64_t nr_written;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read a trace buffer in text form, as debuggers dump memory: Intel HEX, S-records, or bare hex
- * digits with line breaks anywhere between them.
+ * Read a trace buffer in one of the text forms in which debuggers dump memory: Intel HEX, S-records, or bare hex digits
+ * with line breaks anywhere between them.
  *
  * This module takes the bytes in the order of the file, as the viewer's converter does.  It skips
  * addresses, checksums and records without data.  It stops at an end record or at the end of the

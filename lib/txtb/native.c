@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct names {
-	char none; /* so that offset 0 means no name */
+	char none; /* no name begins at offset 0, so 0 means "no name" */
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	char name_##id[sizeof(#name)];
 #include "txtb/txtb-events.def"

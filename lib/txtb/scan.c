@@ -5,10 +5,10 @@
 
 #include "base/compiler.h"
 
-/* The differences between consecutive stamps: rising ones and falling ones. */
+/* The differences between consecutive stamps, separately for rising and for falling stamps. */
 struct steps {
 	uint64_t nr_up, nr_down;
-	uint64_t up, down; /* in ticks */
+	uint64_t up, down; /* sums of the differences, in ticks */
 };
 
 /* The state of a scan. */
@@ -47,7 +47,7 @@ static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uin
 	scanner->last_stamp = stamp;
 }
 
-/* Note one entry.  Return false if it is unused: it ends the scan. */
+/* Note one entry.  Return false if the entry is unused: then the scan ends. */
 static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		       struct scanner *scanner, const struct px_txtb_entry *entry)
 {

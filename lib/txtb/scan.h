@@ -20,11 +20,11 @@
 
 struct px_txtb_scan {
 	bool is_ended; /* the scan ended at an unused slot */
-	bool rises;    /* the time, from each entry to the next */
+	bool rises;    /* true: the stamps rise with time */
 	uint32_t nr_entries;
-	uint32_t oldest; /* slot */
+	uint32_t oldest; /* slot of the oldest entry */
 	uint32_t oldest_stamp;
-	uint64_t ticks; /* from the first event to the last */
+	uint64_t ticks; /* ticks from the first event to the last */
 	uint64_t ids[PX_TXTB_SCAN_IDS / 64];
 };
 

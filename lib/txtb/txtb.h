@@ -55,7 +55,7 @@ enum px_txtb_object_type {
 	PX_TXTB_FILE = 10,
 	PX_TXTB_TCP_SOCKET = 13,
 	PX_TXTB_UDP_SOCKET = 14,
-	PX_TXTB_EVENT_TYPE = 15 /* our own: the name of a user event */
+	PX_TXTB_EVENT_TYPE = 15 /* defined by this library: the name of a user event */
 };
 
 struct px_txtb_object {
@@ -66,7 +66,7 @@ struct px_txtb_object {
 	uint32_t handle;
 	uint32_t parameter1;
 	uint32_t parameter2;
-	char name[PX_TXTB_NAME_SIZE]; /* may lack a null byte */
+	char name[PX_TXTB_NAME_SIZE]; /* may have no null byte at the end */
 };
 
 struct px_txtb_entry {
@@ -82,7 +82,7 @@ _Static_assert(sizeof(struct px_txtb_object) == 16 + PX_TXTB_NAME_SIZE, "TXTB ob
 _Static_assert(sizeof(struct px_txtb_entry) == 32, "TXTB entry");
 
 enum {
-	PX_TXTB_RUNNING = 6,	   /* id of ThreadX: the context runs; also used as filler */
+	PX_TXTB_RUNNING = 6,	   /* ThreadX's id of "the context runs"; fillers have it too */
 	PX_TXTB_USER_EVENT = 4096, /* user ids: 4096 + event type id */
 	PX_TXTB_DATA =
 		PX_TXTB_USER_EVENT, /* more data of the previous entry; free, because there is no event type 0 */
