@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Durations and their percentiles.  The first DURATIONS_EXACT values are stored exactly; after that, a histogram stores
- * them all.  So an object with few waits takes little memory, and the memory of an object with many is limited.
+ * them all.  So an object with few waits takes little memory, and an object with many waits takes a limited amount.
  */
 #ifndef TXTRACE_BASE_DURATIONS_H
 #define TXTRACE_BASE_DURATIONS_H

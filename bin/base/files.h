@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and their parts, and writing to a descriptor. */
+/* Functions for paths and their parts, and a function that writes to a descriptor. */
 #ifndef TXTRACE_BASE_FILES_H
 #define TXTRACE_BASE_FILES_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A histogram of durations.  Its memory does not grow with the number of durations.  Durations that differ by less than
- * 1 to 2 % share a part of the histogram, and the histogram returns the mean of the part for each of them.  Durations
- * below 128 ns and the largest duration are exact.
+ * 1 to 2 % share a part of the histogram.  For each of them, the histogram returns the mean of all durations in the
+ * part.  Durations below 128 ns and the largest duration are exact.
  */
 #ifndef TXTRACE_BASE_HISTOGRAM_H
 #define TXTRACE_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
-#define HISTOGRAM_PARTS 64   /* of each power of two */
-#define HISTOGRAM_OCTAVES 57 /* from 2^7 to 2^63 */
+#define HISTOGRAM_PARTS 64   /* parts of each power of two */
+#define HISTOGRAM_OCTAVES 57 /* powers of two from 2^7 to 2^63 */
 
 struct histogram {
 	uint64_t n, largest;

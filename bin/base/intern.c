@@ -9,11 +9,11 @@
 #define FIRST_ROOM 256
 
 struct interned {
-	struct interned *next; /* with the same hash; mostly none */
+	struct interned *next; /* next string with the same hash; nearly always NULL */
 	uint64_t number;
-	uint32_t epoch; /* in which it was last asked for */
+	uint32_t epoch; /* epoch of the last call with this string */
 	size_t size;
-	char text[]; /* and a zero byte */
+	char text[]; /* the string and a zero byte */
 };
 
 static uint64_t hash_of(const char *text, size_t size)
@@ -54,7 +54,7 @@ static struct interned *add(struct intern *intern, const char *text, size_t size
 	}
 	intern->text[intern->nr_texts++] = at;
 	at->number = intern->nr_texts;
-	at->epoch = intern->epoch - 1; /* so that it is new */
+	at->epoch = intern->epoch - 1; /* an older epoch, so that the string is new */
 	at->size = size;
 	memcpy(at->text, text, size);
 	at->text[size] = '\0';

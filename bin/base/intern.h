@@ -15,9 +15,9 @@ struct interned;
 
 struct intern {
 	struct map by_hash;	/* pointers to texts */
-	struct interned **text; /* by their numbers, from number 1 on */
+	struct interned **text; /* index: number of the string; the first is 1 */
 	size_t nr_texts, room;
-	struct interned *last; /* that intern_number() returned; NULL: none */
+	struct interned *last; /* last result of intern_number(); NULL: none */
 	uint32_t epoch;
 	struct {
 		const char *text;
@@ -35,7 +35,7 @@ void intern_free(struct intern *intern);
  */
 uint64_t intern_number(struct intern *intern, const char *text, size_t size, bool *is_new);
 
-/* Like intern_number(), but faster.  The string must keep its address and contents until intern_free(). */
+/* Do the same as intern_number(), but faster.  The string must keep its address and contents until intern_free(). */
 uint64_t intern_number_fixed(struct intern *intern, const char *text, size_t size, bool *is_new);
 
 /* Return the string with this number, with a zero byte after it.  It is valid until intern_free(). */

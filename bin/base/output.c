@@ -13,8 +13,8 @@
 #include "base/message.h"
 
 /*
- * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE, or if the file could not get a
- * name later.
+ * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE, or if the tool could not give
+ * the file a name later.
  */
 static int open_unnamed(const char *path)
 {
@@ -37,7 +37,7 @@ static bool open_file(struct text *text)
 		message("%s exists; --force overwrites it", text->path);
 		return false;
 	}
-	/* Write to a device or a pipe directly. */
+	/* If the path is a device or a pipe, write to it directly. */
 	if (stat(text->path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		text->fd = open(text->path, O_WRONLY | O_CLOEXEC);
 	} else if ((text->fd = open_unnamed(text->path)) >= 0) {
@@ -130,7 +130,7 @@ static int give_name(const struct text *text)
 	return rename(text->part, text->path);
 }
 
-/* Return an unused name in the same directory; NULL: failed. */
+/* Return an unused name in the same directory, or NULL after a failure. */
 static char *name_part(const char *path)
 {
 	char *part = NULL;
@@ -169,7 +169,7 @@ bool text_close(struct text *text, bool keep)
 		text->error = errno;
 	if (text->part && (!keep || text->error))
 		unlink(text->part);
-	if (keep && text->error && text->error != EPIPE) /* the reader closed the pipe: no error */
+	if (keep && text->error && text->error != EPIPE) /* if the reader has closed the pipe, that is no error */
 		message_error(text->error, "%s", text->path ? text->path : "standard output");
 	free(text->path);
 	free(text->part);
@@ -294,7 +294,7 @@ void text_json(struct text *text, const char *string)
 		else if (*at < 0x20 || *at == 0x7F || *at == '<') /* "</script" would end the script of a page */
 			text_printf(text, "\\u%04x", *at);
 		else if (at[0] == 0xC2 && at[1] < 0xA0)
-			text_printf(text, "\\u%04x", at[1]); /* U+0080 to U+009F: controls, too */
+			text_printf(text, "\\u%04x", at[1]); /* U+0080 to U+009F are control characters too */
 		else
 			text_put(text, at, length);
 		at += length > 0 ? length : 1;
@@ -319,7 +319,7 @@ void text_utf8(char *copy, size_t size, const char *string)
 	copy[used] = '\0';
 }
 
-/* Return the length of the character here if a terminal only displays it, otherwise 0. */
+/* Return the length of this character if a terminal only displays it.  Return 0 if it may control the terminal. */
 static size_t harmless(const unsigned char *at)
 {
 	bool is_control = at[0] < ' ' || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);

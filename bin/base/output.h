@@ -2,9 +2,9 @@
 /*
  * Output to standard output or to a file, without the cost of stdio for each event.
  *
- * A file gets its name when it is complete.  Until then it has no name, or a temporary name in the same directory if the
- * file system has no unnamed files.  So neither a failure nor a signal leaves an incomplete file under the name.
- * After an error, all further output is ignored, and text_close() reports the error.
+ * A file gets its name when it is complete.  Until then it has no name, or a temporary name in the same directory if
+ * the file system has no unnamed files.  So neither a failure nor a signal leaves an incomplete file under the final
+ * name.  After an error, all further output is ignored, and text_close() reports the error.
  */
 #ifndef TXTRACE_BASE_OUTPUT_H
 #define TXTRACE_BASE_OUTPUT_H
@@ -32,15 +32,15 @@ struct text {
 };
 
 /*
- * Open a file; path NULL or "-": standard output.  If the file exists, this fails unless overwrites is set.  After a
- * failure, print a message and return false.
+ * Open a file, or standard output if path is NULL or "-".  If the file exists, this fails unless overwrites is set.
+ * After a failure, print a message and return false.
  */
 bool text_open(struct text *text, const char *path, bool overwrites);
 
 /* Standard output goes to a pager, so it counts as a terminal. */
 void text_expect_pager(void);
 
-/* keep false: the output is incomplete, so remove the file.  If a write failed, print a message and return false. */
+/* If keep is false, the output is incomplete: remove the file.  If a write failed, print a message and return false. */
 bool text_close(struct text *text, bool keep);
 
 void text_flush(struct text *text);
@@ -48,7 +48,7 @@ void text_flush(struct text *text);
 /* Replace bytes that were already written, at an offset of the file.  If the output is a pipe, do nothing. */
 void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t size);
 
-/* Return the number of bytes that were put so far. */
+/* Return the number of bytes written so far. */
 static inline uint64_t text_offset(const struct text *text)
 {
 	return text->written + text->used;
@@ -105,7 +105,7 @@ void text_json(struct text *text, const char *string);
  */
 void text_csv(struct text *text, const char *string);
 
-/* In a line for a terminal, replace the same characters, line ends too, with '?'. */
+/* In a line for a terminal, replace the characters that text_csv() replaces, and also line ends, with '?'. */
 void text_make_harmless(char *line);
 
 /* Copy a string, with '?' for bytes that are not UTF-8.  If the copy does not fit into size bytes, cut it off. */

@@ -16,7 +16,7 @@
 #define MANY_EVENTS 200000
 #define MANY_THREADS 200
 #define MANY_RESUMES 10000
-#define KERNEL_NAME_SIZE 32 /* the last byte is always null: a longer name is cut */
+#define KERNEL_NAME_SIZE 32 /* ThreadX cuts off longer names, so the last byte is always null */
 
 struct check {
 	const struct raw_file *file;
@@ -27,11 +27,11 @@ struct check {
 	uint32_t nr_object_slots, nr_event_slots;
 	uint32_t nr_events, oldest;
 	uint64_t nr_objects, nr_threads;
-	uint64_t nr_resumes; /* in an interrupt; the next context is no thread */
+	uint64_t nr_resumes; /* RESUME events in interrupts that no thread follows */
 	struct handles handles;
-	struct map names; /* offset of the first object with this handle */
+	struct map names; /* hash of a name -> offset of the first object with it */
 	struct raw_window window;
-	unsigned char is_known[NATIVE_USER]; /* by id: the id was already reported */
+	unsigned char is_known[NATIVE_USER]; /* by id: 1 if the id was already reported */
 };
 
 #define FOUND(check, rule, offset, ...)                                                            \
@@ -64,7 +64,7 @@ static void check_addresses(struct check *check)
 		check->oldest = distance / RAW_EVENT_BYTES;
 }
 
-/* Check the sizes that are needed to find the other parts. */
+/* Check the sizes with which the check finds the other parts. */
 static bool check_sizes(struct check *check)
 {
 	const struct raw_header *header = &check->header;
@@ -332,7 +332,7 @@ static void check_id(struct check *check, uint32_t id, uint64_t offset)
 	      id);
 }
 
-/* Check a handle in a word that TraceX looks up. Report each handle once. */
+/* Check a word if TraceX searches the registry for its handle. Report each handle once. */
 static void check_reference(struct check *check, uint32_t value, uint64_t offset, bool is_mutex,
 			    const char *what)
 {

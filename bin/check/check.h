@@ -4,7 +4,7 @@
  * reads a file: TraceX reads the header, then the registry, then the events up to the first unused slot. The stamps
  * vote on the direction of time. If several objects have the same handle, TraceX takes the first object.
  *
- * The file is read three times: to find its end, to count the votes, and in the order of time.
+ * The check reads the file three times: to find its end, to count the votes, and in the order of time.
  */
 #ifndef TXTRACE_CHECK_CHECK_H
 #define TXTRACE_CHECK_CHECK_H

@@ -2,12 +2,12 @@
 #include "check/checktime.h"
 
 /*
- * If a step against the direction is at most 1 / SMALL_PART of the range, the event is out of order, and this is no
- * pause.
+ * If a step against the direction is at most 1 / SMALL_PART of the range, the event is out of order.  A larger step is
+ * a pause after which the stamp has wrapped.
  */
 #define SMALL_PART 16
 
-/* If more than 1 / DOUBTFUL_PART of the votes is for the other direction, the result may be wrong. */
+/* If more than 1 / DOUBTFUL_PART of the votes are for the other direction, the result may be wrong. */
 #define DOUBTFUL_PART 4
 
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a trace buffer as TraceX computes it from 32-bit stamps: each two neighbours in the file vote whether the
- * stamps rise or fall.  TraceX takes a step in the other direction for a wrap.
+ * The time of a trace buffer as TraceX computes it from 32-bit stamps: each pair of neighbouring events in the file
+ * votes for rising or for falling stamps.  TraceX takes a step in the other direction for a wrap.
  */
 #ifndef TXTRACE_CHECK_CHECKTIME_H
 #define TXTRACE_CHECK_CHECKTIME_H
@@ -21,16 +21,16 @@ struct check_time {
 	uint64_t nr_steps, nr_wraps;
 };
 
-/* Call this in the order of the file. place: index of the event in its part, from 0. */
+/* Call this in the order of the file. `place` is the index of the event in its part, from 0. */
 void check_time_vote(struct check_time *time, uint32_t stamp, uint64_t place);
 
-/* Call this after all votes. offset: offset of the first stamp. */
+/* Call this after all votes. `offset` is the offset of the first stamp. */
 void check_time_decide(struct check_time *time, uint64_t offset);
 
 /* Call this in the order of the times. */
 void check_time_step(struct check_time *time, uint32_t stamp, uint64_t offset);
 
-/* Call this after all steps. offset: offset of the mask. */
+/* Call this after all steps. `offset` is the offset of the mask. */
 void check_time_end(struct check_time *time, uint64_t offset);
 
 #endif

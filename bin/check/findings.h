@@ -41,7 +41,7 @@ const char *rule_name(enum rule rule);
 uint64_t findings_errors(const struct findings *findings);
 uint64_t findings_warnings(const struct findings *findings);
 
-/* Print a line for each stored finding, with the volume if there are several. */
+/* Print a line for each stored finding.  If there are several volumes, the line names the volume. */
 void findings_print(const struct findings *findings, struct text *text, unsigned int nr_volumes);
 
 /* Print the stored findings as members of a JSON array. */

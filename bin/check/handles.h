@@ -13,8 +13,8 @@
 
 struct handle {
 	uint32_t handle;
-	bool is_registered, is_thread; /* type of its first object */
-	bool is_context, is_referred;  /* an event names it */
+	bool is_registered, is_thread; /* set from the type of the handle's first object */
+	bool is_context, is_referred;  /* an event has it as its context, or names it */
 	uint32_t nr_changes;	       /* number of its SUSPEND and RESUME events */
 	uint64_t offset;	       /* offset of its first object, or of its first event */
 };
@@ -23,7 +23,7 @@ struct handles {
 	struct handle *handle; /* in the order of their first appearance */
 	size_t nr, room;
 	struct map by_handle; /* index + 1 in that array */
-	struct handle other;  /* shared by all handles that do not fit */
+	struct handle other;  /* all handles that do not fit share this one */
 };
 
 /* Find or add the entry of this handle. The result is valid until the next call. */

@@ -22,7 +22,7 @@ struct converter {
 	size_t room;
 	unsigned long line;
 	uint64_t next_address;
-	uint32_t upper; /* Intel: upper part of the address */
+	uint32_t upper; /* upper part of the address in Intel HEX */
 	bool has_address;
 };
 
@@ -45,7 +45,7 @@ static int value_of(int digit)
 	return isdigit(digit) ? digit - '0' : isxdigit(digit) ? tolower(digit) - 'a' + 10 : -1;
 }
 
-/* Convert the pairs of digits in a line. Return their number; 0: the line has other characters. */
+/* Convert the pairs of digits in a line. Return their number, or 0 if the line has other characters. */
 static size_t read_pairs(const char *line, unsigned char *pair)
 {
 	size_t n = 0;
@@ -86,7 +86,10 @@ static void check_sum(struct converter *converter, const unsigned char *pair, si
 		converter->file->damaged_line = converter->line;
 }
 
-/* Intel HEX: length, address (2), kind, data, checksum. Return 1: go on; 0: the end; -1: no such record. */
+/*
+ * Intel HEX: length, address (2), kind, data, checksum. Return 1 if more records may follow, 0 at the end, and -1 if
+ * this is no such record.
+ */
 static int take_intel(struct converter *converter, const char *line)
 {
 	unsigned char pair[LINE_BYTES];

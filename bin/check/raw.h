@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The raw bytes of a ThreadX trace buffer, in either byte order, also from text: Intel HEX, S-records, plain
- * hexadecimal digits. This reader shares no code with the library's reader, so that `txtrace check` is a second
- * opinion.
+ * The raw bytes of a ThreadX trace buffer, in either byte order.  They may also come from a text: Intel HEX, S-records,
+ * or plain hexadecimal digits. This reader shares no code with the library's reader, so that `txtrace check` is a
+ * second opinion.
  *
- * Binary files are read in pieces; a converted text is in memory.
+ * This reader reads binary files in pieces, and keeps a converted text in memory.
  */
 #ifndef TXTRACE_CHECK_RAW_H
 #define TXTRACE_CHECK_RAW_H
@@ -14,18 +14,21 @@
 #include <stdint.h>
 
 #define RAW_HEADER_BYTES 48
-#define RAW_OBJECT_BYTES 16 /* before the name begins */
+#define RAW_OBJECT_BYTES 16 /* bytes before the name */
 #define RAW_NAME_MAX 63
 #define RAW_EVENT_BYTES 32
 #define RAW_WINDOW 2048 /* events per read */
 
 struct raw_file {
 	int fd;
-	uint64_t size; /* size of the data; of a text: after conversion */
+	uint64_t size; /* size of the data; size after conversion if the file is a text */
 	bool is_text;
 	bool big_endian;
 	unsigned char *bytes; /* a converted text; otherwise NULL */
-	/* Of a text: the first line that does not continue the line before; the first wrong checksum; 0: none. */
+	/*
+	 * Numbers of lines in a text: the first one that does not continue the previous line, and the first one with a
+	 * wrong checksum; 0: none.
+	 */
 	unsigned long jump_line, damaged_line;
 };
 
@@ -47,7 +50,7 @@ struct raw_event {
 
 /* The part of the file around the last event that was read. */
 struct raw_window {
-	uint64_t offset; /* offset of bytes[0] in the file; UINT64_MAX: nothing was read */
+	uint64_t offset; /* offset of bytes[0] in the file; UINT64_MAX: nothing was read yet */
 	size_t size;
 	unsigned char bytes[RAW_WINDOW * RAW_EVENT_BYTES];
 };

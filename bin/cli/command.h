@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All commands. main.c has a row for each. */
+/* All commands.  main.c has a row for each command. */
 #ifndef TXTRACE_CLI_COMMAND_H
 #define TXTRACE_CLI_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --format: how a command prints. */
+/* The option --format: in which form a command prints. */
 #ifndef TXTRACE_CLI_FORMAT_H
 #define TXTRACE_CLI_FORMAT_H
 
@@ -9,7 +9,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };
 
 /* Parse the argument of --format. Return false, with a message, if it is not a format. */
 bool format_parse(const char *name, enum format *format);
-/* Like format_parse(), for commands that print tables: these commands do not have JSON lines. */
+/* Do the same as format_parse() for commands that print tables: these commands do not have JSON lines. */
 bool format_parse_of_table(const char *name, enum format *format);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { CODE_HELP = 'h' };
 
-/* Print "-o, --output=FILE", without the parts that the option lacks. */
+/* Print "-o, --output=FILE", or only the parts of this that the option has. */
 static int print_option(const struct option_row *row)
 {
 	int width = row->code < 256 ? printf("  -%c, ", row->code) : printf("      ");

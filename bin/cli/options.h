@@ -15,7 +15,7 @@
 	}
 
 struct option_row {
-	int code;	      /* the letter; from 256 on: an option without a letter */
+	int code;	      /* the letter; a number from 256 on: an option without a letter */
 	const char *name;     /* the long name */
 	const char *argument; /* NULL: no argument; completion knows FILE, DIR and A|B|C */
 	const char *help;
@@ -23,8 +23,8 @@ struct option_row {
 
 struct command {
 	const char *name;
-	const char *arguments; /* after the options */
-	const char *summary;   /* without a full stop */
+	const char *arguments; /* arguments after the options */
+	const char *summary;   /* no full stop at the end */
 	const struct option_row *options;
 	int (*run)(int argc,
 		   char **argv); /* argv[0] is the command's name; returns the exit code */
@@ -46,7 +46,7 @@ bool options_is_json(const char *argument, bool *is_json);
 /* Print the help of a command. */
 void options_help(const struct command *command);
 
-/* Options of several commands; the code is the letter, or one of these. */
+/* The codes of options that several commands have and that have no letter. */
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_COLUMNS,

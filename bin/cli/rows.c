@@ -38,7 +38,7 @@ void rows_begin(struct rows *rows)
 	text_string(rows->text, !rows->is_dense ? "\n    {" : rows->nr > 0 ? "\n{" : "{");
 }
 
-/* Print a cell: string in text, json (or the string quoted, if NULL) in JSON. */
+/* Print a cell.  In text, print `string`.  In JSON, print `json`, or the quoted string if json is NULL. */
 static void put_cell(struct rows *rows, const char *string, const char *json)
 {
 	const struct rows_column *column = rows->next++;

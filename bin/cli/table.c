@@ -114,7 +114,10 @@ static void put_padded(struct text *text, const char *string, size_t width, bool
 	text_plain(text, string, is_number || is_last ? 0 : width);
 }
 
-/* Return true if the row belongs to the same group as the previous row.  The name of a group is printed only once. */
+/*
+ * Return true if the row belongs to the same group as the previous row.  put_text_row() prints the name of a group only
+ * once.
+ */
 static bool is_repeated(const struct table *table, size_t row, int column)
 {
 	size_t at = row * (size_t)table->nr_columns;

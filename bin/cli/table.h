@@ -17,8 +17,8 @@
 #define TABLE_COLUMNS 12
 
 struct column {
-	const char *title; /* in text */
-	const char *key;   /* in JSON and CSV */
+	const char *title; /* title in text */
+	const char *key;   /* key in JSON and CSV */
 	bool is_number;
 };
 
@@ -30,7 +30,7 @@ struct table {
 	const struct column *columns;
 	int nr_columns;
 	int nr_labels; /* 1 or 2: the first columns, which identify a row */
-	char **cell;   /* row by row; NULL: not known */
+	char **cell;   /* the cells, row by row; NULL: the value is not known */
 	size_t nr_cells, room;
 };
 
@@ -39,7 +39,7 @@ void table_open(struct table *table, struct text *text, enum format format);
 /* Call this after the last table. */
 void table_close(struct table *table);
 
-/* Begin a table. A column without a title ends the columns. Then add the cells, row by row. */
+/* Begin a table. A column without a title ends the list of columns. Then add the cells, row by row. */
 void table_begin(struct table *table, const char *title, const char *key,
 		 const struct column *columns, int nr_labels);
 void table_string(struct table *table, const char *string);

@@ -17,7 +17,7 @@
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 static bool pager_is_off;
 static pid_t pager;
-static bool was_terminal; /* standard output goes to the pager */
+static bool was_terminal; /* true: standard output was a terminal before it went to the pager */
 
 static bool set_color(const char *when)
 {
@@ -48,7 +48,7 @@ static void become_pager(int from)
 	dup2(from, STDIN_FILENO);
 	close(from);
 	setenv("LESS", "FRX",
-	       0); /* less exits if the text fits on the screen, and leaves it there */
+	       0); /* less exits if the text fits on the screen, and does not erase the text */
 	execl("/bin/sh", "sh", "-c", command && *command ? command : "less || more", (char *)NULL);
 	_exit(127);
 }
@@ -106,7 +106,7 @@ static bool is_wanted(void)
 	       (was_terminal || isatty(STDOUT_FILENO));
 }
 
-/* Called for each event, so inspect the terminal only once. */
+/* The caller calls this for each event, so inspect the terminal only once. */
 static bool has_color(void)
 {
 	if (color_mode == COLOR_AUTO)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours and a pager, for terminals only. */
+/* Colours and a pager, used only if standard output is a terminal. */
 #ifndef TXTRACE_CLI_TERMINAL_H
 #define TXTRACE_CLI_TERMINAL_H
 
@@ -22,7 +22,7 @@ int terminal_end(int code);
 /* Return the escape sequence of this colour; "" if colours are off. */
 const char *terminal_color(enum color color);
 
-/* Return the columns of the terminal, or 100. */
+/* Return the number of columns of the terminal, or 100 if it is unknown. */
 int terminal_width(void);
 
 #endif

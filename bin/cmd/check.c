@@ -53,7 +53,7 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 
 /*
  * Find the size of a volume. All volumes of a log have the same size, but the image of a volume does not contain this
- * size: search for the header of the second volume. Return 0 if there is none.
+ * size: So search for the header of the second volume. Return 0 if there is none.
  */
 static uint64_t find_stride(const struct raw_file *file, uint64_t end)
 {
@@ -130,7 +130,7 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 			file->damaged_line);
 }
 
-/* The images of a log have no place for events of threads that are not in the table: they say it nowhere. */
+/* An image does not show that events lack their thread or object because the table was full. So ask the library. */
 static void check_named(const char *path, struct findings *findings)
 {
 	struct source *source = source_open(path, 0);

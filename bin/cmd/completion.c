@@ -6,7 +6,10 @@
 
 #include "cli/command.h"
 
-/* Offer the words of an A|B|C option, files, processes and commands; for other arguments offer nothing. */
+/*
+ * These functions offer the words of an A|B|C option, files, processes and commands.  They offer nothing for other
+ * arguments.
+ */
 static const char functions[] =
 	"# bash completion of txtrace; made by: txtrace help --completion\n"
 	"_txtrace_offer()\n"
@@ -65,7 +68,7 @@ static void print_names(char separator)
 		printf("%s%c", (*at)->name, separator);
 }
 
-/* Return how to complete an argument that is written in capitals. */
+/* Return the kind of completion for an argument whose name is in capitals, such as FILE. */
 static const char *kind_of(const char *argument)
 {
 	static const char *const kinds[] = {"COMMAND", "FILE", "DIR", "PID"};

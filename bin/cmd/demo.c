@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace demo: a small workload that traces itself: clients put orders into a bounded queue; cooks take them and share
- * one oven.
+ * txtrace demo: a small workload that traces itself.  Clients put orders into a bounded queue.  Cooks take the orders
+ * and share one oven.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,10 @@ static void work_for(long us)
 	nanosleep(&time, NULL);
 }
 
-/* Record the order number, and the queue length or cook: "1003 queue 8", in the four words that TraceX shows. */
+/*
+ * Record the order number, and the length of the queue or the cook, as a text such as "1003 queue 8".  It fits into the
+ * four words that TraceX shows.
+ */
 static void trace(enum step step, uint32_t order, const char *what, uint32_t number)
 {
 	char data[16];
@@ -76,7 +79,7 @@ static void place(uint32_t order)
 	pthread_mutex_unlock(&kitchen.mutex);
 }
 
-/* Return false when no more orders will come. */
+/* Return false if no more orders will come. */
 static bool take(uint32_t *order)
 {
 	bool has_one;

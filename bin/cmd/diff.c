@@ -39,7 +39,7 @@ struct options {
 	int nr_limits;
 };
 
-/* A type or thread, as counted in both traces.  old or new is NULL if that trace does not have it. */
+/* An event type or thread, with its counts in both traces.  If a trace does not have it, old or new is NULL. */
 struct pair {
 	const char *name;
 	const struct tally *old, *new;

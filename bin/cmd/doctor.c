@@ -42,10 +42,10 @@ struct sentences {
 
 struct diagnosis {
 	struct fields fields;
-	struct sentences obstacles;   /* reasons why it cannot be traced; none: it can */
+	struct sentences obstacles;   /* reasons why the program cannot be traced; it can if there are none */
 	struct sentences annotations; /* other remarks */
 	struct imports imports;
-	char advice[PATH_MAX + 64]; /* the commands that trace it */
+	char advice[PATH_MAX + 64]; /* the commands that trace the program */
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentences,
@@ -82,7 +82,7 @@ static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *labe
 		    (unsigned long long)limit.rlim_cur, (unsigned long long)least);
 }
 
-/* The directory may not exist yet: get the free space of its parent. */
+/* The directory may not exist yet, so get the free space of its parent. */
 static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
 {
 	char *directory = must(directory_of(target_registry(uid)));
@@ -116,7 +116,7 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 
 static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
-	/* One ring for each CPU and the shared ring; without rseq there are only the rings of CPUs. */
+	/* A stream has one ring for each CPU and a shared ring. Without rseq it has only one ring for each CPU. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
 	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
 
@@ -149,7 +149,10 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 	}
 }
 
-/* Return true for the loader that also loaded this tool. Run no other loader, so that no code of the program runs. */
+/*
+ * Return true if this is the loader that also loaded this tool. The tool runs no other loader, because that could be
+ * code of the program.
+ */
 static bool is_own_loader(const char *loader)
 {
 	struct elffile own;

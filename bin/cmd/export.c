@@ -48,7 +48,7 @@ struct options {
 	bool splits, per_core;
 	uint64_t limit;
 	int own_option
-		[OWN_OPTIONS]; /* an option that not every exporter takes; 0: none was given */
+		[OWN_OPTIONS]; /* the given options that not every exporter takes */
 	int nr_own;
 };
 

@@ -16,8 +16,8 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define ROUND_MS 100	  /* between two checks of the process, */
-#define ROUND_EVENTS 4096 /* or after this many events */
+#define ROUND_MS 100	  /* time between two checks of the process, */
+#define ROUND_EVENTS 4096 /* unless this many events come earlier */
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
@@ -44,7 +44,10 @@ struct following {
 	unsigned long long nr_reported; /* lost events */
 };
 
-/* Report a loss between the events where it occurred, as far as two output streams allow it. */
+/*
+ * Report a loss between the events where it occurred. The two output streams may reach the terminal in another
+ * order.
+ */
 static void print_losses(struct following *following)
 {
 	struct txtrace_loss loss;

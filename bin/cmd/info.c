@@ -37,7 +37,7 @@ struct options {
 	bool is_json;
 };
 
-/* Results of reading all events. */
+/* Results of a pass over all events. */
 struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace list: the running streams, and the processes that could be traced. */
+/* txtrace list: the streams that exist, and the processes that can be traced. */
 #include <dirent.h>
 #include <pwd.h>
 #include <stdio.h>

@@ -25,7 +25,7 @@ static const struct option_row option_rows[] = {
 };
 
 struct offset {
-	const char *file; /* characters before the = */
+	const char *file; /* the file name before the "=" */
 	size_t length;
 	struct time_arg time_arg;
 	bool is_used;
@@ -43,7 +43,7 @@ struct input {
 	char *label;
 	struct event event; /* the next event */
 	bool has_event;
-	int64_t shift_ns; /* is added to its times */
+	int64_t shift_ns; /* added to all times of this trace */
 };
 
 static struct input inputs[TRX_INPUTS_MAX];
@@ -104,7 +104,7 @@ static void place_all(struct options *options)
 		struct input *input = &inputs[i];
 
 		if (!own_begin(options, input, &begin))
-			begin += common; /* first_ns is 0 if there is no date */
+			begin += common; /* in a trace without a date, first_ns is 0 */
 		input->shift_ns = begin - input->source->first_ns;
 	}
 	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;

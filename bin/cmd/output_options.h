@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For commands that print something about the events of one file: their common options, and functions that open and
- * close the file and the output.
+ * The common options of commands that print something about the events of one file, and functions that open and close
+ * the file and the output.
  */
 #ifndef TXTRACE_CMD_OUTPUT_OPTIONS_H
 #define TXTRACE_CMD_OUTPUT_OPTIONS_H
@@ -15,7 +15,7 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-/* Rows of the table of options, in two parts: --format comes between them. */
+/* Rows of the table of options, in two parts. The row of --format comes between them. */
 #define OUTPUT_OPTIONS_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
 #define OUTPUT_OPTIONS_ROWS_OUTPUT                                                                 \
 	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER

@@ -26,9 +26,9 @@
 
 #define DEFAULT_OUTPUT "%e.%p.trx"
 #define DEFAULT_LOG ((size_t)64 << 20)
-#define ROUND_MS 250	  /* between two checks of the stream */
-#define TYPES_ROUND_MS 10 /* between two checks, if event types must be checked */
-#define FIRST_CHECK_MS 1  /* until the first check of the process; doubled each time */
+#define ROUND_MS 250	  /* time between two checks of the stream */
+#define TYPES_ROUND_MS 10 /* time between two checks if event types must be checked */
+#define FIRST_CHECK_MS 1  /* time to the first check of the process; doubled after each check */
 #define LAST_CHECK_MS 1000
 
 enum {
@@ -82,17 +82,17 @@ struct recording {
 	pid_t pid;
 	struct target target;
 	char path[PATH_MAX];
-	char *aside; /* an older file of this name, kept until there is something to record */
+	char *aside; /* new name of an older file, which stays until there is an event to record */
 	trace_id_t trace;
 	int signals;
-	int process; /* pidfd, readable when the process has ended; -1: a child, reported by SIGCHLD */
+	int process; /* pidfd, readable when the process has ended; -1: a child, SIGCHLD reports its end */
 	bool has_ended;
-	int wait_status; /* from waitpid(), if it is a child */
+	int wait_status; /* from waitpid(), if the process is a child */
 	struct timespec begin;
-	int check_ms; /* until the next check of the target */
+	int check_ms; /* time to the next check of the target */
 	int64_t check_ns;
-	bool was_inspected;  /* the loaded modules of the target were read */
-	struct namer *namer; /* names the objects of calls */
+	bool was_inspected;  /* the tool has read the loaded modules of the target */
+	struct namer *namer; /* finds names for the objects of calls */
 };
 
 static int64_t now_ns(void)
@@ -139,7 +139,7 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
-/* Begin the recording. program: for the name of the trace. On failure, undo everything. */
+/* Begin the recording. The trace gets its name from `program`. On failure, undo everything. */
 static bool begin(struct recording *recording, const char *program)
 {
 	struct options *options = recording->options;
@@ -191,9 +191,9 @@ static void show_progress(const struct recording *recording)
 }
 
 /*
- * Check often at first, to see a short-lived program, and less often later, not to disturb a long-lived one. While the
- * dynamic loader works, the library is mapped already. But other modules are still missing, and so is the registry,
- * which shows whether the program can find this trace.
+ * Check often at first, so that a short-lived program is seen, and less often later, so that a long-lived program is
+ * not disturbed. While the dynamic loader works, the library is already mapped. But other modules are not, and neither
+ * is the registry, which shows whether the program can find this trace.
  */
 static void inspect(struct recording *recording)
 {
@@ -220,8 +220,8 @@ static void inspect_once(struct recording *recording)
 }
 
 /*
- * Handle the pending signals. Return false if the recording of a process shall end. While a command runs, forward only
- * the signals that a process sent: the terminal sends its signals to the command itself.
+ * Handle the pending signals. Return false if a signal ends the recording of a process. While a command runs, forward
+ * only the signals that a process sent: the terminal sends its signals to the command, too.
  */
 static bool handle_signals(struct recording *recording)
 {
@@ -339,7 +339,7 @@ static void report_nothing_recorded(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
-/* Flush the stream first: only then are all its losses known. */
+/* Flush the stream first, because only then all losses are known. */
 static bool finish(struct recording *recording)
 {
 	struct posix_trace_status_info status;
@@ -394,8 +394,8 @@ static int record_process(struct options *options, pid_t pid, int signals)
 /* A command. */
 
 struct child_pipes {
-	int go[2];     /* one byte: the child executes the command; end of file: the child exits */
-	int result[2]; /* end of file: exec succeeded; else an error number */
+	int go[2];     /* after one byte the child executes the command, at the end of the file it exits */
+	int result[2]; /* the end of the file means that exec succeeded; otherwise an error number */
 };
 
 static bool make_pipes(struct child_pipes *pipes)
@@ -423,7 +423,7 @@ static void become_command(const struct child_pipes *pipes, const struct options
 										EXIT_TOOL);
 }
 
-/* Return 0 when the child has executed the command, or an error number. */
+/* Return 0 if the child has executed the command, otherwise an error number. */
 static int let_go(const struct child_pipes *pipes)
 {
 	int error = 0;
@@ -488,7 +488,7 @@ static bool prepare_preload(struct options *options)
 	return true;
 }
 
-/* Children are traced only if they are preloaded and inherit the stream: set both. */
+/* Children are traced only if they are preloaded and inherit the stream, so set both. */
 static bool settle_preload(struct options *options)
 {
 	struct preload_options *preload = &options->preload;

@@ -40,7 +40,7 @@ static struct tally *tally_of(struct tallies *tallies, uint64_t number, const ch
 	return &tallies->tally[*place - 1];
 }
 
-/* In a log the name of a thread contains its tid, which differs in each run: remove it. */
+/* In a log, the name of a thread contains its tid. The tid differs in each run, so remove it. */
 static const char *thread_name(const struct source *source, const struct event *event,
 			       char name[128])
 {

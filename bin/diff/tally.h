@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of a trace, to compare it with another: by event type and by thread. Both are identified by name. */
+/*
+ * The counts of a trace for each event type and each thread. Names identify types and threads, so that two traces can
+ * be compared.
+ */
 #ifndef TXTRACE_DIFF_TALLY_H
 #define TXTRACE_DIFF_TALLY_H
 
@@ -15,7 +18,7 @@ struct tally {
 	char *name;
 	uint64_t count;
 	int64_t last_ns;
-	struct histogram pauses; /* between two events of this type; event types only */
+	struct histogram pauses; /* pauses between two events of this type; only for event types */
 };
 
 /* Tallies by name. */

@@ -105,7 +105,7 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 	return true;
 }
 
-/* Find the last operator, since names may contain such characters. Return its length; 0: none. */
+/* Find the last operator, because names may contain such characters. Return its length, or 0 if there is none. */
 static size_t find_operator(const char *text, size_t *at, struct threshold *threshold)
 {
 	static const struct {
@@ -180,7 +180,10 @@ void threshold_free(struct threshold *threshold)
 
 bool threshold_holds(const struct threshold *threshold, struct value old, struct value new)
 {
-	/* Compare without a division, which could make 55 % of a whole number slightly larger. */
+	/*
+	 * Compare without a division, because the rounding of a division could make 55 % of a whole number slightly too
+	 * large.
+	 */
 	bool scales = threshold->is_percent && old.value > 0;
 	double value = scales		     ? new.value * 100 :
 		       threshold->is_percent ? change_of(old.value, new.value) :

@@ -4,9 +4,9 @@
  *
  *	threshold = METRIC [":" GLOB] OPERATOR NUMBER [UNIT]
  *
- * METRIC: count, rate, median, p99, max of the event types that match GLOB; thread: the events of the threads that match
- * GLOB; events, duration, lost: of the whole trace, without GLOB. OPERATOR: < <= > >= = !=. UNIT: % is the increase from
- * the old trace to the new one; ns, us, ms, s, m, h for a time; no unit for a number.
+ * METRIC: count, rate, median, p99, max of the event types that match GLOB; thread: the events of the threads that
+ * match GLOB; events, duration, lost: of the whole trace, without GLOB. OPERATOR: < <= > >= = !=. UNIT: "%" compares
+ * the increase from the old trace to the new one; ns, us, ms, s, m or h is for a time; a number has no unit.
  */
 #ifndef TXTRACE_DIFF_THRESHOLD_H
 #define TXTRACE_DIFF_THRESHOLD_H
@@ -34,8 +34,8 @@ struct value {
 };
 
 /*
- * Return the value of a metric. tally: the event type or thread; NULL if the trace has no such type or thread, or if
- * the metric is for the whole trace.
+ * Return the value of a metric. `tally` is the event type or thread. It is NULL if the trace has no such type or
+ * thread, or if the metric is for the whole trace.
  */
 struct value metric_value(enum metric metric, const struct trace_tally *trace,
 			  const struct tally *tally);
@@ -43,14 +43,14 @@ struct value metric_value(enum metric metric, const struct trace_tally *trace,
 const char *metric_name(enum metric metric);
 bool metric_is_time(enum metric metric);
 
-/* Return the increase from old to new in percent; infinity if old is 0. */
+/* Return the increase from old to new in percent, or infinity if old is 0. */
 double change_of(double old, double new);
 
 struct threshold {
-	const char *text; /* the argument */
+	const char *text; /* the argument of --fail-if */
 	enum metric metric;
 	char *glob; /* NULL: the whole trace */
-	int sign;   /* -1, 0, 1: accepted results of the comparison */
+	int sign;   /* the results of the comparison that are accepted */
 	bool or_equal, is_inverted;
 	double number;
 	bool is_percent;

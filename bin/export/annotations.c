@@ -23,14 +23,14 @@ static struct note word_note(const struct source *source, const char *label, uin
 		note.kind = NOTE_NAME;
 		note.text = object->name;
 		if (is_pointer)
-			note.label_size -= 4; /* the value is the name, not a pointer */
+			note.label_size -= 4; /* cut "_ptr" off: the value is a name, not a pointer */
 	} else if (is_pointer) {
 		note.kind = NOTE_ADDRESS;
 	}
 	return note;
 }
 
-/* If the data are as long as an integer, show them as a number, too. */
+/* If the data have the size of an integer, also show them as a number. */
 static int number_note(const struct event *event, struct note *note)
 {
 	int8_t small;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data of an event as pairs of a label and a value.  Information words of ThreadX have their names as labels, and
- * handles are shown as names of objects.  Other data are text, or hex digits and, if the size fits, also a number.
+ * their handles become names of objects.  Other data are text, or hex digits and, if the size fits, also a number.
  */
 #ifndef TXTRACE_EXPORT_ANNOTATIONS_H
 #define TXTRACE_EXPORT_ANNOTATIONS_H
@@ -14,10 +14,10 @@
 enum note_kind {
 	NOTE_NUMBER,
 	NOTE_SIGNED,
-	NOTE_ADDRESS, /* a number to be shown in hex */
-	NOTE_NAME,    /* text, the same for many events, valid as long as the source */
+	NOTE_ADDRESS, /* a number, which viewers should show in hex */
+	NOTE_NAME,    /* a text that many events share; valid as long as the source */
 	NOTE_TEXT,    /* text_size bytes, printable ASCII or blanks */
-	NOTE_HEX,     /* text_size bytes, to be shown in hex digits */
+	NOTE_HEX,     /* text_size bytes, which viewers should show in hex digits */
 	NOTE_TRUE
 };
 

@@ -3,7 +3,7 @@
  * The formats of txtrace export. Each has a row in EXPORTERS below, and its callbacks are in one of the files out_*.c.
  *
  * begin() may read the source, but must rewind it afterwards. Then the command calls event() for each selected event in
- * the order of the file, and at last end(), also after an error. An exporter that reads the events itself has run()
+ * the order of the file, and finally end(), even after an error. An exporter that reads the events itself has run()
  * instead of these.
  */
 #ifndef TXTRACE_EXPORT_EXPORT_H
@@ -19,33 +19,33 @@
 
 struct export
 {
-	struct text text; /* the output; open, unless the exporter makes it */
+	struct text text; /* the output; it is open, unless the exporter makes the output itself */
 	struct source *source;
 	const struct selection *selection;
-	const char *output; /* its name; "-": standard output */
+	const char *output; /* name of the output; "-": standard output */
 	bool overwrites;
 	const char *columns;   /* NULL: the default columns */
-	bool splits, per_core; /* into several files */
-	uint64_t limit;    /* events at most */
-	void *state;	       /* the exporter's own */
+	bool splits, per_core; /* write several files */
+	uint64_t limit;    /* maximum number of events */
+	void *state;	       /* data of the exporter */
 };
 
 struct exporter {
 	const char *name;    /* argument of --to */
-	const char *suffix;  /* of files, with its point */
+	const char *suffix;  /* suffix of files, with its point */
 	const char *summary; /* without a full stop */
-	bool is_binary;	     /* not written to a terminal */
-	bool makes_output;   /* a directory, or several files: text is not opened for it */
-	bool takes_stdout;   /* makes_output, but can write a single file to standard output */
-	bool prints_output;  /* prints the name of what it wrote */
-	bool shows_waits;    /* needs the waits of a log: calls_expand() */
+	bool is_binary;	     /* the tool does not write it to a terminal */
+	bool makes_output;   /* the exporter makes a directory or several files: `text` is not open */
+	bool takes_stdout;   /* makes_output is set, but the exporter can write one file to standard output */
+	bool prints_output;  /* the exporter prints the names of its files */
+	bool shows_waits;    /* the exporter needs the waits of a log, so calls_expand() is called */
 	const int
-		*options; /* codes of options that not every exporter has, ended by 0; NULL: none */
+		*options; /* codes of further options that this exporter takes, ended by 0; NULL: none */
 	bool (*begin)(
 		struct export
-			*export); /* false: failed after a message; end() is not called */
+			*export); /* returns false after a failure and a message: then end() is not called */
 	void (*event)(struct export *export, const struct event *event);
-	bool (*end)(struct export *export, bool is_complete); /* false: as with begin() */
+	bool (*end)(struct export *export, bool is_complete); /* returns false after a failure and a message */
 	bool (*run)(struct export *export);
 };
 

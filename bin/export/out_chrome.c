@@ -12,8 +12,8 @@
 #include "export/export.h"
 #include "export/timeline.h"
 
-#define LARGE_BYTES 200000000 /* from here on, viewers give up */
-#define OWN_TIDS 1000000000   /* tids from here on are for tracks that are no threads */
+#define LARGE_BYTES 200000000 /* viewers fail to open larger files */
+#define OWN_TIDS 1000000000   /* tids from this number on are for tracks that are not threads */
 
 struct chrome {
 	struct export *export;
@@ -62,7 +62,7 @@ static void put_track(void *arg, const struct track *track)
 	struct text *text = &chrome->export->text;
 
 	if (track->kind == TRACK_COUNTER)
-		return; /* each value has the name of the counter */
+		return; /* each value carries the name of the counter, so no metadata is needed */
 	begin_record(chrome, track, 'M');
 	put_member(text, "name", track->kind == TRACK_PROCESS ? "process_name" : "thread_name");
 	text_string(text, ",\"args\":{\"name\":");

@@ -43,7 +43,7 @@ struct ctf {
 	bt_trace *trace;
 	bt_stream *stream;
 	bt_packet *packet;
-	bt_event_class **classes; /* by type; made at the first event of the type */
+	bt_event_class **classes; /* index: type; the class is made at the first event of the type */
 
 	enum step step;
 	struct event event; /* the next event, if has_event */
@@ -53,7 +53,7 @@ struct ctf {
 	uint64_t nr_in_packet;
 };
 
-/* Exit if a function of Babeltrace returned NULL: here this always means that there is not enough memory. */
+/* Exit if a function of Babeltrace returned NULL: here the cause is always that there is not enough memory. */
 static void *must(const void *object)
 {
 	if (!object) {
@@ -302,7 +302,7 @@ static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *i
 /* The format records losses only between the ends of two packets, so a gap is a packet. */
 static const bt_message *discard_events(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
-	ctf->has_event = false; /* OVERFLOW */
+	ctf->has_event = false; /* the gap stands for this OVERFLOW */
 	peek(ctf);
 	ctf->gap_end_ns = time_of(ctf);
 	ctf->step = STEP_GAP_OPEN;
@@ -353,7 +353,7 @@ static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator 
 		return must(begin_packet(ctf, iterator, STEP_EVENTS));
 	case STEP_EVENTS:
 		while (peek(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
-			ctf->has_event = false; /* the packet already shows the end of the gap */
+			ctf->has_event = false; /* skip RESUME: the packet already shows the end of the gap */
 		if (is_at_gap(ctf))
 			return must(end_packet(ctf, iterator, STEP_GAP));
 		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
@@ -466,9 +466,9 @@ static bool run_graph(struct ctf *ctf, const char *path)
 
 	if (!is_fine) {
 		print_babeltrace_error(ctf->export->output);
-		return false; /* freeing the graph would free a failed sink twice, so leave it */
+		return false; /* do not free the graph: that would free a failed sink twice */
 	}
-	bt_graph_put_ref(graph); /* first, because its sink uses the trace */
+	bt_graph_put_ref(graph); /* free the graph first, because its sink uses the trace */
 	for (size_t i = 0; i < NR_TYPES; i++)
 		bt_event_class_put_ref(ctf->classes[i]);
 	bt_packet_put_ref(ctf->packet);

@@ -3,9 +3,9 @@
  * export --to html: a self-contained page that shows a trace as a timeline.
  *
  * The page is bin/export/html/page.html with page.css and the scripts. Between them are the events, as blocks of
- * records (pack.h). The head of trace.js describes a record. What is known only at the end, such as names, follows
- * the blocks as JSON. So memory use depends on the number of threads, objects and event types, not on the number of
- * events.
+ * records (pack.h). The comment at the top of trace.js describes a record. Data that are known only at the end, such as
+ * names, follow the blocks as JSON. So memory use depends on the number of threads, objects and event types, not on the
+ * number of events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #include "export/timeline.h"
 #include "trace/columns.h"
 
-#define KEPT_BYTES 64 /* of an event's data */
-#define DEPTH 16      /* of nested slices */
+#define KEPT_BYTES 64 /* bytes of an event's data that the page gets */
+#define DEPTH 16      /* maximum depth of nested slices */
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
 
@@ -33,7 +33,7 @@ struct origin {
 
 struct site_key {
 	uint64_t type, address,
-		native; /* native event of a call in a log, with its words as data; else 0 */
+		native; /* native event of a call in a log; the data are its words; otherwise 0 */
 };
 
 struct slice {
@@ -52,10 +52,10 @@ struct html {
 	struct export *export;
 	struct pack events, spans;
 	struct timeline *timeline;
-	struct intern origins, sites, names; /* the page numbers them from 0 on */
-	struct stack *stacks; /* by the id of a track */
+	struct intern origins, sites, names; /* the page numbers these from 0 on */
+	struct stack *stacks; /* index: id of a track */
 	size_t nr_stacks;
-	unsigned char (*last_data)[KEPT_BYTES]; /* by site */
+	unsigned char (*last_data)[KEPT_BYTES]; /* index: site */
 	size_t nr_last_data;
 	uint64_t nr_events, nr_left_out, last_number;
 	int64_t last_ns, last_span_ns, end_ns;
@@ -65,8 +65,8 @@ struct html {
 /* Events. */
 
 /*
- * Pack each group of eight bytes as a bit mask of the bytes that differ from the last event of this site, and these
- * bytes.
+ * Compare the data with the last event of this site. For each group of eight bytes, pack a bit mask of the bytes that
+ * differ, and then these bytes.
  */
 static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t all)
 {
@@ -178,7 +178,10 @@ static enum span_kind kind_of(const struct mark *mark)
 	}
 }
 
-/* Pack slices only: the page makes the instants from the events.  The slice of a lock has the name of the holder. */
+/*
+ * Pack only slices, because the page makes the instants from the events.  The slice of a lock has the name of the
+ * holder.
+ */
 static void take_mark(void *arg, const struct mark *mark)
 {
 	struct html *html = arg;
@@ -187,7 +190,7 @@ static void take_mark(void *arg, const struct mark *mark)
 
 	const char *name = mark->track->kind == TRACK_CPU ?
 				   NULL :
-				   mark->name; /* the page knows the running thread */
+				   mark->name; /* the page finds the running thread itself */
 
 	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
 		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
@@ -336,7 +339,7 @@ static void put_facts(struct html *html)
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
 }
 
-/* Write the next part of the page, up to this mark.  mark NULL: up to the end of the page. */
+/* Write the next part of the page, up to this mark. If mark is NULL, write up to the end of the page. */
 static void put_page(struct html *html, const char *mark)
 {
 	const unsigned char *from = page_html + html->page_used;

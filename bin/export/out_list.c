@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export --to csv and --to jsonl: the same lists as from txtrace print. */
+/* export --to csv and --to jsonl: the same lists as txtrace print makes. */
 #include <stdlib.h>
 
 #include "base/message.h"

@@ -2,9 +2,9 @@
 /*
  * export --to perfetto: a trace that ui.perfetto.dev and its trace processor open.
  *
- * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most of a file are
- * events, so the code below encodes them directly, without a protobuf-c message for each event. It writes the same
- * bytes as protobuf-c would: fields in the order of their numbers, and no number longer than needed.
+ * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most of a file
+ * consists of events. So the code below encodes these directly, without a protobuf-c message for each event. It writes
+ * the same bytes as protobuf-c would: fields in the order of their numbers, and no number longer than needed.
  *
  * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
  * buffer begin at 0.

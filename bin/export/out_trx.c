@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "trx/trx.h"
 
-#define LOG_TICK_NS 1 /* for a log; long pauses make it longer */
+#define LOG_TICK_NS 1 /* tick for a log; long pauses make it longer */
 
 static bool begin(struct export *export)
 {

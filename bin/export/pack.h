@@ -16,7 +16,7 @@
 
 struct pack {
 	struct text *text;
-	const char *kind; /* of the element */
+	const char *kind; /* kind of the element */
 	size_t used;
 	unsigned char bytes[PACK_BYTES];
 };

@@ -11,7 +11,7 @@
 #include "trace/states.h"
 #include "waits/waits.h"
 
-/* Labels of words with the fill level of an object. */
+/* Labels of the information words that contain the fill level of an object. */
 static const char *const measures[] = {"enqueued", "current_count", "remaining_blocks",
 				       "available_bytes", "available_packets"};
 
@@ -19,7 +19,7 @@ static const char *const measures[] = {"enqueued", "current_count", "remaining_b
 #define NR_MEASURES (sizeof(measures) / sizeof(measures[0]))
 
 struct fact {
-	unsigned char word, measure; /* the fill level of the object; word 0: none */
+	unsigned char word, measure; /* the fill level of the object; if word is 0, there is none */
 };
 
 struct timeline {
@@ -31,7 +31,7 @@ struct timeline {
 
 	struct waits waits;
 	struct waits_listener listener;
-	pid_t pid; /* of the current event */
+	pid_t pid; /* process of the current event */
 	bool is_ending;
 
 	uint64_t nr_flows;
@@ -39,7 +39,7 @@ struct timeline {
 	unsigned int recent_context;
 	pid_t recent_pid;
 	uint64_t nr_events;
-	int64_t end_ns; /* of the last */
+	int64_t end_ns; /* latest time of an event */
 	bool after_loss;
 	struct fact fields[NR_NATIVES];
 };
@@ -49,7 +49,7 @@ struct timeline {
 static void put(struct timeline *timeline, struct track *track, struct mark mark)
 {
 	if (mark.time_ns < track->last_ns)
-		mark.time_ns = track->last_ns; /* only in a damaged log */
+		mark.time_ns = track->last_ns; /* this happens only in a damaged log */
 	track->last_ns = mark.time_ns;
 	mark.track = track;
 	mark.after_loss = timeline->after_loss;
@@ -110,8 +110,8 @@ static struct track *begin_hold(struct timeline *timeline, const struct hold *ho
 }
 
 /*
- * As long as it is not known that a semaphore is a lock, put no slice.  take_given() puts it later if the semaphore is
- * a lock.
+ * As long as it is not known whether a semaphore is a lock, put no slice.  If the semaphore is a lock, take_given()
+ * puts the slice later.
  */
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {

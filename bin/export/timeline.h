@@ -13,9 +13,9 @@
  *
  * A flow links a wait for a lock, the slice of the holder, and the slice of the waiter when it has the lock.
  *
- * The exporter can rely on this: slices of a track do not overlap unless one is within the other; times of a track
- * never fall; every slice is ended; track() comes before the first mark on the track.  Memory use depends on the number
- * of threads and objects, not on the number of events.
+ * The exporter can rely on these rules: Slices of a track do not overlap unless one is within the other.  Times of a
+ * track never fall.  Every slice ends.  track() is called before the first mark on the track.  Memory use depends on
+ * the number of threads and objects, not on the number of events.
  */
 #ifndef TXTRACE_EXPORT_TIMELINE_H
 #define TXTRACE_EXPORT_TIMELINE_H
@@ -32,13 +32,13 @@ struct mark {
 	enum mark_kind kind;
 	const struct track *track;
 	int64_t time_ns;
-	const char *name;	   /* not of MARK_END, MARK_COUNTER */
+	const char *name;	   /* not set in MARK_END and MARK_COUNTER */
 	const struct event *event; /* the event that the mark shows, or NULL */
-	const char *holder;	   /* of the awaited object, or NULL */
+	const char *holder;	   /* holder of the awaited object, or NULL */
 	uint64_t flow;		   /* number of the flow through this mark; 0: none */
 	bool flow_ends;
-	int64_t value;	 /* of MARK_COUNTER */
-	bool after_loss; /* events are missing before this one */
+	int64_t value;	 /* only in MARK_COUNTER */
+	bool after_loss; /* events are missing before this mark */
 };
 
 struct timeline;

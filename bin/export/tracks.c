@@ -11,7 +11,7 @@
 #define FIRST_ROOM 256
 #define FOREIGN_PID 1 /* ThreadX has no processes, but viewers need one */
 
-/* what: a handle, or the pid of a process. */
+/* `what` is a handle, or the pid of a process. */
 static uint64_t key_of(enum track_kind kind, uint64_t what)
 {
 	return (uint64_t)kind << 60 ^ what;

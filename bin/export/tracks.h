@@ -19,27 +19,27 @@ struct track {
 	uint64_t id; /* from 1 on */
 	enum track_kind kind;
 	const struct track *process; /* NULL: the track of a process */
-	int pid, tid;		     /* tid: of threads only */
+	int pid, tid;		     /* only threads have a tid */
 	char name[TRACK_NAME_BYTES];
 
 	/* For timeline.c. */
 	int64_t last_ns;
 	unsigned int depth;   /* number of open slices */
-	unsigned int handle;	  /* of a thread or a lock; of a CPU: of the running thread */
-	const struct hold *hold; /* of a lock: the one shown by the open slice; NULL: no slice is open */
-	uint64_t flow;		  /* of a wait */
+	unsigned int handle;	  /* of a thread or a lock; for a CPU, that of the running thread */
+	const struct hold *hold; /* for a lock, the hold that the open slice shows; NULL: no slice is open */
+	uint64_t flow;		  /* for a wait, number of its flow */
 	bool has_value;
-	uint32_t value; /* of a counter */
+	uint32_t value; /* for a counter, its value */
 };
 
 struct tracks {
 	struct source *source;
-	/* For each new track, after that of its process. */
+	/* This is called for each new track, but first for the track of its process. */
 	void (*created)(void *arg, const struct track *track);
 	void *arg;
 	struct track **track; /* in the order in which they were made */
 	size_t nr_tracks, room;
-	struct map by_key; /* ids */
+	struct map by_key; /* values: ids of tracks */
 };
 
 void tracks_init(struct tracks *tracks, struct source *source,
@@ -47,22 +47,22 @@ void tracks_init(struct tracks *tracks, struct source *source,
 void tracks_free(struct tracks *tracks);
 
 /*
- * Return the track of the thread with this handle. event_pid: the process of the event that names the thread. If the
+ * Return the track of the thread with this handle. event_pid is the process of the event that names the thread. If the
  * handle is 0, there is no thread: return the track of the process.
  */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
 
 /*
- * Slices of a track must not overlap, so a lock with several holders at a time needs several tracks (lanes).  lane: the
- * number of the track, from 0 on.
+ * Slices of a track must not overlap, so a lock with several holders at a time needs several tracks (lanes).  `lane` is
+ * the number of the track, from 0 on.
  */
 struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned int lane,
 			    int event_pid);
 
-/* Like track_of_lock(), but return NULL if the track was not made yet. */
+/* Do the same as track_of_lock(), but return NULL if the track was not made yet. */
 struct track *tracks_find_lock(const struct tracks *tracks, unsigned int handle, unsigned int lane);
 
-/* measure: the number of the counter, because an object may have several; name: the name of the counter. */
+/* An object may have several counters.  `measure` is the number of the counter, and `name` its name. */
 struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsigned char measure,
 			       const char *name, int event_pid);
 struct track *track_of_loss(struct tracks *tracks, int event_pid);

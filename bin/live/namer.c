@@ -12,12 +12,12 @@
 #include "trace/symbols.h"
 
 #define READS_MAX                                                                                  \
-	64 /* reads of /proc for each process: a program may load a library for each object */
+	64 /* most reads of /proc for a process, because a program may load a library for each object */
 
 struct process {
 	pid_t pid;
 	unsigned int nr_reads;
-	struct symbols *symbols; /* NULL: never read */
+	struct symbols *symbols; /* NULL: the modules were never read */
 };
 
 /* mutex protects all members. Its holder takes no other lock. */

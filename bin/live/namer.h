@@ -3,7 +3,7 @@
  * Names for the objects of calls while a program is recorded: the symbol of a global object, or the function and offset
  * of its first call.
  *
- * The library asks for names when it flushes, also from its flush thread, and maybe after the program has ended. So the
+ * The library asks for names during a flush. That may be in its flush thread, and after the program has ended. So the
  * list of modules must be read while the program runs.
  */
 #ifndef TXTRACE_LIVE_NAMER_H

@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "live/target.h"
 
-#define SCRIPTS_MAX 5 /* nested interpreters, the maximum of Linux */
+#define SCRIPTS_MAX 5 /* nested interpreters, Linux allows no more */
 #define LINE_BYTES 256
 
 /* Find the preloaded object. */
@@ -73,7 +73,10 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program 
 	va_end(arguments);
 }
 
-/* Find the program after env(1) in the first line of a script: the first word that is no option or assignment. */
+/*
+ * If the first line of a script runs env(1), find the program that env executes: the first word that is neither an
+ * option nor an assignment.
+ */
 static bool follow_env(char *words, char path[PATH_MAX])
 {
 	for (char *word; (word = strsep(&words, " \t"));)
@@ -290,7 +293,7 @@ bool preload_enter(const struct preload_options *order, const struct preload_pro
 	char *list = NULL;
 
 	if (strstr(last, "libasan.so") || strstr(last, "libclang_rt.asan")) {
-		/* This runtime must come first, or it ends the program. */
+		/* This runtime must come first. Otherwise it ends the program. */
 		first = last;
 		last = object;
 	}

@@ -15,15 +15,15 @@
 
 /* Options of the user; NULL: not given. */
 struct preload_options {
-	const char *events;   /* groups of calls */
-	const char *children; /* no, yes, or match=REGEX */
+	const char *events;   /* value of --events: groups of calls */
+	const char *children; /* value of --children: no, yes, or match=REGEX */
 };
 
 struct preload_program {
 	char file[PATH_MAX];	/* the file of the command; "": not found */
 	char program[PATH_MAX]; /* the file that is executed: the interpreter of a script, */
 	bool is_by_env;		/* or the program after env(1) in its first line */
-	struct elffile elf; 	/* of that file */
+	struct elffile elf; 	/* the contents of `program` */
 	char sanitizer[64];	/* a library that must be preloaded before the object, or "" */
 	char why_not[PATH_MAX + 256]; /* why the object cannot be preloaded; "": it can */
 };
@@ -36,8 +36,8 @@ void preload_inspect(struct preload_program *program, const char *command, const
 void preload_end(struct preload_program *program);
 
 /*
- * env(1) passes the preloaded object on only if its children are to be preloaded. Make the value of --children that
- * allows this one program, in allocated memory. Return NULL if memory is short.
+ * env(1) passes the preloaded object on only if the object is also for children. Make the value of --children that
+ * allows only this program. The caller frees it. Return NULL if memory is short.
  */
 const char *preload_match(const struct preload_program *program);
 

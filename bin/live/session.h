@@ -27,18 +27,18 @@ struct session_options {
 	const char *name; /* name of the trace */
 	int stream_policy, log_policy;
 	size_t stream_size; /* size of each ring, in bytes */
-	size_t log_size;    /* bytes */
+	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
-	int log; /* descriptor, or -1 */
+	int log; /* descriptor of the log, or -1 */
 };
 
 /* Create a stream, and do not start it. Return false, with a message, if that fails. */
 bool session_create(const struct session_options *order, trace_id_t *trace);
 
 /*
- * Create the file of a log. An existing file is not truncated, since another stream may still write to it: it is
- * renamed. *aside becomes its new name until one of the two functions below is called, or NULL if there was no file.
- * Anything but a regular file stays unchanged. Return a descriptor, or -1 with a message.
+ * Create the file of a log. Rename an existing file instead of truncating it, because another stream may still write to
+ * it. *aside becomes the new name of that file, until one of the two functions below is called. It becomes NULL if
+ * there was no file. A file that is not a regular file stays unchanged. Return a descriptor, or -1 with a message.
  */
 int session_open_log(const char *path, bool overwrites, char **aside);
 
@@ -54,10 +54,13 @@ void session_drop_log(const char *path, char **aside);
  */
 int session_signals(void);
 
-/* Return the next signal, or 0 if none is pending. *is_sent: a process sent it, not the terminal. */
+/*
+ * Return the next signal, or 0 if none is pending. *is_sent becomes true if a process sent the signal, and false if the
+ * terminal did.
+ */
 int session_next_signal(int fd, bool *is_sent);
 
-/* Restore the signals, in a child before exec. */
+/* Restore the signals. A child calls this before exec. */
 void session_restore_signals(void);
 
 /* Return a descriptor that becomes readable when the process has ended, or -1 with a message. */

@@ -15,7 +15,7 @@
 #include "base/message.h"
 
 #define LINE_BYTES (PATH_MAX + 256)
-#define FLAG_EXITING 4U /* PF_EXITING; only headers of the kernel define it */
+#define FLAG_EXITING 4U /* PF_EXITING; no header of the C library defines this */
 
 static FILE *open_of(pid_t pid, const char *what)
 {
@@ -73,7 +73,10 @@ static void read_mappings(struct target *target)
 		fclose(maps);
 }
 
-/* Return true for an ELF file without an interpreter, so without shared libraries. p_type is first in both classes. */
+/*
+ * Return true for an ELF file without an interpreter, so without shared libraries. p_type is the first member of a
+ * program header, in 32-bit and in 64-bit files.
+ */
 static bool is_static_elf(int fd)
 {
 	union {
@@ -155,9 +158,9 @@ static bool read_status(struct target *target)
 }
 
 /*
- * Return true if the process is exiting. The flags in /proc/PID/stat show this first. The state is "running" until the
- * process is a zombie, and this takes long if the process has much memory to free. The name in that file may contain
- * any characters, so search for the last parenthesis.
+ * Return true if the process is exiting. The flags in /proc/PID/stat show this first. The state stays "running" until
+ * the process is a zombie, which takes a long time if the process has much memory to free. The name in that file may
+ * contain any characters, so search for the last parenthesis.
  */
 static bool is_ending(pid_t pid)
 {
@@ -184,7 +187,7 @@ bool target_inspect(struct target *target, pid_t pid)
 	inspect_program(&seen);
 	read_mappings(&seen);
 	seen.is_secure = is_secure(&seen);
-	/* the process may have ended by now; then all files are empty */
+	/* If the process has ended since, all its files in /proc are empty. */
 	if (!read_status(&seen) || is_ending(pid))
 		return false;
 	*target = seen;

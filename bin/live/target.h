@@ -12,11 +12,11 @@ struct target {
 	pid_t pid;
 	uid_t uid;		 /* effective user id */
 	char name[NAME_MAX + 1]; /* its comm name */
-	char program[PATH_MAX];	 /* its executable, or "" */
+	char program[PATH_MAX];	 /* path of its executable, or "" */
 	bool has_library;
-	bool has_registry;	 /* the library has started, not only been mapped */
+	bool has_registry;	 /* the library is not only mapped, but has started */
 	bool has_other_registry; /* it uses the library with another registry */
-	bool is_static;		 /* linked statically: it has no shared library */
+	bool is_static;		 /* it is linked statically, so it has no shared library */
 	bool is_secure;		 /* it has rights from its file, */
 	bool is_hidden;		 /* or does not allow us to read its memory */
 };
@@ -25,7 +25,7 @@ struct target {
 bool target_inspect(struct target *target, pid_t pid);
 
 /*
- * Find the file of a command as execvp() does, and fill in what this file shows. This is for a process that may end
+ * Find the file of a command as execvp() does, and fill in what this file shows. Call this for a process that may end
  * before target_inspect() can read its state. If the file is a script, ignore its interpreter.
  */
 void target_expect(struct target *target, const char *command);
@@ -39,7 +39,7 @@ const char *target_registry(uid_t uid);
 /* Return true if the process maps a file of this name. */
 bool target_has_object(pid_t pid, const char *object);
 
-/* Return true if executing the file gives rights that the caller does not have. */
+/* Return true if a process that executes the file gets rights that the caller does not have. */
 bool target_gives_rights(const char *path);
 
 /* Return true if the process maps the segment of a stream that it does not control. */

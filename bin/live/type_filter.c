@@ -31,7 +31,7 @@ bool type_filter_add(struct type_filter *choice, const char *glob, bool takes)
 	return true;
 }
 
-/* --no-event overrides --event. */
+/* If a name matches both, --no-event overrides --event. */
 static bool takes_name(const struct type_filter *choice, const char *name)
 {
 	bool is_taken = !choice->has_takes;
@@ -54,7 +54,7 @@ static void set_member(struct type_filter *choice, trace_event_id_t type, bool i
 		posix_trace_eventset_add(type, &choice->filter);
 }
 
-/* Always record system events: they show gaps. */
+/* Always record system events, because they show gaps. */
 static int check_types(struct type_filter *choice, trace_id_t trace, bool *has_changed)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -92,7 +92,7 @@ static int open_names(const struct type_filter *choice, trace_id_t trace)
 	return 0;
 }
 
-/* If --event has only whole names, filter all other types, also types that are opened later. */
+/* If --event has only whole names, exclude all other types, even those that are opened later. */
 int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 {
 	bool has_changed = false;

@@ -6,7 +6,7 @@
 #include "trace/wrappers.h"
 
 struct sums {
-	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1]; /* index: their state */
+	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1]; /* index: state of the wrappers */
 	unsigned long long called, calls, locks;
 };
 

@@ -6,10 +6,16 @@
 #include "cli/fields.h"
 #include "trace/source.h"
 
-/* Print how many wrappers there are and how many were called, if the program was preloaded; in JSON the table too. */
+/*
+ * If the program was preloaded, print how many wrappers there are and how many were called.  In JSON, print the table
+ * too.
+ */
 void wrapper_stats_fields(struct fields *fields, const struct source *source);
 
-/* Print a message if a preloaded program called no pthread lock, since tables of locks and waits are then empty. */
+/*
+ * Print a message if a preloaded program called no pthread lock, because then the tables of locks and waits are
+ * empty.
+ */
 void wrapper_stats_report(const struct source *source);
 
 /* Print the table as text. */

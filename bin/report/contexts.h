@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The contexts of a trace, and what the reports count for each. A context is a thread, interrupts, the initialization
- * of ThreadX, or idle.
+ * The contexts of a trace, and the counts of the reports for each context. A context is a thread, interrupts, the
+ * initialization of ThreadX, or idle.
  *
  * The context of an event is the handle of a thread, CONTEXT_INTERRUPT or CONTEXT_INITIALIZE. CONTEXT_IDLE has no
  * events in a ThreadX buffer; in a log it is the context of events that no thread caused.
@@ -22,7 +22,7 @@ struct context {
 	unsigned int context;
 	bool is_thread;
 	char *name;			     /* unique */
-	const struct txtrace_object *object; /* NULL: not registered */
+	const struct txtrace_object *object; /* NULL: the trace has no object for it */
 	pid_t pid;			     /* 0: unknown */
 
 	/* Reports. */
@@ -33,14 +33,13 @@ struct context {
 	bool has_stack; /* an event had a stack pointer */
 
 	/*
-	 * Priorities; -1: unknown. inversions.c uses priority and first_priority: from the last and from the first
-	 * event of the context. profile.c uses named_priority and first_named_priority: from the last and from the
-	 * first event that has a priority.
+	 * Priorities; -1: unknown. inversions.c uses the priorities in the last and the first event of the context.
+	 * profile.c uses the named priorities: those in the last and the first event that has a priority.
 	 */
 	int priority, first_priority, named_priority, first_named_priority;
 	bool has_first;
 
-	/* profile.c: its next and its last event in the window, or NEVER. */
+	/* profile.c: numbers of the next and the last event of this context in the window, or NEVER. */
 	uint64_t ahead_first, ahead_last;
 
 	/* cpus.c: the CPU on which it runs, or -1, and the CPU of its last event. */
@@ -49,9 +48,9 @@ struct context {
 
 struct contexts {
 	struct source *source;
-	struct context **ctx; /* registered threads, then others in the order of their events */
+	struct context **ctx; /* registered threads, then other contexts in the order of their events */
 	size_t nr_contexts, room;
-	struct map by_handle; /* 1 + index in ctx */
+	struct map by_handle; /* value: 1 + index in ctx */
 	struct context *last;
 };
 
@@ -73,7 +72,7 @@ static inline struct context *contexts_get(struct contexts *contexts, unsigned i
 	return contexts->last;
 }
 
-/* Make names unique: add the handle where several contexts have the same name. */
+/* Make the names unique: if several contexts have the same name, add their handles. */
 void contexts_disambiguate(struct contexts *contexts);
 
 #endif

@@ -5,7 +5,7 @@
 #define NETX_FIRST 300
 #define NETX_LAST 599
 #define NETX_PACKET_ALLOCATED 0xAAAAAAAAu /* status of a packet that is not free */
-#define ICMP_TYPE 0xFFFF0000u		  /* and code; both are 0 in an echo reply */
+#define ICMP_TYPE 0xFFFF0000u		  /* type and code; both are 0 in an echo reply */
 
 static bool is_pool_empty(const struct report_event *event)
 {

@@ -11,8 +11,8 @@ struct counter {
 	enum counters_of of;
 	const char *section, *name;
 	unsigned int native;
-	int word; /* the sum of this word; -1: the number of events */
-	bool (*takes)(const struct report_event *event); /* NULL: all events */
+	int word; /* information word to sum up; -1: count the events instead */
+	bool (*takes)(const struct report_event *event); /* NULL: take all events */
 };
 
 #define COUNTERS_MAX 64
@@ -22,7 +22,7 @@ extern const size_t nr_counters;
 
 struct counts {
 	uint64_t value[COUNTERS_MAX];
-	uint64_t nr_events[2]; /* of each package */
+	uint64_t nr_events[2]; /* number of events of each package */
 };
 
 void counters_event(struct counts *counts, const struct report_event *event);

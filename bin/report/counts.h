@@ -16,7 +16,7 @@ struct pair {
 struct count_map {
 	struct pair **pair; /* in the order in which they were made, until they are sorted */
 	size_t nr_pairs, room;
-	struct map known; /* pointers to pairs, which stay valid when pair is sorted */
+	struct map known; /* pointers to pairs; they stay valid when `pair` is sorted */
 };
 
 /* Free all pairs.  A struct count_map of zeros is an empty map. */

@@ -75,7 +75,7 @@ void cpus_event(struct cpus *cpus, const struct report_event *event)
 {
 	unsigned int i = event->cpu % CPUS_MAX;
 
-	/* some events are synthesized by the reader: they have no thread and no CPU */
+	/* the reader has synthesized some events, which have no thread and no CPU */
 	if (event->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += event->counts;
 		if (cpus->cpu[i].running != event->ctx || cpus->cpu[i].passes != event->passes)

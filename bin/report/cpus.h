@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread runs on which CPU, as far as the events of a log show it. A thread runs from its event until the next
- * event on that CPU, or until the thread has an event on another CPU. The running thread is unknown before the first
- * event of a CPU, after its last event, while the stream is stopped, after the thread has left the CPU or begun to wait
- * in a call, and where events were lost.
+ * This module finds out which thread runs on which CPU, as far as the events of a log show it. A thread runs from its
+ * event until the next event on that CPU, or until the thread has an event on another CPU. The running thread is
+ * unknown before the first event of a CPU, after its last event, while the stream is stopped, after the thread has left
+ * the CPU or begun to wait in a call, and where events were lost.
  *
  * So the reported time of a thread is too long if the thread slept without an event, or if threads without events ran
  * on its CPU.
@@ -14,12 +14,12 @@
 #include "report/counts.h"
 #include "report/events.h"
 
-#define CPUS_MAX 256 /* largest number in a trace buffer */
+#define CPUS_MAX 256 /* a trace buffer has no larger CPU number */
 
 struct cpu {
 	struct context *running; /* NULL: unknown */
 	struct context *last;
-	int64_t since, last_at; /* since: start of the run; last_at: time of the last event */
+	int64_t since, last_at; /* start of the run, and time of the last event */
 	bool passes;
 	uint64_t nr_events, nr_switches;
 	int64_t time;
@@ -27,7 +27,7 @@ struct cpu {
 
 struct cpus {
 	const struct report_events *events;
-	struct count_map *counts; /* of contexts and CPUs */
+	struct count_map *counts; /* time of each context on each CPU */
 	uint64_t nr_switches, nr_migrations;
 	struct cpu cpu[CPUS_MAX];
 };

@@ -37,8 +37,8 @@ void report_events_free(struct report_events *events)
 }
 
 /*
- * Push the event into the model of waits.h, then read from it which thread holds the mutex, or which mutex was given
- * back.
+ * Push the event into the model of waits.h.  Then get from the model which thread holds the mutex, or which mutex the
+ * thread has given back.
  */
 static void find_owner(struct report_events *events, const struct event *raw,
 		       struct report_event *event)

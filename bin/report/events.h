@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a file, with what the rules of the reports need of each event.
+ * The events of a file, each with the data that the rules of the reports need.
  *
- * All events of the file are read, because all of them are needed to find out which thread runs when. An event counts
- * if the filter and the range take it.
+ * This module reads all events of the file, because it needs all of them to find out which thread runs when.  An event
+ * counts if the filter and the range take it.
  */
 #ifndef TXTRACE_REPORT_EVENTS_H
 #define TXTRACE_REPORT_EVENTS_H
@@ -14,39 +14,39 @@
 #include "waits/waits.h"
 
 struct report_event {
-	int64_t at;	 /* since the first event: ticks of a ThreadX buffer, ns of a log */
-	uint64_t number; /* of the event in the file */
+	int64_t at;	 /* time since the first event: ticks of a ThreadX buffer, ns of a log */
+	uint64_t number; /* number of the event in the file */
 	struct context *ctx;
 	unsigned int context;
-	unsigned int next;	  /* context that runs after the event; profile.c */
-	unsigned int interrupted; /* in an interrupt: the thread, or 0 */
+	unsigned int next;	  /* context that runs after the event; set by profile.c */
+	unsigned int interrupted; /* in an interrupt: the interrupted thread, or 0 */
 	unsigned int native;	  /* ThreadX's id, or 0 */
 	trace_event_id_t type;
 	int priority; /* -1: unknown */
 	unsigned int cpu;
 	pid_t pid;
 	uint32_t word[4];
-	/* Of a mutex, in the model of waits.h; only if report_events_track_mutexes() was called. */
+	/* Data about a mutex, from the model of waits.h; set only after report_events_track_mutexes(). */
 	unsigned int owner; /* context of another thread that holds the wanted mutex, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
-	bool passes;  /* the filter */
+	bool passes;  /* the filter takes this event */
 	bool counts;  /* the filter and the range take this event */
-	bool is_made; /* synthesized, not in the file: profile.c, calls.h */
-	bool is_over; /* end of a call that waited; reports count its start */
+	bool is_made; /* profile.c or calls.h has synthesized it: it is not in the file */
+	bool is_over; /* end of a call that waited; reports count the call at its start */
 };
 
 struct report_events {
 	struct source *source;
 	const struct selection *selection;
 	struct contexts *contexts;
-	int64_t from, to;	  /* as times of events */
-	int64_t begin, end, last; /* in the unit of at: the range, and the latest event */
+	int64_t from, to;	  /* in the same clock as the times of events */
+	int64_t begin, end, last; /* the range and the latest event, in the unit of `at` */
 	uint64_t nr_read;
 
-	/* report_events_track_mutexes(): source is NULL otherwise. */
+	/* Used after report_events_track_mutexes().  Before that, source is NULL. */
 	struct waits waits;
 	struct waits_listener listener;
-	unsigned int given; /* by the current event */
+	unsigned int given; /* the mutex that the current event gives back */
 };
 
 void report_events_init(struct report_events *events, struct source *source,

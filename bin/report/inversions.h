@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priority inversions, by TraceX's rules.  The model of waits/waits.h has the holders.
+ * Priority inversions, by TraceX's rules.  The holders of mutexes come from the model of waits/waits.h.
  *
  * An inversion begins when a thread asks for a mutex that a less urgent thread holds.  The inversion is deterministic
  * if the holder then gives the mutex back.  It is not deterministic if a third thread, less urgent than the waiting
@@ -20,25 +20,25 @@ struct inversion {
 	struct context *blocked, *owner, *culprit; /* culprit: the third thread, or NULL */
 	unsigned int mutex;
 	int blocked_priority, owner_priority;
-	uint64_t number; /* of the event that asks for the mutex */
+	uint64_t number; /* number of the event that asks for the mutex */
 	int64_t begin;
 	int64_t length; /* -1: still open at the end of the trace */
 	bool counts;
 	enum inversion_state state;
-	size_t kept; /* 1 + where it is in the list */
+	size_t kept; /* 1 + index in the list */
 };
 
 struct inversions {
 	struct contexts *contexts;
-	uint64_t nr_deterministic, nr_other;	/* deterministic: also if open at the end */
-	struct inversion open[INVERSIONS_OPEN]; /* not yet ended */
+	uint64_t nr_deterministic, nr_other;	/* an inversion that is open at the end counts as deterministic */
+	struct inversion open[INVERSIONS_OPEN]; /* inversions that have not ended */
 	size_t nr_open, nr_ending;
-	uint64_t nr_not_followed; /* no room in open[] */
-	struct inversion *kept;	  /* the first ones, for the list */
+	uint64_t nr_not_followed; /* inversions for which open[] had no room */
+	struct inversion *kept;	  /* the first inversions, for the list in the report */
 	size_t nr_kept;
 };
 
-/* Free with inversions_free(). */
+/* The caller frees the result with inversions_free(). */
 struct inversions *inversions_new(struct contexts *contexts);
 void inversions_free(struct inversions *inversions);
 

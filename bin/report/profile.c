@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules need later events, so the profile reads ahead. [head, tail) are the numbers of the events in the window:
- * they were read, but have no next context yet. The events of a context are linked in the window. So it takes
- * constant time to find out which of two threads has the next event.
+ * The rules need later events, so the profile reads ahead. The window holds the events that were read but have no next
+ * context yet.  Their numbers are from head to tail - 1.  In the window, the events of each context are linked.  So it
+ * takes constant time to find out which of two threads has the next event.
  */
 #include "report/profile.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-#define MADE_AFTER 12 /* ticks */
+#define MADE_AFTER 12 /* ticks between the two events */
 
 struct seen {
 	struct report_event event;
@@ -20,9 +20,9 @@ struct seen {
 struct profile {
 	struct report_events *events;
 	uint64_t head, tail;
-	bool is_ended;	      /* the file has no event from tail on */
-	unsigned int current; /* the thread that interrupts return to */
-	unsigned int nesting; /* of interrupts */
+	bool is_ended;	      /* the file has no more events after the window */
+	unsigned int current; /* the thread to which interrupts return */
+	unsigned int nesting; /* number of nested interrupts */
 	bool wants_priorities, is_scan;
 	bool has_made;
 	struct report_event made;
@@ -105,13 +105,13 @@ static const struct report_event *find_thread_event(struct profile *profile, uin
 	return NULL;
 }
 
-/* The rules.  The event itself is no longer in the window: head is the number of the event after it. */
+/* The rules.  The window no longer contains the event itself: head is the number of the next event. */
 
 static unsigned int next_after_suspend(struct profile *profile, const struct report_event *event)
 {
 	const struct report_event *next = peek(profile, profile->head);
 
-	/* Priority inheritance suspends the running thread for a moment. */
+	/* Priority inheritance suspends the running thread for a short time. */
 	if (next && event->context == event->word[0] && next->context == event->word[0])
 		return event->context;
 	return event->word[3];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread runs when in a ThreadX buffer, by TraceX's rules for one CPU.
+ * This module finds out which thread runs when in a ThreadX buffer, by TraceX's rules for one CPU.
  *
- * Each event has a next context, which runs from this event until the next event. The next context is computed from the
- * event and from later events, usually from a single later event. Older versions of ThreadX do not record whether a
- * resumption led to a preemption. In that case the resumed thread or the interrupted thread runs next: the one with the
- * earlier next event. To find that event, the profile reads at most PROFILE_AHEAD events ahead; TraceX reads all.
+ * Each event has a next context, which runs from this event until the next event. The event and later events determine
+ * the next context. Usually a single later event is enough. Older versions of ThreadX do not record whether a
+ * resumption led to a preemption. In that case, of the resumed thread and the interrupted thread, the one whose next
+ * event is earlier runs next. To find that event, the profile reads at most PROFILE_AHEAD events ahead; TraceX reads
+ * all.
  *
  * If the next context differs from the contexts of the event and of the next event, an event Running is synthesized
  * between the two, as in TraceX: 12 ticks after the first event if there is room.
@@ -20,8 +21,8 @@
 struct profile;
 
 /*
- * wants_priorities: synthesized events have a priority.  For the priorities, profile_new() reads the file one more
- * time.
+ * If wants_priorities is true, synthesized events have a priority. To find the priorities, profile_new() reads the file
+ * one more time.
  */
 struct profile *profile_new(struct report_events *events, bool wants_priorities);
 void profile_free(struct profile *profile);

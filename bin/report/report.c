@@ -12,7 +12,7 @@
 #define RENAMED_FIRST 441
 #define RENAMED_LAST 450
 
-/* Gathering. */
+/* Read the file, and collect the data of all reports. */
 
 static bool has_type(struct source *source, trace_event_id_t wanted)
 {

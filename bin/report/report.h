@@ -31,19 +31,19 @@ struct report {
 	struct contexts contexts;
 	struct report_events events;
 	struct statistics statistics;
-	struct inversions *inversions; /* NULL: not gathered yet */
+	struct inversions *inversions; /* NULL: not collected yet */
 	struct counts counts;
-	struct count_map services; /* of contexts and event types */
-	struct count_map on_cpus;  /* of contexts and CPUs */
+	struct count_map services; /* counts for each context and event type */
+	struct count_map on_cpus;  /* counts for each context and CPU */
 	struct cpus cpus;
-	uint64_t nr_gaps; /* events OVERFLOW */
+	uint64_t nr_gaps; /* number of OVERFLOW events */
 };
 
-/* Read the file.  Free with report_free(). */
+/* Read the file.  The caller frees the report with report_free(). */
 void report_gather(struct report *report, struct source *source, const struct selection *selection);
 void report_free(struct report *report);
 
-/* kinds: the reports to print, as bits; 0: all reports that are not empty. */
+/* kinds has a bit for each report to print; 0 means all reports that are not empty. */
 void report_print(struct report *report, struct table *table, unsigned int kinds);
 
 /* report_threads.c: the reports about threads. */

@@ -9,7 +9,10 @@
 
 /* Execution Profile. */
 
-/* Compare for qsort(): threads first, the longest time first; then the other contexts. */
+/*
+ * Compare two contexts for qsort().  Threads come first, those with the longest time before the others; then come the
+ * other contexts.
+ */
 static int compare_times(const void *a, const void *b)
 {
 	const struct context *left = *(struct context *const *)a;

@@ -13,7 +13,10 @@ static bool is_thread(unsigned int context)
 	return context != CONTEXT_IDLE && !is_beside_threads(context);
 }
 
-/* A switch from a thread to another thread or to idle counts.  A switch from idle back to the same thread does not. */
+/*
+ * Count a switch from a thread to another thread or to idle.  Do not count a switch from idle back to the same
+ * thread.
+ */
 static void count_switch(struct statistics *statistics, const struct report_event *event)
 {
 	if (statistics->running == 0 && !is_beside_threads(event->context))
@@ -109,7 +112,7 @@ void statistics_end(struct statistics *statistics)
 /* Return the number of the word with the stack pointer, or -1. */
 static int stack_word(unsigned int native)
 {
-	static signed char known[1024]; /* 2 + the word; 0: not looked up yet */
+	static signed char known[1024]; /* 2 + number of the word; 0: not searched for yet */
 
 	if (native >= sizeof(known))
 		return -1;
@@ -136,7 +139,7 @@ void stack_event(const struct report_event *event)
 		return;
 	base = ctx->object->parameter[0];
 	left = event->word[i] < base ? 0 : event->word[i] - base;
-	/* A stack pointer above the stack shows nothing, and TraceX does not count it. */
+	/* A stack pointer above the stack is not valid, and TraceX does not count it. */
 	if (left >= (ctx->has_stack ? ctx->stack_left : ctx->object->parameter[1]))
 		return;
 	ctx->has_stack = true;

@@ -18,7 +18,7 @@ struct statistics {
 	unsigned int running;
 
 	/*
-	 * To count preemptions: the last thread that ran, and the nr_waiting resumptions after which no thread has run
+	 * To count preemptions: the last thread that ran, and the number of resumptions after which no thread has run
 	 * yet.
 	 */
 	unsigned int before;
@@ -29,7 +29,7 @@ struct statistics {
 	unsigned int nesting;
 };
 
-/* Count what does not depend on the running thread: events, suspensions, resumptions, time slices. */
+/* Count everything that does not depend on the running thread: events, suspensions, resumptions, time slices. */
 void statistics_count(struct statistics *statistics, const struct report_event *event);
 
 /* Count the event in all statistics. */

@@ -33,7 +33,7 @@ static size_t bytes_of_kind(char kind)
 		return 2;
 	case 's':
 	case 'a':
-		return 0; /* all the rest */
+		return 0; /* a text or an address extends to the end of the data */
 	default:
 		return 4;
 	}
@@ -52,7 +52,7 @@ static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 	uint64_t value = 0;
 	unsigned int shift = (unsigned int)(64 - 8 * bytes);
 
-	/* The data has the byte order of the machine that recorded it, which is this one. */
+	/* The data has the byte order of the machine that recorded it.  That is the byte order of this machine. */
 	memcpy(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
 		       (unsigned char *)&value :
 		       (unsigned char *)&value + sizeof(value) - bytes,
@@ -61,7 +61,7 @@ static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 	return is_signed ? (int64_t)value >> shift : (int64_t)(value >> shift);
 }
 
-/* A result is 0 or an error number.  For kind q it is the returned value, or minus an error number. */
+/* A result is 0 or an error number.  A result of kind q is the returned value, or minus an error number. */
 static bool is_error(const struct call_field *field)
 {
 	if (strcmp(field->name, "result") != 0)
@@ -69,7 +69,7 @@ static bool is_error(const struct call_field *field)
 	return field->kind == 'q' ? field->value < 0 && field->value > -4096 : field->value > 0;
 }
 
-/* The name of an error number, or of the result of a C11 function. */
+/* Return the name of an error number, or of the result of a C11 function. */
 static const char *error_name(const struct call_field *field)
 {
 	int error = (int)(field->value < 0 ? -field->value : field->value);
@@ -174,8 +174,8 @@ static bool is_to_come(const struct event *event, const struct call_field *field
 }
 
 /*
- * `i` counts neither words that the call does not use, nor a result that is not yet known.  Return false if the field
- * is missing, for example in truncated data.
+ * `i` counts the fields, but not words that the call does not use, and not a result that is not yet known.  Return
+ * false if the field is missing, for example in truncated data.
  */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)
@@ -219,7 +219,7 @@ bool calldata_get(struct source *source, const struct event *event, const char *
 	return false;
 }
 
-/* All. */
+/* All fields of a call. */
 
 static const char *phase_of(const struct event *event)
 {
@@ -244,7 +244,7 @@ void calldata_print(struct text *text, struct source *source, const struct event
 		text_printf(text, " wait=%s", phase);
 }
 
-/* Numbers stay numbers, so that a program can search for them.  The object name is a separate member. */
+/* Print numbers as JSON numbers, so that a program can search for them.  The object name is a separate member. */
 void calldata_json(struct text *text, struct source *source, const struct event *event)
 {
 	const char *phase = phase_of(event), *object = NULL;

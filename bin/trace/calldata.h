@@ -10,13 +10,13 @@
 #include "base/output.h"
 #include "trace/source.h"
 
-#define CALL_FIELD_BYTES 512 /* of the text of a field */
+#define CALL_FIELD_BYTES 512 /* bytes of the text of a field */
 
 struct call_field {
 	char name[24];
 	char kind;		     /* see lib/event/calls.h: p, n, q, d, u, x, t, h, e, s, a */
-	int64_t value;		     /* as recorded; 0 if the field is a text */
-	char text[CALL_FIELD_BYTES]; /* as printed, without quotes */
+	int64_t value;		     /* the recorded value; 0 if the field is a text */
+	char text[CALL_FIELD_BYTES]; /* the value as it is printed, without quotes */
 	bool is_number;		     /* text is a decimal number */
 	const char *object;	     /* the name of the object that the value means, or NULL */
 };

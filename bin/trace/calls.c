@@ -9,7 +9,7 @@
 #include "trace/native.h"
 
 #define RESULT_OF_OBJECT 14 /* offset of the result: 16 bits */
-#define RESULT_OF_FD 8	    /* likewise: 64 bits */
+#define RESULT_OF_FD 8	    /* offset of the result: 64 bits */
 
 unsigned int call_service(const struct event *event)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Show the recorded calls of a program as the events that ThreadX would have recorded.
+ * Convert the recorded calls of a program to the events that ThreadX would have recorded.
  *
  * A log has one event for a call that did not wait. For a call that waited, it has two events: one where the wait
  * begins, and one where the call returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the
  * thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
  *
  *	the call begins to wait	the call, SUSPEND
- *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, without a service
+ *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, which then
+ *	                	counts as no service
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H

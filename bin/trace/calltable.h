@@ -8,7 +8,7 @@
 /* The layout of the first LAYOUT_BYTES of the data of a call; lib/event/calls.def describes it. */
 enum call_layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
 
-#define LAYOUT_BYTES 16 /* of data that each call has */
+#define LAYOUT_BYTES 16 /* bytes of data that each call has */
 
 struct call_row {
 	const char *name;

@@ -10,8 +10,8 @@
 #include "cli/terminal.h"
 #include "trace/calldata.h"
 
-#define SHOWN_BYTES 32 /* at most, of data that is no text */
-#define LIVE_THREAD 22 /* width: name and number */
+#define SHOWN_BYTES 32 /* longest output of data that is no text */
+#define LIVE_THREAD 22 /* width of the name and the number of a thread */
 
 /* Data. */
 
@@ -171,8 +171,8 @@ enum column {
 
 static const struct {
 	const char *name;
-	int width;    /* in text */
-	bool is_text; /* has quotes in JSON */
+	int width;    /* width in text */
+	bool is_text; /* the value has quotes in JSON */
 } columns[NR_COLUMNS] = {
 	[COLUMN_NUMBER] = {"number", 8, false},	  [COLUMN_TIME] = {"time", 15, false},
 	[COLUMN_DELTA] = {"delta", 13, false},	  [COLUMN_CLOCK] = {"clock", 29, true},

@@ -17,12 +17,12 @@ struct listing {
 	struct text *text;
 	struct source *source;
 	enum format format;
-	int column[COLUMNS_MAX]; /* of the table in columns.c */
+	int column[COLUMNS_MAX]; /* numbers of columns in the table of columns.c */
 	int nr_columns;
 	int64_t last_ns;
 	uint64_t nr_printed;
 	size_t thread_width, event_width;
-	struct symbols *symbols; /* NULL: no column needs them */
+	struct symbols *symbols; /* NULL: no column needs symbols */
 };
 
 /*

@@ -15,7 +15,7 @@ struct debuginfo {
 
 struct debuginfo *debuginfo_new(void)
 {
-	static char *path; /* of files with debug information: where distributions put them */
+	static char *path; /* directory in which distributions put files with debug information */
 	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
 						 .find_debuginfo = dwfl_standard_find_debuginfo,
 						 .debuginfo_path = &path};
@@ -88,7 +88,8 @@ bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const c
 }
 
 /*
- * Return true for the inlined body of posix_trace_event(): an inline function of a header, so compiled into its caller.
+ * Return true if this is posix_trace_event(), which a header defines inline: the compiler has put its body into the
+ * caller.
  */
 static bool is_trace_point(Dwarf_Die *scope)
 {

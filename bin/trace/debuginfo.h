@@ -17,8 +17,8 @@ struct debuginfo *debuginfo_new(void);
 void debuginfo_free(struct debuginfo *info);
 
 /*
- * Add the file of a module that was loaded at base.  build_id: that of the loaded module in hex digits, or "-".  Return
- * DEBUGINFO_CHANGED if the file has another build id now.
+ * Add the file of a module that was loaded at base.  build_id is the build id of the loaded module in hex digits, or
+ * "-".  Return DEBUGINFO_CHANGED if the file now has another build id.
  */
 enum debuginfo_state debuginfo_add(struct debuginfo *info, const char *path, uint64_t base,
 				   const char *build_id, struct debuginfo_module **module);

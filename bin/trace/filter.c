@@ -19,7 +19,7 @@ enum field {
 	FIELD_THREAD,
 	FIELD_OBJECT,
 	FIELD_DATA,
-	FIELD_CALL, /* by its name */
+	FIELD_CALL, /* compared by its name */
 	FIELD_TIME,
 	FIELD_TYPE,
 	FIELD_CONTEXT,
@@ -66,11 +66,11 @@ struct filter {
 	unsigned int bytes, offset; /* in the data */
 	char *text;
 	size_t text_size;
-	char *name; /* of a field of a call */
+	char *name; /* name of a field of a call */
 	bool is_number;
 	int64_t number;
 	struct time_arg time_arg;
-	/* For each event type: 1 if its name matches, -1 if it does not; 0: not compared yet. */
+	/* Index: event type.  Value: 1 if its name matches, -1 if it does not, 0 if it was not compared yet. */
 	signed char *matches;
 };
 
@@ -83,7 +83,7 @@ struct filter {
 struct parser {
 	const char *begin, *at;
 	bool is_wrong;
-	int depth; /* of brackets and "not" */
+	int depth; /* depth of nested brackets and "not" */
 };
 
 static struct filter *parse_or(struct parser *parser);
@@ -274,7 +274,10 @@ static bool take_field(struct parser *parser, struct filter *test)
 	return false;
 }
 
-/* A mistyped field name must be an error.  As a pattern for event names it would match nothing, without a message. */
+/*
+ * A mistyped field name must cause an error.  Without this check, it would be a pattern for event names that matches no
+ * event, and the user would get no message.
+ */
 static bool looks_like_field(const struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -403,7 +406,7 @@ void filter_free(struct filter *filter)
 	free(filter);
 }
 
-/* Looking at events. */
+/* Matching events. */
 
 static bool compare(int64_t a, enum comparison operator, int64_t b)
 {
@@ -556,7 +559,7 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 {
 	if (!filter)
 		return true;
-	if (event->of) /* select a synthesized event together with its source */
+	if (event->of) /* a synthesized event is selected if the event is selected from which it was made */
 		event = event->of;
 	switch (filter->kind) {
 	case KIND_OR:

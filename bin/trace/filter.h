@@ -7,11 +7,11 @@
  *	not	= "not" not | "(" or ")" | test
  *	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: it matches the event's name
  *
- * FIELD		VALUE, and what it is compared with
+ * FIELD		VALUE: what it is compared with
  * event		glob, the name of the type		object	glob, the name of an object in its words
  * thread		glob, the name of the thread		data	a string in the data
  * time		TIME, see time_arg.h			type, context, pid, cpu, priority, size, address, number
- * data.NAME: a field of a call (calldata.h), as a number if VALUE is a number, otherwise glob
+ * data.NAME: a field of a call (calldata.h), compared as a number if VALUE is a number, otherwise with a glob
  * u8 u16 u32 u64 i8 i16 i32 i64, with [OFFSET] in bytes	a number in the data; [OFFSET] is 0 if missing
  *
  * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, hexadecimal

@@ -17,7 +17,7 @@
 
 #define TYPES (FOREIGN_TYPES + 65536)
 #define FIRST_DATA_BYTES 4096
-#define PROGRESS_EVENTS 65536 /* between two calls of progress() */
+#define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
 
 /* Opening. */
 
@@ -46,7 +46,7 @@ static bool read_objects(struct source *source)
 		}
 		source->objects[source->nr_objects++] = object;
 	}
-	/* Each volume of a log may repeat an object. The last copy is the most complete: keep that one. */
+	/* Each volume of a log may repeat an object.  The last copy has the most data, so keep the last one. */
 	for (size_t i = 0; i < source->nr_objects; i++)
 		*map_get(&source->by_handle,
 			 source->objects[i].handle) = (uintptr_t)&source->objects[i];
@@ -194,7 +194,7 @@ const struct txtrace_object *source_object(const struct source *source, unsigned
 	return (const struct txtrace_object *)(uintptr_t)map_find(&source->by_handle, handle);
 }
 
-/* The upper bits of addresses are free for the pid. */
+/* Addresses do not use the upper bits of the key, so the pid goes there. */
 static uint64_t key_of(pid_t pid, uint64_t address)
 {
 	return address ^ (uint64_t)pid << 40;
@@ -292,7 +292,7 @@ const char *source_context_name(const struct source *source, unsigned int contex
 /* A damaged file may have any time.  Limit it, so that differences of times do not overflow. */
 static int64_t to_ns(const struct timespec *time)
 {
-	const int64_t last_s = (INT64_MAX / 2) / NS_PER_S - 1; /* in the year 2116 */
+	const int64_t last_s = (INT64_MAX / 2) / NS_PER_S - 1; /* a time in the year 2116 */
 	int64_t seconds = (int64_t)time->tv_sec;
 
 	seconds = seconds > last_s ? last_s : seconds < -last_s ? -last_s : seconds;
@@ -348,7 +348,7 @@ bool source_next(struct source *source, struct event *event)
 	return true;
 }
 
-/* Live. */
+/* Active streams. */
 
 struct source *source_attach(trace_id_t trace)
 {
@@ -420,8 +420,8 @@ unsigned int event_native(const struct event *event)
 }
 
 /*
- * A volume has 895 entries for threads and objects of calls.  A file of several volumes repeats objects, so more than
- * these do not mean that a volume was full.
+ * A volume has 895 entries for threads and objects of calls.  A file of several volumes repeats objects, so it may have
+ * more of them although no volume was full.
  */
 #define FULL_TABLE 894
 
@@ -434,7 +434,7 @@ static bool was_full(const struct source *source)
 	return !source->file.foreign && nr_used >= FULL_TABLE;
 }
 
-/* The system events are those of the library, some of which have no thread. */
+/* System events come from the library itself, and some of them have no thread. */
 static bool is_unnamed(const struct event *event)
 {
 	return event->context == 0 && event->type >= POSIX_TRACE_UNNAMED_USEREVENT;
@@ -452,7 +452,9 @@ static bool lacks_object(const struct event *event)
 	return kind[1] == 'p' ? address != 0 : kind[1] == 'd' && (int32_t)address >= 0;
 }
 
-/* has_object: for each type, whether a call of it had its object before.  Calls of other types never have one. */
+/*
+ * Count a call without its object only if an earlier call of the same type had one: then has_object[type] is true.
+ */
 static void count_unnamed(struct source_unnamed *unnamed, bool *has_object, const struct event *event)
 {
 	if (event->is_call && event->call.object != 0)

@@ -18,7 +18,7 @@
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
 #define CONTEXT_INITIALIZE 0xF0F0F0F0u
 
-enum object_type { /* as ThreadX numbers them */
+enum object_type { /* with the numbers of ThreadX */
 		   OBJECT_THREAD = 1,
 		   OBJECT_TIMER = 2,
 		   OBJECT_QUEUE = 3,
@@ -32,33 +32,33 @@ enum object_type { /* as ThreadX numbers them */
 
 struct event {
 	uint64_t number; /* counted from 0, over all events of the file */
-	int64_t time_ns; /* CLOCK_REALTIME; in a ThreadX buffer: since its first event */
+	int64_t time_ns; /* CLOCK_REALTIME; in a ThreadX buffer: time since its first event */
 	trace_event_id_t type;
 	const char *name;
 	unsigned int context;
 	const char *thread; /* the name of the context */
 	int priority;	    /* -1: not known */
 	unsigned int
-		interrupted; /* in an interrupt: the context of the thread that it interrupted; 0: none */
+		interrupted; /* in an interrupt: context of the interrupted thread; 0: none */
 	unsigned int cpu;
 	pid_t pid;
-	uintptr_t address; /* of the trace point */
+	uintptr_t address; /* address of the trace point */
 	uintptr_t pthread;
 	bool is_truncated;
 	size_t size; /* bytes of data */
 	const unsigned char *data;
 
-	/* In a log: a call that the preloaded object recorded (calls.h). */
+	/* True for a call in a log that the preloaded object recorded (calls.h). */
 	bool is_call;
-	bool is_made;		/* added by calls_next() to an event of the file */
-	bool is_over;		/* end of a call that waited; the first event has its service */
-	const struct event *of; /* is_made: the event of the file */
+	bool is_made;		/* calls_next() has made this event from an event of the file */
+	bool is_over;		/* end of a call that waited; the call counts at its first event */
+	const struct event *of; /* if is_made: the event of the file */
 	struct txtrace_call call;
 	const char *waker;	    /* name of the thread that ended the wait */
 	const struct call_row *row; /* the call that the event type is named after, or NULL */
 };
 
-#define CALLS_EVENTS_MAX 2 /* that calls_next() returns for an event of a log, at most */
+#define CALLS_EVENTS_MAX 2 /* most events that calls_next() returns for one event of a log */
 
 struct source {
 	const char *path;
@@ -68,17 +68,17 @@ struct source {
 	struct posix_trace_status_info status;
 	trace_attr_t attr;
 	int64_t first_ns; /* time of the first event; valid after the first event was read */
-	int64_t base_ns;  /* subtracted from all times: a ThreadX buffer has no date */
+	int64_t base_ns;  /* this is subtracted from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
 	bool is_live; /* an active stream: source_attach() */
-	const char *task; /* "reading", ...: shown with the progress; NULL: no progress is shown */
+	const char *task; /* a word such as "reading" for the progress line; NULL: no such line */
 
-	struct expansion { /* of the last event that calls_next() read */
+	struct expansion { /* the events made from the last event that calls_next() read */
 		struct event read, event[CALLS_EVENTS_MAX];
 		int nr, next;
 	} * expansion; /* NULL: none */
 
-	struct map by_handle; /* pointers to objects; if is_live, each allocated */
+	struct map by_handle; /* values: pointers to objects; if is_live, each object was allocated */
 	size_t nr_objects;
 	struct txtrace_object *objects; /* in the order of the file; NULL if is_live */
 	struct source_type {
@@ -86,17 +86,17 @@ struct source {
 		const struct call_row *row;
 	} * type;
 	struct map by_address,
-		by_tid; /* 1 + index of objects of calls and of threads; filled at the first use */
+		by_tid; /* values: 1 + index of objects of calls and of threads; filled at the first use */
 	unsigned char *data;
 	size_t data_size;
 };
 
 /*
- * Open a file.  tick_ns: the tick of a ThreadX trace buffer; 0: the tick in the file, or 1000.  If this fails, print a
- * message and return NULL.  Close with source_close().
+ * Open a file.  tick_ns is the tick of a ThreadX trace buffer; 0 means the tick in the file, or 1000.  If this fails,
+ * print a message and return NULL.  The caller closes the source with source_close().
  */
 struct source *source_open(const char *path, double tick_ns);
-/* Like source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
+/* Do the same as source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
 struct source *source_open_mixed(const char *path, double tick_ns);
 /* If the output file is the trace itself, print a message and return true. */
 bool source_would_be_lost(const char *path, const char *output);
@@ -119,17 +119,20 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 
-/* The events that a log cannot attribute, because its tables had no room for more threads and objects. */
+/*
+ * Events of a log without their thread or object, because the tables of the log had no room for more threads and
+ * objects.
+ */
 struct source_unnamed {
-	uint64_t nr_events; /* without a thread */
-	uint64_t first;	    /* number of the first of them */
+	uint64_t nr_events; /* events without a thread */
+	uint64_t first;	    /* number of the first event without a thread */
 	uint64_t nr_calls;  /* calls without their object */
 	uint64_t first_call;
 };
 
 /*
- * Count these events.  If the tables were never full, this is only a look at the objects; otherwise the function reads
- * all events.  Call it before the first source_next(), or rewind the source afterwards.
+ * Count these events.  If the tables were never full, the function only reads the objects.  Otherwise it reads all
+ * events.  Call it before the first source_next(), or rewind the source afterwards.
  */
 struct source_unnamed source_count_unnamed(struct source *source);
 
@@ -153,7 +156,10 @@ const char *source_type_name(struct source *source, trace_event_id_t type);
 /* Return the name of an event type whose events calls_next() adds, or NULL for any other type. */
 const char *source_synthesized_name(trace_event_id_t type);
 
-/* Return the name of a context: a thread, "interrupt", ...  The name is valid for three more calls. */
+/*
+ * Return the name of a context: the name of a thread, "interrupt", or the like.  The name is valid for three more
+ * calls.
+ */
 const char *source_context_name(const struct source *source, unsigned int context);
 
 /* Return ThreadX's id of the event, or of the call in a log; 0 for a user event. */
@@ -174,10 +180,10 @@ const char *native_title(unsigned int native);
 /* Return true if a word with this label is the handle of an object. */
 bool label_is_object(const char *label);
 
-/* "mutex", ... */
+/* Return the name of an object type, such as "mutex". */
 const char *object_type_name(int type);
 
-/* "loop", ...: the name of a full policy, as an option of record. */
+/* Return the name of a full policy, such as "loop", as the options of record use it. */
 const char *policy_name(int policy);
 
 #endif

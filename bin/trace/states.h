@@ -14,9 +14,9 @@ enum {
 };
 
 struct state {
-	const char *text;  /* for a wait without an object; NULL: not a wait */
-	const char *kind;  /* of the object */
-	const char *label; /* of the object, in the call that began the wait */
+	const char *text;  /* words for a wait without an object; NULL: not a wait */
+	const char *kind;  /* kind of the object */
+	const char *label; /* label of the object in the call that began the wait */
 };
 
 extern const struct state states[STATES];

@@ -17,14 +17,14 @@ struct module {
 	uint64_t base, begin, end;
 	char build_id[72];
 	char *path;
-	bool is_asked; /* info is set, or there is none */
+	bool is_asked; /* true: info is set, or the file has no symbols */
 	struct debuginfo_module *info;
 };
 
 struct symbols {
 	struct module *module;
 	size_t nr, room;
-	struct map code, data; /* from addresses to 2 + the index of a name; 1: no name */
+	struct map code, data; /* keys: addresses; values: 2 + index of the name, or 1 for no name */
 	char **name;
 	size_t nr_names, room_of_names;
 	struct debuginfo *info;
@@ -87,8 +87,8 @@ static void read_file(struct module *module)
 }
 
 /*
- * A file has several mappings.  The mapping of its zeroed data follows them and has no name.  All of them are one
- * module.
+ * A file has several mappings.  The mapping of its zeroed data follows them and has no name.  All these mappings are
+ * one module.
  */
 static void read_mapping(struct symbols *symbols, const char *line)
 {
@@ -178,7 +178,10 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	uint64_t offset;
 	int line, length;
 
-	/* A call at the end of a function returns to the next function, so look up the call itself. */
+	/*
+	 * If a function ends with a call, the return address is in the next function.  So look up the address of the
+	 * call itself.
+	 */
 	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
 		return false;
 	offset += is_code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for addresses of a traced program.  The list of its modules comes from a log or from /proc.  If the tool has
- * libdw, symbols and line numbers come from the files of the modules.  A file with another build id than the loaded
- * module is not used.
+ * libdw, symbols and line numbers come from the files of the modules.  If a file has another build id than the loaded
+ * module, the tool does not use it.
  */
 #ifndef TXTRACE_TRACE_SYMBOLS_H
 #define TXTRACE_TRACE_SYMBOLS_H
@@ -18,7 +18,10 @@ struct symbols;
 /* Read the modules that a log lists.  Never return NULL. */
 struct symbols *symbols_of_log(trace_id_t trace);
 
-/* Read the modules of a running process.  Return NULL if it is gone, or if this process may not read its mappings. */
+/*
+ * Read the modules of a running process.  Return NULL if the process has ended, or if the tool may not read its
+ * mappings.
+ */
 struct symbols *symbols_of_process(pid_t pid);
 void symbols_free(struct symbols *symbols);
 

@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* Add to a time.  The sum saturates, so a time such as the year 9999 is after all events. */
+/* Add two times.  If the sum is too large, return the largest time: so the year 9999 is after all events. */
 static int64_t later(int64_t time_ns, int64_t by_ns)
 {
 	int64_t sum;

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "trace/elffile.h"
 
-/* The table of the preloaded object, with the group of each call. */
+/* The wrappers of the preloaded object, with the group of each call. */
 
 enum {
 #define PX_CALL(name, ...) CALL_##name,
@@ -98,7 +98,10 @@ static void add_symbol(struct imports *imports, size_t file, const struct elffil
 		imports->opens_libraries = true;
 }
 
-/* Return the language of a program, as far as a compiler wrote it into a section; NULL: neither Go nor Rust. */
+/*
+ * Return the language of a program if its compiler has left a section that shows it: "Go" or "Rust".  Return NULL for
+ * any other program.
+ */
 static const char *language_of(const struct elffile *elf)
 {
 	size_t size;

@@ -15,15 +15,15 @@ struct imports {
 	size_t nr_files, room;
 	bool *takes;	    /* for each file and wrapper: the file imports the function */
 	bool *defines;	    /* for each wrapper: the program defines a function with this name */
-	char *calls_system; /* a file that imports syscall(), perhaps for its own locks; NULL: none */
-	const char *language; /* of a program with its own locks: "Go", "Rust"; else NULL */
-	bool opens_libraries; /* with dlopen() */
+	char *calls_system; /* name of a file that imports syscall(), perhaps for its own locks; NULL: none */
+	const char *language; /* language of a program that has its own locks: "Go" or "Rust"; otherwise NULL */
+	bool opens_libraries; /* the program calls dlopen() */
 };
 
 struct wrapper {
 	const char *symbol, *call, *group;
 	bool is_usual; /* its group is recorded by default */
-	bool is_lock;  /* locks or waits for a condition, in pthreads or C11 */
+	bool is_lock;  /* the function locks, or waits for a condition, in pthreads or C11 */
 };
 
 extern const size_t nr_wrappers;

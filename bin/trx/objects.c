@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 
-#define LOWEST 1023 /* priority */
+#define LOWEST 1023 /* least urgent priority */
 #define FIRST_SERIAL 0x00800000u
 #define NAME_SIZE 60
 #define LABEL_MAX 24
-#define USUAL_NAME_SIZE 32 /* as in ThreadX; used unless a name is longer */
+#define USUAL_NAME_SIZE 32 /* size of names in ThreadX; used unless a name is longer */
 
 static uint64_t key_of(unsigned int input, uint32_t handle)
 {
@@ -115,7 +115,7 @@ static void add_object(struct trx_objects *trx_objects, unsigned int input,
 	struct registered *object;
 
 	if (*known)
-		return; /* further volumes of the log repeat the object: keep the first */
+		return; /* another volume of the log repeats the object: keep the first copy */
 	*known = find_thread(trx_objects, is);
 	if (*known && trx_objects->object[*known - 1].input != input)
 		return;
@@ -173,13 +173,16 @@ uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input
 
 	if (known && trx_objects->object[known - 1].type == OBJECT_THREAD)
 		return trx_objects->object[known - 1].handle;
-	/* An object with this handle that is no thread may exist, so these keys have the top bit set. */
+	/*
+	 * An object with this handle that is not a thread may exist.  So the keys of added threads have the top bit
+	 * set.
+	 */
 	made_up = map_get(&trx_objects->by_input, key_of(input, context) | UINT64_C(1) << 63);
 	if (*made_up)
 		return trx_objects->object[*made_up - 1].handle;
 	if (context == 0)
 		snprintf(name, sizeof(name),
-			 "nobody"); /* "no thread" would look like a log without its section */
+			 "nobody"); /* with the name "no thread", the file would look like a log without its section */
 	else
 		snprintf(name, sizeof(name), "unknown thread %x", context);
 	*made_up = trx_objects->nr_objects + 1;
@@ -226,7 +229,7 @@ static int compare_objects(const void *a, const void *b)
 	bool one_is_thread = one->type == OBJECT_THREAD;
 	bool other_is_thread = other->type == OBJECT_THREAD;
 
-	/* The order is total, because qsort() is not stable. */
+	/* qsort() is not stable, so the comparison never returns 0. */
 	if (one_is_thread != other_is_thread)
 		return other_is_thread - one_is_thread;
 	if (one->input != other->input)

@@ -18,7 +18,7 @@
 struct registered {
 	uint32_t handle;
 	unsigned int input; /* number of its trace */
-	int type, priority; /* priority -1: unknown */
+	int type, priority; /* priority is -1 if it is unknown */
 	bool is_released;
 	pid_t pid, tid;
 	uint32_t parameter[2];
@@ -28,10 +28,10 @@ struct registered {
 struct trx_objects {
 	struct registered *object;
 	size_t nr_objects, room;
-	struct map by_input;  /* input and the handle there -> index + 1 */
-	struct map by_handle; /* -> index + 1 */
+	struct map by_input;  /* input and its handle -> index + 1 */
+	struct map by_handle; /* handle -> index + 1 */
 	struct map by_tid;    /* pid and tid -> index + 1 */
-	uint32_t serial;      /* for the next free handle */
+	uint32_t serial;      /* serial of the next free handle */
 	size_t nr_cut;	      /* number of names that were truncated */
 };
 
@@ -39,18 +39,18 @@ struct trx_objects {
 void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source);
 
-/* Add an object that is in no trace.  handle 0: choose one.  Return the handle. */
+/* Add an object that is in no trace.  If handle is 0, choose one.  Return the handle. */
 uint32_t trx_objects_add(struct trx_objects *trx_objects, unsigned int input, uint32_t handle,
 			 int type, const char *name);
 
-/* Return the new handle of an object of a trace; 0: there is no such object. */
+/* Return the new handle of an object of a trace, or 0 if there is no such object. */
 uint32_t trx_objects_find(const struct trx_objects *trx_objects, unsigned int input,
 			  uint32_t handle);
 
 /* Return the new handle of the thread that is the context in a trace.  If there is no such thread, add one. */
 uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input, uint32_t context);
 
-/* Call this last: sort threads first, and make all names unique.  labels: one for each input. */
+/* Call this last: sort threads first, and make all names unique.  labels has an element for each input. */
 void trx_objects_finish(struct trx_objects *trx_objects, const char *const *labels);
 
 /* Return the size of a name field that can hold every name, in bytes. */

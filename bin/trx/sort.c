@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/message.h"
 
-/* Not all file systems support O_TMPFILE: there, create a file and unlink it. */
+/* If the file system does not support O_TMPFILE, create a file and unlink it. */
 static int open_unnamed(const char *directory)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -91,7 +91,7 @@ void sort_put(struct sorter *sorter, const struct spooled *event)
 	sorter->nr_events++;
 }
 
-/* Merge sort: it is stable, and qsort() may not be. */
+/* This is a merge sort, because it is stable, and qsort() may not be. */
 static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;

@@ -3,8 +3,8 @@
  * Sort events by time before they are written to a trace buffer.  The sorter stores the events in a file without a
  * name, so memory use does not grow with the number of events.
  *
- * Events come nearly in order.  If an event is older than a previous event, the sorter keeps it in memory, and merges
- * it with the others when the events are read.  Events with the same time keep their order.
+ * The events arrive nearly in order.  If an event is older than a previous event, the sorter keeps it in memory, and
+ * merges it with the others when the events are read.  Events with the same time keep their order.
  */
 #ifndef TXTRACE_TRX_SORT_H
 #define TXTRACE_TRX_SORT_H
@@ -16,7 +16,7 @@
 struct spooled {
 	int64_t time_ns;
 	uint32_t context, priority, id, info[4];
-	uint32_t is_more; /* more data of the event before */
+	uint32_t is_more; /* more data of the previous event */
 };
 
 #define SORT_WINDOW 1024
@@ -25,17 +25,17 @@ struct sorter {
 	int fd;
 	int error; /* errno; 0: none */
 	int64_t newest_ns;
-	uint64_t nr_events; /* in the file */
+	uint64_t nr_events; /* number of events in the file */
 	struct spooled *late;
 	size_t nr_late, late_room;
-	size_t nr_out; /* in out[], not yet in the file */
+	size_t nr_out; /* number of events in out[], which are not yet in the file */
 	struct spooled out[SORT_WINDOW];
 };
 
-/* A position in the sorted events; all zero: the beginning. */
+/* A position in the sorted events.  A structure of zeros is the beginning. */
 struct sort_cursor {
 	uint64_t event; /* next event in the file */
-	size_t late;	/* next of the late events */
+	size_t late;	/* index of the next late event */
 	uint64_t window_first;
 	size_t window_size;
 	struct spooled window[SORT_WINDOW];

@@ -9,7 +9,7 @@
 #include "trace/native.h"
 #include "trx/write.h"
 
-#define ID_DATA NATIVE_USER /* more data of the event before */
+#define ID_DATA NATIVE_USER /* more data of the previous event */
 #define IDS 65536
 #define WORDS_BYTES 16
 #define SYSTEM_TYPES 16 /* user types begin with POSIX_TRACE_UNNAMED_USEREVENT */
@@ -139,7 +139,7 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 									event->interrupted) :
 						    0;
 	else if (event->type >= FOREIGN_TYPES &&
-		 !event->is_made) /* synthesized: the preemption-threshold is unknown */
+		 !event->is_made) /* a synthesized event has no preemption-threshold */
 		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
 	else
 		to->priority = 0x80000000u |
@@ -148,8 +148,8 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 }
 
 /*
- * A SUSPEND names the thread that runs next.  A log does not record this, so the SUSPEND waits for the next event and
- * names its thread.
+ * A SUSPEND names the thread that runs next.  A log does not record this.  So hold the SUSPEND back until the next
+ * event, and name the thread of that event.
  */
 static void put_suspend(struct trx *trx, uint32_t next)
 {
@@ -167,7 +167,7 @@ static bool put_made(struct trx *trx, const struct event *event, struct spooled 
 	if (!event->is_made)
 		return false;
 	if (event_native(event) == NATIVE_THREAD_RESUME)
-		to->info[3] = to->context; /* the waker keeps running: 0 would be a preemption */
+		to->info[3] = to->context; /* the waker runs on; 0 would mean a preemption */
 	if (event_native(event) != NATIVE_THREAD_SUSPEND)
 		return false;
 	trx->suspend = *to;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events are read three times.  First, a scan of all events of a series of files finds the tick.  Then, for each
- * file, a scan counts its events and finds out if it needs fillers, because its header and the fillers come before
- * the events.  At last the events are written.
+ * file, a scan counts its events and finds out if it needs fillers, because its header and the fillers come before the
+ * events.  Finally the events are written.
  */
 #include "trx/write.h"
 
@@ -28,7 +28,7 @@
 #define EVENTS_MAX 4194303
 #define NR_FILLERS 3
 #define GAP_TICKS                                                                                  \
-	(INT64_C(1) << 29) /* an eighth of the range: few stamps wrap, so the vote is right */
+	(INT64_C(1) << 29) /* an eighth of the range: then few stamps wrap, so TraceX's vote is right */
 #define ALL_CPUS (-1)
 
 struct writer {
@@ -40,7 +40,7 @@ struct writer {
 	uint32_t filler_context;
 };
 
-/* A series of files: with all events, or with those of one core. */
+/* A series of files with all events, or with the events of one core. */
 struct series {
 	int cpu;
 	uint64_t nr_events;
@@ -97,7 +97,7 @@ static uint32_t stamp_of(const struct series *series, const struct piece *piece,
 {
 	double ticks = (double)(time_ns - piece->first_ns) / series->tick_ns;
 
-	/* Doubles are exact only up to 2^53, so whole nanoseconds are computed as integers. */
+	/* Doubles are exact only up to 2^53, so compute whole nanoseconds with integers. */
 	if (series->tick_ns == 1)
 		return (uint32_t)(piece->nr_fillers + (uint64_t)(time_ns - piece->first_ns));
 	return (uint32_t)(piece->nr_fillers + (uint64_t)(ticks + 0.5));
@@ -154,7 +154,7 @@ static void put_header(struct text *text, const struct writer *writer, uint64_t 
 	const uint32_t header[] = {0x54585442, UINT32_MAX, BASE, BASE + HEADER_BYTES,
 				   name_size << 16, registry_end, registry_end,
 				   registry_end + (uint32_t)nr_slots * EVENT_BYTES, registry_end,
-				   /* as the kernel of ThreadX fills them */
+				   /* the values that the kernel of ThreadX writes */
 				   0xAAAAAAAA, 0xBBBBBBBB, 0xCCCCCCCC};
 
 	put_words(text, header, sizeof(header) / sizeof(header[0]));
@@ -209,7 +209,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	for (uint64_t i = 0; i < piece->nr_events; i++) {
 		event = next_of(writer->sorter, &piece->begin, series->cpu);
 		if (!event)
-			return; /* reading failed: the sorter has the error */
+			return; /* a read has failed: the sorter has the error */
 		put_event(text, event, stamp_of(series, piece, event->time_ns));
 		if (i % 65536 == 0)
 			progress("writing", i, piece->nr_events);
@@ -251,7 +251,7 @@ static void report_file(const struct writer *writer, const struct series *series
 			shown, TRX_SPLIT_EVENTS);
 }
 
-/* With several files, names are derived from the output name.  Such a name may be that of an input file. */
+/* If there are several files, their names come from the output name.  Such a name may be the name of an input file. */
 static bool is_input(const struct trx_options *order, const char *name)
 {
 	for (unsigned int i = 0; i < order->nr_inputs; i++)
@@ -290,7 +290,7 @@ static bool write_file(struct writer *writer, const struct series *series, struc
 	return true;
 }
 
-/* "trace.trx" -> "trace-cpu0-1.trx"; number 0: no number.  The caller frees the name. */
+/* "trace.trx" -> "trace-cpu0-1.trx"; If number is 0, leave the number out.  The caller frees the name. */
 static char *name_file(const struct writer *writer, int cpu, unsigned int number)
 {
 	const char *output = writer->order->output;

@@ -14,7 +14,7 @@ struct row {
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
-	struct stretch holder_did; /* largest wait of the holder in that time */
+	struct stretch holder_did; /* longest wait of the holder in that time */
 	int64_t holder_waited_ns, holder_known_ns;
 	struct row *next;
 };
@@ -109,7 +109,7 @@ static int64_t value_of(struct row *row, enum blocked_sort order)
 	}
 }
 
-static enum blocked_sort sorted_by; /* qsort() takes no argument for its callback */
+static enum blocked_sort sorted_by; /* qsort() passes no further argument to its callback */
 
 static int compare_rows(const void *a, const void *b)
 {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-#define STEPS_MAX 2000000 /* of the search; the number of paths can be exponential */
+#define STEPS_MAX 2000000 /* limit of the search, because the number of paths can be exponential */
 
 /* Edges. */
 
@@ -131,7 +131,7 @@ static void keep_cycle(struct lockorder *order, struct lock_cycle *cycle)
 		order->cycle[order->nr_cycles++] = *cycle;
 }
 
-/* Return true if the path already has an edge with the same thread or with the same wanted lock. */
+/* Return true if the path already has an edge of the same thread, or an edge with the same wanted lock. */
 static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge)
 {
 	for (unsigned int i = 0; i < way->nr_edges; i++)

@@ -7,8 +7,8 @@
  * have a further held lock in common, because only one thread at a time can hold this lock.  Such a lock is a gate
  * lock.  So each edge has a list of the other held locks.
  *
- * After: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm), and
- * Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
+ * Literature: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm),
+ * and Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
  */
 #ifndef TXTRACE_WAITS_LOCKORDER_H
 #define TXTRACE_WAITS_LOCKORDER_H
@@ -28,11 +28,11 @@ struct lock_edge {
 	const struct waiter *thread;
 	const struct awaited *gate[LOCKORDER_GATES];
 	unsigned int nr_gates;
-	int64_t held_ns, wanted_ns; /* held_ns LONG_AGO: before the trace began */
+	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the lock was held before the trace began */
 	uintptr_t held_at, wanted_at;
 	uint64_t nr;
-	struct lock_edge *next;	 /* with the same held lock */
-	struct lock_edge *alike; /* with the same hash */
+	struct lock_edge *next; /* next edge with the same held lock */
+	struct lock_edge *alike; /* next edge with the same hash */
 };
 
 struct lock_cycle {
@@ -43,17 +43,17 @@ struct lock_cycle {
 
 struct lockorder {
 	struct map edge_of;
-	struct map edges_from; /* by the index of the lock held */
+	struct map edges_from; /* key: index of the held lock */
 	size_t nr_edges;
 	struct lock_cycle cycle[LOCKORDER_CYCLES];
 	size_t nr_cycles;
-	uint64_t nr_steps; /* of the search */
-	bool is_cut;	   /* there may be more cycles */
+	uint64_t nr_steps; /* steps of the search so far */
+	bool is_cut;	   /* the search was ended early, so there may be more cycles */
 };
 
 /*
  * A thread wants a lock: add an edge from each lock that the thread holds.  If it already holds the wanted lock, do
- * nothing.  at_ns, address: when and where it calls the lock function.
+ * nothing.  at_ns and address are the time and the place of the call.
  */
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
 		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);

@@ -20,7 +20,7 @@
 /* A period with at least CONVOY_WAITERS waiters. */
 struct queue {
 	bool runs;
-	int64_t begin_ns, end_ns; /* end_ns: time from which there were too few waiters; the period may continue */
+	int64_t begin_ns, end_ns; /* end_ns: from this time on there were too few waiters; the period may continue */
 	bool is_ending;
 	uint64_t nr_turns;
 	int64_t held_ns, longest_ns;
@@ -45,7 +45,7 @@ struct locks {
 	struct lock *first;
 	size_t nr_locks;
 	struct lockorder order;
-	struct symbols *symbols; /* NULL: a trace buffer */
+	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
 };
 
 bool locks_parse_sort(const char *word, enum locks_sort *order)
@@ -62,7 +62,7 @@ bool locks_parse_sort(const char *word, enum locks_sort *order)
 	return false;
 }
 
-/* Gathering. */
+/* Collecting. */
 
 static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 {
@@ -81,8 +81,8 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 }
 
 /*
- * Convoys.  The number of waiters may drop below CONVOY_WAITERS when one of the waiters gets the lock.  The convoy goes
- * on if the number rises again within the time of its longest turn.
+ * Convoys.  The number of waiters may drop below CONVOY_WAITERS when one of the waiters gets the lock.  The convoy
+ * continues if the number rises again within the time of its longest turn.
  */
 
 static bool is_convoy(const struct queue *queue)
@@ -208,7 +208,7 @@ static int64_t value_of(const struct lock *lock, enum locks_sort order)
 	}
 }
 
-static enum locks_sort sorted_by; /* qsort() takes no argument for its callback */
+static enum locks_sort sorted_by; /* qsort() passes no further argument to its callback */
 
 static int compare_locks(const void *a, const void *b)
 {

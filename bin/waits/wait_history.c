@@ -44,7 +44,7 @@ struct kept *wait_history_of_object(struct wait_history *wait_history, const str
 	return kept_of(&wait_history->of_object, object->index);
 }
 
-/* Return the list with room for one more element.  nr: number of elements in the list. */
+/* Return the list with room for one more element.  nr is the number of elements in the list. */
 static void *grow(void *list, unsigned int nr, size_t size)
 {
 	return (nr & (nr - 1)) == 0 ? must(reallocarray(list, nr ? 2 * nr : 1, size)) : list;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waits and the holds during the wait that txtrace why explains.  Only the longest waits of each thread and the
- * longest holds of each object are kept, so memory use does not depend on the number of events.
+ * The waits and the holds during the wait that txtrace why explains.  This module stores only the longest waits of each
+ * thread and the longest holds of each object. So memory use does not depend on the number of events.
  */
 #ifndef TXTRACE_WAITS_WAIT_HISTORY_H
 #define TXTRACE_WAITS_WAIT_HISTORY_H
 
 #include "waits/waits.h"
 
-#define KEPT 32 /* waits of each thread, holds of each object */
+#define KEPT 32 /* number of stored waits of each thread, and of stored holds of each object */
 
 /* A period. */
 struct part {
@@ -33,28 +33,28 @@ struct share {
 };
 
 struct kept {
-	struct kept_wait *wait; /* of the thread of this index */
-	struct kept_hold *hold; /* of the object of this index */
-	struct share *share;	/* likewise */
+	struct kept_wait *wait; /* the longest waits of a thread */
+	struct kept_hold *hold; /* the longest holds of an object */
+	struct share *share; /* all holds of an object, for each thread */
 	unsigned int nr_waits, nr_holds, nr_shares;
 };
 
 struct wait_history {
 	struct part all;		 /* period of the explained wait */
 	uint64_t number;		 /* number of the event that begins this wait */
-	unsigned int context;		 /* of the thread that waits */
-	struct kept_wait target;	 /* the wait itself; thread NULL: not found yet */
-	struct map of_thread, of_object; /* by index -> struct kept */
+	unsigned int context;		 /* context of the waiting thread */
+	struct kept_wait target;	 /* the wait itself; its thread is NULL until it is found */
+	struct map of_thread, of_object; /* index of a thread or object -> struct kept */
 };
 
-/* Callbacks for a listener of waits_read(): its members ended and given.  arg: the struct wait_history. */
+/* Callbacks for the members `ended` and `given` of a listener of waits_read(). arg is the struct wait_history. */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_free(struct wait_history *wait_history);
 
-/* Return what is kept of a thread; never NULL. */
+/* Return the stored waits of a thread; never NULL. */
 struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread);
-/* Return what is kept of an object; never NULL. */
+/* Return the stored holds of an object; never NULL. */
 struct kept *wait_history_of_object(struct wait_history *wait_history,
 				    const struct awaited *object);
 

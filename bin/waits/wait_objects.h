@@ -11,7 +11,7 @@ void wait_objects_count_names(struct waits *waits);
 /* Return the thread with the context of an event. */
 struct waiter *wait_objects_thread(struct waits *waits, unsigned int context);
 
-/* Return the object with this handle.  service: the name of a call that uses the object. */
+/* Return the object with this handle.  service is the name of a call that uses the object. */
 struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service);
 
 /* Return the entry for a wait without an object: a sleep, a poll, a thread suspended by another thread. */

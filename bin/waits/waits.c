@@ -116,8 +116,8 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 /*
  * An event names a holder that the model does not know.  The threads of a log record in parallel, so the holder may
  * already have recorded that it gave the object back.  So in a log, ignore the event if the object has a known holder,
- * or if any thread has already recorded that it took the object or gave it back.  A trace buffer is in order: the event
- * is right, and any other holder must have given the object back.
+ * or if any thread has already recorded that it took the object or gave it back.  The events of a ThreadX buffer are in
+ * order.  So there the event is right, and any other holder must have given the object back.
  */
 static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
 			 struct awaited *object, unsigned int depth)
@@ -251,7 +251,7 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
  * comparison for each event takes too long.
  */
 static struct native {
-	bool has_object;	   /* in word 0 */
+	bool has_object;	   /* word 0 is the handle of an object */
 	unsigned char socket_word; /* 1 + the number of the word with a socket; 0: none */
 } natives[NR_NATIVES];
 
@@ -284,7 +284,7 @@ static struct service service_of(const struct event *event, const struct waiter 
 		struct service service = thread->of_socket.object ? thread->of_socket : none;
 
 		if (strncmp(service.name, "NX_TRACE_INTERNAL", strlen("NX_TRACE_INTERNAL")) == 0)
-			service.name = ""; /* the thread did not call it */
+			service.name = ""; /* the thread did not call this service */
 		return service;
 	}
 	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
@@ -353,8 +353,8 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		.priority = thread->priority,
 		.address = service.address};
 	/*
-	 * ThreadX does not record all calls that begin a wait without an object, so the last recorded call may be
-	 * another call
+	 * ThreadX does not record all calls that begin a wait without an object.  So the last recorded call may not be
+	 * the one that waits.
 	 */
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
@@ -380,8 +380,8 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 }
 
 /*
- * In a log, the waker may have called other services since it signalled the object.  So use the service of the object's
- * last signal.
+ * In a log, the waker may have called other services after its signal to the object.  So use the service of the
+ * object's last signal.
  */
 static void set_waker(struct waits *waits, const struct event *event, struct wait *wait)
 {
@@ -415,7 +415,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	take_waited(waits, event, wait);
 }
 
-/* A call of a log ends: if it succeeded, its thread now holds the object. */
+/* A call in a log has ended.  If it succeeded, its thread now holds the object. */
 static void end_call(struct waits *waits, const struct event *event, struct waiter *thread)
 {
 	unsigned int service = call_service(event);
@@ -468,8 +468,8 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 }
 
 /*
- * Return true if the end of the thread's wait was lost, because a waiting thread of ThreadX records no events.  A
- * waiting thread of a log can record events in a signal handler.
+ * Return true if this event shows that the end of the thread's wait was lost.  A waiting thread of ThreadX records no
+ * events, so any event shows it.  A waiting thread in a log may record events in a signal handler.
  */
 static bool has_missed_end(const struct waits *waits, const struct event *event,
 			   const struct waiter *thread)

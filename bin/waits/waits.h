@@ -23,7 +23,7 @@
 struct awaited;
 struct waiter;
 
-/* A wait that has ended, kept to find out what a thread did in a period. */
+/* A wait that has ended.  With such waits, the model finds out what a thread did in a period. */
 struct stretch {
 	int64_t begin_ns, end_ns;
 	const struct awaited *object;
@@ -36,7 +36,7 @@ struct signal {
 	int64_t at_ns;
 	const struct waiter *by;
 	const char *service;
-	unsigned int nr_waiters; /* at that time */
+	unsigned int nr_waiters; /* number of waiting threads at that time */
 };
 
 struct wait {
@@ -44,13 +44,13 @@ struct wait {
 	struct awaited *object;
 	unsigned int state;
 	const char *service; /* name of the call */
-	uint64_t number;     /* of the event that began it */
+	uint64_t number;     /* number of the event that began the wait */
 	int64_t begin_ns, end_ns;
 	bool has_ended; /* false: it lasts until the end of the trace */
 	bool counts;	/* the filter and the range take its first event */
-	int priority;	/* of the thread; -1: unknown */
+	int priority;	/* priority of the thread; -1: unknown */
 	uintptr_t address;
-	struct waiter *holder;	    /* at the start; if unknown then, the waker; or NULL */
+	struct waiter *holder;	    /* holder at the start of the wait; if it was unknown then, the waker; or NULL */
 	struct signal before;	    /* last signal of the object before the wait */
 	const struct waiter *waker; /* NULL: no thread, or unknown */
 	const char *waker_service;
@@ -63,7 +63,7 @@ struct hold {
 	int64_t since_ns; /* LONG_AGO: before the trace began */
 	uintptr_t address;
 	unsigned int depth; /* number of nested acquisitions */
-	int priority;	    /* of the thread at that time */
+	int priority;	    /* priority of the thread at that time */
 	bool is_shared;	    /* other threads may hold it too */
 	bool counts;
 	struct hold *next_of_thread, *next_of_object;
@@ -80,22 +80,22 @@ struct waiter {
 	unsigned int context;
 	char *name;
 	bool waits;
-	struct wait wait; /* valid while it waits */
+	struct wait wait; /* valid while the thread waits */
 	struct hold *holds;
 	struct stretch recent[WAITS_RECENT];
 	unsigned int nr_recent;
 
 	/* The last called service, the last service with an object of ThreadX, and the last service with a socket. */
 	struct service last, of_object, of_socket;
-	int priority; /* of its last event; -1: unknown */
+	int priority; /* priority in its last event; -1: unknown */
 	size_t index;
-	struct waiter *next; /* in the order of their first events */
+	struct waiter *next; /* next thread, in the order of their first events */
 };
 
 struct awaited {
-	unsigned int handle; /* 0: no object, but a state or a call */
+	unsigned int handle; /* 0: a wait without an object, for a state or a call */
 	char *name;
-	const char *kind; /* "mutex", ...; NULL: no object */
+	const char *kind; /* such as "mutex"; NULL: no object */
 	struct hold *holds;
 	struct signal signal;
 	unsigned int nr_waiters, most_waiters;
@@ -112,23 +112,23 @@ struct waits;
 struct waits_listener {
 	void *arg;
 	void (*began)(void *arg, const struct wait *wait);
-	void (*ended)(void *arg, const struct wait *wait); /* or the trace ends */
+	void (*ended)(void *arg, const struct wait *wait); /* the wait or the trace has ended */
 	void (*broken)(void *arg, const struct wait *wait,
-		       int64_t at_ns); /* its end is missing, as an event at at_ns shows */
+		       int64_t at_ns); /* an event at at_ns shows that the end of the wait is missing */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
-		       int64_t at_ns, uintptr_t address); /* a call that may wait */
+		       int64_t at_ns, uintptr_t address); /* a call that may wait begins */
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
 	void (*learned)(void *arg, const struct hold *hold,
-			int64_t at_ns); /* held since before the trace, as an event shows */
-	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* or the trace ends */
+			int64_t at_ns); /* an event shows that the thread has held this since before the trace */
+	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* the hold or the trace has ended */
 	void (*dropped)(void *arg, const struct hold *hold,
-			int64_t at_ns); /* no longer held; the event that gave it back is missing */
+			int64_t at_ns); /* no longer held, but the event that gave it back is missing */
 };
 
 struct waits {
 	struct source *source;
 	const struct waits_listener *listener;
-	struct map nr_of_name; /* by its hash */
+	struct map nr_of_name; /* key: hash of the name */
 	struct map waiter_of, awaited_of;
 	struct waiter *first_waiter, *last_waiter;
 	struct awaited *first_awaited, *last_awaited;
@@ -138,21 +138,24 @@ struct waits {
 	bool counts;
 };
 
-/* Callbacks of the listener may be NULL.  For a log, call calls_expand() first.  Free with waits_free(). */
+/*
+ * Callbacks of the listener may be NULL.  For a log, call calls_expand() first.  The caller frees the model with
+ * waits_free().
+ */
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
 
-/* Push the next event of the file.  counts: copied into the waits and holds that begin with this event. */
+/* Push the next event of the file.  `counts` is copied into the waits and holds that begin with this event. */
 void waits_event(struct waits *waits, const struct event *event, bool counts);
 
-/* After the last event: report the waits and holds that have not ended. */
+/* Call this after the last event.  It reports the waits and holds that have not ended. */
 void waits_end(struct waits *waits);
 
-/* Push all events of the file, from its beginning to its end.  Free with waits_free(). */
+/* Push all events of the file, from its beginning to its end.  The caller frees the model with waits_free(). */
 void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
 		const struct waits_listener *listener);
 void waits_free(struct waits *waits);
 
-/* Return the time from which on all waits of a thread are known: only the last WAITS_RECENT waits are kept. */
+/* Return the time from which on the model knows all waits of a thread.  It stores only the last WAITS_RECENT waits. */
 int64_t waits_known_since(const struct waiter *thread);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is read twice.  The first pass finds the wait to explain.  The second pass keeps the longest waits and holds
- * during that wait (wait_history.h).  Then the explanation goes from the waiting thread to the holder of the object, to
- * what the holder waited for, and so on.
+ * The code reads the file twice.  The first pass finds the wait to explain.  The second pass keeps the longest waits
+ * and holds during that wait (wait_history.h).  Then the explanation goes from the waiting thread to the holder of the
+ * object, to what the holder waited for, and so on.
  */
 #include "waits/why.h"
 
@@ -20,11 +20,11 @@
 #include "waits/wait_history.h"
 #include "waits/waits.h"
 
-#define PRINTED 4	      /* waits of a thread in a period, at most */
+#define PRINTED 4	      /* most printed waits of a thread in a period */
 #define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period is not printed */
 #define DEPTH_MAX 12
-#define MANY_TURNS 8 /* more turns than these, none longer than 1 / FEW_PARTS */
-#define FEW_PARTS 5  /* of the period, are printed together */
+#define MANY_TURNS 8 /* more turns than this, each at most 1 / FEW_PARTS */
+#define FEW_PARTS 5  /* of the period long, are printed together */
 
 struct why {
 	struct source *source;
@@ -32,19 +32,19 @@ struct why {
 	const char *name;
 	const struct time_arg *at;
 	struct text *text;
-	struct symbols *symbols; /* NULL: a trace buffer */
+	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
 
 	/* The first pass. */
 	int64_t at_ns;
 	bool has_at;
-	unsigned int context;	    /* of the thread to explain */
-	struct wait found, nearest; /* nearest: the last wait before the time */
+	unsigned int context;	    /* context of the thread to explain */
+	struct wait found, nearest; /* `nearest` is the last wait before the time */
 	bool is_found, has_nearest;
 
 	/* The second pass. */
 	struct wait_history wait_history;
 
-	/* While printing: the chain of waits that led here. */
+	/* During the output: the chain of waits that led here. */
 	const struct kept_wait *chain[DEPTH_MAX];
 	unsigned int depth;
 };
@@ -77,7 +77,7 @@ static bool is_thread(const struct why *why, const struct txtrace_object *object
 	return *end == '\0' && strlen(why->name) >= 6 && number == object->handle;
 }
 
-/* Return false after a message. */
+/* If no thread or several threads match, print a message and return false. */
 static bool find_thread(struct why *why)
 {
 	const struct source *source = why->source;
@@ -324,8 +324,8 @@ static int compare_begins(const void *a, const void *b)
 }
 
 /*
- * Choose the waits that take most of the period, at most PRINTED, in order of time.  Return their number.  *rest_ns:
- * the part of the period without any kept wait.
+ * Choose the waits that take most of the period, at most PRINTED, in order of time.  Return their number.  *rest_ns
+ * becomes the time of the period that no stored wait covers.
  */
 static unsigned int choose_waits(struct kept *kept, struct part part,
 				 const struct kept_wait *chosen[PRINTED], int64_t *rest_ns)
@@ -418,7 +418,7 @@ static int compare_shares(const void *a, const void *b)
 
 /*
  * If threads held the object in many short turns, print the turns together.  Return false if there are few turns or
- * long turns, or if the period is not that of the explained wait: the shares are counted only for that period.
+ * long turns, or if this is not the period of the explained wait: only for that period, the shares were counted.
  */
 static bool print_turns(const struct why *why, const struct wait *wait, struct kept *kept,
 		       struct part part, unsigned int depth)
@@ -513,7 +513,7 @@ static void print_signals(const struct why *why, const struct kept_wait *is, uns
 		return;
 	}
 	if (is->wait.waker && is->wait.waker == is->after.by)
-		return; /* print_end() prints it */
+		return; /* print_end() prints this case */
 	put_line(why, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
 	     object_words(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
 	     is->after.service, time_arg(why, is->after.at_ns).text);

@@ -8,8 +8,8 @@
 #include "trace/time_arg.h"
 
 /*
- * thread: its name, its handle in hex digits, or its tid.  If at is not set, explain the longest wait of the thread.
- * Return false after a message if there is no such thread, or more than one.
+ * `thread` is the name of a thread, its handle in hex digits, or its tid.  If `at` is not set, explain the longest wait
+ * of the thread.  Return false after a message if there is no such thread, or more than one.
  */
 bool why_report(struct source *source, const char *thread, const struct time_arg *at,
 		struct text *text);
