@@ -3,8 +3,8 @@
  * <trace.h>: the tracing interface of IEEE Std 1003.1-2008 (options TRC, TEF, TRI, TRL).
  *
  * This header contains only what POSIX defines; extensions are in <trace_ext.h>.  All functions except
- * posix_trace_event() and posix_trace_eventid_equal() return 0 or an error number.  None changes errno.
- * All are thread-safe; only posix_trace_event() is async-signal-safe.
+ * posix_trace_event() and posix_trace_eventid_equal() return 0 or an error number.  None changes errno.  All functions
+ * are thread-safe.  Only posix_trace_event() is async-signal-safe.
  *
  * glibc's <unistd.h> defines _POSIX_TRACE and the other option macros as -1 (not supported).  This header
  * redefines them, so include it before you test them.
@@ -45,7 +45,7 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 #endif
 #ifndef TRACE_EVENT_NAME_MAX
-#define TRACE_EVENT_NAME_MAX 59 /* a name in the registry of a trace buffer has 60 bytes */
+#define TRACE_EVENT_NAME_MAX 59 /* the registry of a trace buffer has 60 bytes for a name */
 #endif
 #ifndef TRACE_NAME_MAX
 #define TRACE_NAME_MAX 63
@@ -54,7 +54,7 @@
 #define TRACE_SYS_MAX 64
 #endif
 #ifndef TRACE_USER_EVENT_MAX
-#define TRACE_USER_EVENT_MAX 1024 /* including the predefined unnamed user event */
+#define TRACE_USER_EVENT_MAX 1024 /* the predefined unnamed user event is one of them */
 #endif
 
 #ifdef __cplusplus
@@ -68,14 +68,14 @@ extern "C" {
 
 /* Types. */
 
-/* Contains no pointers, and owns no memory that must be freed. */
+/* An attributes object contains no pointers, and owns no memory that must be freed. */
 typedef struct {
 	unsigned long long __opaque[64];
 } trace_attr_t;
 
 typedef unsigned int trace_event_id_t;
 
-/* One bit for each possible event type id.  Contains no pointers and can be copied by assignment. */
+/* A set has one bit for each possible event type id.  It contains no pointers, and can be copied by assignment. */
 typedef struct {
 	unsigned long long __bits[64];
 } trace_event_set_t;
@@ -128,7 +128,7 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_CLOSE_FOR_CHILD 0
 #define POSIX_TRACE_INHERITED 1
 
-/* Full policies: LOOP and UNTIL_FULL for streams and logs, FLUSH for streams, APPEND for logs. */
+/* Full policies.  LOOP and UNTIL_FULL are for streams and logs, FLUSH is for streams, APPEND is for logs. */
 #define POSIX_TRACE_LOOP 1
 #define POSIX_TRACE_UNTIL_FULL 2
 #define POSIX_TRACE_FLUSH 3
@@ -252,8 +252,8 @@ int posix_trace_rewind(trace_id_t __trid);
 int posix_trace_close(trace_id_t __trid);
 
 /*
- * A trace point that costs less than a call while the process is not traced.  It calls the function only if two words
- * differ.  They differ as soon as this process may be traced.  The function checks again, so the words need not be
+ * This trace point costs less than a call while the process is not traced.  It calls the function only if two words
+ * differ, and they differ as soon as this process may be traced.  The function checks again, so the words need not be
  * exact.  To call the function directly, use #undef posix_trace_event, or (posix_trace_event)(...).
  */
 #if defined __GNUC__

@@ -17,10 +17,10 @@ extern "C" {
 /*
  * The number of rings of a stream:
  *
- *	0	(default) one ring for each CPU, and one shared ring for threads that cannot write the ring of their
- *		CPU; threads write the ring of their CPU without locked instructions
+ *	0	(default) one ring for each CPU, and one shared ring for threads that cannot write to the ring of their
+ *	 	CPU.  Threads write to the ring of their CPU without locked instructions
  *	1	one shared ring of exactly the stream size
- *	n	n rings that the CPUs share; but if n is the number of CPUs + 1, it means the same as 0
+ *	n	n rings that the CPUs share; but the number of CPUs + 1 means the same as 0
  *
  * posix_trace_get_attr() returns the actual number, which is smaller if memory is short.
  * EINVAL: attr is not initialized, a pointer is NULL, or nr_rings is more than 1024.
@@ -31,20 +31,20 @@ int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
 
 /* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
-	unsigned long long overwritten; /* by newer events before they were read (LOOP) */
-	unsigned long long dropped;	/* there was no room for them */
+	unsigned long long overwritten; /* newer events overwrote them before they were read (LOOP) */
+	unsigned long long dropped;	/* the stream had no room for them */
 	unsigned long long abandoned;	/* their writer was killed while it wrote them */
 	unsigned long long __reserved[5];
 };
 
 /*
- * Get the losses of a stream; this resets nothing.  The reader counts overwritten events when it reaches the gaps, so
+ * Get the losses of a stream, and do not reset them.  The reader counts overwritten events when it reaches the gaps, so
  * `overwritten` is complete only when all events are read.  A pre-recorded stream has the losses of its recording.
  * EINVAL: trid is not a stream of this process, or loss is NULL.
  */
 int txtrace_get_loss(trace_id_t __trid, struct txtrace_loss *__loss);
 
-/* A stream, as every process of the user can see it. */
+/* Data about a stream that every process of the user can get. */
 struct txtrace_stream {
 	pid_t controller;
 	pid_t target;
@@ -52,14 +52,14 @@ struct txtrace_stream {
 	int full;	/* POSIX_TRACE_FULL or POSIX_TRACE_NOT_FULL */
 	int inherited;	/* POSIX_TRACE_INHERITED or POSIX_TRACE_CLOSE_FOR_CHILD */
 	int policy;	/* POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL or POSIX_TRACE_FLUSH */
-	int log;	/* 1: it has a log */
-	int orphaned;	/* 1: its controller is gone */
-	int other_pids; /* 1: the pids are of another PID name space */
+	int log;	/* 1: the stream has a log */
+	int orphaned;	/* 1: its controller has ended */
+	int other_pids; /* 1: the pids belong to another PID name space */
 	int __reserved_int;
 	struct timespec created;
-	unsigned long long nr_events;  /* since creation, with system events; approximate while running */
+	unsigned long long nr_events;  /* since creation, with system events; approximate while the stream runs */
 	unsigned long long nr_dropped; /* events for which there was no room */
-	char name[TRACE_NAME_MAX + 1]; /* of the trace: posix_trace_attr_setname() */
+	char name[TRACE_NAME_MAX + 1]; /* name of the trace: posix_trace_attr_setname() */
 	unsigned long long __reserved[8];
 };
 
@@ -84,8 +84,8 @@ int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
  * event comes first.  The copy leaves out events that are being written during the call.  The events also stay in the
  * stream.  Store the size of the image in bytes in *length, and the length of a tick in nanoseconds in *tick_ns.
  * buffer may be NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file; then pass tick_ns to
- * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: no memory for the copy.  EINVAL:
- * bad trid or ring, or a pointer is NULL.
+ * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: there is no memory for the copy.
+ * EINVAL: trid or ring is not valid, or a pointer is NULL.
  */
 int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, size_t __size,
 		      size_t *__length, double *__tick_ns);
@@ -94,9 +94,9 @@ int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, si
  * More properties of an event.  Pass the structure that a getnext function has filled in.
  *
  *	cpu		the CPU on which the event was recorded
- *	context		the handle of the thread; 0: no thread.  In a trace buffer of ThreadX also 0xFFFFFFFF: in an
- *			interrupt, and 0xF0F0F0F0: during initialization
- *	priority	of the thread, 0 ... 1023, smaller is more urgent; -1: not known
+ *	context		the handle of the thread; 0: no thread.  In a trace buffer of ThreadX also 0xFFFFFFFF (in an
+ *	       		interrupt) and 0xF0F0F0F0 (during initialization)
+ *	priority	the priority of the thread, 0 ... 1023; a smaller number is more urgent; -1: not known
  *	interrupted	for an event in an interrupt, the handle of the interrupted thread; 0: none, or not known
  */
 unsigned int txtrace_event_cpu(const struct posix_trace_event_info *__event);
@@ -121,15 +121,15 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
 /* The object to which a handle refers. */
 struct txtrace_object {
 	unsigned int handle;
-	int type;		   /* as ThreadX numbers types: 1 thread, 5 mutex, ...; 15 event type */
-	int priority;		   /* of a thread; -1: not known */
-	int released;		   /* 1: deleted before the end of the trace */
+	int type;		   /* ThreadX's number of the type: 1 thread, 5 mutex, ...; 15 event type */
+	int priority;		   /* priority of a thread; -1: not known */
+	int released;		   /* 1: the object was deleted before the end of the trace */
 	pid_t pid;		   /* 0: not known */
 	pid_t tid;		   /* 0: not known */
-	unsigned int parameter[2]; /* depend on type; of a thread: address and size of its stack */
+	unsigned int parameter[2]; /* meaning depends on type; for a thread: address and size of its stack */
 	char name[64];		   /* with a terminating null */
-	unsigned long long address; /* object of a call: its address or descriptor; 0: not known */
-	unsigned long long site;    /* object of a call: address of the first call; 0: not known */
+	unsigned long long address; /* address or descriptor of an object of calls; 0: not known */
+	unsigned long long site;    /* address of the first call that used an object of calls; 0: not known */
 	unsigned long long __reserved[2];
 };
 
@@ -141,16 +141,16 @@ struct txtrace_object {
 int txtrace_get_thread(trace_id_t __trid, unsigned int __handle, struct txtrace_object *__object);
 
 /*
- * Get the next object of the registry.  At the end, return 0 and set *unavailable to nonzero.  A log of several
- * volumes can contain an object once in each volume.
+ * Get the next object of the registry.  At the end of the list, return 0 and set *unavailable to nonzero.  A log of
+ * several volumes can contain an object once in each volume.
  */
 int txtrace_getnext_object(trace_id_t __trid, struct txtrace_object *__posix_trace_restrict __object,
 			   int *__posix_trace_restrict __unavailable);
 int txtrace_rewind_objects(trace_id_t __trid);
 
 /*
- * Calls of a program that runs with libtxtrace-preload.so.  Each function has an event type of its own.  In the
- * image of a log, its calls appear as the events that ThreadX would have recorded.
+ * Calls of a program that runs with libtxtrace-preload.so.  Each function has its own event type.  In the image of a
+ * log, its calls appear as the events that ThreadX would have recorded.
  */
 enum {
 	TXTRACE_CALL_WHOLE = 0,	 /* a call that did not wait */
@@ -162,8 +162,8 @@ struct txtrace_call {
 	unsigned int native;  /* ThreadX's event id; 0: the image shows a user event */
 	unsigned int word[4]; /* the information words in the image */
 	int phase;
-	unsigned int state;  /* ThreadX's state of a thread waiting in the call; 0: never waits */
-	unsigned int object; /* handle; 0: none, or not known */
+	unsigned int state;  /* ThreadX's state of a thread that waits in the call; 0: the call never waits */
+	unsigned int object; /* handle of the object; 0: none, or not known */
 	unsigned int waker;  /* handle of the thread that ended a wait; 0: not known */
 	unsigned int __reserved_int;
 	unsigned long long __reserved[4];
@@ -178,19 +178,20 @@ int txtrace_get_call(trace_id_t __trid, const struct posix_trace_event_info *__e
 		     struct txtrace_call *__call);
 
 /*
- * For the traced program: give the object at this address a name in logs.  The object may be created later.  The name
- * is valid until the object is destroyed.  Only its first 59 bytes are used.  Do nothing while the process is not
- * traced.  Async-signal-safe.  EINVAL: a pointer is NULL.
+ * The traced program calls this to give the object at this address a name in logs.  The object may be created later.
+ * The name is valid until the object is destroyed.  Only the first 59 bytes of the name are used.  While the process is
+ * not traced, the call does nothing.  Async-signal-safe.  EINVAL: a pointer is NULL.
  */
 int txtrace_name_object(const void *__object, const char *__name);
 
 /*
- * For the controller of a stream with a log: give names to objects that the traced program has not named.  From now on,
- * when a call in the log refers to such an object for the first time, the library calls name().  name() stores the name
- * in text, which has size bytes for the name and its null, and returns 0.  Any other return value means that the object
- * has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread that flushes calls
- * name(); it may be a thread of the library with a stack of 1 MiB.  name() must not use trid.  If the argument name is
- * NULL, the library calls no function any more.  EINVAL: trid is not an active stream of this process with a log.
+ * The controller of a stream with a log calls this to give names to objects that the traced program has not named.
+ * From now on, when a call in the log refers to such an object for the first time, the library calls name().  name()
+ * stores the name in text, which has size bytes for the name and its null, and returns 0.  Any other return value means
+ * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
+ * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
+ * use trid.  If the argument name is NULL, the library calls no function any more.  EINVAL: trid is not an active
+ * stream of this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
@@ -201,12 +202,12 @@ int txtrace_set_namer(trace_id_t __trid,
 enum {
 	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */
 	TXTRACE_WRAPPER_INSTALLED = 2,
-	TXTRACE_WRAPPER_FOREIGN = 3 /* installed; calls another object that wraps it too */
+	TXTRACE_WRAPPER_FOREIGN = 3 /* installed, and calls another object that wraps the same function */
 };
 
 struct txtrace_wrapper {
 	char symbol[40];
-	char version[24]; /* of the wrapped symbol; "": none */
+	char version[24]; /* version of the wrapped symbol; "": none */
 	char call[64];	  /* name of the event type */
 	int state;
 	int __reserved_int;
@@ -217,8 +218,8 @@ struct txtrace_wrapper {
 };
 
 /*
- * Get the next wrapper of an active stream or of a log.  At the end, return 0 and set *unavailable to nonzero.  Do the
- * same if no call of a wrapper was recorded.  EINVAL: trid is not a stream of this process, or a pointer is NULL.
+ * Get the next wrapper of an active stream or of a log.  At the end, return 0 and set *unavailable to nonzero.  Also do
+ * this if no call of a wrapper was recorded.  EINVAL: trid is not a stream of this process, or a pointer is NULL.
  */
 int txtrace_getnext_wrapper(trace_id_t __trid,
 			    struct txtrace_wrapper *__posix_trace_restrict __wrapper,
@@ -227,25 +228,25 @@ int txtrace_rewind_wrappers(trace_id_t __trid);
 
 /* Facts about the file. */
 struct txtrace_file_info {
-	int foreign;		  /* 1: not a log: a trace buffer of ThreadX, or a copy of a ring */
-	int byte_swapped;	  /* 1: not in the byte order of this machine */
+	int foreign;		  /* 1: the file is not a log, but a trace buffer of ThreadX or a copy of a ring */
+	int byte_swapped;	  /* 1: the file has not the byte order of this machine */
 	int complete;		  /* 0: its writer died before it had completed the log */
-	int text;		  /* 1: Intel HEX, S-records or hex digits */
-	double tick_ns;		  /* of the image */
-	unsigned int time_mask;	  /* of the image: its time stamps are modulo this + 1 */
+	int text;		  /* 1: the file was Intel HEX, S-records or hex digits */
+	double tick_ns; /* length of a tick of the image */
+	unsigned int time_mask;	  /* time stamps of the image are modulo time_mask + 1 */
 	unsigned int name_size;	  /* bytes of a name in the image's registry */
 	unsigned int nr_objects;  /* entries in the registry of a volume, used or free */
 	unsigned int nr_volumes;
-	unsigned long long nr_slots;   /* for entries, in all volumes; 0: no limit */
-	unsigned long long nr_entries; /* in use, also for more data, fillers and early ends of volumes */
-	unsigned long long nr_shortened; /* pauses that TraceX shows too short; events are right */
-	unsigned long long shortened_ns; /* time missing in these pauses, all together */
+	unsigned long long nr_slots;   /* slots for entries, in all volumes; 0: no limit */
+	unsigned long long nr_entries; /* entries in use, also those for more data, fillers and early ends of volumes */
+	unsigned long long nr_shortened; /* pauses that TraceX shows too short; the times of the events are exact */
+	unsigned long long shortened_ns; /* total time that is missing in these pauses */
 	int recovered;			 /* 1: its writer died, and another process completed it */
 	int __reserved_int;
 	unsigned long long __reserved[7];
 };
 
-/* For a foreign trace file, the call may have to read all events once. */
+/* For a foreign trace file, this call may have to read all events once. */
 int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 
 /*
@@ -273,8 +274,8 @@ int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t
  * Complete the log that file_desc refers to.  The descriptor may be open for reading only.  Return 0 also if the log is
  * already complete.  EINVAL: the file is not a log of this library and of this type of machine.  EBUSY: the controller
  * is alive, or another process is completing the log.  ENOENT: the log cannot be completed, because its events are no
- * longer in shared memory; you can read it up to the last flush.  Other errors: the file cannot be written at present,
- * or EMFILE or ENOMEM; you can try again.
+ * longer in shared memory; you can read it up to the last flush.  After other errors, such as EMFILE, ENOMEM, or an
+ * error of writing to the file, you can try again.
  */
 int txtrace_recover(int __file_desc);
 
@@ -296,7 +297,8 @@ int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *_
 
 /*
  * Set the length of a tick of a foreign trace file, in nanoseconds.  Such a file does not contain this length; the
- * default is 1000.  EINVAL also: trid is not a foreign trace file, or tick_ns is not between 1e-9 and 1e15.
+ * default is 1000.  EINVAL also means that trid is not a foreign trace file, or that tick_ns is not between 1e-9 and
+ * 1e15.
  */
 int txtrace_set_tick(trace_id_t __trid, double __tick_ns);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11.  In the C library they are the POSIX threads under other names.  So a function of C11 shares the
- * wrapper's body with its POSIX counterpart and uses the same objects.  Only the results differ: a wrapper returns
- * the result of the real function, and records the corresponding error number.  So a reader of the trace treats
- * both alike.
+ * Threads of C11.  The C library implements them as POSIX threads with other names.  So a function of C11 shares the
+ * wrapper's body with its POSIX counterpart and uses the same objects.  Only the results differ: a wrapper returns the
+ * result of the real function, and records the corresponding error number.  So a reader of the trace treats both alike.
  */
 #ifndef PX_PRELOAD_C11_H
 #define PX_PRELOAD_C11_H
@@ -21,13 +20,13 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
-/* Return true for the calls of C11, except thrd_sleep(), which has other results. */
+/* Return true for the calls of C11, but not for thrd_sleep(), whose results differ from those of the others. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;
 }
 
-/* Return the error number for a result of a function of C11; other values are returned as they are. */
+/* Return the error number for a result of a C11 function.  Return any other value unchanged. */
 PX_INLINE int px_c11_error(int result)
 {
 	switch (result) {
@@ -40,7 +39,10 @@ PX_INLINE int px_c11_error(int result)
 	}
 }
 
-/* Like px_c11_error(), for a call of C11 or of POSIX.  The compiler evaluates the test when it inlines this. */
+/*
+ * Do the same as px_c11_error() if the call is a C11 call.  For a POSIX call, return the result.  The call is a
+ * constant, so the compiler evaluates the test.
+ */
 PX_INLINE int px_c11_error_of(enum px_call call, int result)
 {
 	return px_c11_is(call) ? px_c11_error(result) : result;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of the dynamic linker contains all loaded objects.  This file reads it without a call: dl_iterate_phdr()
- * takes a lock, and another object may have defined it.  The C library does not move or leave, so a list that changes
- * at the same time does no harm.
+ * The list of the dynamic linker contains all loaded objects.  This file reads the list without a call:
+ * dl_iterate_phdr() takes a lock, and another object may define that function.  The C library is never unloaded, so it
+ * does no harm if the list changes at the same time.
  */
 #include "c_library.h"
 

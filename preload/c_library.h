@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The C library itself, as the dynamic linker has loaded it.  Async-signal-safe: only reads memory. */
+/* The C library itself, as the dynamic linker has loaded it.  Async-signal-safe: the functions only read memory. */
 #ifndef PX_PRELOAD_C_LIBRARY_H
 #define PX_PRELOAD_C_LIBRARY_H
 

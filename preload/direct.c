@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * px_direct_NAME for each function of direct.def: a jump to the function of the C library itself.  The arguments stay
- * where they are, so this works for every function.  At first px_direct_to_NAME leads to code that looks up all
- * functions and jumps again.  An object that wraps a function may call us before our constructor has run, so this is
- * not left to the constructor.
+ * For each function of direct.def, px_direct_NAME jumps to the function of the C library itself.  A jump does not touch
+ * the arguments, so this works for every function.  At first, px_direct_to_NAME leads to code that looks up all
+ * functions and jumps again.  Our constructor cannot do this: an object that wraps a function may call us before our
+ * constructor has run.
  */
 #include "c_library.h"
 
@@ -24,7 +24,7 @@ static void *find_in(const struct px_c_library *library, const char *name)
 
 #if defined __x86_64__ || defined __aarch64__
 
-/* Variables that the assembly code below defines. */
+/* The assembly code below defines these variables. */
 #define PX_DIRECT(name) extern void *px_direct_to_##name __attribute__((visibility("hidden")));
 #include "direct.def"
 #undef PX_DIRECT
@@ -53,7 +53,10 @@ void px_direct_prepare(void)
 #ifdef __x86_64__
 #define VARIABLE(name) ".quad px_direct_first_" #name "\n"
 #define JUMP(name) "jmp *px_direct_to_" #name "(%rip)\n"
-/* Seven registers, which also align the stack.  rax: the number of vector registers in a call with `...`. */
+/*
+ * Save seven registers, and add 8 bytes that align the stack.  In a call with `...`, rax holds the number of vector
+ * registers.
+ */
 #define PREPARE                                                                                    \
 	"px_direct_prepare_all:\n"                                                                 \
 	".cfi_startproc\n"                                                                         \
@@ -90,7 +93,7 @@ void px_direct_prepare(void)
 	".cfi_def_cfa_offset 0\n"                                                                  \
 	"ret\n"                                                                                    \
 	".cfi_endproc\n"
-/* px_direct_prepare_all keeps x17, and so the return address of the caller. */
+/* px_direct_prepare_all preserves x17, so x17 can hold the return address of the caller. */
 #define FIRST(name)                                                                                \
 	"mov x17, x30\n"                                                                           \
 	"bl px_direct_prepare_all\n"                                                               \
@@ -116,7 +119,7 @@ __asm__(".pushsection .text\n" PREPARE ".popsection\n");
 
 #else
 
-/* Other machines: the compiler knows how to pass on arguments that it does not know. */
+/* On other machines, a compiler builtin passes on arguments whose types are not known. */
 #define ARGUMENT_BYTES_MAX 64
 
 static void *find(const char *name)

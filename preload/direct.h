@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of the
- * functions in direct.def then go to px_direct_NAME (direct.c), and so to the C library itself.  They pass our wrappers
- * and those of other objects, which may take a lock, or call a function that we wrap.
+ * functions in direct.def then go to px_direct_NAME (direct.c), and so to the C library itself.  So they do not reach
+ * our wrappers, or functions of other objects, which may take a lock or call a function that we wrap.
  */
 #ifndef PX_PRELOAD_DIRECT_H
 #define PX_PRELOAD_DIRECT_H

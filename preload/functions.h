@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations of all wrapped functions: from the system's headers, and those that the headers do not declare. */
+/*
+ * Declarations of all wrapped functions.  Most come from the system's headers.  The rest, which the headers do not
+ * declare, is below.
+ */
 #ifndef PX_PRELOAD_FUNCTIONS_H
 #define PX_PRELOAD_FUNCTIONS_H
 

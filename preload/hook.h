@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every wrapper needs: the pointers to the real functions, the test whether to record a call, and the
- * functions that record it.
+ * All that a wrapper needs: the pointers to the real functions, the test whether to record a call, and the functions
+ * that record it.
  *
  * A wrapper does not disturb the program.  It calls the real function once, with the program's arguments, and
  * returns its result and its errno.  On its usual path it takes no lock, allocates nothing and makes no system call
@@ -15,11 +15,11 @@
  *		return traced_post(PX_SITE(sem_post, sem_post), sem);
  *	}
  *
- * While nothing is traced this costs two loads, a branch and a jump.  If a constructor of the program runs before
- * ours, its first call finds the gate open and looks up all real functions.
+ * While the process is not traced, the wrapper costs two loads, a branch and a jump.  If a constructor of the program
+ * runs before our constructor, the first call in it finds the gate open and looks up all real functions.
  *
- * The wrappers, and the copy of the library in this object, call only real functions (direct.h).  So nothing that
- * they do is recorded.
+ * The wrappers, and the copy of the library in this object, call only real functions (direct.h).  So their own calls
+ * are not recorded.
  */
 #ifndef PX_PRELOAD_HOOK_H
 #define PX_PRELOAD_HOOK_H
@@ -37,7 +37,7 @@
 #define PX_WRAP __attribute__((visibility("default")))
 #define PX_CALLER __builtin_return_address(0)
 
-/* Groups of calls, one bit each.  TXTRACE_EVENTS turns them on and off. */
+/* The groups of calls.  Each group is one bit.  TXTRACE_EVENTS turns groups on and off. */
 enum px_group {
 	PX_GROUP_thread = 1 << 0,
 	PX_GROUP_mutex = 1 << 1,
@@ -62,18 +62,18 @@ enum px_group {
 	PX_GROUPS_DEFAULT = (1 << 19) - 1 - PX_GROUP_heap - PX_GROUP_signal
 };
 
-/* The groups that are on.  0 until the real functions are known. */
+/* The groups that are on.  This is 0 until the real functions are known. */
 extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 
 /* Look up the real functions, unless this was done already. */
 void px_hook_prepare(void);
 
-/* Real functions with a wrapper that records nothing (process.c).  NULL: the C library has no such function. */
+/* The real functions of wrappers that record nothing (process.c).  NULL: the C library has no such function. */
 extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 
-/* True while this thread is in px_hook_prepare(): its allocations are then for the C library itself (heap.c). */
+/* True while this thread is in px_hook_prepare().  Its allocations are then made by the C library itself (heap.c). */
 extern __thread bool px_hook_is_preparing PX_TLS;
 
 PX_INLINE bool px_hook_is_off(uint32_t group)
@@ -87,7 +87,7 @@ PX_INLINE bool px_hook_is_off(uint32_t group)
 	return true;
 }
 
-/* Return true if a group is on.  This is for calls that belong to two groups. */
+/* Return true if one of these groups is on.  Calls that belong to two groups use this. */
 PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
@@ -96,9 +96,9 @@ PX_INLINE bool px_hook_is_on(uint32_t group)
 #define PX_NOT_TRACED(group) (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_##group))
 
 /*
- * Return true in a child of vfork().  The child runs in the memory of the parent's thread, which waits for the child.
- * So calls of the child would be recorded as calls of that thread.  This test makes a system call: use it only in
- * wrappers of functions that such children call before exec.
+ * Return true in a child of vfork().  The child uses the memory of its parent, and the parent's thread waits for the
+ * child.  So the calls of the child would be recorded as calls of that thread.  This test makes a system call: use it
+ * only in wrappers of functions that such children call before exec.
  */
 PX_INLINE bool px_in_vfork_child(void)
 {
@@ -110,8 +110,8 @@ PX_INLINE bool px_in_vfork_child(void)
 #define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())
 
 /*
- * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime, so in a
- * program that repeats a few calls in turn, each of these calls is measured.  PX_REAL() measures the real function.
+ * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime.  So if a
+ * program repeats a few calls in turn, each of these calls is measured.  PX_REAL() measures the real function.
  */
 #define PX_HOOK_SAMPLE_PERIOD 251
 
@@ -122,7 +122,7 @@ struct px_hook_sample {
 
 extern __thread uint32_t px_hook_nr_unsampled PX_TLS;
 
-/* Count a call.  Return true if it is to be measured. */
+/* Count a call.  Return true if this call should be measured. */
 PX_INLINE bool px_hook_takes_sample(void)
 {
 	if (px_likely(++px_hook_nr_unsampled < PX_HOOK_SAMPLE_PERIOD))
@@ -156,7 +156,7 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 		px_callpoint_cost(wrapper, px_callpoint_clock() - sample->since - sample->real);
 }
 
-/* Call the real function.  sample: NULL if the call is not measured. */
+/* Call the real function.  sample is NULL if the call is not measured. */
 #define PX_REAL(sample, call)                                                                      \
 	({                                                                                         \
 		__typeof__(call) px_result_;                                                       \
@@ -170,7 +170,7 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 
 /*
  * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is recorded,
- * and the return address in the program.  In inlined functions its members are constants.
+ * and the return address in the program.  In inlined functions the compiler knows its members as constants.
  */
 struct px_site {
 	uint32_t wrapper;
@@ -195,7 +195,8 @@ _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
 
 /*
  * Record a call.  There is one function for each layout of the data (calls.h).  All wrappers use these functions.
- * flags: PX_RECORD_WHOLE, or PX_RECORD_BEGINS and later PX_RECORD_ENDS for a call that waits.  Keep errno.
+ * flags is PX_RECORD_WHOLE.  For a call that waits, it is PX_RECORD_BEGINS in the first event and PX_RECORD_ENDS in the
+ * second.  The functions keep errno.
  */
 #define PX_RECORD_WHOLE 0
 

@@ -16,7 +16,10 @@ struct px_real {
 #include "wrappers.def"
 };
 
-/* Written once, before anything is recorded.  NULL: the C library has no such function. */
+/*
+ * px_hook_prepare() writes these pointers before the first event is recorded.  NULL: the C library has no such
+ * function.
+ */
 extern struct px_real px_real __attribute__((visibility("hidden")));
 
 #endif

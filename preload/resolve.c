@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look up the real functions: in our constructor, or in the first call if that comes earlier.
+ * Look up the real functions.  This happens in our constructor, or in the first call if that comes earlier.
  *
  * dlsym() may return an old version of a function with another layout (glibc before 2.36, pthread_cond_*).  If dlsym()
  * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would bypass
@@ -18,7 +18,7 @@ struct px_real px_real;
 uint32_t px_hook_groups;
 void *px_hook_real_vfork, *px_hook_real_clone;
 __thread uint32_t px_hook_nr_unsampled
-	PX_TLS; /* repeated: the definition does not inherit the TLS model */
+	PX_TLS; /* again, because the definition does not inherit the TLS model */
 __thread bool px_hook_is_preparing PX_TLS;
 
 static const struct {
@@ -65,7 +65,7 @@ static void *newest(const char *symbol, void *found)
 	return found;
 }
 
-/* If the C library itself is preloaded, it may come before us: then RTLD_NEXT finds nothing. */
+/* If the C library itself is preloaded, it may come before this object.  Then RTLD_NEXT does not find it. */
 static void *find_real(const char *symbol)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
@@ -81,8 +81,8 @@ static void *find_real(const char *symbol)
 }
 
 /*
- * Return 36 for "2.36".  This does not use atoi(): a sanitizer that comes before us, and is still starting, would crash
- * in atoi().
+ * Return 36 for "2.36".  This does not use atoi(), because a sanitizer may come before this object and define atoi().
+ * While the sanitizer starts, its atoi() would crash.
  */
 static unsigned int minor_version(void)
 {
@@ -100,8 +100,8 @@ static unsigned int minor_version(void)
 
 /*
  * Return true if this C library is too old to have the function: then do not look it up.  If dlsym() fails, it
- * allocates a message.  An allocator that comes before us may have called us with its lock held, and would then be
- * called again.
+ * allocates a message.  An allocator that comes before this object may have called us while it holds its lock.  The
+ * message would then call this allocator again.
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {
@@ -110,8 +110,8 @@ static bool is_too_new(const char *symbol, unsigned int minor)
 
 /*
  * Two threads, or a thread and its signal handler, may run this at the same time: they store the same values. dlsym()
- * itself may call us again: it allocates its error messages, and an allocator that comes before us may take a lock.
- * Then the inner call looks up the rest.  The inner call continues after the missing symbol, so the recursion ends.
+ * itself may call us again: it allocates its error messages, and the allocator may call a function that we wrap.  Then
+ * the inner call looks up the rest.  It continues after the missing symbol, so the recursion ends.
  */
 void px_hook_prepare(void)
 {
@@ -146,7 +146,10 @@ void px_hook_prepare(void)
 	errno = saved_errno;
 }
 
-/* Another copy of the library calls this: it calls the real functions, so that its calls are not recorded. */
+/*
+ * A program's own copy of the library calls this to find the real functions.  It calls these, so that its calls are not
+ * recorded.
+ */
 PX_WRAP void *txtrace_preload_find(const char *symbol);
 void *txtrace_preload_find(const char *symbol)
 {

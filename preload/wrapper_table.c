@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace records about the wrappers: whether the C library has each function, which version, and whether
- * another object wraps it too.  Our constructor finds this for all wrappers at once in the symbol tables that the
- * dynamic loader uses.  dladdr() would read such a table from beginning to end for each address, which takes
+ * The data about wrappers that a trace records: whether the C library has the function, which version of it, and
+ * whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in the symbol tables
+ * that the dynamic loader uses.  dladdr() would read such a table from beginning to end for each address, which takes
  * milliseconds in total, and does not return versions.
  */
 #include "c_library.h"
@@ -41,7 +41,7 @@ static void put_version(const struct px_elf *library, uint32_t symbol, char vers
 }
 
 /*
- * Find the version of `function`.  A library may have several symbols of a name: prefer the default version.
+ * Find the version of `function`.  A library may have several symbols with this name.  Prefer the default version.
  */
 static bool find_version(const struct px_elf *library, const char *name, uintptr_t function,
 			 char version[24])
@@ -75,7 +75,7 @@ static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 	return rows;
 }
 
-/* Runs after the constructor that looks up the real functions. */
+/* This runs after the constructor that looks up the real functions. */
 __attribute__((constructor(102))) static void begin(void)
 {
 	struct px_c_library library;

@@ -8,8 +8,8 @@
 #define PX_OBJECT_NAME "libtxtrace-preload.so"
 
 /*
- * px_env_edit_make() makes the environment in `room`, which has px_env_edit_size() bytes, from the strings of envp.
- * envp may be NULL.  The result lacks TXTRACE_OUT, and its LD_PRELOAD does not name this object.  Async-signal-safe.
+ * px_env_edit_make() copies the environment envp into `room`, which has px_env_edit_size() bytes.  envp may be NULL.
+ * The copy has no TXTRACE_OUT, and its LD_PRELOAD does not name this object.  Async-signal-safe.
  */
 size_t px_env_edit_size(char *const *envp);
 char **px_env_edit_make(char *const *envp, void *room);

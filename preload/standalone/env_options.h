@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of the environment variables.  For an invalid value these functions print a warning and return the
+ * The values of the environment variables.  If a value is invalid, these functions print a warning and return the
  * default.
  */
 #ifndef PX_PRELOAD_STANDALONE_ENV_OPTIONS_H
@@ -15,8 +15,8 @@ enum px_children { PX_CHILDREN_NO, PX_CHILDREN_YES, PX_CHILDREN_MATCH };
 #define PX_ENV_SIZE ((size_t)64 << 20) /* the default size of a log */
 
 /*
- * Return TXTRACE_EVENTS as PX_GROUP_ bits.  A list that begins with a sign changes the default; any other list replaces
- * it.
+ * Return TXTRACE_EVENTS as PX_GROUP_ bits.  A list that begins with + or - changes the default.  Any other list
+ * replaces it.
  */
 uint32_t px_env_events(const char *text);
 
@@ -25,7 +25,10 @@ size_t px_env_size(const char *text);
 /* Return TXTRACE_POLICY, the policy for a full log. */
 int px_env_policy(const char *text);
 
-/* Store TXTRACE_CHILDREN in *children, as enum px_children.  Return true if this program is to be traced as a child. */
+/*
+ * Store TXTRACE_CHILDREN in *children, as enum px_children.  Return true if this program must be traced when it is a
+ * child.
+ */
 bool px_env_children(const char *text, uint32_t *children);
 
 #endif

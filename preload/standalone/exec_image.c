@@ -14,15 +14,15 @@
 #include "base/compiler.h"
 #include "base/decimal.h"
 
-#define SCRIPTS_MAX 5	/* nested interpreters, the maximum of Linux */
-#define SEGMENTS_MAX 64 /* of a program */
-#define HEAD_BYTES 256	/* what the kernel reads of a script */
+#define SCRIPTS_MAX 5	/* Linux allows no more nested interpreters */
+#define SEGMENTS_MAX 64 /* most segments of a program */
+#define HEAD_BYTES 256	/* number of bytes of a script that the kernel reads */
 #define PATH_BYTES 1024
 
-/* The header of this object: the linker defines its address. */
+/* The ELF header of this object.  The linker defines its address. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-/* Return true if this dynamic linker is of another C library. */
+/* Return true if this dynamic linker belongs to another C library. */
 static bool is_foreign_loader(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -42,7 +42,10 @@ static long read_at(int fd, void *to, size_t size, uint64_t offset)
 	return syscall(SYS_pread64, fd, to, size, offset);
 }
 
-/* Without a dynamic linker nothing is loaded, and the program's children may load this object. */
+/*
+ * A program without a dynamic linker does not load this object, but its children may load it.  So do not refuse such a
+ * program.
+ */
 static bool refuses_elf(int fd, const ElfW(Ehdr) * header)
 {
 	ElfW(Phdr) segment;
@@ -86,7 +89,7 @@ static bool take_interpreter(char head[HEAD_BYTES])
 	return length > 0;
 }
 
-/* Open a regular file: to open a device or a pipe may have an effect. */
+/* Open the file only if it is a regular file, because opening a device or a pipe may have an effect. */
 static long open_file(int directory, const char *path)
 {
 	struct stat status;
@@ -126,7 +129,7 @@ bool px_exec_image_refuses(int directory, const char *path)
 	int saved_errno = errno;
 	bool refuses;
 
-	if (!path) { /* the descriptor may be one without permission to read */
+	if (!path) { /* the descriptor may have no permission to read */
 		*px_decimal_put(link + strlen(link), (uint32_t)directory) = '\0';
 		path = link;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default size of a ring for all calls of a program: for the preloaded object without the tool, and for record
- * --preload (bin/live/session.c).  With smaller rings, a program with many calls loses events: with 1M, a sort
- * loses half of its events.  But each CPU has a ring, so a machine with many CPUs gets smaller ones.
+ * The default size of a ring for a preloaded program, which may record many calls.  Two users need it: the preloaded
+ * object without the tool, and record --preload (bin/live/session.c).  If the rings are too small, a program with many
+ * calls loses events: with rings of 1 MiB, sort(1) loses half of its events.  But each CPU has a ring, so a machine
+ * with many CPUs gets smaller rings.
  */
 #ifndef PX_PRELOAD_STANDALONE_RING_SIZE_H
 #define PX_PRELOAD_STANDALONE_RING_SIZE_H
@@ -13,7 +14,7 @@
 #define PX_RING_SIZE_LEAST ((size_t)1 << 20)
 #define PX_RING_SIZE_MOST ((size_t)4 << 20)
 #define PX_RING_SIZE_TOGETHER                                                                      \
-	((size_t)32 << 20) /* of all rings together, unless a ring is then too small */
+	((size_t)32 << 20) /* size of all rings together, unless a ring would be too small */
 
 /* Return the size in bytes. */
 static inline size_t px_ring_size(void)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tracing without the tool: TXTRACE_OUT names the log.  The process traces itself into a stream with log, as any
- * program can.  So it has a flush thread, and a descriptor with a high number, as long as there is a log.  A destructor
- * completes the log.  If the process is killed, txtrace recover can complete the log later.  If anything fails, the
- * code here prints one line on stderr, and the program continues.
+ * program can.  So as long as it has a log, it also has a flush thread, and a descriptor with a high number.  A
+ * destructor completes the log.  If the process is killed, txtrace recover can complete the log later.  If anything
+ * fails, the code here prints one line on stderr, and the program continues.
  *
- * Which children are traced: with TXTRACE_CHILDREN=no, programs that this process executes get an environment without
- * this object, made in the wrapper of the exec (wrap/process.c, env_edit.c).  For system(), popen() and clone() that is
- * impossible.  In these cases, and with match=, the constructor finds this object in the parent process too, and so
- * knows that it is in a child.
+ * TXTRACE_CHILDREN decides which children are traced.  If it is "no", the wrapper of exec gives each executed program
+ * an environment without this object (wrap/process.c, env_edit.c).  For system(), popen() and clone() that is
+ * impossible.  In these cases, and with match=, the constructor finds out whether the parent process also has this
+ * object: then this process is a child.
  *
  * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
  */
@@ -31,24 +31,24 @@
 #include "standalone/ring_size.h"
 #include "standalone/warn.h"
 
-#define NAMES_MAX 10000 /* of existing logs: name.1, ... */
+#define NAMES_MAX 10000 /* highest number in the name of an existing log: name.1, ... */
 
 struct px_standalone px_standalone;
 
 /* The options from the environment.  They are copied, because a program may overwrite its environment. */
-static char pattern[PATH_MAX]; /* absolute; "": no log */
+static char pattern[PATH_MAX]; /* an absolute path; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
 
 static trace_id_t log_trace;
-static uint32_t log_pid; /* the process of the log; 0: no log */
+static uint32_t log_pid; /* the process that has the log; 0: no log */
 static char log_path[PATH_MAX];
 
 /* Children. */
 
 /*
- * Return true for a line of maps with code of this object.  A recorder that is our parent, or a debugger, maps this
- * object too, but only to read it.
+ * Return true if this line of /proc/<pid>/maps is for code of this object.  If the parent is a recorder or a debugger,
+ * it also maps this object, but only to read it.
  */
 static bool is_our_code(char *line)
 {
@@ -90,7 +90,10 @@ bool px_standalone_leaves_out(bool spawns)
 {
 	uint32_t pid = px_read_once(&px_standalone.pid);
 
-	/* The constructor of this object makes system calls, for which the filter could kill the new program. */
+	/*
+	 * In the new program, the constructor of this object would make system calls, and the filter could kill the
+	 * program for them.
+	 */
 	if (px_is_confined())
 		return true;
 	if (px_standalone.children != PX_CHILDREN_NO || pid == 0)
@@ -170,7 +173,7 @@ static bool read_pattern(const char *text)
 	return false;
 }
 
-/* Create a new file.  Existing files are left alone. */
+/* Create a new file.  Do not change existing files. */
 static int open_log(void)
 {
 	char base[PATH_MAX];
@@ -260,7 +263,7 @@ static const char *variable(const char *name)
 	return text && *text ? text : NULL;
 }
 
-/* Read the variables that concern the process.  Return false if it is not to be traced. */
+/* Read the environment variables that decide whether this process is traced.  Return false if it is not. */
 static bool read_process(void)
 {
 	const char *disable = variable("TXTRACE_DISABLE");
@@ -274,7 +277,7 @@ static bool read_process(void)
 	return !px_standalone.is_quiet;
 }
 
-/* Runs after the constructors of the library in this object. */
+/* This runs after the constructors of the library in this object. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	const char *events = variable("TXTRACE_EVENTS");
@@ -309,8 +312,8 @@ void px_standalone_end_log(void)
 }
 
 /*
- * Runs before the destructor of the library, which would complete the log too, but reports nothing.  A child of vfork()
- * shares these variables with its parent, so check the pid.
+ * This runs before the destructor of the library, which would also complete the log, but would not report errors.  A
+ * child of vfork() shares these variables with its parent, so check the pid.
  */
 __attribute__((destructor(102))) static void end(void)
 {

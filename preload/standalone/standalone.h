@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracing without the tool: the options from the environment, and the log that the object writes of its own
- * process.
+ * Tracing without the tool: the options from the environment, and the log into which the object traces its own process.
  */
 #ifndef PX_PRELOAD_STANDALONE_STANDALONE_H
 #define PX_PRELOAD_STANDALONE_STANDALONE_H
@@ -11,19 +10,19 @@
 
 struct px_standalone {
 	uint32_t children; /* enum px_children (env_options.h) */
-	uint32_t pid;	   /* of our constructor; 0: it has not run */
-	bool is_quiet; /* this process is not traced, and its environment does not preload us into others */
+	uint32_t pid;	   /* pid of the process in which our constructor ran; 0: it has not run */
+	bool is_quiet; /* this process is not traced, and programs that it executes do not preload us */
 };
 
 extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
 
 /*
- * Return true if the program that the process executes, or spawns, must not preload this object.
- * Async-signal-safe, also in a child of vfork.
+ * Return true if a program that this process executes must not preload this object.  spawns: it is executed by
+ * posix_spawn().  Async-signal-safe, even in a child of vfork().
  */
 bool px_standalone_leaves_out(bool spawns);
 
-/* Complete the log of this process: the flush thread must not make system calls any more. */
+/* Complete the log of this process, because the flush thread must not make system calls any more. */
 void px_standalone_end_log(void);
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages to the user of the program: one line on stderr, written past the wrappers. */
+/*
+ * Messages to the user of the program.  Each message is one line on stderr, and is written without a call of a
+ * wrapper.
+ */
 #ifndef PX_PRELOAD_STANDALONE_WARN_H
 #define PX_PRELOAD_STANDALONE_WARN_H
 

@@ -2,9 +2,10 @@
 /*
  * Barriers, and routines that run once.
  *
- * There is no function to try a barrier.  The last thread to arrive does not wait: it wakes up the other threads.  So
- * it records a single event before the call, like all calls that wake up other threads.  The C library counts the
- * arrivals in the barrier.  If its layout is unknown, the last thread is also recorded as waiting.
+ * The C library has no function that tries a barrier without waiting.  The last thread to arrive does not wait: it
+ * wakes up the other threads.  So it records a single event before the call, like all calls that wake up other threads.
+ * The C library counts the arrivals in the barrier.  If its layout is unknown, the last thread is also recorded as
+ * waiting.
  */
 #include "c11.h"
 #include "hook.h"
@@ -12,14 +13,14 @@
 #include <string.h>
 
 #ifdef __GLIBC__
-/* The first words of a barrier. */
+/* The first words of a barrier in the C library. */
 struct arrivals {
-	uint32_t nr_arrived; /* modulo `threads` */
+	uint32_t nr_arrived; /* number of threads that have arrived, modulo `threads` */
 	uint32_t round;
 	uint32_t threads;
 };
 
-/* Return true if barriers have this layout.  Make a barrier for 7 threads and look for the 7. */
+/* Return true if barriers have this layout.  To find out, make a barrier for 7 threads, and check where the 7 is. */
 static bool is_layout_known(void)
 {
 	static uint32_t state; /* 1: unknown layout, 2: known */
@@ -56,8 +57,8 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 #endif
 
 /*
- * If more threads arrive than the barrier is for, this thread may wait although it seemed to be the last.  Then record
- * the end of a wait too.
+ * If too many threads use the barrier, this thread may wait although it seemed to be the last one.  Then also record
+ * the end of a wait.
  */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -113,8 +114,8 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 #endif
 
 /*
- * The state before the call shows whether this thread runs the routine.  If two threads come at the same time, both
- * report that they run it.  A thread that finds the routine running waits.
+ * The state before the call shows whether this thread runs the routine.  If two threads call this at the same time, the
+ * trace may show for both that they run the routine.  A thread that finds the routine running waits.
  */
 PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*routine)(void))
 {

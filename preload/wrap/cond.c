@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Condition variables.  A waiter unlocks its mutex and locks it again inside the C library, where no wrapper sees
- * it.  So the wrapper records an unlock before the wait and a lock after it, if mutexes or condition variables are
- * recorded.  Without these events, a trace would show two owners.
+ * Condition variables.  Inside the C library, a waiter unlocks its mutex and later locks it again.  No wrapper sees
+ * these two steps.  So the wrapper of the wait records an unlock before the wait and a lock after it, if mutexes or
+ * condition variables are recorded.  Without these events, a trace would show two owners.
  *
- * A wait that fails at once has no unlock and no lock.  A wait fails at once if the deadline is invalid, or if the
- * mutex stores its owner and the owner is another thread.  If a waiter is cancelled, it owns the mutex when its cleanup
- * handlers run. Then the trace has only the unlock and the start of the wait.
+ * A wait that fails at once has no unlock and no lock.  A wait fails at once if the deadline is invalid.  It also fails
+ * at once if the mutex stores its owner and the owner is another thread.  If a waiter is cancelled, it owns the mutex
+ * when its cleanup handlers run. Then the trace has only the unlock and the start of the wait.
  */
 #include "c11.h"
 #include "deadline.h"

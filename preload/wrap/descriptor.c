@@ -11,7 +11,7 @@ uint8_t px_fd_kinds[PX_FDS_KNOWN];
 static uint32_t is_confined;
 
 /*
- * Set once any socket has a low-water mark other than one byte.  recv() then waits for that many bytes, but with
+ * 1 after any socket got a low-water mark other than one byte.  recv() then waits for that many bytes, but with
  * MSG_DONTWAIT recv() returns fewer bytes.  So a wrapper must not try recv() first.  poll() honours the mark.
  */
 static uint32_t has_low_water_marks;
@@ -26,7 +26,7 @@ bool px_fd_is_confined(void)
 	return px_read_once(&is_confined) != 0;
 }
 
-/* The memory devices, among them /dev/null and /dev/zero, never wait. */
+/* Calls on memory devices, such as /dev/null and /dev/zero, never wait. */
 static enum px_fd_kind kind_of(const struct stat *status)
 {
 	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) || S_ISBLK(status->st_mode))
@@ -147,7 +147,7 @@ uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result)
 	return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 }
 
-/* Read one argument even if there is none: the C library does the same. */
+/* Read one argument, even if the caller passed none.  The C library does the same. */
 static int traced_fcntl(struct px_site site, int fd, int command, void *argument,
 			__typeof__(fcntl) *real)
 {
@@ -160,7 +160,7 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 			  px_outcome(result));
 }
 
-/* Forget the old mode, even while nothing is traced.  The new mode is read when it is needed. */
+/* Forget the old mode, even while nothing is traced.  The next wrapper that needs the mode reads it again. */
 static void forget_mode(int fd)
 {
 	if (px_fd_is_known(fd))
@@ -220,8 +220,8 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
 }
 
 /*
- * A program confines itself to a few system calls with one of these two options.  Libraries for this purpose call the
- * kernel with syscall(), which we do not see, but they set the second option first.
+ * With one of these two options, a program confines itself to a few system calls.  A program may install its filter in
+ * a way that no wrapper sees, but without privileges it must set the second option first.
  */
 static bool is_confining(int option)
 {
@@ -229,8 +229,8 @@ static bool is_confining(int option)
 }
 
 /*
- * Return true if the kernel will deny the clock to the process: reading it then raises a signal, so nothing can be
- * recorded any more.
+ * Return true if the kernel will deny the clock to the process.  A read of the clock then raises a signal, so no event
+ * can be recorded any more.
  */
 static bool takes_clock(int option, unsigned long argument)
 {

@@ -3,19 +3,20 @@
  * Calls on descriptors: how they are recorded, and whether a call is going to wait.
  *
  * Files never count as waiting.  For a pipe, a socket or a terminal in blocking mode, the wrapper first asks poll()
- * with a zero timeout.  So a read from a file, or from a socket that does not block, costs no extra system call.
- * Some wrappers avoid the poll(): they explain how.
+ * with a zero timeout.  So a read from a file, or from a socket in nonblocking mode, costs no extra system call.  Some
+ * wrappers avoid the poll(); their comments explain how.
  *
  * A wrapper finds the kind of a descriptor only once.  A table has a byte with the kind for each of the first
  * PX_FDS_KNOWN descriptors, until the descriptor is closed or its mode changes.  If a program closes a descriptor or
- * changes its mode with a direct system call, the table is wrong.  Then a trace does not show a wait, or a wrapper
- * makes an unneeded poll(); there is no other harm.
+ * changes its mode with a direct system call, the table is wrong.  Then the trace may not show a wait, or a wrapper may
+ * make an unneeded poll().  It does no other harm.
  *
- * A program that confines itself to a few system calls (prctl()) must not be killed for one of ours.  From then on
- * the wrappers make only the system calls that the program asked for.
+ * If a program confines itself to a few system calls (prctl()), the kernel must not kill it for one of ours.  From then
+ * on the wrappers make only the system calls that the program asked for.
  *
- * A close is recorded before it is done, because another thread may get the number at once.  If nothing is known of
- * the descriptor, the close is recorded after the call, with its result: a program may close all possible numbers.
+ * A close is recorded before it is done, because another thread may get the number at once.  If no call has returned
+ * the descriptor, the close is recorded after the call, with its result, because a program may close all possible
+ * numbers.
  */
 #ifndef PX_PRELOAD_WRAP_DESCRIPTOR_H
 #define PX_PRELOAD_WRAP_DESCRIPTOR_H
@@ -48,7 +49,7 @@ PX_INLINE bool px_fd_is_known(int fd)
 						  px_read_once(&px_fd_kinds[fd]) != PX_FD_UNKNOWN;
 }
 
-/* Note the descriptor that a call returned to the program; negative: the call failed.  Return it. */
+/* Note the descriptor that a call returned to the program, and return it.  It is negative if the call failed. */
 PX_INLINE int px_fd_opened(int fd)
 {
 	px_fd_set_kind(fd, PX_FD_OPENED);
@@ -56,8 +57,7 @@ PX_INLINE int px_fd_opened(int fd)
 }
 
 /*
- * Find the kind of fd and keep it in the table.  Once the program is confined, return PX_FD_NEVER_WAITS.  Keeps
- * errno.
+ * Find the kind of fd and store it in the table.  Once the program is confined, return PX_FD_NEVER_WAITS.  Keeps errno.
  */
 enum px_fd_kind px_fd_find_kind(int fd);
 
@@ -84,14 +84,17 @@ PX_INLINE bool px_fd_would_wait(int fd, short events)
  */
 bool px_fd_is_blocking(int fd);
 
-/* Return true if recv() may be tried with MSG_DONTWAIT: the result is the same as without the flag, or EAGAIN. */
+/*
+ * Return true if recv() with MSG_DONTWAIT returns the same result as without the flag, or EAGAIN.  Then a wrapper may
+ * try it first.
+ */
 bool px_fd_may_try(int fd, int flags);
 
 /* From now on, make no system calls of our own. */
 void px_fd_confine(void);
 bool px_fd_is_confined(void);
 
-/* the result of a call, or minus errno if it failed */
+/* The result of a call, or minus errno if the call failed. */
 #define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
 
 /* Record data of the layout FD and `length` bytes of `more`, at most PX_FD_MORE_MAX. */
@@ -110,7 +113,7 @@ bool px_fd_record_close(struct px_site site, int fd);
 void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
 		       const char *path);
 
-/* Return the sum of the sizes in bytes; 0 if the call failed, because then the vector may be unreadable. */
+/* Return the sum of the sizes in bytes.  Return 0 if the call failed, because then the vector may be unreadable. */
 struct iovec;
 uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 
@@ -122,8 +125,8 @@ uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 	PX_FD_CALL_WAITS(site, fd, false, 0, result, real, value, outcome)
 
 /*
- * Like PX_FD_CALL(), but for a call that may wait.  If `waits` is true, record two events.  The first event has the
- * value `asked`.
+ * Do the same as PX_FD_CALL() for a call that may wait.  If `waits` is true, record two events.  The first event has
+ * the value `asked`.
  */
 #define PX_FD_CALL_WAITS(site, fd, waits, asked, result, real, value, outcome)                     \
 	({                                                                                         \

@@ -14,7 +14,7 @@
 		va_end(arguments_);                                                                \
 	} while (0)
 
-/* Record the opening of a path. */
+/* Record a call that opens a path. */
 static void record_open(struct px_site site, int fd, int flags, const char *path)
 {
 	px_fd_record_path(site, px_fd_opened(fd), (uint32_t)flags, px_outcome(fd), path);
@@ -176,8 +176,8 @@ PX_WRAP ssize_t writev(int fd, const struct iovec *vector, int count)
 }
 
 /*
- * Record a call with an offset.  Such a call never waits, because pipes and sockets have no offset.  (preadv2() at -1
- * uses the offset of the file.)
+ * Record a call with an offset.  Such a call never waits, because pipes and sockets have no offset.  (For preadv2(),
+ * the offset -1 means the current offset of the file.)
  */
 static void record_at(struct px_site site, int fd, uint32_t value, int64_t result, int64_t offset)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The heap.  Its group of calls is off by default.  Each wrapper calls the real function, which belongs to the C
- * library or to an allocator loaded after us.  So the memory always belongs to the same allocator as without us.
+ * library or to an allocator loaded after us.  So all memory belongs to the same allocator as without this object.
  *
  * While px_hook_prepare() looks up the real functions, dlsym() allocates memory.  The wrappers take this memory from a
- * small arena.  The C library may free such memory at any later time, but the arena does not use it again.
+ * small arena.  The C library may free such memory at any later time.  The arena never reuses it.
  */
 #include "hook.h"
 
@@ -14,7 +14,7 @@
 #define ARENA_SIZE ((size_t)64 * 1024)
 #define ARENA_UNIT ((size_t)16)
 
-/* Each piece is preceded by its size, and by padding to align the piece. */
+/* Before each piece are its size, and padding that aligns the piece. */
 static union {
 	unsigned char bytes[ARENA_SIZE];
 	size_t words[ARENA_SIZE / sizeof(size_t)];
@@ -111,7 +111,7 @@ PX_WRAP void *calloc(size_t count, size_t size)
 /* glibc's reallocarray() calls our realloc(): record only one of them. */
 static __thread bool is_in_realloc __attribute__((tls_model("initial-exec")));
 
-/* Record after the call: only then is it known whether the memory moved. */
+/* Record after the call, because only then is it known whether the memory moved. */
 static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -152,7 +152,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
-/* The size of a page: a constant, so that no system call is needed. */
+/* The size of a page is a constant here, so that no system call is needed. */
 #define PAGE ((size_t)4096)
 
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \
@@ -202,7 +202,8 @@ PX_WRAP void free(void *memory)
 	if (px_unlikely(is_in_arena(memory)))
 		return;
 	/*
-	 * Memory from before the lookup belongs to the real free().  If that is not known yet, the memory is lost.
+	 * Memory that was allocated before the lookup must go to the real free().  If that function is not known yet,
+	 * do not free the memory.
 	 */
 	if (px_unlikely(px_hook_is_preparing && !px_real.free))
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Message queues.  A wrapper first tries a transfer with a deadline in the past.  The kernel returns ETIMEDOUT where it
- * would wait, and otherwise acts as without a deadline.  So a transfer that does not wait takes one system call, as
- * without us.  If the caller's deadline is invalid, the wrapper only makes the caller's call, unchanged.  The test
- * whether a deadline is readable takes another system call.
+ * Message queues.  A wrapper first tries a transfer with a deadline in the past.  If the transfer would have to wait,
+ * the kernel returns ETIMEDOUT.  Otherwise the deadline has no effect.  So a transfer that does not wait takes one
+ * system call, as it does without this object.  If the caller's deadline is invalid, the wrapper only makes the
+ * caller's call, unchanged.  The wrapper needs another system call to test whether a deadline is readable.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -17,10 +17,10 @@ static const struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;
-	char *buffer; /* or the message to send, which is not changed */
+	char *buffer; /* or the message to send, which does not change */
 	size_t size;
-	unsigned int *received_priority; /* where to store it, if receiving */
-	unsigned int priority;		 /* if sending */
+	unsigned int *received_priority; /* for a receive: store the priority here */
+	unsigned int priority;		 /* priority of a send */
 };
 
 PX_INLINE bool sends(enum px_call call)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes.  The owner, and how often it holds the mutex, are read from the C library's own data, which is cheap.
- * If the layout of that data is unknown, no owner is recorded.
+ * Mutexes.  The wrappers read the owner, and how often the owner holds the mutex, from the C library's own data, which
+ * is cheap.  If the layout of that data is unknown, they record no owner.
  *
- * A lock is recorded after it is acquired, with the owner and the count from before.  An unlock is recorded before
- * it is done.  So in a trace a mutex never has two owners.  An unlock that the C library will refuse releases
- * nothing: it is recorded after the call, with its result.
+ * A wrapper records a lock after the call, with the owner and the count from before the call.  It records an unlock
+ * before the call.  So in a trace a mutex never has two owners.  If the C library will refuse an unlock, the mutex
+ * stays locked, so the wrapper records this unlock after the call, with its result.
  *
- * Mutexes of C11 use the same functions.  There, `result` is what the real function returned.
+ * Mutexes of C11 use the same functions.  For them, `result` is the value that the real function returned.
  */
 #include "c11.h"
 #include "deadline.h"
@@ -29,7 +29,7 @@
 #define NR_USERS(mutex) ((void)(mutex), 0)
 #endif
 
-/* Bits of the kind: the type, and what other attributes set. */
+/* The bits of the kind: the type, and flags for other attributes. */
 #define KIND_TYPE 3
 #define KIND_ROBUST 0x10
 #define KIND_INHERITS 0x20
@@ -37,8 +37,8 @@
 #define LOCK_WORD_DIED 0x40000000
 
 /*
- * For robust and priority-inheriting mutexes, the kernel keeps the owner in the lock word.  There, __owner may hold a
- * mark for an inconsistent state instead.
+ * For robust and priority-inheriting mutexes, the kernel keeps the owner in the lock word.  For such a mutex, __owner
+ * may hold a mark for an inconsistent state instead.
  */
 static uint32_t owner_of(const pthread_mutex_t *mutex)
 {
@@ -113,8 +113,8 @@ static bool has_deadline(enum px_call call)
 }
 
 /*
- * Return true if the real function will fail without waiting: an error-checking mutex that the calling thread
- * holds, or an invalid deadline.
+ * Return true if the real function will fail without waiting: the calling thread holds the mutex and the mutex checks
+ * errors, or the deadline is invalid.
  */
 static bool fails_at_once(enum px_call call, const pthread_mutex_t *mutex,
 			  struct px_deadline deadline)
@@ -144,8 +144,8 @@ static PX_NOINLINE int lock_blocking(struct px_site site, pthread_mutex_t *mutex
 }
 
 /*
- * Robust mutexes are not tried first: in glibc a try of a mutex that is not recoverable keeps the lock word, and
- * the next thread waits forever.  The lock word shows whether there is an owner to wait for.
+ * Do not try a robust mutex first.  In glibc, a try of a mutex that is not recoverable leaves the lock word set, and
+ * the next thread waits forever.  Instead, the lock word shows whether there is an owner to wait for.
  */
 static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 				   struct px_deadline deadline, struct px_hook_sample *sample)
@@ -161,7 +161,7 @@ static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 	return result;
 }
 
-/* The count of a recursive mutex is above 1 if its owner has locked it again. */
+/* If the owner of a recursive mutex has locked it again, the count is above 1. */
 PX_INLINE void record_try(struct px_site site, pthread_mutex_t *mutex, int result)
 {
 	if (px_likely(result == 0) && px_likely(COUNT(mutex) <= 1))
@@ -202,7 +202,7 @@ PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
 	return traced_lock(site, mutex, deadline, NULL);
 }
 
-/* This is a separate function, so that the wrapper needs no registers while nothing is traced. */
+/* This is a separate function, so that the wrapper need not save registers while the process is not traced. */
 static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
@@ -225,7 +225,7 @@ PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespe
 			       (struct px_deadline){CLOCK_REALTIME, time});
 }
 
-/* The C library refuses other clocks in every state of the mutex. */
+/* The C library refuses all other clocks, in every state of the mutex. */
 PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 				    const struct timespec *time)
 {
@@ -259,7 +259,7 @@ PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	return traced_trylock(PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock), mutex);
 }
 
-/* Only mutexes that know their owner refuse an unlock by another thread. */
+/* Only mutexes that store their owner refuse an unlock by another thread. */
 bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 {
 	int kind = KIND(mutex), type = kind & KIND_TYPE;
@@ -270,8 +270,8 @@ bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 }
 
 /*
- * Unlock if __owner is not the known tid of this thread: another thread is the owner, or the owner is not stored in
- * __owner, or this thread has not recorded anything yet.
+ * Unlock if __owner is not the known tid of this thread.  Then another thread is the owner, or __owner does not store
+ * the owner, or this thread has not recorded an event yet.
  */
 static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 {
@@ -350,7 +350,7 @@ PX_WRAP int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t
 	return result;
 }
 
-/* The C library refuses this while the mutex has an owner, unless the mutex is robust. */
+/* As long as the mutex has an owner, the C library refuses this call, unless the mutex is robust. */
 PX_WRAP int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	struct px_site site;

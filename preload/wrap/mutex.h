@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What condition variables do with mutexes inside the C library (cond.c). */
+/* The wrappers of condition variables (cond.c) use this to record what the C library does with the mutex. */
 #ifndef PX_PRELOAD_WRAP_MUTEX_H
 #define PX_PRELOAD_WRAP_MUTEX_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for descriptors.  A wrapper first makes the call with a zero timeout and otherwise the same arguments.  If
- * nothing is ready and the program wants to wait, the real call follows.  If the mask lets a signal through, the first
- * call that notices it returns EINTR.
+ * Waiting for descriptors.  A wrapper first makes the same call, but with a zero timeout.  If no descriptor is ready
+ * and the program wants to wait, the wrapper then makes the program's own call.  If the signal mask in the call allows
+ * a pending signal, the first call that notices the signal returns EINTR.
  *
  * If the timeout is invalid, the wrapper makes only the real call, which refuses the timeout.
  */
@@ -38,8 +38,8 @@ static const struct timespec zero_timeout;
 
 /*
  * PX_FD_CALL() for a call that waits for descriptors.  If `waits` is true, first make the call `tried`: the call
- * `real`, but with a zero timeout.  If nothing is ready, `restore` the arguments that it has overwritten, record the
- * start of the wait, and make the call `real`.
+ * `real`, but with a zero timeout.  If no descriptor is ready, `restore` the arguments that `tried` has overwritten,
+ * record the start of the wait, and make the call `real`.
  */
 #define POLL_CALL(site, fd, timeout_ms, waits, tried, restore, real)                               \
 	({                                                                                         \
@@ -136,7 +136,7 @@ static void restore_sets(const struct sets *sets)
 			memcpy(sets->given[i], &sets->copy[i], sets->size);
 }
 
-/* Return true if select() may wait.  select() accepts a timeout with too many microseconds. */
+/* Return true if select() may wait.  select() accepts a timeout with more than 999,999 microseconds. */
 static bool may_wait_for(const struct timeval *timeout)
 {
 	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_usec >= 0 &&
@@ -225,7 +225,7 @@ static void record_epoll_ctl(struct px_site site, int epoll, int operation, int 
 	int64_t outcome = px_outcome(result);
 	uint32_t more[2] = {(uint32_t)fd, 0};
 
-	/* the kernel has read *event */
+	/* the kernel has read *event, so it is readable */
 	if (result == 0 && operation != EPOLL_CTL_DEL)
 		more[1] = event->events;
 	px_fd_record_more(site, PX_RECORD_WHOLE, epoll, (uint32_t)operation, outcome, more,

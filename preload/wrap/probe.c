@@ -19,8 +19,8 @@ static bool is_address(uintptr_t address)
 }
 
 /*
- * Test eight bytes that do not cross a page.  The kernel reads the new mask before it checks the unknown first
- * argument.
+ * Test eight bytes that do not cross a page.  The system call passes them as a signal mask, with an unknown first
+ * argument.  The kernel reads the mask before it refuses that argument.
  */
 static bool can_read_word(uintptr_t address)
 {

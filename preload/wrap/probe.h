@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments that both the kernel and we read.  For a bad pointer the kernel returns EFAULT, and our own read must
- * not crash the program.  So we ask the kernel, with a system call that changes nothing, but only if the call waits
- * anyway or is rare.  Arguments that the C library reads itself need no such test.
+ * Tests of arguments that the kernel reads and that we read too.  For a bad pointer the kernel returns EFAULT, and our
+ * own read must not crash the program.  So we ask the kernel, with a system call that changes nothing, but only if the
+ * call waits anyway or is rare.  Arguments that the C library reads itself need no such test.
  *
- * A program that has confined itself must not be killed for this system call.  Then only the address itself is
- * checked.
+ * A program that has confined itself must not be killed for this system call.  Then these functions check only the
+ * address itself.
  */
 #ifndef PX_PRELOAD_WRAP_PROBE_H
 #define PX_PRELOAD_WRAP_PROBE_H
@@ -16,7 +16,7 @@
 /* Return true if all `size` bytes are readable now.  Keeps errno. */
 bool px_probe_can_read(const void *memory, size_t size) __attribute__((visibility("hidden")));
 
-/* Return the length of a text, at most `most`; 0 if these bytes are not all readable.  Keeps errno. */
+/* Return the length of a text, at most `most`.  Return 0 if not all these bytes are readable.  Keeps errno. */
 size_t px_probe_length(const char *text, size_t most) __attribute__((visibility("hidden")));
 
 #endif

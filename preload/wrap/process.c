@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: it returns twice, so it cannot return through a wrapper.  The wrapper notes the
+ * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper notes the
  * call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
  * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child before
- * its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's memory.
- * Only a further system call could distinguish such calls.
+ * its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's memory.  To
+ * distinguish such calls, the wrapper would need another system call.
  *
- * An exec that succeeds does not return.  So the wrapper records the start of the call, and records the end only if the
- * exec fails.  For a wait for a child, the wrapper first makes the call with WNOHANG.
+ * An exec that succeeds does not return.  So the wrapper records the start of the call, and the end only if the exec
+ * fails.  If the program waits for a child, the wrapper first makes the call with WNOHANG.
  */
 #include "hook.h"
 
@@ -23,7 +23,7 @@
 #include "wrap/descriptor.h"
 #include "wrap/text_arg.h"
 
-/* Look up the real function if it is not known.  Some wrappers need it even while nothing is traced. */
+/* Look up the real function if it is not known.  Some wrappers need it even while the process is not traced. */
 #define ENSURE_REAL(name)                                                                          \
 	do {                                                                                       \
 		if (px_unlikely(!px_real.name))                                                    \
@@ -81,7 +81,7 @@ PX_WRAP pid_t fork(void)
 	return pid;
 }
 
-#ifdef __x86_64__ /* the library uses these notes only here */
+#ifdef __x86_64__ /* only here does the library use what these wrappers note */
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
 /* Return the real vfork(), or fork() if there is none. */
@@ -94,8 +94,8 @@ void *px_process_before_vfork(void)
 }
 
 /*
- * Return the real clone().  A child that shares the memory and has no thread storage of its own uses the thread storage
- * of this thread.
+ * Return the real clone().  If the child shares the memory and gets no thread storage, it uses the thread storage of
+ * this thread.
  */
 USED_BY_ASM void *px_process_before_clone(int flags);
 void *px_process_before_clone(int flags)
@@ -134,7 +134,7 @@ PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, no
 PX_WRAP __attribute__((naked)) int clone(int (*function)(void *), void *stack, int flags,
 					 void *argument, ...)
 {
-	/* seven registers, which also align the stack */
+	/* The seven saved registers also align the stack. */
 	/* clang-format off */
 	__asm__(PUSH("rdi") PUSH("rsi") PUSH("rdx") PUSH("rcx") PUSH("r8") PUSH("r9") PUSH("rax")
 		"movl %edx, %edi\n\t"
@@ -180,8 +180,8 @@ static int spawn_recorded(const struct spawn_request *request, char *const *envp
 }
 
 /*
- * Return true if a program that is executed by path, or found in PATH, cannot load this object.  A program with a
- * filter of system calls may have forbidden those that this needs.
+ * Return true if a program that is executed by path, or found in PATH, cannot load this object.  If the program has a
+ * filter of system calls, the filter may forbid those that this needs.
  */
 static bool image_refuses(const char *path, bool searches)
 {
@@ -509,7 +509,7 @@ PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	return traced_wait(&request);
 }
 
-/* The kernel fills in *info even if no child has changed state.  So the wrapper may make the call twice. */
+/* The kernel fills in *info even if no child has changed state, so it is safe to make the call twice. */
 static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -534,7 +534,7 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
-/* The pid is unknown, so record every call as a wait. */
+/* The pid of the child is unknown, so record every call as a wait. */
 PX_WRAP int pclose(FILE *stream)
 {
 	struct px_site site;

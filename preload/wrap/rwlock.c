@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read-write locks.  The writer and the number of readers are read from the C library's own data.  If the layout of
- * that data is unknown, they are recorded as 0.
+ * Read-write locks.  The wrappers read the writer and the number of readers from the C library's own data.  If the
+ * layout of that data is unknown, they record 0.
  *
- * A lock is recorded after it is acquired, with the state from before.  An unlock is recorded before it is done.
+ * A wrapper records a lock after the call, with the state from before the call.  It records an unlock before the call.
  */
 #include "deadline.h"
 #include "hook.h"
 #include "trace/thread.h"
 
 struct holders {
-	uint32_t writer; /* tid */
+	uint32_t writer; /* tid of the writer, or 0 */
 	uint32_t nr_readers;
 };
 
@@ -19,7 +19,7 @@ PX_INLINE struct holders holders_of(const pthread_rwlock_t *lock)
 	struct holders holders = {0, 0};
 
 #ifdef __GLIBC__
-	/* The low bits are the phase, and whether writers wait. */
+	/* The low bits hold the phase, and a flag for waiting writers. */
 	holders.writer = (uint32_t)px_read_once(&lock->__data.__cur_writer);
 	holders.nr_readers = px_read_once(&lock->__data.__readers) >> 3;
 #else
@@ -70,7 +70,7 @@ PX_INLINE void record(struct px_site site, uint32_t flags, const pthread_rwlock_
 	px_hook_record(site, flags, lock, holders.writer, holders.nr_readers, result);
 }
 
-/* The C library refuses two calls at once: the writer that locks again, and an invalid deadline. */
+/* In two cases the C library refuses the call at once: the writer locks again, or the deadline is invalid. */
 static PX_NOINLINE int lock_blocking(struct px_site site, pthread_rwlock_t *lock,
 				     struct px_deadline deadline, struct px_hook_sample *sample)
 {

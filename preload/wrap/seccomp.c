@@ -17,7 +17,7 @@ static bool kills(const struct sock_filter *step)
 	if (BPF_CLASS(step->code) != BPF_RET)
 		return false;
 	if (BPF_RVAL(step->code) != BPF_K)
-		return true; /* computed */
+		return true; /* the program computes the action */
 	switch (step->k & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW:
 	case SECCOMP_RET_ERRNO:
@@ -28,7 +28,7 @@ static bool kills(const struct sock_filter *step)
 	}
 }
 
-/* Return false also for a program that the kernel will refuse. */
+/* Return true if this filter program may kill the process.  If the kernel will refuse the program, return false. */
 static bool may_kill(const struct sock_fprog *program)
 {
 	bool may = false;
@@ -50,15 +50,15 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
 		px_standalone_end_log();
 	if (px_gate_is_open())
-		px_process_ensure(); /* register this thread while it may make system calls */
+		px_process_ensure(); /* register this thread now: later it must not make system calls */
 	px_fd_confine();
 	px_write_once(&px_confined, 1U);
 	errno = saved_errno;
 }
 
 /*
- * Libraries for filters, and programs, use syscall().  The name in C is another one, because base/system.h redirects
- * our own calls.
+ * Libraries for filters, and also programs, install filters with syscall().  In C this wrapper has another name,
+ * because base/system.h redirects our own calls of syscall().
  */
 PX_WRAP long px_wrap_syscall(long number, ...) __asm__("syscall");
 
@@ -74,7 +74,10 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
 }
 
 #ifdef __x86_64__
-/* Until the real function is known, which its lookup may need: our own system call (base/system.h). */
+/*
+ * Until the real function is known, use our own system call (base/system.h).  The lookup of the real function may need
+ * it.
+ */
 void *px_hook_real_syscall = (void *)syscall;
 
 /* This function has no frame, because a system call may return twice, or on another stack. */

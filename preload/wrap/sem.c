@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphores.  A wait that does not block is recorded after the call, with the value from before.  A post is recorded
- * before the call, unless the C library will refuse the post.  The value is read without a system call; other threads
- * may change it at the same time.
+ * Semaphores.  A wrapper records a wait that does not block after the call, with the value from before the call.  It
+ * records a post before the call, unless the C library will refuse the post.  It reads the value without a system call,
+ * and other threads may change the value at the same time.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -154,7 +154,7 @@ PX_WRAP int sem_destroy(sem_t *sem)
 	return px_real.sem_destroy(sem);
 }
 
-/* Record the name after the data.  The real function has read it, so it is readable. */
+/* Record the name after the data.  The real function has read the name, so the name is readable. */
 static void record_open(struct px_site site, const char *name, sem_t *sem)
 {
 	struct px_text_arg arg = {.data.of_object = {.result = (int16_t)errno}};

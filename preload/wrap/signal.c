@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal handlers as interrupts.  The kernel calls a handler of ours.  Our handler records an event, calls the
- * program's handler, and records another event.  The wrappers install our handlers only if TXTRACE_EVENTS turns on the
- * group signal.  When the program asks for its old handler, it gets its own handler, not ours.
+ * A trace shows signal handlers as interrupts.  The kernel calls one of our handlers.  Our handler records an event,
+ * calls the program's handler, and records another event.  The wrappers install our handlers only if TXTRACE_EVENTS
+ * turns on the group signal.  If the program asks for its old handler, it gets its own handler, not ours.
  *
- * We have a handler for handlers with one argument and another for handlers with three.  Each has its own table of the
- * program's handlers.  So each of our handlers always finds a program's handler of its own kind, even between two calls
- * of sigaction().
+ * We have one handler for handlers with one argument and another for handlers with three arguments.  Each has its own
+ * table of the program's handlers.  So each of our handlers always finds a handler of the right kind, even if a signal
+ * comes between two calls of sigaction().
  */
 #include "hook.h"
 

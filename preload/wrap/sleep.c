@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleep.  Each call is two events with the requested time.  A call that will be refused is one event.
+ * Sleep.  Each call has two events with the requested time.  If the kernel will refuse the call, it has one event.
  *
- * The kernel refuses a bad pointer.  So only pointers to readable memory are dereferenced here.
+ * The kernel refuses a bad pointer.  So the wrappers here dereference a pointer only if the memory is readable.
  */
 #include "base/clock.h"
 #include "deadline.h"
@@ -57,7 +57,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
-/* Return the time from now until `time`; 0 for clocks that cannot be read without a system call. */
+/* Return the time from now until `time`.  Return 0 for clocks that cannot be read without a system call. */
 static uint64_t ns_until(clockid_t clock, const struct timespec *time)
 {
 	struct timespec now;
@@ -80,7 +80,7 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 	if (PX_NOT_TRACED(sleep))
 		return px_real.clock_nanosleep(clock, flags, time, left);
 	site = PX_SITE(clock_nanosleep, clock_nanosleep);
-	is_valid = is_duration(time) && clock != CLOCK_THREAD_CPUTIME_ID; /* always refused */
+	is_valid = is_duration(time) && clock != CLOCK_THREAD_CPUTIME_ID; /* the kernel always refuses this clock */
 	if (is_valid) {
 		ns = (flags & TIMER_ABSTIME) ? ns_until(clock, time) : ns_of(time);
 		record(site, PX_RECORD_BEGINS, ns, 0);
@@ -121,8 +121,8 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 }
 
 /*
- * -1: a signal handler ended the sleep.  Other negative results do not give the cause; only the time can be
- * invalid.
+ * The result -1 means that a signal handler ended the sleep.  Other negative results do not show the cause, but the
+ * only possible cause is an invalid time.
  */
 PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 {

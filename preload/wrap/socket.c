@@ -2,9 +2,9 @@
 /*
  * Sockets.
  *
- * A wrapper first tries a receive with MSG_DONTWAIT, if this try returns either the result of the call or EAGAIN.
- * Otherwise the wrapper asks poll().  For a send, the wrapper always asks poll(), because a try might send only a part.
- * A connect by a blocking socket counts as a wait if it goes to another machine.
+ * A wrapper first tries a receive with MSG_DONTWAIT, if such a try always returns the result of the call or EAGAIN.  If
+ * it may return something else, the wrapper asks poll().  For a send, the wrapper always asks poll(), because a try
+ * might send only a part.  A connect by a blocking socket counts as a wait if it goes to another machine.
  */
 #include "wrap/descriptor.h"
 
@@ -41,8 +41,8 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
 }
 
 /*
- * The call has filled in the address.  Return how many of its bytes to record.  `*length` may exceed the caller's
- * buffer: use at most the size of the address family.
+ * The call has filled in the address.  Return how many bytes of it to record.  `*length` may exceed the caller's
+ * buffer, so use at most the size of an address of this family.
  */
 static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
 {
@@ -57,7 +57,10 @@ static size_t length_filled_in(const struct sockaddr *address, const socklen_t *
 	return *length < most ? *length : most;
 }
 
-/* The program passed the address.  Return how many of its bytes to record; 0 if the kernel possibly did not read it. */
+/*
+ * The program passed the address.  Return how many bytes of it to record.  Return 0 if the kernel may not have read
+ * it.
+ */
 static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
 	if (!address || outcome == -EFAULT || outcome == -EINVAL || outcome == -EBADF ||
@@ -333,7 +336,7 @@ PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int f
 				px_outcome(result));
 }
 
-/* Return true if a try failed only because of MSG_DONTWAIT: the socket itself is blocking. */
+/* Return true if a try failed only because of MSG_DONTWAIT, and the socket itself is in blocking mode. */
 static bool must_wait(int fd, int64_t result)
 {
 	return result < 0 && errno == EAGAIN && px_fd_is_blocking(fd);
@@ -341,7 +344,7 @@ static bool must_wait(int fd, int64_t result)
 
 /*
  * PX_FD_CALL_WAITS() for a call that receives.  If possible, try `real` first with MSG_DONTWAIT set in `flags`, a
- * variable that `real` uses.  A failed try sets errno, so restore it: a call that succeeds must not change errno.
+ * variable that `real` uses.  A failed try sets errno, so restore errno: a call that succeeds must not change it.
  */
 #define RECEIVE(site, fd, flags, asked, result, real, value, address, length)                      \
 	({                                                                                         \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams of stdio, recorded by their descriptors, because the wrappers do not see the C library's own calls on a
- * descriptor. A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes and results are
- * in bytes, also those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded as they are.
+ * Streams of stdio.  An event has the descriptor of the stream, because the wrappers do not see the C library's own
+ * calls on the descriptor. A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes
+ * and results are in bytes, even those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded
+ * unchanged.
  *
  * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and
  * never counts as waiting.  Calls for a single character are not recorded: there are too many, and most are macros.
@@ -261,7 +262,7 @@ PX_WRAP int puts(const char *text)
 }
 
 /*
- * Calls with a format.  `real` is the function with a va_list and the same checks.  A call consumes the list, so
+ * Calls with a format.  `real` is the function with a va_list and the same checks.  A call consumes the va_list, so
  * only one of the two branches makes the call.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
@@ -390,7 +391,7 @@ SCAN_FAMILY()
 SCAN_FAMILY(__isoc99_)
 SCAN_FAMILY(__isoc23_)
 
-/* stream NULL: flush all streams, and record the descriptor -1. */
+/* If stream is NULL, flush all streams, and record the descriptor -1. */
 #define FFLUSH(symbol)                                                                             \
 	PX_WRAP int symbol(FILE *stream)                                                           \
 	{                                                                                          \

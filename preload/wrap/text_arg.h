@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call with a text after its data: a name, a path or a command.  A text that is too long is cut off; a text that
- * cannot be read is left out.
+ * A call with a text after its data: a name, a path or a command.  If the text is too long, the rest is cut off.  If
+ * the text cannot be read, it is left out.
  */
 #ifndef PX_PRELOAD_WRAP_TEXT_ARG_H
 #define PX_PRELOAD_WRAP_TEXT_ARG_H
@@ -16,7 +16,7 @@ struct px_text_arg {
 	char text[256];
 };
 
-/* text: NULL if the call has no text. */
+/* text is NULL if the call has no text. */
 PX_INLINE void px_text_arg_record(struct px_site site, uint32_t flags, struct px_text_arg *arg,
 				  const char *text)
 {

@@ -2,11 +2,12 @@
 /*
  * Threads.  While the process is traced, a created thread starts in a function of ours.  That function gives the thread
  * the handle that its creator recorded, and records the first event of the thread.  The destructor of a pthread key
- * records the last event of the thread, in its last round, after the other destructors.  So there is a last event
- * whether the thread returned, called pthread_exit() or was cancelled.
+ * records the last event of the thread.  It does so in the last round of destructors, so after the other destructors.
+ * So a thread has a last event, no matter whether it returned, called pthread_exit() or was cancelled.
  *
  * The data for our start function are in an entry of a small table, or in a separate page if the table is full.  So the
- * wrapper needs no allocator, which might belong to the program.  The creator and the thread both release the entry.
+ * wrapper does not call an allocator, which might belong to the program.  The creator and the thread both release the
+ * entry.
  */
 #include "c11.h"
 #include "hook.h"
@@ -21,8 +22,8 @@
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
 
 /*
- * For a thread of normal policy other than the caller, record the priority for nice value 0: to read the nice value
- * takes a system call.
+ * For another thread with normal policy, record the priority for nice value 0, because reading the nice value takes a
+ * system call.
  */
 #define PRIORITY_NORMAL 120
 
@@ -42,7 +43,7 @@ struct creation {
 	uint32_t handle;
 	union start start;
 	void *argument;
-	pthread_t self; /* valid once has_begun is set */
+	pthread_t self; /* valid if has_begun is set */
 	uint32_t has_begun;
 	bool is_page;
 };
@@ -96,7 +97,7 @@ static void end_thread(void *round)
 		       has_returned ? END_RETURNED : END_CANCELLED, 0, 0);
 }
 
-/* When the main thread returns from main(), the process ends, and nothing is recorded. */
+/* When the main thread returns from main(), the process ends without a last event of this thread. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	has_end_key = pthread_key_create(&end_key, end_thread) == 0;
@@ -208,8 +209,8 @@ static void record_create(struct px_site site, const struct creation *creation, 
 }
 
 /*
- * This thread is in thrd_create(): an implementation in another object may call our pthread_create() for the same
- * thread.
+ * True while this thread is in thrd_create().  An implementation in another object may call our pthread_create() for
+ * the same thread.
  */
 static __thread bool creates_c11 __attribute__((tls_model("initial-exec")));
 
@@ -341,8 +342,8 @@ PX_WRAP int pthread_join(pthread_t thread, void **value)
 }
 
 /*
- * C11 has no function to try, but its threads are POSIX threads.  If the try fails, call the real function for its
- * result.
+ * C11 has no function that tries a join, but its threads are POSIX threads.  If the try fails, call the real function
+ *     to get its result.
  */
 static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
 {
@@ -381,8 +382,8 @@ PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 }
 
 /*
- * Compute the time left until `until` in ms; UINT32_MAX: forever.  Return false if the time is invalid; then the real
- * function has to refuse it.
+ * Compute the time left until `until` in ms.  UINT32_MAX means forever.  Return false if the time is invalid: then the
+ * real function refuses it.
  */
 static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *ms)
 {
@@ -549,7 +550,7 @@ PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 				  record_name(site, thread, name, result));
 }
 
-/* Priorities, numbered as in the kernel. */
+/* Priorities on the scale of the kernel. */
 
 static uint32_t priority_of(pthread_t thread, int *policy)
 {
@@ -629,7 +630,7 @@ static uint32_t priority_of_pid(pid_t pid, int *policy)
 	return kernel_priority(*policy, param.sched_priority, is_calling_thread(pid));
 }
 
-/* result: 0, or an error number. */
+/* result is 0 or an error number. */
 static void record_scheduler(struct px_site site, pid_t pid, const uint32_t priority[2], int result)
 {
 	if (result == 0 && is_calling_thread(pid))
