@@ -44,8 +44,8 @@ static int recover(int file_desc)
 }
 
 /*
- * Return the error of posix_trace_open() after this error of recover().  Return 0 if nothing can complete the log now:
- * then it can be read up to its last commit.
+ * `recovery` is the result of the recovery.  Return the error with which posix_trace_open() fails because of it.
+ * Return 0 if nothing can complete the log now: then it can be read up to its last commit.
  */
 static int error_after(int recovery)
 {

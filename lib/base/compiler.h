@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Visibility, inlining, branch hints, test points, array sizes. */
+/* Macros for visibility, inlining, branch hints, test points, and array sizes. */
 #ifndef PX_BASE_COMPILER_H
 #define PX_BASE_COMPILER_H
 
