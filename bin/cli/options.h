@@ -40,7 +40,8 @@ int options_next(const struct command *command, int argc, char **argv);
 /* Return the only argument, a file. Return NULL, with a message, if there is none or more than one. */
 const char *options_file(const struct command *command, int argc, char **argv);
 
-/* Parse --format of commands with text and json only. Return false, with a message, if the argument is neither. */
+/* Parse the argument of --format, for commands that have only the formats text and json. Return false, with a message,
+ * if the argument is neither. */
 bool options_is_json(const char *argument, bool *is_json);
 
 /* Print the help of a command. */
