@@ -98,7 +98,7 @@ PX_INLINE bool px_hook_is_on(uint32_t group)
 /*
  * Return true in a child of vfork().  The child uses the memory of its parent, and the parent's thread waits for the
  * child.  So the calls of the child would be recorded as calls of that thread.  This test makes a system call: use it
- * only in wrappers of functions that such children call before exec.
+ * only in wrappers of functions that a child of vfork() may call before exec.
  */
 PX_INLINE bool px_in_vfork_child(void)
 {

@@ -169,7 +169,7 @@ bool text_close(struct text *text, bool keep)
 		text->error = errno;
 	if (text->part && (!keep || text->error))
 		unlink(text->part);
-	if (keep && text->error && text->error != EPIPE) /* if the reader has closed the pipe, that is no error */
+	if (keep && text->error && text->error != EPIPE) /* it is not an error if the reader has closed the pipe */
 		message_error(text->error, "%s", text->path ? text->path : "standard output");
 	free(text->path);
 	free(text->part);

@@ -88,7 +88,7 @@ static void check_sum(struct converter *converter, const unsigned char *pair, si
 
 /*
  * Intel HEX: length, address (2), kind, data, checksum. Return 1 if more records may follow, 0 at the end, and -1 if
- * this is no such record.
+ * the line is not such a record.
  */
 static int take_intel(struct converter *converter, const char *line)
 {

@@ -466,7 +466,7 @@ static bool run_graph(struct ctf *ctf, const char *path)
 
 	if (!is_fine) {
 		print_babeltrace_error(ctf->export->output);
-		return false; /* do not free the graph: that would free a failed sink twice */
+		return false; /* leave the graph: Babeltrace would free a failed sink twice */
 	}
 	bt_graph_put_ref(graph); /* free the graph first, because its sink uses the trace */
 	for (size_t i = 0; i < NR_TYPES; i++)

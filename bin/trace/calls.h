@@ -7,8 +7,8 @@
  * thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
  *
  *	the call begins to wait	the call, SUSPEND
- *	the call returns	RESUME by the thread that ended the wait, or by no thread; then the event, which then
- *	                	counts as no service
+ *	the call returns	RESUME by the thread that ended the wait, or by no thread; after it the event of the
+ *				return
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H

@@ -10,7 +10,7 @@
 #include "cli/terminal.h"
 #include "trace/calldata.h"
 
-#define SHOWN_BYTES 32 /* longest output of data that is no text */
+#define SHOWN_BYTES 32 /* longest output of data that is not text */
 #define LIVE_THREAD 22 /* width of the name and the number of a thread */
 
 /* Data. */

@@ -105,7 +105,8 @@ void source_close(struct source *source);
 
 /*
  * Return a source for an active stream that this process controls.  source_close() shuts the stream down.  Read it with
- * source_wait().  A thread becomes known with its first event; file, loss and status stay empty.
+ * source_wait().  The source learns about a thread from the first event of the thread.  The members file, loss and
+ * status stay empty.
  */
 struct source *source_attach(trace_id_t trace);
 

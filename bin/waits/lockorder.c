@@ -83,7 +83,7 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 
 		if (!hold->object->is_ordered)
 			continue;
-		/* a reader of a shared lock does not exclude other readers, so such a lock is no gate */
+		/* A reader of a shared lock does not exclude other readers, so such a lock is not a gate. */
 		for (const struct hold *at = thread->holds; at; at = at->next_of_thread)
 			if (at != hold && at->object->is_ordered && !at->is_shared)
 				add_gate(&edge, at->object);

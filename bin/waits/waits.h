@@ -85,7 +85,10 @@ struct waiter {
 	struct stretch recent[WAITS_RECENT];
 	unsigned int nr_recent;
 
-	/* The last called service, the last service with an object of ThreadX, and the last service with a socket. */
+	/*
+	 * The last service that the thread called, the last one with an object of ThreadX, and the last one with a
+	 * socket.
+	 */
 	struct service last, of_object, of_socket;
 	int priority; /* priority in its last event; -1: unknown */
 	size_t index;

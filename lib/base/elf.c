@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Do not call functions of the C library: this code also runs before the objects that wrap such functions are
- * initialised.
+ * Do not call functions of the C library: an object may wrap such a function, and this code also runs before the
+ * initialisation of that object.
  */
 static bool is_same(const char *a, const char *b)
 {

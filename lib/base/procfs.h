@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of threads and processes, from /proc/<id>.  Async-signal-safe: the functions make only system calls,
- * allocate nothing, and are no cancellation points.  Keeps errno.
+ * allocate nothing, and are not cancellation points.  Keeps errno.
  */
 #ifndef PX_BASE_PROCFS_H
 #define PX_BASE_PROCFS_H

@@ -19,9 +19,9 @@
  * because the record of the end of its wait was lost.  Then the translator adds RESUME before that
  * event.  So the time of a wait never counts as CPU time of the thread.
  *
- * In ThreadX the event RUNNING uses no information words.  If RUNNING is an own entry, its words
- * hold what txtrace_get_call() returns for the end of a wait: the object, the state, and the waker,
- * even if the waker is suspended.
+ * In ThreadX the event RUNNING uses no information words.  If RUNNING is a record's own entry, its words hold the data
+ * that txtrace_get_call() returns for the end of a wait: the object, the state, and the waker, even if the waker is
+ * suspended.
  *
  * The objects are defined in objects.h.  An address refers to one object until the object is
  * destroyed.  A descriptor refers to one object until the descriptor is closed.

@@ -12,12 +12,12 @@
  *	WRITING(owner) -> READY		by the owner, after it stored the name (compare-exchange)
  *	WRITING(owner) -> DEAD		by any thread that gives up waiting for the owner; the id is never used
  *
- * A thread that wants to add a name waits at each WRITING entry, because the owner may be storing
- * the same name there.  So after a WRITING entry there are only FREE entries.  The wait is short (a
- * copy of 60 bytes) and bounded.  After a millisecond the waiter checks whether the owner is alive.
- * If the owner is alive but does not proceed (a stopped process, a reused tid), the waiter gives up
- * after 100 ms.  Each further such owner in the same call halves this limit.  If the waiter gave up
- * too early, the owner's last compare-exchange fails, and the owner continues with another entry.
+ * A thread that wants to add a name waits at each WRITING entry, because the owner may be storing the same name there.
+ * So after a WRITING entry there are only FREE entries.  The wait is short (a copy of 60 bytes) and bounded.  After a
+ * millisecond the waiter checks whether the owner is alive.  If the owner is alive but does not proceed (a stopped
+ * process, a reused tid), the waiter gives up after 100 ms.  If the same call meets more such owners, it waits for each
+ * of them only half as long as for the previous one.  If the waiter gave up too early, the owner's last
+ * compare-exchange fails, and the owner continues with another entry.
  *
  * A process of another user may write to the table, so its contents are hostile input.  The functions read each state
  * once and check it, they read texts only within their bounds, and their wait is bounded for any contents of the table.

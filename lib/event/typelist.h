@@ -48,7 +48,7 @@ bool px_typelist_get(const struct px_typelist *list, uint32_t i, unsigned int *i
 		     char name[PX_NAME_MAX + 1]);
 
 /*
- * Get the name of a type, also of a predefined one.  Return 0, or EINVAL if there is no such type.
+ * Get the name of a type.  The type may be a predefined one.  Return 0, or EINVAL if there is no such type.
  */
 int px_typelist_name(const struct px_typelist *list, unsigned int id, char name[PX_NAME_MAX + 1]);
 

@@ -91,7 +91,7 @@ struct px_archive_kind {
 	unsigned int (*type)(struct px_archive *archive, uint32_t i);
 	/* Return 0, or EINVAL if the file has no such type. */
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
-	/* Get the call at this px_report.place.  Return false if the event is no call. */
+	/* Get the call at this px_report.place.  Return false if the event is not a call. */
 	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
 	/* Get wrapper number i.  Return false after the last wrapper. */
 	bool (*wrapper)(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Read a trace buffer of ThreadX as a pre-recorded stream.  The file can be any file that the viewer accepts, in either
- * byte order, also as Intel HEX, S-records or bare hex digits.
+ * byte order.  It can also be a text: Intel HEX, S-records or bare hex digits.
  *
  * Event types: the TXTB id n becomes the event type 65536 + n.  So these types never collide with the event types of
  * this library.  Known ids have ThreadX's names (TX_TRACE_QUEUE_SEND).  If the file has an object of type 15 with the

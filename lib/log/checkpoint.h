@@ -84,7 +84,7 @@ struct px_checkpoint_content {
 	struct px_process_id controller;
 	uint32_t index, generation; /* the stream's registry slot */
 	uint32_t user;		    /* the registry belongs to this user */
-	uint32_t segment;	    /* same value as in that slot */
+	uint32_t segment;	    /* same value as in the registry slot */
 	uint32_t nr_rings;
 	uint32_t reserved;
 	struct px_process_id target;

@@ -254,7 +254,8 @@ void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t
 
 /*
  * Return the number of entries of a volume of an APPEND log, if a file has at most file_limit bytes.  All areas of a
- * volume have their full size from the beginning, so the volumes are small enough that several of them fit.
+ * volume have their full size from the beginning.  So choose volumes that are small enough for several of them to fit
+ * into the file.
  */
 uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data);
 

@@ -17,7 +17,7 @@
  *	C3  Such a slot may have replaced the oldest record of a ring that loops.  A reader can then find that record
  *	    lapped although no writer has reserved its slot again.  The record is lost, as when a writer laps it.
  *	C4  A writer saves first_lost before it runs the sequence that overwrites the record at tail (R5).
- *	C5  The store of head is no barrier for later loads.  So a writer that finds the stream running may have a
+ *	C5  The store of head is not a barrier for later loads.  So a writer that finds the stream running may have a
  *	    reservation that other threads do not see yet.  A thread that stops a stream, or changes its filter, makes
  *	    all CPUs pass a barrier (membarrier.h).  After that it sees the reservation.
  *	C6  The sequence notes the position (px_claim) before it stores head.  So if a handler leaves the writer by

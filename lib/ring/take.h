@@ -38,8 +38,8 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 }
 
 /*
- * If a writer needs longer than this from its counter to its reservation, it was preempted in between.  In units of
- * about 100 ns.
+ * If a writer needs longer than this from its counter to its reservation, it was preempted in between.  The unit is a
+ * tick of about 100 ns.
  */
 #define PX_TAKE_LATE 100
 #define PX_TAKE_LATE_ATTEMPTS 3

@@ -47,7 +47,7 @@ void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
  * Sleep while the flag is PX_WAITING_EVENT; without membarrier, for at most one round.  Return 0 (check again), EINTR
  * (a signal handler without SA_RESTART ran) or ETIMEDOUT (the deadline has passed).  The deadline is absolute on
  * CLOCK_REALTIME; NULL: none.  A cancellation point.  On kernels before 5.16, every signal handler causes EINTR if the
- * wait has a deadline or is a round.
+ * wait has a deadline, or if the reader sleeps in rounds.
  */
 int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline);
 

@@ -76,8 +76,9 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 uint32_t px_auto_stop_due(const struct px_view *view, uint64_t state);
 
 /*
- * Return true if this state word differs from that of the last call, so once for each automatic stop.  Then the reader
- * may not see all reservations from before the stop yet.  The caller must make them visible, and read again.
+ * Return true if this state word differs from the state word of the last call.  This happens once for each automatic
+ * stop.  Then the reader may not see all reservations from before the stop yet.  The caller must make them visible, and
+ * read again.
  */
 bool px_auto_stop_settle(struct px_auto_stop *stop, uint64_t state);
 

@@ -498,7 +498,7 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *sum)
 	return 0;
 }
 
-/* The C library takes static TLS from the stack of a thread, and some programs have more than 1 MiB of it. */
+/* The C library takes static TLS from the stack of a thread, and some programs have more than 1 MiB of static TLS. */
 static size_t static_tls_bytes(void)
 {
 	size_t sum = 0;

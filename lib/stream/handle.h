@@ -32,7 +32,10 @@ struct px_handle {
 /* Make an identifier.  Return 0, or ENOMEM if the table is full. */
 int px_handle_open(struct px_handle handle, unsigned long *id);
 
-/* Lock the identifier and return its object in *handle.  Return false if it is no identifier of this process. */
+/*
+ * Lock the identifier and return its object in *handle.  Return false if it is not a valid identifier of this
+ * process.
+ */
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle);
 
 /*

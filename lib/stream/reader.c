@@ -9,7 +9,7 @@
 
 #define GIVE_UP_NS 50000000 /* a living owner may be waiting for its CPU */
 #define LAP_ATTEMPTS 8
-#define STEPS_MAX 4096 /* most steps of one call; the next call continues */
+#define STEPS_MAX 4096 /* maximum number of steps in one call; the next call continues */
 
 enum settled {
 	SETTLED_EMPTY, /* no record or reservation below the snapshot */

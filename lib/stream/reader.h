@@ -4,9 +4,9 @@
  *
  * For a snapshot, the reader reads a counter T, and then the heads of all rings.  If an event was completely recorded
  * before the snapshot, its counter is below T, and its position is below the head of its ring.  The reader reports the
- * events for which both is true, in the order of their counters.  So if a program can observe that one event came
- * before another, the reader reports them in that order.  If two recordings overlap in time, the reader may report
- * their events in either order (EVENT-11).
+ * events for which both conditions are true, in the order of their counters.  So if a program can observe that one
+ * event came before another, the reader reports them in that order.  If two recordings overlap in time, the reader may
+ * report their events in either order (EVENT-11).
  *
  * A heap orders the rings by the counter of their next record.  While that record is reserved and not committed, its
  * counter is not known.  The heap then uses the counter of the ring's last record, because the next record cannot be

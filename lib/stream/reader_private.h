@@ -7,7 +7,7 @@
  * of these in the slots:
  *
  *	a record		report it, although younger events were reported before
- *	void slots		it was no record: the writer has recorded its event elsewhere
+ *	void slots		there was no record: the writer has recorded its event in other slots
  *	void slots with a tid	the owner was dead: count the record as abandoned
  *	newer positions		count the record as overwritten
  *

@@ -22,7 +22,7 @@
 #define PX_STREAM_RECOVER_H
 
 /*
- * Recover the log of fd, which may be for reading only.  Return 0, also if the log is already complete.  Return EINVAL
+ * Recover the log of fd, which may be for reading only.  Return 0, even if the log was already complete.  Return EINVAL
  * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives, EALREADY if another process
  * recovers the log at this moment, and ENOENT if there is nothing to recover the log from.  After EALREADY, ENOMEM,
  * EMFILE, ENFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.

@@ -10,8 +10,8 @@
  *	AUTO_FULL --clear--> STOPPED
  *	any --shutdown--> ENDED
  *
- * "Full" is no state: px_stream_status() finds out from the rings whether a stream is full.  auto_stop.h has the states
- * of the automatic STOP.
+ * "Full" is not a state: px_stream_status() finds out from the rings whether a stream is full.  auto_stop.h has the
+ * states of the automatic STOP.
  *
  * The lock of the identifier (handle.h) protects a stream.  The caller of a function here holds that lock.  Exceptions:
  * px_stream_create(), px_stream_free(), and calls for a stream that has no identifier.  Threads that record events do
@@ -49,7 +49,7 @@ struct px_logging {
 	void *data;				    /* data of the event that goes from the reader to the log */
 	bool is_flushing;	    /* one thread owns the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
-	bool log_is_full;	    /* as of the last write, like nr_lost */
+	bool log_is_full;	    /* state after the last write, like nr_lost */
 	uint64_t nr_lost;
 	uint64_t nr_lost_reported; /* the part of nr_lost already reported as overrun */
 	int flush_error;	   /* the first error since the last report */

@@ -45,8 +45,8 @@ static bool is_on_first_stack(void)
 }
 
 /*
- * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most memory that is no signal
- * frame.  If such memory passes as a signal frame, slots are only freed later.
+ * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most memory that is not a
+ * signal frame.  If such memory passes all tests, the only effect is that slots are freed later.
  */
 static bool is_signal_frame(uintptr_t at, uintptr_t above)
 {

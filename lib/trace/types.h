@@ -56,11 +56,10 @@ unsigned int px_types_find_granted(uint64_t word);
 void px_types_accept(unsigned int id);
 
 /*
- * Open a type.  Set *id to its id, which may be new or known.  If this process has PX_TYPES_MAX
- * types, or the table is full, a new name gets the id of the unnamed user event (EVOPEN-4).  Set
- * *first to the number of the first new type in the order of types.  Return 0, ENOMEM if there is
- * no table, or ENAMETOOLONG if the name has more than PX_NAME_MAX bytes (EVOPEN-7).  Not a
- * cancellation point.
+ * Open a type.  Set *id to the id of the type, which is new if no process has opened the name before.  If this process
+ * has PX_TYPES_MAX types, or the table is full, a new name gets the id of the unnamed user event (EVOPEN-4).  Set
+ * *first to the number of the first new type in the order of types.  Return 0, ENOMEM if there is no table, or
+ * ENAMETOOLONG if the name has more than PX_NAME_MAX bytes (EVOPEN-7).  Not a cancellation point.
  */
 int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first);
 

@@ -74,7 +74,7 @@ static bool refuses_elf(int fd, const ElfW(Ehdr) * header)
 	return false;
 }
 
-/* Put the path of the interpreter of a script at the start of `head`.  Return false if it is no script. */
+/* Put the path of the interpreter of a script at the start of `head`.  Return false if the file is not a script. */
 static bool take_interpreter(char head[HEAD_BYTES])
 {
 	const char *from = head + 2;

@@ -115,7 +115,8 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 
 /*
  * The state before the call shows whether this thread runs the routine.  If two threads call this at the same time, the
- * trace may show for both that they run the routine.  A thread that finds the routine running waits.
+ * trace may show for both that they run the routine.  If the routine is running when a thread arrives, this thread
+ * waits.
  */
 PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*routine)(void))
 {

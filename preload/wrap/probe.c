@@ -12,7 +12,7 @@
 /* Pages have this size or a multiple of it. */
 #define PAGE 4096
 
-/* Programs have no addresses with the sign bit, such as (void *)-1. */
+/* An address of a program never has its highest bit set, as (void *)-1 does. */
 static bool is_address(uintptr_t address)
 {
 	return address >= PAGE && (intptr_t)address > 0;

@@ -3,8 +3,8 @@
  * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper notes the
  * call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
  * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child before
- * its exec, such as calls on descriptors, are recorded as calls of the parent, because it has the parent's memory.  To
- * distinguish such calls, the wrapper would need another system call.
+ * its exec, such as calls on descriptors, are recorded as calls of the parent, because the child uses the parent's
+ * memory.  To distinguish such calls, the wrapper would need another system call.
  *
  * An exec that succeeds does not return.  So the wrapper records the start of the call, and the end only if the exec
  * fails.  If the program waits for a child, the wrapper first makes the call with WNOHANG.
@@ -181,7 +181,7 @@ static int spawn_recorded(const struct spawn_request *request, char *const *envp
 
 /*
  * Return true if a program that is executed by path, or found in PATH, cannot load this object.  If the program has a
- * filter of system calls, the filter may forbid those that this needs.
+ * filter of system calls, the filter may forbid the system calls of this function.
  */
 static bool image_refuses(const char *path, bool searches)
 {

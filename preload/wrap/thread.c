@@ -157,8 +157,8 @@ static int run_c11_thread(void *creation)
 }
 
 /*
- * Return the created thread.  The new thread may already have freed the memory of `thread`, but only after it has
- * set has_begun.
+ * Return the created thread.  The new thread may already have freed the memory to which `thread` points, but only after
+ * it has set has_begun.
  */
 static pthread_t created_thread(const struct creation *creation, const pthread_t *thread)
 {
