@@ -95,7 +95,7 @@ int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, si
  *
  *	cpu		the CPU on which the event was recorded
  *	context		the handle of the thread; 0: no thread.  In a trace buffer of ThreadX also 0xFFFFFFFF (in an
- *	       		interrupt) and 0xF0F0F0F0 (during initialization)
+ *			interrupt) and 0xF0F0F0F0 (during initialization)
  *	priority	the priority of the thread, 0 ... 1023; a smaller number is more urgent; -1: not known
  *	interrupted	for an event in an interrupt, the handle of the interrupted thread; 0: none, or not known
  */

@@ -46,19 +46,18 @@ static void check_addresses(struct check *check)
 
 	if (header->registry_start - header->base != RAW_HEADER_BYTES)
 		FOUND(check, registry_gap, check->at + 12,
-		      "the registry is said to begin %d bytes behind the base, but the header has "
-		      "48: "
-		      "TraceX reads on without a gap",
+		      "the address of the registry is %d bytes after the base, but the header has 48 bytes: TraceX "
+		      "ignores this address",
 		      (int)(header->registry_start - header->base));
 	if (header->buffer_start != header->registry_end)
 		FOUND(check, buffer_gap, check->at + 24,
-		      "the buffer is said to begin %d bytes behind the registry: TraceX reads on "
-		      "without a gap",
+		      "the address of the buffer is %d bytes after the end of the registry: TraceX ignores this "
+		      "address",
 		      (int)(header->buffer_start - header->registry_end));
 	if (distance % RAW_EVENT_BYTES || distance / RAW_EVENT_BYTES >= check->nr_event_slots)
 		FOUND(check, current, check->at + 32,
-		      "the oldest event is said to be at 0x%x, where no slot begins: TraceX takes "
-		      "the order of the file",
+		      "the address of the oldest event is 0x%x, where no slot begins: TraceX uses the order of the "
+		      "file",
 		      header->current);
 	else
 		check->oldest = distance / RAW_EVENT_BYTES;
@@ -81,19 +80,18 @@ static bool check_sizes(struct check *check)
 		is_fine = false;
 	} else if (trx_objects % object != 0) {
 		FOUND(check, registry_slack, check->at + 20,
-		      "the registry has %u bytes behind its last slot of %u bytes: TraceX reads "
-		      "all events %u bytes off",
+		      "the registry has %u bytes after its last slot of %u bytes: TraceX reads all events from "
+		      "offsets that are wrong by %u bytes",
 		      trx_objects % object, object, trx_objects % object);
 	}
 	if (header->buffer_end <= header->buffer_start || buffer > BUFFER_BYTES_MAX) {
 		FOUND(check, buffer_size, check->at + 28,
-		      "the buffer ends at 0x%x and begins at 0x%x: TraceX takes 1 to 4194303 "
-		      "events",
+		      "the buffer ends at 0x%x and begins at 0x%x: TraceX accepts 1 to 4194303 events",
 		      header->buffer_end, header->buffer_start);
 		is_fine = false;
 	} else if (buffer % RAW_EVENT_BYTES != 0) {
 		FOUND(check, buffer_slack, check->at + 28,
-		      "the buffer has %u bytes behind its last slot, which TraceX passes over",
+		      "the buffer has %u bytes after its last slot, which TraceX ignores",
 		      buffer % RAW_EVENT_BYTES);
 	}
 	check->nr_object_slots = trx_objects / object;
@@ -118,12 +116,12 @@ static bool check_header(struct check *check)
 	}
 	if (header->name_size % 4 != 0)
 		FOUND(check, name_padding, check->at + 18,
-		      "names have %u bytes, no multiple of 4: the kernel pads its slots, but says "
-		      "the size without that",
+		      "names have %u bytes, which is not a multiple of 4: the kernel pads its slots, but does not "
+		      "include the padding in this size",
 		      header->name_size);
 	if (header->time_mask & (header->time_mask + 1))
 		FOUND(check, mask, check->at + 4,
-		      "the time mask 0x%08x is not 2^n - 1: TraceX cuts bits out of the stamps",
+		      "the time mask 0x%08x is not 2^n - 1: TraceX removes bits from the stamps",
 		      header->time_mask);
 	if (!check_sizes(check))
 		return false;
@@ -144,8 +142,7 @@ static void check_name(struct check *check, const struct raw_object *object, uin
 		*first = offset;
 	else
 		FOUND(check, name_twice, offset + RAW_OBJECT_BYTES,
-		      "the name \"%s\" is that of the object at 0x%llx too: TraceX's menu "
-		      "leaves one out",
+		      "the name \"%s\" also belongs to the object at 0x%llx: TraceX's menu leaves one of the two out",
 		      name, (unsigned long long)*first);
 	if (name[0] < 0x20 || name[0] > 0x7E) {
 		FOUND(check, name_lost, offset + RAW_OBJECT_BYTES,
@@ -159,17 +156,15 @@ static void check_name(struct check *check, const struct raw_object *object, uin
 	if (*at)
 		FOUND(check, name_character, offset + RAW_OBJECT_BYTES + (uint64_t)(at - name),
 		      strchr("()", *at) ?
-			      "the name \"%s\" has a parenthesis, at which TraceX takes "
-			      "it apart: picking it in a menu fails" :
-		      *at == '_' ? "the name \"%s\" has an underscore, which TraceX's menus "
-				   "swallow" :
-				   "the name \"%s\" has bytes that are not ASCII, of which "
-				   "TraceX makes others",
+			      "the name \"%s\" has a parenthesis, at which TraceX splits it: its entry in a menu does "
+			      "not work" :
+		      *at == '_' ? "the name \"%s\" has an underscore, which TraceX's menus do not show" :
+				   "the name \"%s\" has bytes that are not ASCII: TraceX shows other characters",
 		      name);
 	if (object->is_full ||
 	    (check->header.name_size == KERNEL_NAME_SIZE && length == KERNEL_NAME_SIZE - 1))
 		FOUND(check, name_cut, offset + RAW_OBJECT_BYTES,
-		      "the name \"%s\" fills its %u bytes: it may have been cut", name,
+		      "the name \"%s\" fills its %u bytes: it may have been truncated", name,
 		      check->header.name_size);
 }
 
@@ -182,17 +177,17 @@ static void check_object(struct check *check, const struct raw_object *object, u
 	if (object->type == OBJECT_THREAD &&
 	    (object->handle == 0 || object->handle >= CONTEXT_INITIALIZE))
 		FOUND(check, handle_reserved, offset + 4,
-		      "the thread \"%s\" has the handle 0x%x, which TraceX takes for idle, "
-		      "initialization or an interrupt",
+		      "the thread \"%s\" has the handle 0x%x, which TraceX uses for idle, initialization or an "
+		      "interrupt",
 		      object->name, object->handle);
 	if (first->is_registered)
 		findings_add(check->findings,
 			     object->type == OBJECT_THREAD ? RULE_thread_twice : RULE_handle_twice,
 			     offset + 4,
-			     "the handle 0x%x of \"%s\" is that of the object at 0x%llx too: %s",
+			     "the handle 0x%x of \"%s\" also belongs to the object at 0x%llx: %s",
 			     object->handle, object->name, (unsigned long long)first->offset,
 			     object->type == OBJECT_THREAD ? "its execution time counts twice" :
-						      "TraceX never finds this one");
+						      "TraceX never finds this object");
 	if (!first->is_registered) {
 		first->is_registered = true;
 		first->is_thread = object->type == OBJECT_THREAD;
@@ -221,8 +216,8 @@ static bool check_registry(struct check *check)
 			continue;
 		if (check->nr_objects == HANDLES_MAX / 2) {
 			FOUND(check, many_objects, offset,
-			      "there are more than %u objects: TraceX is too slow for them, and "
-			      "nothing is said of those from here on",
+			      "there are more than %u objects: TraceX is too slow for so many, and the objects from "
+			      "here on were not checked",
 			      HANDLES_MAX / 2);
 			break;
 		}
@@ -230,8 +225,8 @@ static bool check_registry(struct check *check)
 	}
 	if (check->nr_threads == 0)
 		FOUND(check, no_thread, check->at + RAW_HEADER_BYTES,
-		      "no thread is registered: all have to go by their addresses, and TraceX's "
-		      "raw dump may end the program");
+		      "no thread is registered: TraceX shows threads only by their addresses, and its raw dump may "
+		      "end the program");
 	return true;
 }
 
@@ -256,8 +251,8 @@ static void check_hole(struct check *check)
 	}
 	if (nr_lost > 0)
 		FOUND(check, hole, event_offset(check, check->nr_events),
-		      "an unused slot is followed by %llu events, from 0x%llx on: TraceX stops "
-		      "here and does not show them",
+		      "after an unused slot there are %llu events, from 0x%llx on: TraceX stops at this slot and does "
+		      "not show them",
 		      (unsigned long long)nr_lost, (unsigned long long)first);
 }
 
@@ -270,8 +265,8 @@ static bool find_end(struct check *check)
 	for (slot = 0; slot < check->nr_event_slots; slot++) {
 		if (!raw_event(check->file, &check->window, event_offset(check, slot), &event)) {
 			FOUND(check, buffer_cut, check->file->size,
-			      "the file ends within slot %u of %u, and none before it is unused: "
-			      "TraceX refuses it",
+			      "the file ends within slot %u of %u, and no earlier slot is unused: TraceX refuses the "
+			      "file",
 			      slot + 1, check->nr_event_slots);
 			return false;
 		}
@@ -283,8 +278,7 @@ static bool find_end(struct check *check)
 		check_hole(check);
 	if (check->oldest > check->nr_events)
 		FOUND(check, current, check->at + 32,
-		      "the oldest event is said to be at 0x%x, an unused slot: TraceX takes the "
-		      "order of the file",
+		      "the address of the oldest event is 0x%x, an unused slot: TraceX uses the order of the file",
 		      check->header.current);
 	if (check->oldest >= check->nr_events)
 		check->oldest = 0;
@@ -300,23 +294,21 @@ static void check_context(struct check *check, uint32_t context, uint64_t offset
 	handle = handles_get(&check->handles, context);
 	if (handle->is_registered && !handle->is_thread)
 		FOUND(check, context_no_thread, offset,
-		      "an event of 0x%x, which is the object at 0x%llx and no thread: TraceX makes "
-		      "up a new thread for each such event",
+		      "the context of the event is 0x%x, the object at 0x%llx, which is not a thread: TraceX invents "
+		      "a new thread for each such event",
 		      context, (unsigned long long)handle->offset);
 	if (handle->is_context)
 		return;
 	handle->is_context = true;
 	if (context > CONTEXT_INITIALIZE)
 		FOUND(check, context_reserved, offset,
-		      "an event of thread 0x%x: TraceX leaves threads above 0xf0f0f0f0 out of most "
-		      "views",
+		      "the thread of the event is 0x%x: most views of TraceX leave out threads above 0xf0f0f0f0",
 		      context);
 	if (!handle->is_registered) {
 		check->nr_threads++;
 		handle->offset = offset;
 		FOUND(check, context_unnamed, offset,
-		      "an event of thread 0x%x, which is not registered: TraceX calls it Un-named "
-		      "Thread",
+		      "the thread of the event is 0x%x, which is not registered: TraceX calls it Un-named Thread",
 		      context);
 	}
 }
@@ -327,8 +319,7 @@ static void check_id(struct check *check, uint32_t id, uint64_t offset)
 		return;
 	check->is_known[id] = 1;
 	FOUND(check, id_unknown, offset,
-	      "an event with the id %u, which ThreadX does not have; those of applications are "
-	      "4096 to 65535",
+	      "the event has the id %u, which ThreadX does not define; applications use 4096 to 65535",
 	      id);
 }
 
@@ -345,8 +336,7 @@ static void check_reference(struct check *check, uint32_t value, uint64_t offset
 		return;
 	handle->is_referred = true;
 	findings_add(check->findings, is_mutex ? RULE_mutex_unnamed : RULE_next_unnamed, offset,
-		     is_mutex ? "the %s 0x%x is not registered: TraceX counts priority inversions "
-				"that never were" :
+		     is_mutex ? "the %s 0x%x is not registered: TraceX counts priority inversions that never happened" :
 				"the %s 0x%x is not registered: TraceX charges time to a thread "
 				"without a name",
 		     what, value);
@@ -365,8 +355,7 @@ static void check_status(struct check *check, const struct raw_event *event, uin
 	thread->nr_changes++;
 	if (!is_state(event->info[1]))
 		FOUND(check, state, offset + 20,
-		      "the state %u of thread 0x%x is none that TraceX knows: its status line ends "
-		      "here",
+		      "TraceX does not know the state %u of thread 0x%x: the status line of the thread ends here",
 		      event->info[1], event->info[0]);
 	check_reference(check, event->info[3], offset + 28, false, "thread that runs next");
 	if ((event->id & 0xFFFF) == NATIVE_THREAD_RESUME && event->context == CONTEXT_INTERRUPT &&
@@ -424,11 +413,10 @@ static void check_numbers(struct check *check)
 		FOUND(check, no_event, check->events_at, "there is no event: TraceX shows nothing");
 	if (check->nr_events == 1)
 		FOUND(check, one_event, check->events_at,
-		      "there is one event only: TraceX complains, and drops the trace");
+		      "there is only one event: TraceX reports an error, and does not show the trace");
 	if (check->nr_events > 1 && check->nr_threads == 0 && check->nr_objects == 0)
 		FOUND(check, no_object, check->at + RAW_HEADER_BYTES,
-		      "there is no object, and no event of a thread: TraceX writes over its own "
-		      "memory");
+		      "there is no object, and no event of a thread: TraceX overwrites its own memory");
 	if (check->nr_events > MANY_EVENTS)
 		FOUND(check, many_events, check->events_at,
 		      "there are %u events: TraceX is slow from %u on", check->nr_events,
@@ -439,16 +427,16 @@ static void check_numbers(struct check *check)
 		      (unsigned long long)check->nr_threads, MANY_THREADS);
 	if (check->nr_resumes > MANY_RESUMES)
 		FOUND(check, many_resumes, check->events_at,
-		      "%llu times an interrupt resumes a thread and no next one is told: TraceX "
-		      "searches the whole file for each",
+		      "in %llu events an interrupt resumes a thread, and the next thread is not named: TraceX "
+		      "searches the whole file for each of them",
 		      (unsigned long long)check->nr_resumes);
 	for (size_t i = 0; i < check->handles.nr; i++) {
 		const struct handle *handle = &check->handles.handle[i];
 
 		if (check->nr_events > 1 && handle->nr_changes > check->nr_events / 2)
 			FOUND(check, status_overrun, handle->offset,
-			      "%u of %u events suspend or resume thread 0x%x: with more than half "
-			      "TraceX writes over its own memory",
+			      "%u of %u events suspend or resume thread 0x%x: with more than half of the events, "
+			      "TraceX overwrites its own memory",
 			      handle->nr_changes, check->nr_events, handle->handle);
 	}
 }

@@ -35,8 +35,7 @@ void check_time_decide(struct check_time *time, uint64_t offset)
 		return;
 	if (!time->differs) {
 		findings_add(time->findings, RULE_time_static, offset,
-			     "all events have the stamp 0x%x: TraceX finds that time stands still, "
-			     "and has no time view",
+			     "all events have the stamp 0x%x: for TraceX no time passes, so it has no time view",
 			     time->first);
 		return;
 	}
@@ -44,27 +43,26 @@ void check_time_decide(struct check_time *time, uint64_t offset)
 	if (!time->is_decided)
 		findings_add(
 			time->findings, RULE_time_direction, offset,
-			"%llu steps of the stamps go up and %llu go down: TraceX takes time to "
-			"fall where it cannot tell, and takes each step up for a wrap",
+			"%llu steps of the stamps go up and %llu go down: without a majority, TraceX assumes that "
+			"time falls, and that each step up is a wrap",
 			up, down);
 	else if ((up < down ? up : down) * DOUBTFUL_PART > up + down)
 		findings_add(
 			time->findings, RULE_time_doubtful, offset,
-			"%llu steps of the stamps go up and %llu go down: TraceX goes by the "
-			"majority, but either most pauses are longer than half the range of the "
-			"stamps, or events are out of order",
+			"%llu steps of the stamps go up and %llu go down: TraceX follows the majority, but either "
+			"most pauses are longer than half the range of the stamps, or events are out of order",
 			up, down);
 	else if (!time->rises)
 		findings_add(
 			time->findings, RULE_time_falls, offset,
-			"the stamps fall: right for a timer that counts down, and for no other");
+			"the stamps fall: this is correct only for a timer that counts down");
 }
 
 static void report_order(struct check_time *time, uint64_t offset, uint32_t back, uint64_t added)
 {
 	findings_add(time->findings, RULE_time_order, offset,
-		     "the event is %u ticks older than the one before it: TraceX takes that for a "
-		     "wrap, and shows it and all behind it %llu ticks later",
+		     "the event is %u ticks older than the previous one: TraceX takes this for a wrap, and shows this "
+		     "and all later events %llu ticks too late",
 		     back, (unsigned long long)added);
 }
 
@@ -104,9 +102,8 @@ void check_time_end(struct check_time *time, uint64_t offset)
 	if (time->nr_wraps > 0 && time->largest <= time->mask / 2)
 		findings_add(
 			time->findings, RULE_clock_range, offset,
-			"the stamps go back %llu times, but none is above 0x%x of 0x%x: the "
-			"clock does not use the whole mask, so each time %u ticks too many are "
-			"shown",
+			"the stamps go back %llu times, but no stamp is above 0x%x, and the mask is 0x%x: the clock "
+			"does not use the whole mask, so TraceX adds %u ticks too many each time",
 			(unsigned long long)time->nr_wraps, time->largest, time->mask,
 			time->mask - time->largest);
 }

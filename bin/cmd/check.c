@@ -120,13 +120,13 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 	if (file->jump_line > 0)
 		findings_add(
 			findings, RULE_text_order, NO_OFFSET,
-			"line %lu of the text does not go on where the line before ended: TraceX "
-			"takes lines as they come",
+			"line %lu of the text does not continue where the previous line ended: TraceX uses the order "
+			"of the lines",
 			file->jump_line);
 	if (file->damaged_line > 0)
 		findings_add(
 			findings, RULE_text_checksum, NO_OFFSET,
-			"line %lu of the text has a wrong checksum, at which TraceX does not look",
+			"line %lu of the text has a wrong checksum, which TraceX ignores",
 			file->damaged_line);
 }
 
@@ -185,7 +185,7 @@ static void print_text(const struct result *result, const char *path, struct tex
 		    (unsigned long long)result->counts.nr_events,
 		    (unsigned long long)result->counts.nr_objects);
 	if (errors + warnings == 0)
-		text_string(text, "TraceX shows it right\n");
+		text_string(text, "TraceX shows it correctly\n");
 	else
 		text_printf(text, "%s%llu error%s, %llu warning%s\n",
 			    errors > 0 ? "" : "TraceX shows it; ", errors, errors == 1 ? "" : "s",

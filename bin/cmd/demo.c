@@ -25,7 +25,7 @@
 #define NS_PER_US 1000L
 
 static const struct option_row options[] = {
-	{'o', "output", "FILE", "the log; demo.trx if not given"},
+	{'o', "output", "FILE", "the log; default demo.trx"},
 	OPTION_ROW_FORCE,
 	OPTIONS_END,
 };
@@ -238,7 +238,7 @@ static int run(int argc, char **argv)
 const struct command cmd_demo = {
 	.name = "demo",
 	.arguments = "",
-	.summary = "write a sample trace to try the other commands on",
+	.summary = "write a sample trace for trying the other commands",
 	.options = options,
 	.run = run,
 };

@@ -203,7 +203,7 @@ static void print_text(struct text *text, const struct comparison *comparison)
 	put_metric(text, comparison, "events", METRIC_EVENTS, NULL);
 	put_metric(text, comparison, "events lost", METRIC_LOST, NULL);
 	put_table(text, comparison, "events of a type", METRIC_COUNT, &comparison->types);
-	put_table(text, comparison, "events of a type in a second", METRIC_RATE,
+	put_table(text, comparison, "events of a type per second", METRIC_RATE,
 		  &comparison->types);
 	put_pauses(text, comparison);
 	put_table(text, comparison, "events of a thread", METRIC_COUNT, &comparison->threads);
@@ -364,7 +364,7 @@ static bool read_option(struct options *options, int code)
 	case OPTION_FAIL_IF:
 		if (options->nr_limits < LIMITS_MAX)
 			return threshold_parse(optarg, &options->threshold[options->nr_limits++]);
-		message("--fail-if can be given %d times", LIMITS_MAX);
+		message("--fail-if can be given at most %d times", LIMITS_MAX);
 		return false;
 	case OPTION_FORMAT:
 		return options_is_json(optarg, &options->is_json);

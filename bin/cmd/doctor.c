@@ -109,7 +109,7 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 		    directory);
 	else if (room < needed)
 		add(&diagnosis->annotations,
-		    "there is not room for a ring for each CPU in %s: there will be fewer",
+		    "there is not enough room in %s for a ring for each CPU: there will be fewer rings",
 		    directory);
 	free(directory);
 }
@@ -186,7 +186,7 @@ static void list_libraries(struct diagnosis *diagnosis, const char *loader, cons
 
 	if (!is_own_loader(loader) || pipe2(ends, O_CLOEXEC) != 0) {
 		add(&diagnosis->annotations,
-		    "what libraries it needs cannot be told: %s is not run", loader);
+		    "cannot find out which libraries it needs: %s is not run", loader);
 		return;
 	}
 	unsetenv("LD_PRELOAD");
@@ -235,13 +235,12 @@ static void add_imports(struct diagnosis *diagnosis)
 		nr_locks += wrapper_get(i).is_lock && imports_has_any(imports, i);
 		if (imports->nr_files > 0 && imports->defines[i])
 			add(&diagnosis->annotations,
-			    "the program has its own %s: calls to that are not seen",
+			    "the program has its own %s: calls of this function are not recorded",
 			    wrapper_get(i).symbol);
 	}
 	if (imports->language)
 		add(&diagnosis->annotations,
-		    "the program is written in %s: it uses futexes directly, and no lock of its "
-		    "own is seen",
+		    "the program is written in %s: its own locks use futexes directly, and are not recorded",
 		    imports->language);
 	if (nr_locks == 0 && imports->nr_files > 0)
 		add(&diagnosis->annotations,
@@ -251,8 +250,8 @@ static void add_imports(struct diagnosis *diagnosis)
 		    imports->calls_system);
 	if (imports->opens_libraries)
 		add(&diagnosis->annotations,
-		    "it opens libraries while it runs: those are not told here, and what is opened "
-		    "with RTLD_DEEPBIND is not seen");
+		    "it opens libraries while it runs: they are not listed here, and calls of a library opened with "
+		    "RTLD_DEEPBIND are not recorded");
 }
 
 /* The result. */
@@ -471,8 +470,8 @@ static void check_seccomp(struct diagnosis *diagnosis, pid_t pid)
 	fields_text(&diagnosis->fields, "seccomp", mode < 3 ? modes[mode] : "?");
 	if (mode != 0)
 		add(&diagnosis->annotations,
-		    "seccomp is on: a stream that it may not open is not found, and its calls are "
-		    "recorded only if it looked for streams ahead of that");
+		    "seccomp is on: the process cannot find a stream that it may not open, and its calls are recorded "
+		    "only if it searched for streams before seccomp was on");
 }
 
 static void judge_process(struct diagnosis *diagnosis, const struct target *target)
@@ -482,7 +481,7 @@ static void judge_process(struct diagnosis *diagnosis, const struct target *targ
 		    "it is another user's: only that user and root can trace it");
 	else if (target->is_secure || target->is_hidden)
 		add(&diagnosis->obstacles,
-		    "it has rights from its file, or lets nobody look into it");
+		    "it has rights from its file, or does not allow others to read its memory");
 	else if (target->has_other_registry)
 		add(&diagnosis->obstacles,
 		    "it was started with another TXTRACE_DIR, so it does not find a trace");

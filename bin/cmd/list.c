@@ -256,7 +256,7 @@ static int run(int argc, char **argv)
 const struct command cmd_list = {
 	.name = "list",
 	.arguments = "",
-	.summary = "list the running traces, and the processes that can be traced",
+	.summary = "list the existing streams, and the processes that can be traced",
 	.options = options,
 	.run = run,
 };

@@ -50,13 +50,13 @@ static const struct option_row option_rows[] = {
 	{OPTION_PRELOAD, "preload", NULL,
 	 "record the calls of a program that does not use posixtrace"},
 	{OPTION_EVENTS, "events", "GROUPS",
-	 "with --preload: the groups of calls, as mutex,cond or +heap,-file"},
+	 "with --preload: the groups of calls, such as mutex,cond or +heap,-file"},
 	{OPTION_CHILDREN, "children", "no|yes|match=REGEX", "with --preload: trace child processes too"},
 	{'e', "event", "GLOB", "record only these event types; can be repeated"},
 	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
 	{OPTION_POLICY, "policy", "loop|until-full|append",
 	 "when the log is full; default loop: overwrite the oldest events"},
-	{OPTION_LOG_SIZE, "log-size", "BYTES", "maximum size of the log, as 512k, 64M, 2G; default 64M"},
+	{OPTION_LOG_SIZE, "log-size", "BYTES", "maximum size of the log, such as 512k, 64M or 2G; default 64M"},
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
 	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE,
@@ -328,12 +328,10 @@ static void report_result(const struct recording *recording, const struct txtrac
 static void report_nothing_recorded(const struct recording *recording)
 {
 	if (recording->options->choice.nr > 0 && recording->target.has_library)
-		message("%s uses libposixtrace, but no event was one that --event and --no-event "
-			"let pass",
+		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
 			recording->target.name);
 	else if (recording->options->preloads)
-		message("%s made no call that is traced; txtrace doctor %s tells which it could "
-			"make",
+		message("%s made no call that is traced; txtrace doctor %s lists the calls that can be traced",
 			recording->target.name, recording->options->command[0]);
 	else
 		target_explain(&recording->target, recording->options->control.inherits);
@@ -483,7 +481,7 @@ static bool prepare_preload(struct options *options)
 		return false;
 	}
 	if (program->sanitizer[0] && !options->is_quiet)
-		message("%s needs %s, which is preloaded ahead of " PRELOAD_OBJECT,
+		message("%s needs %s, which is preloaded before " PRELOAD_OBJECT,
 			program->program, program->sanitizer);
 	return true;
 }

@@ -35,11 +35,11 @@ static int print_file(const char *path, int error, bool is_new)
 		print_line("%s: %s", path, is_new ? "completed" : "complete already");
 		return EXIT_FINE;
 	case EBUSY:
-		print_line("%s: its writer lives, or another process is completing it", path);
+		print_line("%s: its writer is still running, or another process is completing it", path);
 		return EXIT_FOUND;
 	case ENOENT:
-		print_line("%s: nothing is left to complete it from; it can be read as far as it was "
-		       "written",
+		print_line("%s: shared memory does not contain its missing events any more; the part that was written "
+		       "can be read",
 		       path);
 		return EXIT_FOUND;
 	case EINVAL:
@@ -83,7 +83,7 @@ static void print_result(const char *path, int error, void *argument)
 
 	totals->nr++;
 	if (error == ENOENT || error == EINVAL) {
-		print_line("%s: it was removed, or nothing is left to complete it from", path);
+		print_line("%s: it was removed, or shared memory does not contain its missing events any more", path);
 		totals->code = worse(totals->code, EXIT_FOUND);
 	} else {
 		totals->code = worse(totals->code, print_file(path, error, true));
@@ -100,7 +100,7 @@ static int recover_all(void)
 		return EXIT_TROUBLE;
 	}
 	if (totals.nr == 0)
-		puts("no log is to be completed");
+		puts("there is no log to complete");
 	return totals.code;
 }
 

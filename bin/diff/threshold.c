@@ -84,14 +84,14 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 				       strncmp(metrics[metric].name, text, size) != 0))
 		metric++;
 	if (metric == NR_METRICS) {
-		message("--fail-if %s: there is no %.*s; there are count, rate, median, p99, max, "
+		message("--fail-if %s: there is no metric %.*s; the metrics are count, rate, median, p99, max, "
 			"thread, events, duration, lost",
 			threshold->text, (int)size, text);
 		return false;
 	}
 	threshold->metric = (enum metric)metric;
 	if (!metrics[metric].has_glob && colon) {
-		message("--fail-if %s: %s is of the whole trace, without a name", threshold->text,
+		message("--fail-if %s: %s is for the whole trace, and takes no name", threshold->text,
 			metrics[metric].name);
 		return false;
 	}

@@ -407,7 +407,7 @@ static bool end(struct export *export, bool is_complete)
 		put_tail(html);
 	if (html->nr_left_out > 0)
 		message("%s: the page has the first %" PRIu64 " events; %" PRIu64
-			" more were left out: --limit takes more, --from and --until take others",
+			" more were left out: --limit allows more, --from and --until choose others",
 			export->source->path, html->nr_events, html->nr_left_out);
 	intern_free(&html->origins);
 	intern_free(&html->sites);

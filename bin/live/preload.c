@@ -50,7 +50,7 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 	} else if (!find_in_build(object)) {
 		snprintf(object, PATH_MAX, "%s", LIBDIR "/" PRELOAD_OBJECT);
 		if (access(object, R_OK) != 0) {
-			snprintf(why_not, size, "%s: %s; TXTRACE_PRELOAD tells where it is", object,
+			snprintf(why_not, size, "%s: %s; set TXTRACE_PRELOAD to its path", object,
 				 strerror(errno));
 			return false;
 		}
@@ -178,8 +178,8 @@ static void judge(struct preload_program *program, const char *object)
 		       program->program, elf->interpreter);
 	else if (target_gives_rights(program->program))
 		refuse(program,
-		       "%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
-		       "its loader takes no object of others",
+		       "%s has rights from its file (set-user-ID, set-group-ID or capabilities): the dynamic loader "
+		       "does not load the object into it",
 		       program->program);
 	elffile_close(&own);
 }

@@ -290,12 +290,11 @@ bool target_is_traceable(const struct target *target)
 void target_explain_waiting(const struct target *target)
 {
 	if (target->has_other_registry)
-		message("process %d (%s) was started with another TXTRACE_DIR; waiting until it "
-			"becomes another program",
+		message("process %d (%s) was started with another TXTRACE_DIR; waiting until it executes another "
+			"program",
 			(int)target->pid, target->name);
 	else
-		message("process %d (%s) does not use libposixtrace; waiting until it becomes a "
-			"program that does",
+		message("process %d (%s) does not use libposixtrace; waiting until it executes a program that does",
 			(int)target->pid, target->name);
 }
 
@@ -304,8 +303,8 @@ void target_explain(const struct target *target, bool inherits)
 	const char *program = shown_program(target);
 
 	if (target->is_secure)
-		message("%s has rights from its file (set-user-ID, set-group-ID or capabilities): "
-			"it is not traced by others",
+		message("%s has rights from its file (set-user-ID, set-group-ID or capabilities): other processes "
+			"cannot trace it",
 			program);
 	else if (target->is_hidden)
 		message("%s does not allow others to read its memory, like a program with rights "
@@ -319,11 +318,10 @@ void target_explain(const struct target *target, bool inherits)
 	else if (target->is_static)
 		message("%s is linked statically, without libposixtrace", program);
 	else if (inherits)
-		message("neither %s nor what it started used libposixtrace, as far as could be "
-			"seen",
+		message("neither %s nor the programs that it started used libposixtrace, as far as is known",
 			program);
 	else
-		message("%s did not use libposixtrace, as far as could be seen; --inherit traces "
-			"what it starts, too",
+		message("%s did not use libposixtrace, as far as is known; --inherit also traces the programs that it "
+			"starts",
 			program);
 }

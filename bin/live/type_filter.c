@@ -20,7 +20,7 @@ static bool is_exact(const struct type_filter *choice)
 bool type_filter_add(struct type_filter *choice, const char *glob, bool takes)
 {
 	if (choice->nr == CHOICES_MAX) {
-		message("more than %d times --event and --no-event", CHOICES_MAX);
+		message("--event and --no-event can be given at most %d times in total", CHOICES_MAX);
 		return false;
 	}
 	choice->glob[choice->nr] = glob;

@@ -81,8 +81,8 @@ static void put_rows(struct text *text, bool is_json, const struct source *sourc
 }
 
 static const char no_locks[] =
-	"0 pthread locks seen: they were not asked for, or the program has none, or it uses "
-	"futexes directly; txtrace doctor tells more";
+	"0 pthread locks recorded: their groups were not selected, or the program has no locks, or it uses futexes "
+	"directly; see txtrace doctor";
 
 void wrapper_stats_report(const struct source *source)
 {

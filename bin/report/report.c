@@ -120,7 +120,7 @@ static void print_loss_notes(const struct report *report, struct table *table)
 			   loss->overwritten, loss->dropped, loss->abandoned,
 			   (unsigned long long)report->nr_gaps);
 	if (!source->file.foreign && !source->file.complete)
-		table_note(table, "its writer died; what it had not yet written is missing");
+		table_note(table, "its writer died; the events that it had not written yet are missing");
 }
 
 static void print_losses(const struct report *report, struct table *table)
@@ -170,7 +170,7 @@ static void print_trace_notes(const struct report *report, struct table *table)
 		   (long long)(ns % NS_PER_S), rate_of(nr_events, ns));
 	if (report->source->file.foreign)
 		table_note(table,
-			   "times: %lld ticks of %g ns; %llu Running events made, as TraceX does",
+			   "times: %lld ticks of %g ns; %llu Running events added, as in TraceX",
 			   (long long)duration, report->source->file.tick_ns,
 			   (unsigned long long)report->statistics.nr_made);
 }

@@ -389,7 +389,7 @@ struct filter *filter_parse(const char *expression)
 	skip_blanks(&parser);
 	if (!filter || !*parser.at)
 		return filter;
-	complain(&parser, "there is more than an expression");
+	complain(&parser, "there is more text after the expression");
 	filter_free(filter);
 	return NULL;
 }

@@ -511,7 +511,7 @@ void source_report_losses(struct source *source)
 		message("%s: the log is incomplete: not all recorded events are in it",
 			source->path);
 	if (!source->file.foreign && !source->file.complete)
-		message("%s: its writer died; what it had not yet written is missing",
+		message("%s: its writer died; the events that it had not written yet are missing",
 			source->path);
 	source_report_unnamed(source);
 }

@@ -210,7 +210,7 @@ static void print(const struct blocked *blocked, struct table *table)
 		put_row(table, rows[i]);
 	table_end(table);
 	if (blocked->waits.nr_broken > 0)
-		table_note(table, "  and %llu waits of which the end is missing",
+		table_note(table, "  and %llu waits whose end is missing",
 			   (unsigned long long)blocked->waits.nr_broken);
 	free(rows);
 }

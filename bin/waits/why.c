@@ -90,7 +90,7 @@ static bool find_thread(struct why *why)
 		    object->handle == found)
 			continue;
 		if (found != 0) {
-			message("%s: several threads are %s; say which by its handle, %08x or %08x",
+			message("%s: several threads are named %s; give the handle, %08x or %08x",
 				source->path, why->name, found, object->handle);
 			return false;
 		}
@@ -296,7 +296,7 @@ static void print_cycle(const struct why *why, int first, unsigned int depth)
 		put_line(why, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
 		return;
 	}
-	put_line(why, depth, "Deadlock: none of these threads can go on.");
+	put_line(why, depth, "Deadlock: none of these threads can continue.");
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++) {
 		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
 		const struct wait *wait = &why->chain[i]->wait;
@@ -377,9 +377,9 @@ static void print_doings(struct why *why, const struct waiter *thread, struct pa
 	if (rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (rest_ns == part_length(part))
-		put_line(why, depth, "%s ran, or was ready to, all the time.", thread->name);
+		put_line(why, depth, "%s ran, or was ready to run, all the time.", thread->name);
 	else
-		put_line(why, depth, "%s ran, or was ready to, for the other %s.", thread->name,
+		put_line(why, depth, "%s ran, or was ready to run, for the other %s.", thread->name,
 		     duration(rest_ns).text);
 }
 
@@ -400,7 +400,7 @@ static void print_hold(struct why *why, const struct wait *wait, const struct ke
 	struct part both = wait_history_part(is, part);
 	struct words where = place(why, hold->address);
 
-	put_line(why, depth, "%s was held by %s for %s of that; it took it %s%s.",
+	put_line(why, depth, "%s was held by %s for %s of that; the thread took it %s%s.",
 	     object_words(wait->object).text, hold->thread->name, duration(part_length(both)).text,
 	     time_arg(why, hold->since_ns).text, where.text);
 	if (wait->priority >= 0 && hold->priority > wait->priority)
@@ -491,16 +491,16 @@ static void print_lost_signal(const struct why *why, const struct kept_wait *is,
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
 
 	if (before->nr == 0) {
-		put_line(why, depth, "No thread signalled %s, before or since.",
+		put_line(why, depth, "No thread signalled %s, neither before the wait nor during it.",
 		     object_words(is->wait.object).text);
 		return;
 	}
 	put_line(why, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
 	     object_words(is->wait.object).text, duration(is->wait.begin_ns - before->at_ns).text,
 	     before->by->name, before->service, time_arg(why, before->at_ns).text,
-	     is_lost ? ", and no thread was waiting; no signal since." : "; no signal since.");
+	     is_lost ? ", when no thread was waiting; there was no later signal." : "; there was no later signal.");
 	if (is_lost)
-		put_line(why, depth, "Lost wake-up: a signal is not kept for threads that wait later.");
+		put_line(why, depth, "Lost wake-up: a signal has no effect on threads that wait later.");
 }
 
 static void print_signals(const struct why *why, const struct kept_wait *is, unsigned int depth)

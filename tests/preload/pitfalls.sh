@@ -277,9 +277,9 @@ END
 	for command in info locks blocked report; do
 		nr_checks=$((nr_checks + 2))
 		"$tool" $command futexes.trx >out 2>&1
-		grep -q '0 pthread locks seen.*futexes directly' out || complain "$command tells nothing of futexes: $(head -5 out)"
+		grep -q '0 pthread locks recorded.*futexes directly' out || complain "$command tells nothing of futexes: $(head -5 out)"
 		"$tool" $command locks.trx >out 2>&1
-		! grep -q '0 pthread locks seen' out || complain "$command tells of futexes where there are locks"
+		! grep -q '0 pthread locks recorded' out || complain "$command tells of futexes where there are locks"
 	done
 }
 

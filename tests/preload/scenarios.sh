@@ -45,7 +45,7 @@ table()
 record deadlock || complain "deadlock fails: $(cat err)"
 says '^left was waiting for .* from .* on, and still was when the trace ended' why deadlock.trx left
 says 'was held by right for' why deadlock.trx left
-says 'Deadlock: none of these threads can go on' why deadlock.trx right
+says 'Deadlock: none of these threads can continue' why deadlock.trx right
 says 'left waits for .*, which right holds' why deadlock.trx right
 says 'right waits for .*, which left holds' why deadlock.trx right
 cp printed why-left
@@ -63,8 +63,8 @@ nr_checks=$((nr_checks + 3))
 "$tool" export --to chrome --force -o chrome.json deadlock.trx || complain 'no export to chrome'
 grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
 "$tool" export --to trx --force -o board.trx deadlock.trx 2>err || complain "no export to trx: $(cat err)"
-"$tool" check board.trx | grep -q 'TraceX shows it right' || complain "check: $("$tool" check board.trx)"
-says 'Deadlock: none of these threads can go on' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
+"$tool" check board.trx | grep -q 'TraceX shows it correctly' || complain "check: $("$tool" check board.trx)"
+says 'Deadlock: none of these threads can continue' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
 ! "$tool" print deadlock.trx | grep -q THREAD_SUSPEND || complain 'print shows what is not in the file'
 
 record convoy || complain "convoy fails: $(cat err)"
@@ -83,7 +83,7 @@ table 'Lock Order' | grep -q 'nothing in this trace' || complain 'a convoy has a
 record lost_wakeup || complain "lost_wakeup fails: $(cat err)"
 says '^late was waiting for condition .*pthread_cond_wait.* still was when the trace ended' why lost_wakeup.trx late
 says 'was signalled .* before the wait began, by early \(pthread_cond_signal' why lost_wakeup.trx late
-says 'no thread was waiting; no signal since' why lost_wakeup.trx late
+says 'no thread was waiting; there was no later signal' why lost_wakeup.trx late
 says 'Lost wake-up' why lost_wakeup.trx late
 says 'condition  *1  *1 ' blocked lost_wakeup.trx
 # The mutex was given back for as long as it waits, so nobody is told to have it.
@@ -110,7 +110,7 @@ says '^calls of pthread locks *10$' info c11.trx
 for command in info locks blocked report; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" $command c11.trx >out 2>&1
-	! grep -q '0 pthread locks seen' out || complain "$command sees no locks of C11"
+	! grep -q '0 pthread locks recorded' out || complain "$command sees no locks of C11"
 done
 nr_checks=$((nr_checks + 1))
 "$tool" doctor "$programs/c11" >out 2>&1

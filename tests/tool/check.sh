@@ -192,7 +192,7 @@ TXTRACE_DIR=$scratch
 export TXTRACE_DIR
 "$(pwd)/tests/tool/mklog" "$scratch/log" 100 40 worker || complain 'no log could be written'
 [ -z "$(found "$scratch/log")" ] || complain "a log: $(found "$scratch/log")"
-"$tool" check "$scratch/log" | grep -q 'posixtrace log, .* TraceX shows it right' || complain 'a log is not seen as one'
+"$tool" check "$scratch/log" | grep -q 'posixtrace log, .* TraceX shows it correctly' || complain 'a log is not seen as one'
 head -c $((48 + 1020 * 76 + 1048575 * 32)) "$scratch/log" >"$scratch/cutlog"
 [ "$(found "$scratch/cutlog")" = 'error posix null' ] || complain "a log without its section: $(found "$scratch/cutlog")"
 echo posix >>"$scratch/rules"
@@ -211,7 +211,7 @@ volume=$(((volume + slots * 48 + 4095) / 4096 * 4096))
 printf '\303' | dd of="$scratch/log" bs=1 seek=$((volume + 48 + 16)) conv=notrunc 2>/dev/null
 printf '\0\0\0\0' | dd of="$scratch/log" bs=1 seek=$((volume + 48 + 1020 * 76 + 320)) conv=notrunc 2>/dev/null
 "$tool" check "$scratch/log" >"$scratch/out"
-[ $? -eq 1 ] && grep -q "^error .*0x$(printf %x $((volume + 48 + 1020 * 76 + 320)))  volume 2: an unused slot is followed by" "$scratch/out" &&
+[ $? -eq 1 ] && grep -q "^error .*0x$(printf %x $((volume + 48 + 1020 * 76 + 320)))  volume 2: after an unused slot there are" "$scratch/out" &&
 	grep -q "^warning .*0x$(printf %x $((volume + 64)))  volume 2: the name of" "$scratch/out" ||
 	complain "the second volume: $(cat "$scratch/out")"
 rm "$scratch/log"

@@ -43,10 +43,10 @@ fails 2 '--format takes' diff --format csv "$scratch/old.trx" "$scratch/new.trx"
 for limit in 'count:beat' 'lost' ''; do
 	fails 2 'comparison required' diff --fail-if "$limit" "$scratch/old.trx" "$scratch/new.trx"
 done
-fails 2 'there is no size' diff --fail-if 'size:beat>1' "$scratch/old.trx" "$scratch/new.trx"
+fails 2 'there is no metric size' diff --fail-if 'size:beat>1' "$scratch/old.trx" "$scratch/new.trx"
 fails 2 'name required' diff --fail-if 'count>1' "$scratch/old.trx" "$scratch/new.trx"
 fails 2 'name required' diff --fail-if 'max:>1ms' "$scratch/old.trx" "$scratch/new.trx"
-fails 2 'of the whole trace' diff --fail-if 'lost:beat>1' "$scratch/old.trx" "$scratch/new.trx"
+fails 2 'for the whole trace' diff --fail-if 'lost:beat>1' "$scratch/old.trx" "$scratch/new.trx"
 fails 2 'number required' diff --fail-if 'lost>many' "$scratch/old.trx" "$scratch/new.trx"
 fails 2 'the unit is %, or none' diff --fail-if 'lost>1ms' "$scratch/old.trx" "$scratch/new.trx"
 fails 2 'the unit is %, ns' diff --fail-if 'max:beat>2' "$scratch/old.trx" "$scratch/new.trx"

@@ -145,7 +145,7 @@ __asm__(".section ${section%%:*},\"\",@progbits\n.string \"${section#*:}\"\n.tex
 int main(void) { return 0; }
 END
 	doctor 0 "$scratch/language"
-	tells 'note' "is written in ${language%%:*}: it uses futexes directly"
+	tells 'note' "is written in ${language%%:*}: its own locks use futexes directly"
 done
 build nothing <<'END'
 int main(void) { return 0; }
@@ -162,7 +162,7 @@ int main(void) { return dlopen("nothing.so", RTLD_NOW | RTLD_DEEPBIND) != 0; }
 END
 doctor 0 "$scratch/own"
 tells 'note' 'has its own sem_post'
-tells 'note' 'RTLD_DEEPBIND is not seen'
+tells 'note' 'RTLD_DEEPBIND are not recorded'
 
 # What cannot be.
 if build static -static <"$scratch/nothing.c" 2>/dev/null; then

@@ -17,7 +17,7 @@ fails 2 'takes one file' export
 fails 2 'takes one file' export a b
 fails 2 'unknown format nonsense' export --to nonsense "$scratch/empty"
 fails 2 '--to chrome has no --columns' export --to chrome --columns time "$scratch/empty"
-fails 2 'is no time' export --until soon "$scratch/empty"
+fails 2 'is not a time' export --until soon "$scratch/empty"
 
 # What perfetto_check prints, without what differs from run to run.
 decode()

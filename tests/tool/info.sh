@@ -21,7 +21,7 @@ if own_preload; then
 		nr_checks=$((nr_checks + 1))
 		grep -q "^$line\$" "$scratch/out" || complain "info --wrappers has no $line: $(cat "$scratch/out")"
 	done
-	grep -q '0 pthread locks seen' "$scratch/out" && complain 'locks were seen, and none are told'
+	grep -q '0 pthread locks recorded' "$scratch/out" && complain 'locks were seen, and none are told'
 	if has_program python3 'info --format json of a preloaded program'; then
 		"$tool" info --format json "$scratch/calls.trx" >"$scratch/json"
 		python3 - "$scratch/json" <<'END' || complain 'info --format json of a preloaded program'
@@ -40,7 +40,7 @@ END
 	nr_checks=$((nr_checks + 1))
 	"$tool" info "$scratch/none.trx" >"$scratch/out"
 	if grep -q '^wrappers called *[1-9]' "$scratch/out"; then
-		grep -q '0 pthread locks seen' "$scratch/out" || complain "no locks were seen, and nobody is told: $(cat "$scratch/out")"
+		grep -q '0 pthread locks recorded' "$scratch/out" || complain "no locks were seen, and nobody is told: $(cat "$scratch/out")"
 	fi
 fi
 

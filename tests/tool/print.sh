@@ -17,8 +17,8 @@ fails 2 'is empty' print -f '"lock:wait" or event:lock:wait' "$scratch/empty"
 fails 2 'nested too deeply' print -f "$(printf '%0100000d' 0 | tr 0 '(')" "$scratch/empty"
 fails 2 'is empty' print -f "$(printf '%099d' 0 | tr 0 '(')a$(printf '%099d' 0 | tr 0 ')')" "$scratch/empty"
 fails 2 'a number is missing' print -f 'cpu=x' "$scratch/empty"
-fails 2 'more than an expression' print -f 'a)' "$scratch/empty"
-fails 2 'is no time' print --from soon "$scratch/empty"
+fails 2 'more text after the expression' print -f 'a)' "$scratch/empty"
+fails 2 'is not a time' print --from soon "$scratch/empty"
 fails 2 'needs an argument' print --from
 
 fails 2 'no call has such a field' print -f 'data.nonsense=1' "$scratch/empty"

@@ -120,7 +120,7 @@ has 50 "$log" tick
 has 0 "$log" tock
 ends 0 "$tool" record --force -o "$log" -e nothing "$subject" -n 100
 has 0 "$log"
-says 'no event was one that --event and --no-event let pass'
+says 'recorded no event that --event and --no-event select'
 # A glob is looked at when the type is there: what comes later is exact.
 ends 0 "$tool" record --force -o "$log" -e '*ick' "$subject" -n 1000 -u 1000
 has 500 "$log" tick
@@ -164,7 +164,7 @@ ends 0 "$tool" record --force -o "$log" sleep 0.2
 says 'did not use libposixtrace'
 says '--inherit'
 ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
-says 'nor what it started'
+says 'nor the programs that it started'
 ends 0 "$tool" record --force -o "$log" "$subject" -n 0 -w "$TXTRACE_DIR"
 # The library is there for a while before it looks for its directory, so that one look may come too early.
 cat >"$scratch/slow.c" <<'END'

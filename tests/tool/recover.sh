@@ -42,12 +42,12 @@ whole()
 	"$tool" info "$1" | grep -q '^complete *yes' || complain "$1 is not complete"
 }
 
-tells 0 'no log is to be completed'
+tells 0 'there is no log to complete'
 die "$scratch/one"
 tells 0 'one: completed' "$scratch/one"
 tells 0 'one: complete already' "$scratch/one"
 whole "$scratch/one"
-tells 0 'no log is to be completed'
+tells 0 'there is no log to complete'
 
 # All of the user. The second controller completes what the first one has left, when it creates its stream.
 die "$scratch/two"
@@ -55,20 +55,20 @@ tells 0 'two: completed'
 whole "$scratch/two"
 die "$scratch/three"
 rm "$scratch/three"
-tells 1 'three: it was removed, or nothing is left to complete it from'
-tells 0 'no log is to be completed'
+tells 1 'three: it was removed, or shared memory does not contain its missing events any more'
+tells 0 'there is no log to complete'
 
 # Without what it is to be completed from.
 die "$scratch/four"
 rm -rf "$TXTRACE_DIR"
-tells 1 'four: nothing is left to complete it from; it can be read as far as it was written' "$scratch/four"
+tells 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' "$scratch/four"
 
 # Its writer lives. The worst of several files is told by the exit code.
 "$subject" -l "$scratch/five" -n 100000 -u 1000 &
 pid=$!
 await_stream "$pid"
-tells 1 'five: its writer lives, or another process is completing it' "$scratch/five"
-tells 1 'five: its writer lives, or another process is completing it' "$scratch/one" "$scratch/five"
+tells 1 'five: its writer is still running, or another process is completing it' "$scratch/five"
+tells 1 'five: its writer is still running, or another process is completing it' "$scratch/one" "$scratch/five"
 tells 2 'one: complete already' "$scratch/one" "$scratch/missing"
 kill "$pid"
 wait "$pid" 2>/dev/null

@@ -14,7 +14,7 @@ fails 2 'takes one file' report
 fails 2 'takes one file' report a b
 fails 2 '--format takes text, json or csv' report --format jsonl "$scratch/empty"
 fails 2 '--format takes' report --format xml "$scratch/empty"
-fails 2 'is no time' report --from soon "$scratch/empty"
+fails 2 'is not a time' report --from soon "$scratch/empty"
 fails 2 'a ) is missing' report -f '(event:a' "$scratch/empty"
 
 # What a program that knows nothing of the tool computes of the same bytes.

@@ -11,7 +11,7 @@ fails 2 'takes a file and a thread' why deadlock
 fails 2 'takes a file and a thread' why deadlock alpha beta
 fails 2 'No such file' why missing alpha
 fails 2 'is a directory' why . alpha
-fails 2 'is no time' why deadlock alpha@soon
+fails 2 'is not a time' why deadlock alpha@soon
 fails 2 'there is no thread omega' why deadlock omega
 fails 2 'there is no thread ' why deadlock @1ms
 fails 2 'unknown option --nonsense' why --nonsense deadlock alpha
@@ -34,7 +34,7 @@ done
 
 # Threads of one name: which is meant is for the asker to say.
 { make_flags; } | sed 's/ alpha$/ beta/' | "$mktrx" >twins
-fails 2 'several threads are beta' why twins beta
+fails 2 'several threads are named beta' why twins beta
 "$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'twins are not told apart'
 
 make_samples
