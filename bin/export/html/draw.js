@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* How times and colours are shown, on the canvas and in text. */
+/* Functions that show times and colours, on the canvas and in text. */
 
 /* Times. */
 
 const SCALES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 const THIN = '\u2009';
 
-/* Exact: seconds with nine decimals, as in txtrace print. */
+/* Return an exact time: seconds with nine decimals, as in txtrace print. */
 function seconds(ns) {
 	const size = Math.abs(ns);
 
 	return `${ns < 0 ? '-' : ''}${Math.floor(size / 1e9)}.${String(size % 1e9).padStart(9, '0')}`;
 }
 
-/* Short: about four digits and a unit, such as "12.3 ms". */
+/* Return a short time: about four digits and a unit, such as "12.3 ms". */
 function brief(ns) {
 	const size = Math.abs(ns);
 	const [scale, unit] = SCALES.find(([scale]) => size >= scale) ?? SCALES[3];
@@ -22,7 +22,7 @@ function brief(ns) {
 	return `${scale === 1 ? Math.round(value) : value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3)} ${unit}`;
 }
 
-/* Digits in groups of three, on both sides of the point. */
+/* Return the digits in groups of three, on both sides of the point. */
 function grouped(text) {
 	const [whole, fraction] = String(text).split('.');
 	const left = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
@@ -34,7 +34,7 @@ function count(number, one, many) {
 	return `${grouped(number)} ${number === 1 ? one : many ?? `${one}s`}`;
 }
 
-/* Local date and time of an event, to the nanosecond. */
+/* Return the local date and time of an event, exact to the nanosecond. */
 function clock(facts, ns) {
 	const whole = BigInt(facts.first) + BigInt(Math.round(ns));
 	const date = new Date(Number(whole / 1000000000n) * 1000);
@@ -45,7 +45,7 @@ function clock(facts, ns) {
 		String(whole % 1000000000n).padStart(9, '0');
 }
 
-/* The marks of an axis, with their texts.  The step is 1, 2 or 5 ns times a power of 10. */
+/* Return the marks of an axis, with their texts.  The step is 1, 2 or 5 ns times a power of 10. */
 function axisMarks(begin, end, width, spacing) {
 	const least = Math.max((end - begin) / width * spacing, 1);
 	const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
@@ -59,7 +59,7 @@ function axisMarks(begin, end, width, spacing) {
 	return {marks, step};
 }
 
-/* Colours: those of the page, and a colour for each group of event types. */
+/* The colours of the page, and a colour for each group of event types. */
 
 const HUES_LIGHT = ['#2f6fde', '#d9730d', '#178a55', '#8b4fd9', '#d13b4a', '#0e8f9e', '#c93b8c', '#7d8209', '#94602e', '#5a6b82'];
 const HUES_DARK = ['#6ea8fe', '#f7a556', '#57d08c', '#bd9bff', '#ff7f87', '#4fd3df', '#ff8cc6', '#d2d65c', '#d3a77c', '#a3b3c9'];
@@ -87,7 +87,7 @@ class Theme {
 
 		this.trace = trace;
 		this.families = order;
-		this.sums = new WeakMap(); // by list of events
+		this.sums = new WeakMap(); // key: a list of events
 		this.hue = trace.types.map(type => type.family === 'posix_trace' ? HUES_LIGHT.length - 1 :
 			order.indexOf(type.family) % (HUES_LIGHT.length - 1));
 		this.read();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The mouse on the timeline and on the overview, and the tip for the event or span under it. */
+/* The mouse on the timeline and on the overview, and the tip for the event or span under the mouse. */
 
 const REACH = 7; // pixels around an event where a click selects it
 
@@ -8,7 +8,7 @@ class Mouse {
 		this.timeline = timeline;
 		this.canvas = timeline.canvas;
 		this.tip = document.getElementById('tip');
-		this.drag = null; // where the button was pressed; null: no button is down
+		this.drag = null; // the place where the button was pressed; null: no button is down
 		this.listen();
 	}
 
@@ -114,7 +114,7 @@ class Mouse {
 		this.timeline.dirty();
 	}
 
-	/* Return what is at a point, as a selection, or null. */
+	/* Return the event or span at a point, as a selection, or null. */
 	find(x, y) {
 		const {timeline} = this, {trace} = timeline;
 		const time = timeline.time(x), down = y + timeline.scroller.scrollTop;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The whole trace, above the timeline: a bar chart of events and of hits, the gaps, and the part that is shown. */
 
-const BAR = 4; // pixels of a bar
+const BAR = 4; // width of a bar in pixels
 
 class Overview {
 	constructor(timeline) {
@@ -29,7 +29,7 @@ class Overview {
 		return full.begin + x / this.width * (full.end - full.begin);
 	}
 
-	/* Return the number of events in each bar.  list null: all events. */
+	/* Return the number of events in each bar.  If list is null, count all events. */
 	densityOf(list) {
 		const {trace} = this.timeline;
 		const key = list ?? trace, n = list ? list.length : trace.n;

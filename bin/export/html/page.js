@@ -76,7 +76,7 @@ class Page {
 
 	makeTabs() {
 		const {trace, theme, callbacks} = this;
-		this.fill = { // called when a tab is opened for the first time
+		this.fill = { // these functions are called when a tab is opened for the first time
 			types: () => typeTable(trace, theme, callbacks).element, threads: () => threadTable(trace, callbacks).element,
 			waits: () => waitTable(trace, callbacks).element, gaps: () => gapTable(trace, callbacks).element,
 			file: () => fileFacts(trace),

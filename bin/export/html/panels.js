@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Below the timeline: the table of events, the statistics, and the details of the selection. */
+/* The part below the timeline: the table of events, the statistics, and the details of the selection. */
 
 const LINE = 22;		// height of a line of the table
 const TALLEST = 8000000;	// height that browsers allow for an element, in pixels
@@ -11,7 +11,7 @@ class EventTable {
 		this.box = document.getElementById('events');
 		this.body = document.getElementById('lines');
 		this.space = document.getElementById('space');
-		this.list = null; // the events shown; null: all
+		this.list = null; // the events that the table shows; null: all
 		this.selected = null;
 		this.box.addEventListener('scroll', () => this.scrolled());
 		this.box.addEventListener('wheel', event => this.wheel(event), {passive: false});
@@ -40,7 +40,10 @@ class EventTable {
 		else
 			this.show(this.selected);
 	}
-	/* True if the lines are higher than an element can be: then the scroll position is a share of all lines. */
+	/*
+	 * True if all lines together are higher than an element can be.  Then the scroll position is a share of all
+	 * lines.
+	 */
 	get isScaled() {
 		return (this.length + 1) * LINE > TALLEST;
 	}
@@ -266,7 +269,7 @@ function gapTable(trace, callbacks) {
 	], trace.gaps, gap => callbacks.select({span: gap}), 'There is no gap in this trace.', false);
 }
 
-/* Facts of the file. */
+/* Properties of the file. */
 function fileFacts(trace) {
 	const {facts} = trace;
 	const lost = facts.overwritten + facts.dropped + facts.abandoned;
@@ -283,7 +286,8 @@ function fileFacts(trace) {
 		['objects', grouped(trace.objects.size)],
 		['lost', lost === 0 ? 'nothing' :
 			`${grouped(facts.overwritten)} overwritten, ${grouped(facts.dropped)} dropped, ${grouped(facts.abandoned)} abandoned`],
-		facts.complete ? null : ['complete', 'no: its writer died; what it had not yet written is missing'],
+		facts.complete ? null :
+			['complete', 'no: its writer died; the events that it had not written yet are missing'],
 		facts.overrun ? ['log', 'incomplete: not all recorded events are in it'] : null,
 		['page by', `txtrace ${facts.version}`],
 	];
@@ -416,7 +420,7 @@ class Details {
 		}
 		return table;
 	}
-	/* A hex dump, sixteen bytes a line, with the printable characters. */
+	/* Return a hex dump with sixteen bytes in each line, and the printable characters. */
 	dump(i) {
 		const bytes = this.trace.data(i);
 		const lines = [];

@@ -8,7 +8,7 @@
  *	test	= FIELD OPERATOR VALUE | WORD
  *
  * A WORD alone finds more than in txtrace-filter(7): it may be in the name of the event or of the thread, or in the
- * data.  With * or ? it is a glob for these two names.  Upper and lower case are the same.
+ * data.  With * or ? it is a glob for these two names.  The search does not distinguish upper and lower case.
  */
 
 class QueryError extends Error {}
@@ -30,7 +30,7 @@ function globToRegExp(glob) {
 	}
 }
 
-/* a OPERATOR b, also for BigInt. */
+/* Return the result of "a OPERATOR b".  The operands may be BigInts. */
 const COMPARE = {
 	'=': (a, b) => a == b, '!=': (a, b) => a != b, '<': (a, b) => a < b, '<=': (a, b) => a <= b,
 	'>': (a, b) => a > b, '>=': (a, b) => a >= b,
@@ -43,7 +43,7 @@ class Query {
 		this.rest = text.trimStart();
 		this.takes = this.parseOr();
 		if (this.rest !== '')
-			throw new QueryError(`there is more than an expression, at ${this.rest}`);
+			throw new QueryError(`there is more text after the expression, at ${this.rest}`);
 	}
 
 	takeWord(word) {
@@ -157,7 +157,7 @@ class Query {
 		const compare = COMPARE[operator];
 
 		if (!found || !isFinite(found[1]))
-			throw new QueryError(`${value} is not a time: 1.5s, 20ms`);
+			throw new QueryError(`${value} is not a time such as 1.5s or 20ms`);
 		const time = Math.round(found[1] * UNITS[found[2].replace('µ', 'u')]);
 
 		return i => compare(this.trace.time[i], time);

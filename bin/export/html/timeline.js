@@ -8,10 +8,10 @@
  */
 
 const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, PADDING = 4;
-const SPAN_LEAST_NS = 20; // least time that the view shows
-const STRETCH = 1.7; // of the row height, at most, if there is room
+const SPAN_LEAST_NS = 20; // the view shows at least this much time
+const STRETCH = 1.7; // largest factor for the row height, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
-const LEAST_TEXT = 20; // pixels that a text needs to be drawn
+const LEAST_TEXT = 20; // a text is drawn only if it has this many pixels
 
 class Timeline {
 	/*
@@ -186,7 +186,7 @@ class Timeline {
 	reset() {
 		this.show(this.full.begin, this.full.end, true);
 	}
-	/* Center a time, unless it is already well visible. */
+	/* Move a time to the center, unless it is already clearly visible. */
 	reveal(time) {
 		const from = this.origin ? this.target : this.view;
 		const span = from.end - from.begin;
@@ -339,7 +339,7 @@ class Timeline {
 		this.paint.fillText(text, from, y + 0.5);
 	}
 
-	/* Call visit(x, from, to) for each pixel with events: those at [from, to) of the list. */
+	/* Call visit(x, from, to) for each pixel with events.  Its events are at [from, to) of the list. */
 	eachPixel(list, visit) {
 		const {seek} = this.trace;
 		const at = k => seek[list[k]];
@@ -354,7 +354,7 @@ class Timeline {
 			from = to;
 		}
 	}
-	/* During a search, events that are no hits are faint. */
+	/* During a search, events that are not hits are faint. */
 	drawEvents(row, y, height) {
 		this.paint.globalAlpha = this.hits ? 0.22 : 1;
 		this.drawList(row.events, y, height, false);
@@ -539,14 +539,14 @@ class Timeline {
 	}
 }
 
-/* The text in the bar of a wait.  "waits for" is left out: the colour shows it. */
+/* The text in the bar of a wait.  The words "waits for" are left out, because the colour shows this. */
 function waitText(span) {
 	const what = span.name.replace(/^waits for /, '');
 
 	return span.holder ? `${what}, held by ${span.holder}` : what;
 }
 
-/* A title that describes the span. */
+/* Return a title that describes the span. */
 function spanTitle(span) {
 	switch (span.kind) {
 	case KIND.WAIT:
@@ -571,7 +571,7 @@ function fit(canvas, width, height) {
 	canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
-/* An element with a class and a text. */
+/* Return an element with a class and a text. */
 function make(tag, className, text) {
 	const element = document.createElement(tag);
 

@@ -23,21 +23,21 @@
  * Blocks are base64, and their numbers are LEB128 (bin/export/pack.h).  The record of an event holds
  *
  *	time		ns after the previous event, signed
- *	number		in the file, as the difference to the previous event
+ *	number		number of the event in the file, as the difference to the previous event
  *	origin		index in facts.origins: [context, pid, priority, thread]
  *	site		index in facts.sites: [type, address]; the first site of a type also has name and labels
  *	CPU
- *	size		of the data << 2 | is text << 1 | was truncated when it was recorded
+ *	size		size of the data << 2 | is text << 1 | was truncated when it was recorded
  *	data		the first 64 bytes, in groups of eight: a bit mask of the bytes that differ from the last
  *			event with this site, then these bytes
  *
  * The record of a span holds
  *
  *	kind		see KIND
- *	context		of the thread, or the lock's handle
+ *	context		context of the thread, or handle of the lock
  *	pid		signed
  *	begin		ns after the start of the previous span, signed
- *	length		in ns
+ *	length		length in ns
  *	name, holder	indexes in facts.names
  *
  * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
@@ -105,7 +105,7 @@ class Growing {
 	}
 }
 
-/* Return the first place in [from, to) where at(place) >= value, or to.  at() must not fall. */
+/* Return the first place in [from, to) where at(place) >= value, or `to` if there is none.  at() must not fall. */
 function lowerBound(at, value, from, to) {
 	while (from < to) {
 		const middle = (from + to) >>> 1;
@@ -118,7 +118,7 @@ function lowerBound(at, value, from, to) {
 	return from;
 }
 
-/* Like lowerBound(), but fast if the place is near from: the steps double. */
+/* Do the same as lowerBound(), but fast if the place is near `from`: each step is twice as long as the previous one. */
 function gallop(at, value, from, to) {
 	let step = 1;
 
@@ -237,7 +237,7 @@ class Trace {
 			this.pool.array[this.pool.length++] = last[at];
 	}
 
-	/* OVERFLOW may carry an earlier time than the event before it.  Searches use seek[], which never falls. */
+	/* OVERFLOW may have an earlier time than the previous event.  Searches use seek[], which never falls. */
 	makeSeek() {
 		let most = -Infinity, falls = false;
 
@@ -304,8 +304,8 @@ class Trace {
 	}
 
 	/*
-	 * Give each member of the list its events.  counts: the number of events of each member; which(i): the member
-	 * for event i.
+	 * Give each member of the list its events.  counts has the number of events of each member.  which(i) returns
+	 * the member for event i.
 	 */
 	split(list, counts, which) {
 		list.forEach((one, k) => {
@@ -385,7 +385,7 @@ class Trace {
 		this.waits.sort((a, b) => a.begin - b.begin);
 	}
 
-	/* Facts of an event. */
+	/* Properties of an event. */
 
 	type(i) {
 		return this.siteType[this.site[i]];
@@ -442,7 +442,7 @@ class Trace {
 		});
 	}
 
-	/* Return what txtrace print shows in its column "data". */
+	/* Return the text that txtrace print shows in its column "data". */
 	dataText(i) {
 		return this.plainData(i) + (this.isCut(i) ? ' (cut)' : '');
 	}
