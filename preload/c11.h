@@ -20,7 +20,7 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
-/* Return true for the calls of C11, but not for thrd_sleep(), whose results differ from those of the others. */
+/* Return true for the calls of C11, but not for thrd_sleep(), which has other results than the rest. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;

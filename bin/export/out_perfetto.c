@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to perfetto: a trace that ui.perfetto.dev and its trace processor open.
+ * export --to perfetto: a trace for ui.perfetto.dev and its trace processor.
  *
  * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most of a file
  * consists of events. So the code below encodes these directly, without a protobuf-c message for each event. It writes

@@ -133,7 +133,7 @@ static void add_object(struct trx_objects *trx_objects, unsigned int input,
 			trx_objects->nr_objects;
 }
 
-/* Skip the names of event types: id_of() in trx.c adds those of the types that occur. */
+/* Skip the names of event types: id_of() in trx.c adds the names of the types that occur. */
 void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source)
 {

@@ -522,7 +522,7 @@ static uint32_t count_volumes(const struct logreader *reader, int fd)
 	if (in_use > in_file)
 		in_use = in_file;
 	if (in_use > UINT32_MAX / PX_LOG_OBJECTS)
-		return 0; /* a sparse file with more objects than there are numbers */
+		return 0; /* a sparse file: its objects would need more than 32 bits for their numbers */
 	return in_use > 0 ? (uint32_t)in_use : 1;
 }
 

@@ -19,7 +19,8 @@
  * the table:
  *
  *	0 -> word			by compare-exchange, in the first entry that is 0
- *	word of a dead process -> TAKEN -> 0	by a process that finds no free entry; it clears the set before the 0
+ *	word of a dead process -> TAKEN -> 0	by a process that finds no free entry;
+ *						it clears the set of opened types before it writes 0
  *
  * If two processes make an entry for the same process at the same time, there may be two entries.  So a process that
  * has made an entry searches again.  If it finds an entry with a lower index, it frees its own entry.

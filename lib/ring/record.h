@@ -27,7 +27,7 @@ enum px_record_flags {
 	PX_RECORD_TRUNCATED = 1, /* the data was truncated when it was recorded */
 	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
 	PX_RECORD_SILENT = 4,	 /* readers report only its marks */
-	PX_RECORD_CALL = 8,	 /* recorded by a wrapper: the id is that of a call, the data is as in calls.h */
+	PX_RECORD_CALL = 8,	 /* recorded by a wrapper: id of a call, and the data of calls.h */
 	PX_RECORD_BEGINS = 16,	 /* the call begins to wait */
 	PX_RECORD_ENDS = 32	 /* the wait has ended */
 };

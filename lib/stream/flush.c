@@ -139,7 +139,7 @@ static bool append(struct flush *flush, const struct px_report *report)
 
 static bool is_after_bound(const struct flush *flush, const struct px_report *report)
 {
-	/* A synthesized event has no slots, and its time may be that of a much older event. */
+	/* A synthesized event has no slots, and it may have the time of a much older event. */
 	return flush->has_bound && report->record.nr_slots != 0 &&
 	       (int64_t)(report->record.counter - flush->bound) >= 0;
 }

@@ -74,7 +74,7 @@ struct px_aside {
 	uint32_t ring;
 	uint32_t tid;		  /* tid of the owner; 0: not claimed */
 	uint64_t position, until; /* the slots that may still become a record */
-	uint64_t word, counter;	  /* those of the record at position if is_ready; otherwise counter is a lower bound */
+	uint64_t word, counter;	  /* if is_ready, of the record at position; otherwise counter is a lower bound */
 	bool is_ready;
 	bool is_counted; /* the cursor's count of records is complete without this entry */
 	bool holds_tail;

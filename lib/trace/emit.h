@@ -18,7 +18,7 @@
 
 /*
  * If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts.  An attempt
- * does not count if the writer could then free slots of dead threads.  struct px_inquiry limits the number of such
+ * does not count if the writer freed slots of dead threads after it.  struct px_inquiry limits the number of such
  * attempts.
  */
 #define PX_EMIT_ATTEMPTS 4

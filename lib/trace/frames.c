@@ -92,7 +92,7 @@ is_interrupted(uintptr_t above, uintptr_t below)
 {
 	if (above - below > SCAN_BYTES - sizeof(ucontext_t))
 		return true;
-	/* is_readable() makes a system call, so a thread calls it only at every eighth doubt. */
+	/* is_readable() makes a system call, so a thread calls it only in every eighth such case. */
 	if (!is_on_first_stack() &&
 	    (++px_thread.nr_doubts % 8 != 0 || !is_readable(below, above)))
 		return true;

@@ -20,7 +20,7 @@
  * If a call counts as running, its claim stays, and the next call checks it again.  A thread does all of this only for
  * its own calls: no other thread uses these words.  A signal handler may interrupt it at any instruction.
  *
- * In a child made by fork(), the frames are those of its parent.  The tid differs, so nothing is freed.  The child of
+ * A child made by fork() has a copy of the notes of its parent.  The tid differs, so nothing is freed.  The child of
  * vfork() uses the storage and the tid of the thread that waits for it.  So that thread frees the claims that the child
  * left.
  */

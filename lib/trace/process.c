@@ -403,7 +403,7 @@ static void identify_late(struct px_self *self)
 
 static void refresh(struct px_self *self, struct px_registry *registry)
 {
-	/* EDGE attach acquire: the slots read below are those of this generation, or newer */
+	/* EDGE attach acquire: the slots that are read below are at least as new as this generation */
 	uint32_t generation = px_load_acquire(&px_gate.shared.generation);
 
 	if (px_load_acquire(&self->knows_inherited) == 0)

@@ -32,9 +32,8 @@ const char *px_native_name(uint32_t id);
 const char *px_native_label(uint32_t id, unsigned int i);
 
 /*
- * Return true if the viewer has its own name for this id, which may differ from px_native_name().
- * The viewer shows all other ids as user events without a name, unless its custom event file
- * defines a name.
+ * Return true if the viewer has its own name for this id.  That name may differ from px_native_name().  The viewer
+ * shows all other ids as user events without a name, unless its custom event file defines a name.
  */
 bool px_native_is_in_viewer(uint32_t id);
 
