@@ -130,7 +130,7 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 			file->damaged_line);
 }
 
-/* An image does not show that events lack their thread or object because the table was full. So ask the library. */
+/* Events lack their thread or object if the object table was full. The image does not show this, so ask the library. */
 static void check_named(const char *path, struct findings *findings)
 {
 	struct source *source = source_open(path, 0);

@@ -192,8 +192,8 @@ static void show_progress(const struct recording *recording)
 
 /*
  * Check often at first, so that a short-lived program is seen, and less often later, so that a long-lived program is
- * not disturbed. While the dynamic loader works, the library is already mapped. But other modules are not, and neither
- * is the registry, which shows whether the program can find this trace.
+ * not disturbed. While the dynamic loader works, the library is already mapped, but other modules and the registry are
+ * not. Only the registry shows whether the program can find this trace.
  */
 static void inspect(struct recording *recording)
 {

@@ -92,7 +92,7 @@ bool tally_trace(struct trace_tally *trace, const char *path, const struct selec
 		take(trace, source, &event);
 	}
 	trace->duration_ns = last_ns - first_ns;
-	/* The count of overwritten events is complete after the last event. */
+	/* The count of overwritten events is complete only after the last event was read. */
 	txtrace_get_loss(source->trace, &source->loss);
 	trace->nr_lost = source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
 	source_close(source);

@@ -110,8 +110,8 @@ static struct track *begin_hold(struct timeline *timeline, const struct hold *ho
 }
 
 /*
- * As long as it is not known whether a semaphore is a lock, put no slice.  If the semaphore is a lock, take_given()
- * puts the slice later.
+ * As long as it is not known whether a semaphore is a lock, add no slice.  If it turns out to be a lock, take_given()
+ * adds the slice later.
  */
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {

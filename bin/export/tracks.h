@@ -25,7 +25,7 @@ struct track {
 	/* For timeline.c. */
 	int64_t last_ns;
 	unsigned int depth;   /* number of open slices */
-	unsigned int handle;	  /* of a thread or a lock; for a CPU, that of the running thread */
+	unsigned int handle;	  /* of a thread or a lock; for a CPU: of the running thread */
 	const struct hold *hold; /* for a lock, the hold that the open slice shows; NULL: no slice is open */
 	uint64_t flow;		  /* for a wait, number of its flow */
 	bool has_value;

@@ -3,8 +3,8 @@
  * Names for the objects of calls while a program is recorded: the symbol of a global object, or the function and offset
  * of its first call.
  *
- * The library asks for names during a flush. That may be in its flush thread, and after the program has ended. So the
- * list of modules must be read while the program runs.
+ * The library asks for names during a flush. This can happen in the flush thread, and after the program has ended. So
+ * the list of modules must be read while the program runs.
  */
 #ifndef TXTRACE_LIVE_NAMER_H
 #define TXTRACE_LIVE_NAMER_H

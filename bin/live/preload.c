@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "live/target.h"
 
-#define SCRIPTS_MAX 5 /* nested interpreters, Linux allows no more */
+#define SCRIPTS_MAX 5 /* Linux allows no more nested interpreters */
 #define LINE_BYTES 256
 
 /* Find the preloaded object. */

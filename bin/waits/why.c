@@ -418,7 +418,7 @@ static int compare_shares(const void *a, const void *b)
 
 /*
  * If threads held the object in many short turns, print the turns together.  Return false if there are few turns or
- * long turns, or if this is not the period of the explained wait: only for that period, the shares were counted.
+ * long turns, or if `part` is not the period of the explained wait.  The shares were counted only for that period.
  */
 static bool print_turns(const struct why *why, const struct wait *wait, struct kept *kept,
 		       struct part part, unsigned int depth)

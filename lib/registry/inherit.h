@@ -14,7 +14,7 @@
  *	exec		The process keeps its pid and start time.  With these it finds out whether it is the target
  *			of a stream or one of its *members*.
  *	posix_spawn,	The memory is new, and no fork handler ran.  The constructor follows the parents in
- *	vfork + exec	/proc up to the target or a member of a stream.  Each process on the way must have
+ *	vfork + exec	/proc up to the target or a member of a stream.  Each process on this path must have
  *			started after the creation of the stream.
  *
  * The members of a stream are all processes that inherited it.  The segment of the stream stores them.  So after exec a

@@ -21,7 +21,7 @@ struct rseq *px_cpu_area_ensure(void)
 	return area;
 }
 
-/* Input of a sequence.  If another thread holds a slot, the sequence changes this request. */
+/* Input of a sequence.  The sequence changes these members if another thread holds a slot. */
 struct request {
 	uint64_t nr_claims; /* slots to write, from head on */
 	uint64_t low;	    /* new word of these slots, without the position */

@@ -140,8 +140,8 @@ static bool inherits(const struct request *request, uint32_t index,
 }
 
 /*
- * Return the number of the shared name table that another stream of the target has; 0: none.  The target may not be
- * entered in that table yet.
+ * Return the number of the shared name table that another stream of the target has; 0: none.  That table may have no
+ * entry for the target yet.
  */
 static uint32_t names_of_other_streams(const struct request *request)
 {

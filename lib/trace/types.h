@@ -83,8 +83,8 @@ void px_types_list(struct px_shared_names *shared_names, const struct px_eventse
 void px_types_add(const struct px_view *view, unsigned int id);
 
 /*
- * Register types of this process in a stream.  Start with number `first` in the order of types,
- * which counts from 0.  Return the number of types that this process has opened.
+ * Register types of this process in a stream.  Start with the type that has the number `first` in the order of types,
+ * counted from 0.  Return the number of types that this process has opened.
  */
 uint32_t px_types_add_from(const struct px_view *view, uint32_t first);
 
