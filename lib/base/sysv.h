@@ -65,8 +65,8 @@ bool px_sysv_is_orphan(uint32_t number);
 void px_sysv_remove(uint32_t number, uid_t owner);
 
 /*
- * Mark a segment that our effective user created, with any owner, for removal.  No effect on
- * segments of other creators.
+ * Mark a segment that our effective user created, with any owner, for removal.  This has no effect on segments of other
+ * creators.
  */
 void px_sysv_withdraw(uint32_t number);
 

@@ -34,7 +34,7 @@ struct px_wrapper_row {
 
 struct px_wrapper_cost {
 	uint64_t samples;
-	uint64_t ticks; /* of the stream's counter, all samples together */
+	uint64_t ticks; /* of the stream's counter; the sum of all samples */
 };
 
 /* A row with its counts, as logs store it. */

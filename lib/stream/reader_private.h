@@ -36,7 +36,7 @@ void px_reader_note_gap(struct px_reader *reader, uint64_t counter);
 /* Note that a record with this counter, or a later counter, is lost because its writer did not finish it. */
 void px_reader_abandon(struct px_reader *reader, uint64_t counter);
 
-/* Set aside the reservation at the cursor of this ring, and move the cursor to after it. */
+/* Set aside the reservation at the cursor of this ring, and move the cursor past the reservation. */
 void px_aside_add(struct px_reader *reader, uint32_t i);
 
 /* Check all entries.  From time to time, ask the kernel about their owners, and free the slots of dead threads. */

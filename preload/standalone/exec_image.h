@@ -17,8 +17,8 @@
 bool px_exec_image_refuses(int directory, const char *path);
 
 /*
- * Do the same as px_exec_image_refuses(), but search for the file in PATH, as execvp() does.  Uses less than 2 KiB of
- * stack.
+ * Do the same as px_exec_image_refuses(), but search for the file in PATH, as execvp() does.  The function uses less
+ * than 2 KiB of stack.
  */
 bool px_exec_image_refuses_found(const char *file);
 
