@@ -66,7 +66,7 @@ static int64_t rounded(double number)
 }
 
 /*
- * The library returns nanoseconds.  A tick may not be a whole number of nanoseconds.  Rounding gives the exact tick if
+ * The library returns nanoseconds.  A tick need not be a whole number of nanoseconds.  Rounding gives the exact tick if
  * a tick is at least 2 ns long.
  */
 static int64_t at_of(const struct source *source, int64_t ns)

@@ -91,7 +91,7 @@ void sort_put(struct sorter *sorter, const struct spooled *event)
 	sorter->nr_events++;
 }
 
-/* This is a merge sort, because it is stable, and qsort() may not be. */
+/* This is a merge sort, because a merge sort is stable and qsort() need not be. */
 static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;

@@ -113,8 +113,8 @@ static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 }
 
 /*
- * Unlock the stream, sleep until there may be an event, and lock the stream again.  Return EINVAL, without the lock, if
- * another thread has shut the stream down.
+ * Unlock the stream, sleep until there may be an event, and lock the stream again.  Return EINVAL, with the lock
+ * released, if another thread has shut the stream down.
  */
 static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next,
 		    const struct timespec *abstime)
@@ -240,7 +240,7 @@ PX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 
 /*
  * A writer has not finished the next event.  Wait for this writer, but not for long; then take another event (TRY-1).
- * No cancellation point.  Return EINVAL, without the lock, if the stream was shut down.
+ * No cancellation point.  Return EINVAL, with the lock released, if the stream was shut down.
  */
 static int take_behind_writer(trace_id_t trid, struct px_stream *stream,
 			      const struct destination *to, enum px_next *next)

@@ -156,7 +156,7 @@ static uint64_t most_events(const struct px_stream *stream)
 
 /*
  * Take events from the stream and write them, up to the bound.  Return false if the flush gives up, or if another
- * thread has closed the identifier; in the latter case, return without the lock.
+ * thread has closed the identifier; in the latter case, return with the lock released.
  */
 static bool pump(struct flush *flush)
 {

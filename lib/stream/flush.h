@@ -29,15 +29,15 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 
 /*
  * Clear a stream, and its log if it has one.  The caller holds the lock of id.  This function releases the lock while
- * it empties the file, and returns without the lock.  Return 0, an error of emptying the file, or EINVAL if the
+ * it empties the file, and returns with the lock released.  Return 0, an error of emptying the file, or EINVAL if the
  * identifier was closed before the clear.
  */
 int px_flush_clear(unsigned long id, struct px_stream *stream);
 
 /*
  * Set the namer: the controller's function that chooses names for the objects of calls in the log.  The caller holds
- * the lock of id.  This function returns without the lock.  Return 0, or EINVAL if there is no log or the identifier
- * was closed.
+ * the lock of id.  This function releases the lock.  Return 0, or EINVAL if there is no log or the identifier was
+ * closed.
  */
 int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct px_namer *namer);
 

@@ -55,7 +55,7 @@ static struct entry *entry_at(unsigned long index)
 	return chunk ? &chunk[index & (ENTRIES_IN_CHUNK - 1)] : NULL;
 }
 
-/* The number may not be a valid identifier.  Then the entry may be one that was never used. */
+/* The number need not be a valid identifier.  Then the entry may be one that was never used. */
 static struct entry *entry_of(unsigned long id)
 {
 	static struct entry unused;

@@ -49,14 +49,14 @@ void px_handle_unlock(unsigned long id);
 
 /*
  * With the lock held: px_handle_leave() releases the lock, but the thread stays counted.  px_handle_return() takes the
- * lock again.  If the identifier was closed, it returns NULL without the lock.
+ * lock again.  If the identifier was closed, it returns NULL with the lock released.
  */
 void px_handle_leave(unsigned long id);
 struct px_stream *px_handle_return(unsigned long id);
 
 /*
  * With the lock held: wait until another thread calls px_handle_wake().  If another thread has closed the identifier,
- * return false without the lock.
+ * return false with the lock released.
  */
 bool px_handle_wait(unsigned long id);
 void px_handle_wake(unsigned long id);

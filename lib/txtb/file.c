@@ -109,9 +109,8 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 	file->nr_entries = (header.buffer_end - header.buffer_start) /
 			   (uint32_t)sizeof(struct px_txtb_entry);
 	/*
-	 * The size of the registry may not be a multiple of the size of an object.  The viewer does
-	 * not skip the remaining bytes: it reads the first entry directly after the last whole
-	 * object.
+	 * The size of the registry need not be a multiple of the size of an object.  The viewer does not skip the
+	 * remaining bytes: it reads the first entry directly after the last whole object.
 	 */
 	file->entries_offset = sizeof(header) +
 			       (uint64_t)file->nr_objects * (OBJECT_BYTES + file->name_size);
