@@ -11,8 +11,8 @@
 /*
  * Return true if the program in this file, or the interpreter of this script, cannot load this object.  Also return
  * false if the file cannot be read.  directory and path have the same meaning as in openat(), and path may be a bad
- * pointer.  If path is NULL, check the file of the descriptor `directory`.  Async-signal-safe: no allocation, less than
- * 1 KiB of stack.  Keeps errno.
+ * pointer.  If path is NULL, check the file of the descriptor `directory`.  Async-signal-safe: the function allocates
+ * nothing, and uses less than 1 KiB of stack.  Keeps errno.
  */
 bool px_exec_image_refuses(int directory, const char *path);
 
