@@ -436,7 +436,7 @@ void px_stream_end(struct px_stream *stream)
 	}
 	leaves_log = stream->logging.checkpoint_file != NULL;
 	px_registry_of_end(stream->owner, stream->index, &stream->slot, leaves_log);
-	px_process_refresh(); /* detach this process if it is the target */
+	px_process_refresh(px_frame_here()); /* detach this process if it is the target */
 	px_inside_settle();
 	px_wakeup_wake(&segment->waiting);
 }

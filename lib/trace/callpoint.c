@@ -62,15 +62,15 @@ PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 }
 
 /* Return false if the thread has no tid, and so must not claim slots. */
-static PX_COLD PX_NOINLINE bool refresh(void)
+static PX_COLD PX_NOINLINE bool refresh(uintptr_t frame)
 {
-	px_process_refresh();
+	px_process_refresh(frame);
 	return px_thread.tid != 0;
 }
 
 PX_INLINE bool ensure_process(void)
 {
-	return px_likely(px_process_is_current()) || refresh();
+	return px_likely(px_process_is_current()) || refresh(px_frame_here());
 }
 
 static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
@@ -79,22 +79,20 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	struct px_self *self = &px_gate.self;
 	uint64_t attached = px_load_acquire(&self->attached);
 	uint32_t flags = call_at >> 16 | PX_RECORD_CALL;
-	uintptr_t *inside = px_inside_enter();
 	struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)),
 				 .data = data};
 	struct px_cpu cpu = px_emit_current_cpu();
 	const struct px_view *view;
-	struct px_frame *frame;
+	struct px_running call;
 
 	px_emit_fill_identity(&event, address);
-	frame = px_frame_enter(px_frame_here());
+	call = px_calls_enter(px_frame_here());
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
 		count_call(view, wrapper, &event, cpu);
-		px_emit_any(view, event, cpu, &frame->claim);
+		px_emit_any(view, event, cpu, px_calls_claim(call));
 	}
-	px_frame_leave(frame);
-	px_inside_leave(inside);
+	px_calls_leave(call);
 }
 
 /*
@@ -109,8 +107,8 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	uint64_t data[2] = {first, second};
 	const struct px_view *view;
 	struct px_event event;
-	uintptr_t *inside;
 	uint64_t attached;
+	uintptr_t *calls;
 	struct px_cpu cpu;
 
 	if (!ensure_process())
@@ -118,7 +116,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	attached = px_load_acquire(&self->attached);
 	if (px_unlikely(!attached))
 		return;
-	inside = px_inside_enter();
+	calls = px_calls_begin(px_frame_here());
 	/*
 	 * Usually only view[0] is in use.  Its address is constant, so the CPU can load it before
 	 * it has loaded `attached`.
@@ -129,14 +127,14 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 		view = (attached & (attached - 1)) == 0 ?
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
-	if (px_unlikely(!view || view->max_data < sizeof(data) || px_calls_have_begun())) {
+	if (px_unlikely(!calls || !view || view->max_data < sizeof(data))) {
 		const uint64_t copy[2] = {first, second}; /* so that `data` can stay in registers */
 
-		px_inside_leave(inside);
+		if (calls)
+			px_calls_end(calls);
 		record(wrapper, call_at, copy, sizeof(copy), address);
 		return;
 	}
-	px_calls_begin();
 	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
 	event.flags = call_at >> 16 | PX_RECORD_CALL;
 	event.data = data;
@@ -145,8 +143,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	cpu = px_emit_current_cpu();
 	count_call(view, wrapper, &event, cpu);
 	px_emit(view, &event, cpu);
-	px_calls_end();
-	px_inside_leave(inside);
+	px_calls_end(calls);
 }
 
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
@@ -165,16 +162,16 @@ uint64_t px_callpoint_clock(void)
 	struct px_self *self = &px_gate.self;
 	uint64_t attached = px_load_acquire(&self->attached);
 	const struct px_view *view;
-	uintptr_t *inside;
+	struct px_running call;
 	uint64_t now = 0;
 
 	if (!attached)
 		return 0;
-	inside = px_inside_enter();
+	call = px_inside_enter(px_frame_here());
 	view = px_load_acquire(&self->view[__builtin_ctzll(attached)]);
 	if (view)
 		now = px_clock_read((enum px_clock_source)view->rings.source);
-	px_inside_leave(inside);
+	px_inside_leave(call);
 	return now;
 }
 
@@ -182,11 +179,11 @@ void px_callpoint_cost(uint32_t wrapper, uint64_t ticks)
 {
 	struct px_self *self = &px_gate.self;
 	uint64_t attached = px_load_acquire(&self->attached);
-	uintptr_t *inside;
+	struct px_running call;
 
 	if (!attached)
 		return;
-	inside = px_inside_enter();
+	call = px_inside_enter(px_frame_here());
 	for (; attached; attached &= attached - 1) {
 		const struct px_view *view =
 			px_load_acquire(&self->view[__builtin_ctzll(attached)]);
@@ -194,5 +191,5 @@ void px_callpoint_cost(uint32_t wrapper, uint64_t ticks)
 		if (view)
 			px_wrapper_stats_add(&view->segment->wrapper_stats, wrapper, ticks);
 	}
-	px_inside_leave(inside);
+	px_inside_leave(call);
 }

@@ -12,18 +12,15 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "trace/inside.h"
 #include "trace/process.h"
 
 #define SCAN_BYTES 65536 /* a signal frame is 1 to 12 KiB, and near the frame that it interrupts */
 #define SCAN_STEP 16	 /* alignment of ucontext_t in a signal frame */
 #define PAGE_BYTES 4096
-#define SPARE PX_FRAMES	 /* nothing reads the claim in this element */
 #define FIRST PX_FRAMES	 /* number of the first call, where nested[i] is number i */
 #define CALLS (PX_FRAMES + 1)
-#define NESTED (((uintptr_t)1 << PX_FRAMES) - 1)
-#define FIRST_STACK (64 << 20) /* no other mapping is this near to the top of the first stack */
-#define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames farther away count as on another stack */
+#define FIRST_STACK (64 << 20) /* nothing else is mapped so near to the top of the first stack */
+#define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames beyond count as on another stack */
 
 void px_frames_note_stack(bool is_first_thread)
 {
@@ -102,33 +99,39 @@ is_interrupted(uintptr_t above, uintptr_t below)
 	return false;
 }
 
-static bool was_left(uintptr_t older, uintptr_t newer)
+enum verdict { RUNS, SEEMS_LEFT, WAS_LEFT };
+
+static enum verdict judge(uintptr_t older, uintptr_t newer)
 {
 	bool is_usual = is_on_usual_stack(newer), was_usual = is_on_usual_stack(older);
 	stack_t stack;
 	bool is_alternate, was_alternate;
 
 	if (was_usual && (!is_usual || older > newer))
-		return is_usual && !is_interrupted(older, newer); /* F2 F4 */
+		return is_usual && !is_interrupted(older, newer) ? SEEMS_LEFT : RUNS; /* F2 F4 */
 	if (syscall(SYS_sigaltstack, NULL, &stack) != 0)
-		return false;
+		return RUNS;
 	is_alternate = stack.ss_flags & SS_ONSTACK;
 	was_alternate = !(stack.ss_flags & SS_DISABLE) &&
 			older - 1 - (uintptr_t)stack.ss_sp < stack.ss_size;
 	if (was_alternate)
-		return is_alternate ? older <= newer : is_usual; /* F3 */
-	return is_usual && was_usual && !is_alternate; /* F1 F4 */
+		return (is_alternate ? older <= newer : is_usual) ? WAS_LEFT : RUNS; /* F3 */
+	return is_usual && was_usual && !is_alternate ? WAS_LEFT : RUNS; /* F1 F4 */
 }
 
+/* A thread without an entry has only its first call. */
 static uintptr_t address_of(uint32_t i)
 {
-	return i == FIRST ? px_read_once(&px_thread.calls) & ~NESTED :
-			    px_read_once(&px_thread.nested[i].address);
+	const struct px_inside *entry = px_inside_own();
+
+	if (i == FIRST)
+		return px_read_once(px_thread.word) & ~PX_FRAMES_BITS;
+	return entry ? px_read_once(&entry->nested[i].address) : 0;
 }
 
 static struct px_claim *claim_of(uint32_t i)
 {
-	return i == FIRST ? &px_first_claim : &px_thread.nested[i].claim;
+	return i == FIRST ? &px_first_claim : &px_inside_own()->nested[i].claim;
 }
 
 /*
@@ -138,11 +141,13 @@ static struct px_claim *claim_of(uint32_t i)
 static bool is_shared_position(const struct px_claim *claim, uint32_t left)
 {
 	for (uint32_t i = 0; i < CALLS; i++) {
-		const struct px_claim *other = claim_of(i);
+		const struct px_claim *other;
 
-		if (address_of(i) != 0 && !(left >> i & 1) &&
-		    (claim->position - other->position <= other->nr_slots ||
-		     other->position - claim->position <= claim->nr_slots))
+		if (address_of(i) == 0 || left >> i & 1)
+			continue;
+		other = claim_of(i);
+		if (claim->position - other->position <= other->nr_slots ||
+		    other->position - claim->position <= claim->nr_slots)
 			return true;
 	}
 	return false;
@@ -163,19 +168,20 @@ static void free_claim(struct px_claim *claim)
 	claim->uncounted = 0;
 }
 
-static void free_left(uint32_t left, const uintptr_t address[])
+/* Doubt a call before its mark goes away. */
+static void free_left(uint32_t left, uint32_t doubted, const uintptr_t address[])
 {
 	for (uint32_t i = 0; i < CALLS; i++) {
 		if (!(left >> i & 1) || address_of(i) != address[i] ||
 		    is_shared_position(claim_of(i), left))
 			continue;
 		free_claim(claim_of(i));
-		if (i == FIRST) {
-			px_fetch_and(&px_thread.calls, NESTED);
-		} else {
-			px_fetch_and(&px_thread.calls, ~((uintptr_t)1 << i));
-			px_write_once(&px_thread.nested[i].address, (uintptr_t)0);
-		}
+		if (doubted >> i & 1)
+			px_inside_doubt(address[i]);
+		if (i == FIRST)
+			px_fetch_and(px_thread.word, PX_FRAMES_BITS);
+		else
+			px_frame_leave(&px_inside_own()->nested[i]);
 		PX_TESTPOINT("frame.left.freed");
 	}
 }
@@ -189,53 +195,32 @@ void px_calls_free_left(uintptr_t address)
 	uint64_t all = ~UINT64_C(0), before;
 	uintptr_t older[CALLS];
 	int saved_errno = errno;
-	uintptr_t *inside;
-	uint32_t left = 0;
+	uint32_t left = 0, doubted = 0;
 
 	if (px_thread.is_shared || px_is_confined())
 		return;
 	for (uint32_t i = 0; i < CALLS; i++) {
+		enum verdict verdict;
+
 		older[i] = address_of(i);
-		if (older[i] != 0 && was_left(older[i], address))
-			left |= UINT32_C(1) << i;
+		verdict = older[i] != 0 ? judge(older[i], address) : RUNS;
+		left |= (uint32_t)(verdict != RUNS) << i;
+		doubted |= (uint32_t)(verdict == SEEMS_LEFT) << i;
 	}
 	PX_TESTPOINT("frame.left.found");
 	if (left != 0 && syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all)) == 0) {
-		inside = px_inside_enter();
-		free_left(left, older);
-		px_inside_leave(inside);
+		px_inside_enter_unnoted();
+		free_left(left, doubted, older);
+		px_inside_leave_unnoted();
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	}
 	errno = saved_errno;
 }
 
-/*
- * If two threads use this storage at once, each would believe that the calls of the other were left.  So these threads
- * use the spare element, and so does a call that finds all notes in use.  If such a call is left, its claim stays until
- * the thread ends.
- */
+/* If a call without a note is left, its claim stays until the thread ends. */
 struct px_frame *px_frame_enter(uintptr_t address)
 {
-	if (px_read_once(&px_thread.calls) != 0)
+	if (px_thread.word && px_read_once(px_thread.word) != 0)
 		px_calls_free_left(address);
-	for (uint32_t i = 0; i < PX_FRAMES && !px_thread.is_shared; i++) {
-		struct px_frame *frame = &px_thread.nested[i];
-
-		if (!px_compare_exchange(&frame->address, (uintptr_t)0, address))
-			continue;
-		PX_TESTPOINT("frame.nested.entered");
-		px_fetch_or(&px_thread.calls, (uintptr_t)1 << i);
-		return frame;
-	}
-	return &px_thread.nested[SPARE];
-}
-
-/* Clear the bit first.  The element is in use until its address is 0, so no handler takes it between the two steps. */
-void px_frame_leave(struct px_frame *frame)
-{
-	if (frame == &px_thread.nested[SPARE])
-		return;
-	px_fetch_and(&px_thread.calls, ~((uintptr_t)1 << (frame - px_thread.nested)));
-	PX_TESTPOINT("frame.nested.left");
-	px_write_once(&frame->address, (uintptr_t)0);
+	return px_frame_take(address);
 }

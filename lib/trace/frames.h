@@ -4,9 +4,9 @@
  *
  * A signal handler may interrupt a trace point and leave it for good.  The slots that the trace point had claimed then
  * belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes its claim, and
- * the address of its stack frame, in thread-local storage.  The note is in use from before the call's first claim until
- * the call ends.  Usually no note is in use when a call begins.  If there are notes in use, the new call finds out
- * which of the older calls were left, and frees their claims:
+ * the address of its stack frame.  The note is in use from before the first claim to the end of
+ * the call (inside.h).  In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older
+ * calls were left, and frees their claims:
  *
  *	F1  Both calls are on the usual stack of the thread, and the older frame is not above the new one: the older
  *	    call was left, because the frame of a running call is above the frames of its callees.
@@ -29,57 +29,43 @@
 
 #include <stdint.h>
 
-#include "trace/thread.h"
+#include "trace/inside.h"
 
-/*
- * The frame pointer would cost a register.  The canonical frame address serves as well: it is above everything that the
- * function stores on the stack.
- */
-#define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
+/* Begin any call, and free the claims of calls that were left.  address: px_frame_here() of the caller. */
+PX_INLINE struct px_running px_calls_enter(uintptr_t address);
+PX_INLINE void px_calls_leave(struct px_running call);
 
-/* Return true if a call of the thread has begun.  Then the next one uses px_frame_enter(). */
-PX_INLINE bool px_calls_have_begun(void)
+/* Return the note for the claim of this call. */
+PX_INLINE struct px_claim *px_calls_claim(struct px_running call)
 {
-	return px_read_once(&px_thread.calls) != 0;
+	return px_likely(call.word) ? &px_first_claim : &call.frame->claim;
 }
 
-/*
- * Begin the first call of a trace point.  Its note is px_first_claim.  A handler may run between px_calls_have_begun()
- * and this: the calls in the handler have ended when it returns.  (If a call was left inside of that handler, its claim
- * stays.)
- */
-#define px_calls_begin()                                                                           \
-	do {                                                                                       \
-		px_write_once(&px_thread.calls, px_frame_here());                                  \
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);                                           \
-	} while (0)
-
-/*
- * End the first call.  If a handler left a nested call, the bit of that call is still set.  One instruction preserves
- * such bits.
- */
-PX_INLINE void px_calls_end(void)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-#if defined(__x86_64__)
-	__asm__("andq %1, %0" : "+m"(px_thread.calls) : "i"((1 << PX_FRAMES) - 1) : "cc");
-#else
-	px_fetch_and(&px_thread.calls, (uintptr_t)((1 << PX_FRAMES) - 1));
-#endif
-}
-
-/* Begin any call, and free the claims of calls that were left.  The frame is in use until px_frame_leave(). */
+/* The same for a nested call.  The note is in use until px_frame_leave(). */
 PX_COLD struct px_frame *px_frame_enter(uintptr_t address);
-PX_COLD void px_frame_leave(struct px_frame *frame);
 
 /* Free the claims of calls that were left. */
 PX_COLD void px_calls_free_left(uintptr_t address);
 
-/* A reader calls this.  Otherwise the reader could wait for a claim of its own thread. */
+/* For a reader that finds a claim.  Otherwise it would wait for a claim of its own thread. */
 PX_INLINE void px_calls_tidy(void)
 {
-	if (px_unlikely(px_calls_have_begun()))
+	if (px_unlikely(px_thread.word && px_read_once(px_thread.word) != 0))
 		px_calls_free_left(px_frame_here());
+}
+
+PX_INLINE struct px_running px_calls_enter(uintptr_t address)
+{
+	struct px_running call = {px_calls_begin(address), NULL};
+
+	if (px_unlikely(!call.word))
+		call.frame = px_frame_enter(address);
+	return call;
+}
+
+PX_INLINE void px_calls_leave(struct px_running call)
+{
+	px_inside_leave(call);
 }
 
 #endif

@@ -56,12 +56,21 @@ static bool is_gone(uint64_t owner)
 	return (uint32_t)owner != 0 && !px_procfs_has((uint32_t)owner);
 }
 
+static void clear_entry(struct px_inside *entry)
+{
+	px_write_once(&entry->word, (uintptr_t)0);
+	px_write_once(&entry->doubted, (uintptr_t)0);
+	px_write_once(&entry->nr_unnoted, 0);
+	for (int i = 0; i < PX_FRAMES; i++)
+		px_write_once(&entry->nested[i].address, (uintptr_t)0);
+}
+
 static bool take_if_free(struct px_inside *entry, uint64_t owner)
 {
 	if (px_read_once(&entry->owner) != 0 ||
 	    !px_compare_exchange(&entry->owner, UINT64_C(0), owner))
 		return false;
-	px_write_once(&entry->open, (uintptr_t)0); /* the former owner may have ended inside a trace point */
+	clear_entry(entry); /* the former owner may have ended inside */
 	return true;
 }
 
@@ -73,7 +82,7 @@ static bool free_if_gone(struct px_inside *entry, uint64_t own)
 {
 	uint64_t owner = px_load_acquire(&entry->owner);
 
-	if ((uint32_t)owner != 0 && entry != px_read_once(&px_thread.inside) &&
+	if ((uint32_t)owner != 0 && entry != px_inside_own() &&
 	    ((uint32_t)owner == (uint32_t)own || is_gone(owner)))
 		px_compare_exchange(&entry->owner, owner, UINT64_C(0));
 	return false;
@@ -106,7 +115,10 @@ static uint64_t name_owner(uint32_t tid)
 	return (uint64_t)(serial != 0 ? serial : 1) << 32 | tid;
 }
 
-/* A child of vfork() takes the entry for the parent's thread, whose tid it does not know: so the tid is 0. */
+/*
+ * In a child of vfork, the entry is for the thread of the parent, which is unknown.  In a child without fork handlers,
+ * the tids of entries are those of the parent, so nobody knows which threads have ended.
+ */
 static struct px_inside *take_entry(void)
 {
 	bool is_own = (uint32_t)syscall(SYS_getpid) == px_read_once(&px_gate.self.pid);
@@ -114,52 +126,113 @@ static struct px_inside *take_entry(void)
 	struct px_inside *entry;
 
 	entry = find_entry(take_if_free, owner);
-	if (!entry) {
+	if (!entry && px_read_once(&px_gate.self.has_fork_handlers) != 0) {
 		find_entry(free_if_gone, owner);
 		entry = find_entry(take_if_free, owner);
 	}
 	return entry ? entry : add_chunk(owner);
 }
 
-/*
- * For a signal stack with SS_AUTODISARM, the kernel does not report that the thread is on it.  Then STACK_REACH must
- * tell the two stacks apart, which nearly always works.
- */
-static bool is_on_signal_stack(void)
+struct px_inside *px_inside_own(void)
 {
-	int saved_errno = errno;
-	stack_t stack;
-	bool is_on = px_is_confined() || syscall(SYS_sigaltstack, NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+	uintptr_t *word = px_read_once(&px_thread.word);
 
-	errno = saved_errno;
-	return is_on;
+	return word == &px_thread.own_word ? NULL : (struct px_inside *)(void *)word;
 }
 
-uintptr_t *px_inside_find_word(uintptr_t stack)
+/* Without an entry, a thread uses a word of its own, which no other thread knows. */
+static void find_word(void)
 {
-	static uintptr_t nowhere; /* nothing is freed any more, so no thread reads the word */
-	struct px_inside *entry = px_thread.inside;
-	uintptr_t open;
+	struct px_inside *entry = NULL;
+	int saved_errno = errno;
 
-	if (!entry) {
-		int saved_errno = errno;
+	if (!px_is_confined())
+		entry = take_entry();
+	errno = saved_errno;
+	if (!entry)
+		px_inside_give_up();
+	if (!px_compare_exchange(&px_thread.word, (uintptr_t *)NULL, entry ? &entry->word : &px_thread.own_word) &&
+	    entry)
+		px_store_release(&entry->owner, UINT64_C(0)); /* a signal handler was faster */
+}
 
-		entry = px_is_confined() ? NULL : take_entry();
-		errno = saved_errno;
-		if (!entry) {
-			px_inside_give_up();
-			return &nowhere;
-		}
-		if (px_thread.inside) { /* a signal handler was faster */
-			px_store_release(&entry->owner, UINT64_C(0));
-			entry = px_thread.inside;
-		}
-		px_thread.inside = entry;
+void px_inside_enter_unnoted(void)
+{
+	struct px_inside *entry = px_inside_own();
+
+	if (entry)
+		px_fetch_add(&entry->nr_unnoted, 1); /* EDGE inside release: as in px_calls_begin() */
+}
+
+void px_inside_leave_unnoted(void)
+{
+	struct px_inside *entry = px_inside_own();
+
+	if (entry)
+		px_fetch_add(&entry->nr_unnoted, UINT32_MAX);
+}
+
+void px_inside_doubt(uintptr_t address)
+{
+	struct px_inside *entry = px_inside_own();
+
+	if (entry && px_read_once(&entry->doubted) < address)
+		px_write_once(&entry->doubted, address);
+}
+
+/* A stack with SS_AUTODISARM does not show that it is in use; STACK_REACH makes that unlikely to matter. */
+static bool is_on_signal_stack(void)
+{
+	stack_t stack;
+
+	return px_is_confined() || syscall(SYS_sigaltstack, NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+}
+
+void px_inside_end_doubt(uintptr_t address)
+{
+	struct px_inside *entry = px_inside_own();
+	uintptr_t doubted = entry ? px_read_once(&entry->doubted) : 0;
+
+	if (doubted != 0 && address >= doubted && address - doubted < STACK_REACH && !is_on_signal_stack())
+		px_store_release(&entry->doubted, (uintptr_t)0);
+}
+
+/* The note of all calls that have none. */
+static struct px_frame no_note;
+
+/* Two threads that use this storage at once would take each other's calls for calls that were left. */
+struct px_frame *px_frame_take(uintptr_t address)
+{
+	struct px_inside *entry;
+
+	if (!px_thread.word)
+		find_word();
+	entry = px_inside_own();
+	for (uint32_t i = 0; i < PX_FRAMES && entry && !px_thread.is_shared; i++) {
+		struct px_frame *frame = &entry->nested[i];
+
+		if (!px_compare_exchange(&frame->address, (uintptr_t)0, address))
+			continue;
+		PX_TESTPOINT("frame.nested.entered");
+		px_fetch_or(&entry->word, (uintptr_t)1 << i);
+		return frame;
 	}
-	open = px_read_once(&entry->open);
-	if (open == 0 || (stack >= open && stack - open < STACK_REACH && !is_on_signal_stack()))
-		return &entry->open;
-	return &entry->nested;
+	px_inside_enter_unnoted();
+	return &no_note;
+}
+
+/* Clear the bit first: the frame is in use until its address is 0, so no handler takes it in between. */
+void px_frame_leave(struct px_frame *frame)
+{
+	struct px_inside *entry = px_inside_own();
+
+	if (frame == &no_note) {
+		px_inside_leave_unnoted();
+		return;
+	}
+	px_fetch_and(&entry->word, ~((uintptr_t)1 << (frame - entry->nested)));
+	PX_TESTPOINT("frame.nested.left");
+	px_write_once(&frame->address, (uintptr_t)0);
 }
 
 void px_inside_give_up(void)
@@ -247,30 +320,54 @@ void px_inside_retire(struct px_view *view)
 	add_to_retired(entry);
 }
 
+static bool has_hidden_calls(const struct px_inside *entry)
+{
+	return px_load_acquire(&entry->nr_unnoted) != 0 || px_load_acquire(&entry->doubted) != 0;
+}
+
 static bool await(struct px_inside *entry, uint64_t unused)
 {
-	uintptr_t open = px_read_once(&entry->owner) != 0 ? px_load_acquire(&entry->open) : 0;
+	bool is_owned = px_read_once(&entry->owner) != 0;
 
 	(void)unused;
-	entry->awaited = open;
+	entry->awaited = is_owned ? px_load_acquire(&entry->word) : 0;
+	entry->awaits_zero = is_owned && has_hidden_calls(entry);
 	return false;
 }
 
 /*
- * A thread that records events in a loop is nearly always inside a trace point.  Its word always has the same value,
- * because the calls come from the same stack frame.  So poll for a while, to see the word with another value.
+ * Return false if all calls that were awaited have ended.  A call that is doubted has gone from the word, so look there
+ * after the word.
+ */
+static bool look_again(struct px_inside *entry)
+{
+	uintptr_t word = px_load_acquire(&entry->word), before = entry->awaited;
+
+	if (((word ^ before) & ~PX_FRAMES_BITS) != 0)
+		entry->awaited &= PX_FRAMES_BITS;
+	entry->awaited &= word | ~PX_FRAMES_BITS;
+	if (entry->awaits_zero || entry->awaited != before)
+		entry->awaits_zero = has_hidden_calls(entry);
+	return entry->awaited != 0 || entry->awaits_zero;
+}
+
+/*
+ * A thread that traces all the time is inside at most moments, with the same word, because it comes from the same
+ * place.  So poll a while, to see it outside.
  */
 static bool is_awaited(struct px_inside *entry, uint64_t unused)
 {
 	uint64_t owner = px_read_once(&entry->owner);
+	bool is_inside = entry->awaited != 0 || entry->awaits_zero;
 
 	(void)unused;
-	for (int i = 0; entry->awaited != 0 && i < POLLS; i++)
-		if (px_load_acquire(&entry->open) != entry->awaited)
-			entry->awaited = 0;
-	if (entry->awaited != 0 && (owner == 0 || is_gone(owner)))
-		entry->awaited = 0;
-	return entry->awaited != 0;
+	for (int i = 0; is_inside && i < POLLS; i++)
+		is_inside = look_again(entry);
+	if (is_inside && owner != 0 && !is_gone(owner))
+		return true;
+	entry->awaited = 0;
+	entry->awaits_zero = 0;
+	return false;
 }
 
 static void free_waiting(void)
@@ -360,12 +457,13 @@ void px_inside_settle(void)
 
 static bool keep_only_own(struct px_inside *entry, uint64_t owner)
 {
-	bool is_own = entry == px_thread.inside;
+	bool is_own = entry == px_inside_own();
 
 	px_write_once(&entry->owner, is_own ? owner : 0);
 	if (!is_own)
-		px_write_once(&entry->open, (uintptr_t)0);
+		clear_entry(entry);
 	entry->awaited = 0;
+	entry->awaits_zero = 0;
 	return false;
 }
 

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This module knows which threads are inside a trace point.  It frees the memory of a view when no thread can use the
- * view any more.
+ * The calls of trace points in which a thread is, and the memory of views, which is freed when no call can use it any
+ * more.
  *
- * A process that has many short streams, one after the other, must reuse the address space of those that have ended.
- * But a trace point takes no lock, so another thread may use a view at the moment when the process detaches it.  That
- * thread may then be preempted or stopped for any length of time.  So each thread has an entry with a word.  A thread
- * that uses views of the process stores an address of its stack in the word first, and 0 afterwards: two plain stores.
- * To free a view, a thread does this:
+ * Each thread has a word in a table of the process.  It holds the address of the stack frame of the first call, and in
+ * the low bits, which are 0 in such an address, one bit for each note of a nested call.  A call is nested if the word is
+ * not 0 when it begins: a signal handler has interrupted another call, or has left it by siglongjmp() (frames.h).  In
+ * the usual case the word is 0, and a call stores it at its begin and clears it at its end.  These are all the
+ * instructions that a call needs for this file and for frames.h.
+ *
+ * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
+ * so another thread may use a view at the moment when the process detaches it.  That thread may be preempted there, or
+ * stopped, for any time.  To free a view, a thread does this:
  *
  *	1. take the view out of the table of the process, so that no thread finds it any more;
  *	2. make all threads pass a barrier (membarrier(2));
  *	3. look at the word of each thread.  If it is 0, the thread does not use the view.
- *	4. If it is not 0, look again later.  As soon as the word has another value, the thread has left the trace point
- *	   in which it could use the view.
+ *	4. If it is not 0, look again later.  When each call of the word was seen to have ended, the thread has left all
+ *	   trace points in which it could use the view: a bit was seen as 0, and the address as another one.
  *
- * Step 2 orders the store of the word and the load of the view in the other threads.  A thread stores its word before
- * it loads the view.  If the barrier came after this store, step 3 sees the word.  If the barrier came before the
- * store, the thread looks for the view after step 1, and does not find it.  In step 3 a load with acquire reads the 0
- * that the thread stored with release, so all its uses of the view are over.
+ * Step 2 orders the store of the word and the load of the view in the other threads.  If a thread loaded the view, it
+ * stored its word before that.  If the barrier came after the store, step 3 sees it.  If it came before, the thread
+ * loads the view after step 1, and does not find it.  In step 3 a load with acquire reads the word that the thread
+ * stored with release, so all its uses of the view are over.
  *
- * No trace point waits in step 4.  The end of a stream waits for a short time if many views are retired and not freed.
- * Such a view stays in a list until the process reads the registry again.  It maps private memory instead of the stream
+ * No trace point waits in step 4; the end of a stream waits a little if many views are kept.  The view stays in a list
+ * until the process reads the registry again.  Until it is freed, a view has private memory instead of the stream
  * (px_shm_retire()), so late stores have no effect.
  *
  * Nothing but the word decides whether a view is freed.  So the word must be right after each way into and out of a
  * trace point:
  *
- *	signal handlers	If a handler has interrupted a trace point, a trace point in the handler finds the word set, and
- *			does not change it.  The word of the outer trace point protects the views of both.
- *	siglongjmp	The word stays set when a handler jumps out of a trace point.  The next trace point of the
- *			thread finds it set.  This trace point counts as the outermost one if its own stack address is
- *			not below the address in the word: then the thread has left the stack frame that the word names.
- *			This holds on one stack only.  So the two addresses must be near each other, and the thread must
- *			not be on its signal stack.  In all other cases the word and the views stay: memory is freed
- *			late or never, but not too early.
- *	end of a thread	A thread can end inside a trace point, for instance when a handler calls pthread_exit().  A word
- *			counts only while the kernel knows the thread.  Thread-local storage goes away with its thread.
- *			So the entries are in memory that is never unmapped.  The entry of an ended thread goes to a new
- *			thread.
+ *	signal handlers	A call in a handler that has interrupted another one is nested.  It sets and clears a bit.
+ *	siglongjmp	The address or the bit stays when a handler jumps out of a call.  The next call of the thread
+ *			clears it, if it finds that the call was left (frames.h).  In all other cases it stays, and the
+ *			views stay too: memory is kept, but never freed too early.  F2 is no proof, so the thread then
+ *			counts as inside until it looks at its streams again in a trace point on the same stack that is
+ *			not deeper.
+ *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
+ *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
+ *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread.
  *	fork		The child has only the thread that called fork.  The fork handler frees the entries of all other
  *			threads.  The entry of this thread keeps its word, because a handler may have called fork inside
  *			a trace point.  In a child without fork handlers (_Fork(), clone) nothing is ever freed.
@@ -59,54 +60,89 @@
 #include "ring/segment.h"
 #include "trace/thread.h"
 
+#define PX_FRAMES 4 /* notes of nested calls: as many as there are bits that are 0 in the address of a stack frame */
+#define PX_FRAMES_BITS (((uintptr_t)1 << PX_FRAMES) - 1)
+
+/* The note of a nested call. */
+struct px_frame {
+	uintptr_t address; /* of its stack frame; 0: not in use */
+	struct px_claim claim;
+};
+
 struct px_inside {
-	uint64_t owner;	  /* serial << 32 | tid (0: unknown); 0: free entry */
-	uintptr_t open;	  /* stack address in the outermost trace point; 0: outside */
-	uintptr_t nested; /* inner trace points store here instead */
-	uintptr_t
-		awaited; /* px_inside_reclaim() waits until `open` differs from this; 0: does not wait */
+	uintptr_t word;	   /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
+	uint64_t owner;	   /* serial << 32 | tid (0: unknown); 0: free entry */
+	uintptr_t awaited; /* of px_inside_reclaim(): what must go away from the word */
+	uintptr_t doubted; /* the highest frame of calls that were left, but without a proof; 0: none */
+	uint32_t nr_unnoted;  /* nested calls without a note */
+	uint32_t awaits_zero; /* of px_inside_reclaim(): one of the last two must become 0 */
+	struct px_frame nested[PX_FRAMES];
 } __attribute__((aligned(PX_CACHE_LINE)));
 
-PX_INLINE uintptr_t px_inside_stack(void)
-{
-	uintptr_t at;
-
-#if defined __x86_64__
-	__asm__("movq %%rsp, %0" : "=r"(at));
-#elif defined __aarch64__
-	__asm__("mov %0, sp" : "=r"(at));
-#else
-	at = (uintptr_t)__builtin_frame_address(0);
-#endif
-	return at;
-}
-
-/* The word to use if this thread has no entry yet, or if its word is set. */
-PX_COLD uintptr_t *px_inside_find_word(uintptr_t stack);
-
 /*
- * Between these calls, the views that this thread loads from the table of the process stay valid.  Pass the result of
- * px_inside_enter() to px_inside_leave().
+ * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another call,
+ * or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before the
+ * store, the calls in it have ended when it returns.  (Only a call that was left inside of that handler is forgotten.)
  */
-PX_INLINE uintptr_t *px_inside_enter(void)
+PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {
-	struct px_inside *entry = px_thread.inside;
-	uintptr_t stack = px_inside_stack();
-	uintptr_t *word;
+	uintptr_t *word = px_thread.word;
 
-	if (px_likely(entry && px_read_once(&entry->open) == 0))
-		word = &entry->open;
-	else
-		word = px_inside_find_word(stack);
-	px_write_once(word, stack); /* EDGE inside release: by membarrier in px_inside_reclaim() */
+	if (px_unlikely(!word || px_read_once(word) != 0))
+		return NULL;
+	px_write_once(word, address); /* EDGE inside release: by membarrier in px_inside_reclaim() */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return word;
 }
 
-PX_INLINE void px_inside_leave(uintptr_t *word)
+/* End the first call.  A handler may have left bits of nested calls; one instruction keeps them. */
+PX_INLINE void px_calls_end(uintptr_t *word)
 {
-	px_store_release(word, (uintptr_t)0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	__asm__ __volatile__("andq %1, %0" : "+m"(*word) : "i"(PX_FRAMES_BITS) : "memory", "cc");
+#else
+	px_fetch_and(word, PX_FRAMES_BITS);
+#endif
 }
+
+/* Begin a nested call, or the first one of a thread without an entry.  The note is in use until px_frame_leave(). */
+PX_COLD struct px_frame *px_frame_take(uintptr_t address);
+PX_COLD void px_frame_leave(struct px_frame *frame);
+
+/* A call of any kind. */
+struct px_running {
+	uintptr_t *word;	/* of the first call; NULL: */
+	struct px_frame *frame; /* nested */
+};
+
+/*
+ * Between these calls, the views that this thread loads from the table of the process stay valid.  The thread claims no
+ * slots in between.  address: px_frame_here() of the caller.
+ */
+PX_INLINE struct px_running px_inside_enter(uintptr_t address)
+{
+	struct px_running call = {px_calls_begin(address), NULL};
+
+	if (px_unlikely(!call.word))
+		call.frame = px_frame_take(address);
+	return call;
+}
+
+PX_INLINE void px_inside_leave(struct px_running call)
+{
+	if (px_likely(call.word))
+		px_calls_end(call.word);
+	else
+		px_frame_leave(call.frame);
+}
+
+/* Return the entry of the calling thread, or NULL if it has none. */
+struct px_inside *px_inside_own(void);
+
+/* The same without a note.  If a handler leaves this work, no view is freed while the thread lives. */
+void px_inside_enter_unnoted(void);
+void px_inside_leave_unnoted(void);
 
 /* Get memory for a view, or NULL. */
 struct px_view *px_inside_allocate(void);
@@ -129,6 +165,12 @@ void px_inside_reclaim(void);
  * inside a trace point may soon leave it.  Trace points must not call this.
  */
 void px_inside_settle(void);
+
+/* The call with this stack frame seems to be left.  Count the thread as inside nevertheless. */
+void px_inside_doubt(uintptr_t address);
+
+/* A trace point with this stack frame begins. */
+void px_inside_end_doubt(uintptr_t address);
 
 /* From now on, free nothing. */
 void px_inside_give_up(void);

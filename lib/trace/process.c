@@ -426,32 +426,30 @@ static void refresh(struct px_self *self, struct px_registry *registry)
 		px_thread_register(self, registry);
 }
 
-/*
- * Reclaim memory before refresh(), because a new stream may need it, and after refresh(), because streams may have
- * ended.
- */
-void px_process_refresh(void)
+/* Reclaim before, for the memory that a new stream needs, and after, for streams that have ended. */
+void px_process_refresh(uintptr_t frame)
 {
 	struct px_registry *registry = px_registry_get();
 	struct px_self *self = &px_gate.self;
 	int saved_errno = errno;
-	uintptr_t *inside;
+	struct px_running call;
 
 	if (!registry)
 		return;
 	if (px_unlikely(px_is_confined())) {
-		inside = px_inside_enter();
+		call = px_inside_enter(px_frame_here());
 		if (px_load_acquire(&self->attached))
 			px_thread_register_confined(self, registry);
-		px_inside_leave(inside);
+		px_inside_leave(call);
 		return;
 	}
 	if (px_load_acquire(&self->pid) == 0)
 		identify(self);
+	px_inside_end_doubt(frame);
 	px_inside_reclaim();
-	inside = px_inside_enter();
+	call = px_inside_enter(px_frame_here());
 	refresh(self, registry);
-	px_inside_leave(inside);
+	px_inside_leave(call);
 	px_inside_reclaim();
 	errno = saved_errno;
 }
@@ -466,14 +464,14 @@ int px_process_join(uint32_t index, uint32_t generation)
 	 */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		const struct px_view *view;
-		uintptr_t *inside;
+		struct px_running call;
 		bool has_joined;
 
-		px_process_refresh();
-		inside = px_inside_enter();
+		px_process_refresh(px_frame_here());
+		call = px_inside_enter(px_frame_here());
 		view = px_load_acquire(&self->view[index]);
 		has_joined = view && view->generation == generation;
-		px_inside_leave(inside);
+		px_inside_leave(call);
 		if (has_joined)
 			return 0;
 		px_write_once(&self->generation, 0);
@@ -505,7 +503,7 @@ void px_process_take_granted(void)
 {
 	const struct px_process_id us = px_process_id();
 	uint64_t word = px_procfs_word(us.pid, us.start);
-	uintptr_t *inside = px_inside_enter();
+	struct px_running call = px_inside_enter(px_frame_here());
 	unsigned int id;
 
 	while ((id = px_types_find_granted(word)) != PX_EVENT_NONE) {
@@ -517,7 +515,7 @@ void px_process_take_granted(void)
 		}
 		px_types_accept(id); /* last, so that a signal handler finds the type registered */
 	}
-	px_inside_leave(inside);
+	px_inside_leave(call);
 }
 
 /* Protects initialisation.  Take this mutex before the lock of the registry. */
@@ -529,7 +527,7 @@ static void before_fork(void)
 	if (!px_registry_get() || px_is_confined())
 		return;
 	if (px_gate_is_open())
-		px_process_refresh();
+		px_process_refresh(px_frame_here());
 	px_process_take_granted();
 }
 
@@ -550,7 +548,7 @@ static void after_fork(void)
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 		was_traced |= inheritance.view[i] != NULL;
 	if (was_traced)
-		px_process_refresh();
+		px_process_refresh(px_frame_here());
 	if (px_types_shared_names(&number))
 		enter_shared_names();
 }
@@ -618,7 +616,7 @@ __attribute__((constructor(101))) static void begin(void)
 	is_secure = getauxval(AT_SECURE) != 0;
 	if (!has_files_of_invoker() && px_process_init() == 0) {
 		forget_former_image();
-		px_process_refresh();
+		px_process_refresh(px_frame_here());
 		px_types_forget(px_procfs_word(px_gate.self.pid, px_gate.self.start));
 	} else {
 		px_write_once(&px_gate.self.quiet, px_read_once(&px_gate.shared.generation));
@@ -650,7 +648,7 @@ int px_process_choose_shared_names(bool is_traced, uint32_t *number)
 	struct px_shared_names_ref ref;
 	int error = ENOMEM;
 
-	px_process_refresh(); /* it may attach to a stream, and so find the table */
+	px_process_refresh(px_frame_here()); /* it may attach to a stream, and so find the table */
 	if (px_types_shared_names(number))
 		return 0;
 	if (!px_registry_get() || !find_shared_names(number) ||
@@ -692,7 +690,7 @@ int px_process_open_type(const char *name, unsigned int *id)
 {
 	int saved_errno = errno;
 	struct px_process_id us;
-	uintptr_t *inside;
+	struct px_running call;
 	uint32_t first;
 	int error;
 
@@ -707,14 +705,14 @@ int px_process_open_type(const char *name, unsigned int *id)
 	 * after that.  So look for new streams after the type is open.
 	 */
 	px_process_ensure();
-	inside = px_inside_enter();
+	call = px_inside_enter(px_frame_here());
 	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
 		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
 
 		if (view)
 			px_types_add_from(view, first);
 	}
-	px_inside_leave(inside);
+	px_inside_leave(call);
 	errno = saved_errno;
 	return error;
 }

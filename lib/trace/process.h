@@ -91,9 +91,10 @@ PX_INLINE bool px_process_is_current(void)
 
 /*
  * Find out the identity of this process and the streams that trace it.  Register the calling thread
- * in these streams.  Keeps errno.  Async-signal-safe.
+ * in these streams.  frame: px_frame_here() of the caller (px_inside_end_doubt()).  Keeps errno.
+ * Async-signal-safe.
  */
-PX_COLD void px_process_refresh(void);
+PX_COLD void px_process_refresh(uintptr_t frame);
 
 /*
  * Attach to a stream that this process has just published for itself.  Return 0, or ENOMEM if this
@@ -105,7 +106,7 @@ int px_process_join(uint32_t index, uint32_t generation);
 PX_INLINE void px_process_ensure(void)
 {
 	if (px_unlikely(!px_process_is_current()))
-		px_process_refresh();
+		px_process_refresh(px_frame_here());
 }
 
 /*

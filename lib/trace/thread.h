@@ -13,19 +13,15 @@
 #include <stdint.h>
 
 #include "registry/registry.h"
-#include "ring/ring.h"
 
-struct px_inside;
 struct px_self;
 struct rseq;
 
-#define PX_FRAMES 4 /* notes of nested calls; each has a bit in `calls`, because 4 bits of a frame address are 0 */
-
-/* The note of a nested call: a trace point in a signal handler that interrupted another trace point (frames.h). */
-struct px_frame {
-	uintptr_t address; /* address of the call's stack frame; 0: note not in use */
-	struct px_claim claim;
-};
+/*
+ * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address serves
+ * as well: it is above all that the function stores.
+ */
+#define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
 
 /*
  * Each thread has one such structure.  It has no constructor, because a signal handler may be the
@@ -39,11 +35,10 @@ struct px_thread {
 	uint32_t priority;  /* TXTB priority word */
 	uint32_t given;	    /* handle reserved for this thread; 0: any */
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
-	struct px_inside *inside; /* NULL: none yet (inside.h) */
+	uint32_t nr_doubts; /* about a call that may have been left (frames.h) */
+	uintptr_t *word;    /* of the calls in which the thread is (inside.h); NULL: none yet */
+	uintptr_t own_word; /* used if there is no other one */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
-	uintptr_t calls;    /* address of the stack frame of the first call, or 0; bit i: nested[i] is in use */
-	struct px_frame nested[PX_FRAMES + 1];
-	uint32_t nr_doubts; /* counts the cases in which addresses alone do not show whether a call was left */
 	uintptr_t stack_top;
 	size_t stack_size;
 };

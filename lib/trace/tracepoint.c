@@ -23,8 +23,8 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 	struct px_self *self = &px_gate.self;
 	const struct px_view *view;
 	struct px_event event;
-	uintptr_t *inside;
 	uint64_t attached;
+	uintptr_t *calls;
 	struct px_cpu cpu;
 
 	px_process_ensure();
@@ -35,26 +35,23 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 		return;
 	if (px_unlikely(!data))
 		length = 0; /* EVENT-15 */
-	inside = px_inside_enter();
 	event.id = id;
 	event.flags = 0;
 	event.data = data;
 	event.length = length;
 	px_emit_fill_identity(&event, address);
 	cpu = px_emit_current_cpu();
-	if (px_unlikely(px_calls_have_begun())) {
+	calls = px_calls_begin(px_frame_here());
+	if (px_unlikely(!calls)) {
 		px_emit_nested(self, attached, px_emit_without_thread(&event), length, cpu,
 			       px_frame_here());
-		px_inside_leave(inside);
 		return;
 	}
-	px_calls_begin();
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, 0);
 		px_emit(view, &event, cpu);
 	}
-	px_calls_end();
-	px_inside_leave(inside);
+	px_calls_end(calls);
 }
 
 static bool record_control(const struct px_view *view, const struct px_event *event, uint64_t *counter,
@@ -91,9 +88,9 @@ static bool record_control(const struct px_view *view, const struct px_event *ev
 bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
 			   uint64_t *counter)
 {
-	struct px_frame *frame = px_frame_enter(px_frame_here());
-	bool is_recorded = record_control(view, event, counter, &frame->claim);
+	struct px_running call = px_calls_enter(px_frame_here());
+	bool is_recorded = record_control(view, event, counter, px_calls_claim(call));
 
-	px_frame_leave(frame);
+	px_calls_leave(call);
 	return is_recorded;
 }

@@ -1226,7 +1226,7 @@ START_TEST(sizing_guarantee_holds_with_control_calls_among_events)
 		if (i < calls && _i == 0)
 			set_filter_inside();
 		if (i < calls && _i == 1)
-			px_test_at_point("ring.claim.done", set_filter_in_a_handler);
+			px_test_in_handler_at_point("ring.claim.done", set_filter_in_a_handler);
 		px_test_fill(data, plan.length[i], (uint32_t)i);
 		posix_trace_event(type, data, plan.length[i]);
 	}

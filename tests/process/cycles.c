@@ -5,6 +5,7 @@
  */
 #include "support/helper_process.h"
 
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -224,6 +225,16 @@ END_TEST
 
 /* Handlers: what they do in the middle of a trace point of this thread. */
 
+/* Trace further down on the stack than later: only then it is certain that the event was left. */
+static __attribute__((noinline)) void trace_below(uint32_t number)
+{
+	volatile unsigned char used[2000];
+
+	used[0] = 0;
+	px_test_trace(type, number);
+	used[1] = used[0];
+}
+
 static trace_id_t ended;
 
 static void end_stream(void)
@@ -241,8 +252,19 @@ START_TEST(writer_interrupted_by_the_end_of_its_stream_keeps_its_memory)
 
 	ended = create();
 	ok(posix_trace_start(ended));
-	px_test_at_point(points[_i], end_stream);
+	px_test_in_handler_at_point(points[_i], end_stream);
 	px_test_trace(type, 1);
+	expect_memory_comes_back();
+}
+END_TEST
+
+/* SHUT-10: no handler has done it, but a debugger: nothing on the stack shows that the writer goes on. */
+START_TEST(writer_interrupted_without_a_signal_keeps_its_memory)
+{
+	ended = create();
+	ok(posix_trace_start(ended));
+	px_test_at_point("record.write.first", end_stream);
+	trace_below(1);
 	expect_memory_comes_back();
 }
 END_TEST
@@ -257,9 +279,9 @@ static void jump(void)
 static void jump_out(trace_id_t stream, const char *point)
 {
 	ok(posix_trace_start(stream));
-	px_test_at_point(point, jump);
+	px_test_in_handler_at_point(point, jump);
 	if (sigsetjmp(way_out, 0) == 0) {
-		px_test_trace(type, 1);
+		trace_below(1);
 		ck_abort_msg("nobody jumped");
 	}
 }
@@ -271,6 +293,42 @@ START_TEST(writer_left_by_a_jump_does_not_keep_memory)
 
 	jump_out(stream, _i ? "record.write.first" : "point.state.loaded");
 	ok(posix_trace_shutdown(stream));
+	expect_memory_comes_back();
+}
+END_TEST
+
+static sem_t is_there, may_go;
+
+static void wait_here(void)
+{
+	sem_post(&is_there);
+	while (sem_wait(&may_go) != 0)
+		;
+}
+
+static void *jump_and_wait_inside(void *stream)
+{
+	jump_out(*(trace_id_t *)stream, "record.write.first");
+	px_test_at_point("record.write.first", wait_here);
+	px_test_trace(type, 2);
+	return NULL;
+}
+
+/* SHUT-10: the next event of a thread that has left one: it is inside as well, and no first call marks it. */
+START_TEST(writer_inside_after_a_jump_keeps_its_memory)
+{
+	trace_id_t stream = create();
+	pthread_t thread;
+
+	sem_init(&is_there, 0, 0);
+	sem_init(&may_go, 0, 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, jump_and_wait_inside, &stream), 0);
+	while (sem_wait(&is_there) != 0)
+		;
+	ok(posix_trace_shutdown(stream));
+	cycle_and_read(100);
+	sem_post(&may_go);
+	pthread_join(thread, NULL);
 	expect_memory_comes_back();
 }
 END_TEST
@@ -321,7 +379,7 @@ START_TEST(writer_inside_which_fork_was_called_keeps_its_memory_in_both)
 	pid_t us = getpid();
 
 	ok(posix_trace_start(stream));
-	px_test_at_point("record.write.first", fork_inside);
+	px_test_in_handler_at_point("record.write.first", fork_inside);
 	px_test_trace(type, 1);
 	if (getpid() != us) {
 		cycle_in_child(NULL);
@@ -403,7 +461,9 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, writer_inside_keeps_its_memory_while_streams_come_and_go, 0, 5);
 	tcase_add_loop_test(tcase, writer_interrupted_by_the_end_of_its_stream_keeps_its_memory, 0,
 			    3);
+	tcase_add_test(tcase, writer_interrupted_without_a_signal_keeps_its_memory);
 	tcase_add_loop_test(tcase, writer_left_by_a_jump_does_not_keep_memory, 0, 2);
+	tcase_add_test(tcase, writer_inside_after_a_jump_keeps_its_memory);
 	tcase_add_test(tcase, writer_that_ended_inside_does_not_keep_memory);
 	tcase_add_test(tcase, writer_inside_which_fork_was_called_keeps_its_memory_in_both);
 	tcase_add_test(tcase, writers_of_the_parent_keep_no_memory_in_the_child);

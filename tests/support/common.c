@@ -433,6 +433,28 @@ void px_test_at_point(const char *point, void (*function)(void))
 	__atomic_store_n(&px_testpoint_hook, at_point, __ATOMIC_RELEASE);
 }
 
+static __thread void (*handler_action)(void);
+
+static void run_in_handler(int signal)
+{
+	(void)signal;
+	handler_action();
+}
+
+static void interrupt(void)
+{
+	raise(SIGUSR2);
+}
+
+void px_test_in_handler_at_point(const char *point, void (*function)(void))
+{
+	const struct sigaction handler = {.sa_handler = run_in_handler, .sa_flags = SA_NODEFER};
+
+	ck_assert_int_eq(sigaction(SIGUSR2, &handler, NULL), 0);
+	handler_action = function;
+	px_test_at_point(point, interrupt);
+}
+
 static void *write_held(void *argument)
 {
 	writer_self = argument;

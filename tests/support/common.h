@@ -137,6 +137,9 @@ void px_test_unlimit_files(void);
 /* In this thread, call the function when the test point is reached the next time; once. */
 void px_test_at_point(const char *point, void (*action)(void));
 
+/* The same in a handler of SIGUSR2 that interrupts the thread there. */
+void px_test_in_handler_at_point(const char *point, void (*action)(void));
+
 /* A thread that records one event, and is held at a test point on the way. */
 struct px_test_writer {
 	pthread_t thread;
