@@ -24,21 +24,20 @@
 
 void px_frames_note_stack(bool is_first_thread)
 {
-	if (px_thread.stack_top != 0)
+	struct px_inside *entry = px_inside_own();
+
+	if (!entry || entry->stack_top != 0)
 		return; /* the thread of a child runs on the same stack as its parent's */
-	px_thread.stack_size = is_first_thread ? FIRST_STACK : OTHER_STACK;
-	px_thread.stack_top = is_first_thread ? getauxval(AT_RANDOM) :
-						(uintptr_t)__builtin_thread_pointer();
+	entry->stack_size = is_first_thread ? FIRST_STACK : OTHER_STACK;
+	entry->stack_top = is_first_thread ? getauxval(AT_RANDOM) :
+					     (uintptr_t)__builtin_thread_pointer();
 }
 
 static bool is_on_usual_stack(uintptr_t address)
 {
-	return px_thread.stack_top - address < px_thread.stack_size;
-}
+	const struct px_inside *entry = px_inside_own();
 
-static bool is_on_first_stack(void)
-{
-	return px_thread.stack_size == FIRST_STACK;
+	return entry && entry->stack_top - address < entry->stack_size;
 }
 
 /*
@@ -87,11 +86,13 @@ static bool is_readable(uintptr_t from, uintptr_t to)
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) static bool
 is_interrupted(uintptr_t above, uintptr_t below)
 {
+	struct px_inside *entry = px_inside_own();
+
 	if (above - below > SCAN_BYTES - sizeof(ucontext_t))
 		return true;
-	/* is_readable() makes a system call, so a thread calls it only in every eighth such case. */
-	if (!is_on_first_stack() &&
-	    (++px_thread.nr_doubts % 8 != 0 || !is_readable(below, above)))
+	/* The check is a system call, so only each eighth event of a handler makes it. */
+	if (entry->stack_size != FIRST_STACK &&
+	    (++entry->nr_doubts % 8 != 0 || !is_readable(below, above)))
 		return true;
 	for (uintptr_t at = above & ~(uintptr_t)(SCAN_STEP - 1); at >= below + SCAN_STEP; at -= SCAN_STEP)
 		if (at + sizeof(ucontext_t) <= above && is_signal_frame(at, above))

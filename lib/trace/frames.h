@@ -44,6 +44,9 @@ PX_INLINE struct px_claim *px_calls_claim(struct px_running call)
 /* The same for a nested call.  The note is in use until px_frame_leave(). */
 PX_COLD struct px_frame *px_frame_enter(uintptr_t address);
 
+/* Note where the usual stack of the calling thread is, at its first event.  Call this inside. */
+void px_frames_note_stack(bool is_first_thread);
+
 /* Free the claims of calls that were left. */
 PX_COLD void px_calls_free_left(uintptr_t address);
 

@@ -76,6 +76,9 @@ struct px_inside {
 	uintptr_t doubted; /* the highest frame of calls that were left, but without a proof; 0: none */
 	uint32_t nr_unnoted;  /* nested calls without a note */
 	uint32_t awaits_zero; /* of px_inside_reclaim(): one of the last two must become 0 */
+	uintptr_t stack_top;  /* of the usual stack of the thread; 0: not known yet (frames.h) */
+	size_t stack_size;
+	uint32_t nr_doubts; /* about calls that may have been left (frames.h) */
 	struct px_frame nested[PX_FRAMES];
 } __attribute__((aligned(PX_CACHE_LINE)));
 

@@ -15,6 +15,7 @@
 #include "base/confined.h"
 #include "base/decimal.h"
 #include "ring/cpuring.h"
+#include "trace/frames.h"
 #include "trace/process.h"
 
 #define PRIORITY_NORMAL 120 /* priority of a thread with normal policy and nice value 0 */

@@ -25,7 +25,8 @@ struct rseq;
 
 /*
  * Each thread has one such structure.  It has no constructor, because a signal handler may be the
- * first to use it.
+ * first to use it.  It is small, because the C library has little room for it (tests/preload/pitfalls.sh).  What the
+ * usual path does not need is in struct px_inside.
  */
 struct px_thread {
 	uint64_t epoch; /* epoch of px_self when the other members were set */
@@ -35,12 +36,9 @@ struct px_thread {
 	uint32_t priority;  /* TXTB priority word */
 	uint32_t given;	    /* handle reserved for this thread; 0: any */
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
-	uint32_t nr_doubts; /* about a call that may have been left (frames.h) */
 	uintptr_t *word;    /* of the calls in which the thread is (inside.h); NULL: none yet */
 	uintptr_t own_word; /* used if there is no other one */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
-	uintptr_t stack_top;
-	size_t stack_size;
 };
 
 extern __thread struct px_thread px_thread PX_TLS;
@@ -50,9 +48,6 @@ extern __thread struct px_thread px_thread PX_TLS;
  * Async-signal-safe.
  */
 PX_COLD void px_thread_register(struct px_self *self, struct px_registry *registry);
-
-/* Note where the usual stack of the calling thread is.  The thread calls this at its first event. */
-void px_frames_note_stack(bool is_first_thread);
 
 /*
  * px_thread_reserve_handle() reserves a handle for a new thread before its creation, so that its

@@ -207,7 +207,7 @@ p5_thread_storage()
 	"$READELF" -d "$object" | grep -q STATIC_TLS || complain 'memory of threads is not static'
 	size=$("$READELF" -lW "$object" | awk '$1 == "TLS" { print $6 }')
 	nr_checks=$((nr_checks + 1))
-	[ "$((size))" -le 400 ] || complain "each thread has $((size)) bytes"
+	[ "$((size))" -le 128 ] || complain "each thread has $((size)) bytes"
 	is 'what threads begin with that is not zero' 0 \
 		"$(($("$READELF" -lW "$object" | awk '$1 == "TLS" { print $5 }')))"
 }
