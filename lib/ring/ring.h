@@ -287,6 +287,14 @@ enum px_look {
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word);
 
+/* Return true if px_ring_look() would return PX_LOOK_RECORD for this position below head, and set *word. */
+PX_INLINE bool px_ring_has_record(const struct px_ring *ring, uint64_t position, uint64_t *word)
+{
+	/* EDGE commit acquire */
+	*word = px_load_acquire(&ring->slots[position & ring->mask].word);
+	return px_word_state(*word) == PX_SLOT_HEAD && px_word_ahead_of(*word, position) == 0;
+}
+
 /*
  * Return true if the slot word is still `word`, as px_ring_look() found it.  If so, a copy that was made in between is
  * whole (R3).

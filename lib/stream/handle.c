@@ -166,22 +166,25 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 	return error;
 }
 
-/*
- * Return true if the entry belongs to this process.  If the entry has an archive of the parent, this call makes it an
- * entry of the child.
- */
-static bool is_own(struct entry *entry)
+static PX_COLD bool adopt(struct entry *entry, uint64_t owner)
 {
-	uint64_t owner = this_process();
-
-	if (px_likely(px_load_acquire(&entry->owner) == owner))
-		return true;
 	if (px_load_acquire(&entry->owner) == 0 || !entry->handle.archive)
 		return false;
 	pthread_mutex_lock(&table_mutex);
 	inherit_entry(entry, owner);
 	pthread_mutex_unlock(&table_mutex);
 	return true;
+}
+
+/*
+ * Return true if the entry belongs to this process.  If the entry has an archive of the parent, this call makes it an
+ * entry of the child.
+ */
+PX_INLINE bool is_own(struct entry *entry)
+{
+	uint64_t owner = this_process();
+
+	return px_likely(px_load_acquire(&entry->owner) == owner) || adopt(entry, owner);
 }
 
 bool px_handle_lock_any(unsigned long id, struct px_handle *handle)
@@ -224,8 +227,10 @@ struct px_archive *px_handle_lock_archive(unsigned long id)
 
 void px_handle_unlock(unsigned long id)
 {
-	entry_of(id)->is_busy = false;
-	pthread_mutex_unlock(&entry_of(id)->mutex);
+	struct entry *entry = entry_of(id);
+
+	entry->is_busy = false;
+	pthread_mutex_unlock(&entry->mutex);
 }
 
 void px_handle_leave(unsigned long id)

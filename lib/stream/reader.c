@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/procfs.h"
+#include "trace/frames.h"
 
 #define GIVE_UP_NS 50000000 /* a living owner may be waiting for its CPU */
 #define LAP_ATTEMPTS 8
@@ -126,7 +127,8 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 	if (cursor->head - cursor->position > ring.mask + 1)
 		return SETTLED_LAPPED;
 	cursor->is_record = false;
-	for (;;) {
+	while (px_unlikely(cursor->position == cursor->head ||
+			   !px_ring_has_record(&ring, cursor->position, &cursor->word))) {
 		switch (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word)) {
 		case PX_LOOK_EMPTY:
 			return SETTLED_EMPTY;
@@ -140,18 +142,18 @@ static enum settled settle(struct px_reader *reader, uint32_t i)
 			cursor->counter = cursor->last_counter;
 			return SETTLED_READY;
 		case PX_LOOK_RECORD:
-			break;
+			continue;
 		}
-		cursor->counter = px_record_counter(&ring, cursor->position);
-		if (!px_ring_unchanged(&ring, cursor->position, cursor->word))
-			return SETTLED_LAPPED;
-		if ((int64_t)(cursor->counter - reader->horizon) >= 0) {
-			cursor->head = cursor->position; /* the next snapshot then reads them again */
-			return SETTLED_EMPTY;
-		}
-		cursor->is_record = true;
-		return SETTLED_READY;
 	}
+	cursor->counter = px_record_counter(&ring, cursor->position);
+	if (!px_ring_unchanged(&ring, cursor->position, cursor->word))
+		return SETTLED_LAPPED;
+	if ((int64_t)(cursor->counter - reader->horizon) >= 0) {
+		cursor->head = cursor->position; /* for the next snapshot */
+		return SETTLED_EMPTY;
+	}
+	cursor->is_record = true;
+	return SETTLED_READY;
 }
 
 /* Move the cursor over this record. */
@@ -164,7 +166,7 @@ static void advance(struct px_cursor *cursor, const struct px_record *record)
 }
 
 /* Free the slots that the cursor has passed. */
-static void consume(struct px_reader *reader, uint32_t i)
+PX_INLINE void consume(struct px_reader *reader, uint32_t i)
 {
 	uint64_t position = reader->cursor[i].position;
 	struct px_ring ring;
@@ -503,6 +505,10 @@ static bool is_pending(struct px_reader *reader, uint32_t i)
 	enum px_procfs procfs = PX_PROCFS_RUNNING;
 	uint64_t now, waited;
 
+	if (look == PX_LOOK_CLAIMED || look == PX_LOOK_UNCLAIMED) {
+		px_calls_tidy(); /* else this thread could wait for its own claim */
+		look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
+	}
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)
 		return false;
 	now = px_clock_monotonic_ns();
@@ -613,6 +619,7 @@ static bool next_waiting(struct px_reader *reader, void *data, size_t capacity,
 		report->record = reader->held;
 		copy_out(reader->held_data, reader->held.length, data, capacity, report);
 	} else {
+		reader->has_waiting = false;
 		return false;
 	}
 	return true;
@@ -651,6 +658,7 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 static void hold(struct px_reader *reader, const struct px_record *record,
 		 const struct px_eventset *filter)
 {
+	reader->has_waiting = true;
 	reader->held = *record;
 	if (reader->held.length > reader->held_capacity)
 		reader->held.length = (uint32_t)reader->held_capacity; /* only a hostile writer causes this */
@@ -809,7 +817,7 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 	bool fresh = false;
 
 	for (int steps = 0; steps < STEPS_MAX; steps++) {
-		if (px_unlikely(next_waiting(reader, data, capacity, report)))
+		if (px_unlikely(reader->has_waiting) && next_waiting(reader, data, capacity, report))
 			return PX_NEXT_EVENT;
 		if (px_unlikely(reader->has_late) && (late = next_late(reader))) {
 			if (take_late(reader, late, filter, data, capacity, report))
@@ -859,6 +867,7 @@ void px_reader_clear(struct px_reader *reader)
 	px_auto_stop_clear(&reader->stop);
 	reader->overflow_waits = reader->resume_waits = false;
 	reader->held_waits = false;
+	reader->has_waiting = false;
 	reader->nr_aside = 0;
 	reader->has_late = false;
 	reader->loss = (struct px_loss){0};

@@ -120,6 +120,7 @@ struct px_reader {
 
 	/* The synthesized events that wait to be reported, in this order, and the record after them. */
 	struct px_auto_stop stop;
+	bool has_waiting; /* some of these may wait */
 	bool overflow_waits;
 	bool resume_waits;
 	bool held_waits;

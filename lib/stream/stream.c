@@ -4,7 +4,6 @@
 #include "base/membarrier.h"
 #include "base/procfs.h"
 #include "registry/inherit.h"
-#include "trace/frames.h"
 #include "trace/process.h"
 #include "trace/tracepoint.h"
 #include "trace/types.h"
@@ -387,7 +386,6 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 	uint64_t state = px_load_acquire(&segment->state);
 	enum px_next next;
 
-	px_calls_tidy(); /* otherwise this thread would wait for its own claim */
 	next = px_reader_next(&stream->reader, px_stream_filter_of(stream, state), data, capacity,
 			      report);
 	if (px_unlikely(stream->view.limit != 0 && px_state_of(state) == PX_STATE_AUTO_FULL))
