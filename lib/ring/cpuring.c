@@ -41,10 +41,9 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
  * sequence instead would have to check the slot again: its owner may have freed it since, and only a leftover claim may
  * be in it.  Without that check, the leftover claim would hold the slot until its owner exits.
  */
-static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *given,
-			   struct px_bound bound, struct px_reservation *at, uint64_t *claimed_at)
+PX_INLINE enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *request,
+			      struct px_bound bound, struct px_reservation *at, uint64_t *claimed_at)
 {
-	struct request request = *given;
 	uint64_t high, slot, scratch;
 	uint32_t outcome;
 
@@ -116,11 +115,10 @@ static enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct
 		PX_SEQUENCE_END("%[scratch]")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [slot] "=&r"(slot), [scratch] "=&r"(scratch),
-		  [outcome] "=&r"(outcome), [request] "+m"(request), [claim] "=m"(*claimed_at)
+		  [outcome] "=&r"(outcome), [request] "+m"(*request), [claim] "=m"(*claimed_at)
 		: PX_SEQUENCE_INPUTS
 		: "memory", "cc");
 	/* clang-format on */
-	*given = request;
 	return (enum px_outcome)outcome;
 }
 
@@ -139,12 +137,11 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 
 	px_write_once(&claim->nr_slots, n);
 	px_write_once(&claim->uncounted, n - 1);
-	outcome = run(ring, cpu, &request, bound, reservation, &claim->position);
-	while (outcome == PX_NO_ROOM && limit == 0) {
+	while ((outcome = run(ring, cpu, &request, bound, reservation, &claim->position)) == PX_NO_ROOM &&
+	       limit == 0) {
 		request.saved = px_load_acquire(&ring->control->tail);
 		request.has_saved = 1;
 		px_ring_save_first_lost(ring, request.saved);
-		outcome = run(ring, cpu, &request, bound, reservation, &claim->position);
 	}
 	if (outcome != PX_TAKEN) {
 		px_write_once(&claim->uncounted, 0);

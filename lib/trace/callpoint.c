@@ -90,7 +90,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
 		count_call(view, wrapper, &event, cpu);
-		px_emit_any(view, event, cpu, px_calls_claim(call));
+		px_emit_any(view, &event, cpu, px_calls_claim(call));
 	}
 	px_calls_leave(call);
 }

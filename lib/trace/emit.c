@@ -7,10 +7,10 @@
 
 #include "trace/emit.h"
 
-void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu,
+void px_emit_any(const struct px_view *view, struct px_event *event, struct px_cpu cpu,
 		 struct px_claim *claim)
 {
-	uint32_t n = px_record_slots(event.length);
+	uint32_t n = px_record_slots(event->length);
 	struct px_segment *segment = view->segment;
 	struct px_reservation at;
 	struct px_inquiry inquiry = px_inquiry_of(px_thread.tid, px_procfs_has);
@@ -19,25 +19,25 @@ void px_emit_any(const struct px_view *view, struct px_event event, struct px_cp
 	struct px_ring ring;
 	uint64_t state;
 
-	px_emit_fill_thread(&event);
+	px_emit_fill_thread(event);
 	for (int attempts = 0;;) {
 		state = px_load_acquire(&segment->state); /* EDGE window acquire */
 		PX_TESTPOINT("point.state.loaded");
-		if (px_unlikely(!px_check_state(segment, state, event.id))) {
-			if (px_on_not_recording(view, state, event.id, cpu))
+		if (px_unlikely(!px_check_state(segment, state, event->id))) {
+			if (px_on_not_recording(view, state, event->id, cpu))
 				return;
 			continue;
 		}
-		outcome = px_ring_take(view, &cpu, n, event.tid, &ring, &at, claim);
+		outcome = px_ring_take(view, &cpu, n, event->tid, &ring, &at, claim);
 		if (px_unlikely(outcome == PX_NO_ROOM)) {
 			px_on_no_room(view, ring.control, state);
 			return;
 		}
 		verdict = px_state_is_unchanged(segment, state, at.counter) ?
 				  PX_WANTED :
-				  px_recheck_state(segment, state, at.counter, event.id);
+				  px_recheck_state(segment, state, at.counter, event->id);
 		if (px_likely(verdict == PX_WANTED && outcome == PX_TAKEN)) {
-			px_emit_finish(view, &ring, &at, &event, n, state, cpu.number);
+			px_emit_finish(view, &ring, &at, event, n, state, cpu.number);
 			return;
 		}
 		px_ring_give_up(&ring, at.position, outcome == PX_TAKEN ? n : 0);
@@ -59,7 +59,7 @@ void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_eve
 
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
-		px_emit_any(view, event, cpu, &frame->claim);
+		px_emit_any(view, &event, cpu, &frame->claim);
 	}
 	px_frame_leave(frame);
 }

@@ -148,8 +148,8 @@ PX_INLINE struct px_event px_emit_without_thread(const struct px_event *event)
 				 .pid = event->pid};
 }
 
-/* Record an event if the stream wants it: any length of data, in any ring. */
-void px_emit_any(const struct px_view *view, struct px_event event, struct px_cpu cpu,
+/* Record an event if the stream wants it: any length of data, in any ring.  Fill in the thread of the event first. */
+void px_emit_any(const struct px_view *view, struct px_event *event, struct px_cpu cpu,
 		 struct px_claim *claim);
 
 /*
@@ -195,8 +195,11 @@ PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event,
 	if (px_unlikely(!px_check_state(view->segment, state, event->id)) &&
 	    px_on_not_recording(view, state, event->id, cpu))
 		return;
-	if (px_unlikely(!px_emit_at_once(view, state, event, cpu)))
-		px_emit_any(view, px_emit_without_thread(event), cpu, &px_first_claim);
+	if (px_unlikely(!px_emit_at_once(view, state, event, cpu))) {
+		struct px_event copy = px_emit_without_thread(event);
+
+		px_emit_any(view, &copy, cpu, &px_first_claim);
+	}
 }
 
 #endif
