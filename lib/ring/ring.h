@@ -242,7 +242,6 @@ struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
 	uint64_t extra; /* value of the control's extra before this reservation */
-	uint64_t done;	/* in a shared ring: approximate time of the exchange of head */
 };
 
 /*
@@ -411,7 +410,6 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		/* The top bit of a counter is 0.  Adding it makes the exchange wait until the counter is read (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
-	reservation->done = px_clock_glance(source);
 	reservation->position = head;
 	if (px_unlikely(n > 1))
 		px_fetch_add(&control->extra, (uint64_t)(n - 1));

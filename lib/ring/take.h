@@ -37,23 +37,18 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
 }
 
-/*
- * If a writer needs longer than this from its counter to its reservation, it was preempted in between.  The unit is a
- * tick of about 100 ns.
- */
-#define PX_TAKE_LATE 100
-#define PX_TAKE_LATE_ATTEMPTS 3
+/* Return true if much time has passed since the counter was read.  The caller has just reserved. */
+PX_COLD bool px_ring_took_long(const struct px_view *view, const struct px_reservation *at);
 
 /*
- * Return true if the writer was preempted between its counter and its reservation, and a reader has since taken a
- * snapshot with a later counter.  That reader may have read later events already.  If no reader has, the order in the
- * ring is enough, and the writer wastes no slots.
+ * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that counter
+ * in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough, and no
+ * slot is wasted.  Call this directly after the reservation: only if the reader has passed, it reads the clock again.
  */
 PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
 {
-	return px_unlikely((int64_t)(at->done - at->counter) >>
-			   view->rings.shift > PX_TAKE_LATE) &&
-	       (int64_t)(px_load_ordered(&view->segment->horizon) - at->counter) > 0;
+	return px_unlikely((int64_t)(px_load_ordered(&view->segment->horizon) - at->counter) > 0) &&
+	       px_ring_took_long(view, at);
 }
 
 /* Claim reserved slots of a shared ring, and note the claim. */
@@ -70,31 +65,13 @@ PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_r
 	return claimed;
 }
 
-/* Replace slots with an old counter by later slots.  If the ring has no other slots, keep the old ones. */
-static PX_NOINLINE void px_ring_take_later(const struct px_view *view, const struct px_ring *ring,
-					   uint32_t n, uint64_t limit, uint32_t tid,
-					   struct px_reservation *at, struct px_claim *claim)
-{
-	enum px_clock_source source = (enum px_clock_source)view->rings.source;
-
-	for (int i = 0; i < PX_TAKE_LATE_ATTEMPTS && px_ring_is_late(view, at); i++) {
-		struct px_reservation later;
-
-		if (!px_ring_reserve(ring, n, limit, source, &later))
-			return;
-		px_write_once(&claim->kept_position, at->position);
-		px_write_once(&claim->kept, ring->control);
-		if (!px_ring_claim_noted(ring, &later, n, tid, claim)) {
-			px_ring_give_up(ring, later.position, 0);
-			px_write_once(&claim->position, at->position);
-			px_write_once(&claim->kept, NULL);
-			return;
-		}
-		px_ring_give_up(ring, at->position, n);
-		px_write_once(&claim->kept, NULL);
-		*at = later;
-	}
-}
+/*
+ * Replace slots with an old counter by others.  Keep them if there are no others.  Arguments: as for
+ * px_ring_take_shared().
+ */
+PX_COLD void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, uint32_t n,
+				uint64_t limit, uint32_t tid, struct px_reservation *at,
+				struct px_claim *claim);
 
 /* Take n slots of a shared ring for tid.  limit: as for px_ring_reserve().  Never return PX_DISTURBED. */
 PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
@@ -102,12 +79,15 @@ PX_INLINE enum px_outcome px_ring_take_shared(const struct px_view *view,
 					      uint64_t limit, uint32_t tid,
 					      struct px_reservation *at, struct px_claim *claim)
 {
+	bool is_late;
+
 	if (px_unlikely(
 		    !px_ring_reserve(ring, n, limit, (enum px_clock_source)view->rings.source, at)))
 		return PX_NO_ROOM;
+	is_late = px_ring_is_late(view, at);
 	if (px_unlikely(!px_ring_claim_noted(ring, at, n, tid, claim)))
 		return PX_HELD;
-	if (px_ring_is_late(view, at))
+	if (px_unlikely(is_late))
 		px_ring_take_later(view, ring, n, limit, tid, at, claim);
 	return PX_TAKEN;
 }

@@ -589,7 +589,7 @@ START_TEST(reserve_bounded_ring_holds_its_limit)
 {
 	static const uint64_t limits[] = {1, 7, NR_SLOTS};
 	uint64_t at_most = limits[_i % 3];
-	struct px_reservation at = {1, 2, 3, 0};
+	struct px_reservation at = {1, 2, 3};
 	struct reader reader;
 
 	begin(NR_SLOTS, at_most, starts[_i / 3]);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "ring/take.h"
+
+/* A writer that was preempted between its counter and its reservation, in units of about 100 ns. */
+#define LATE 100
+#define LATE_ATTEMPTS 3
+
+bool px_ring_took_long(const struct px_view *view, const struct px_reservation *at)
+{
+	uint64_t now = px_clock_glance((enum px_clock_source)view->rings.source);
+
+	return (int64_t)(now - at->counter) >> view->rings.shift > LATE;
+}
+
+void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, uint32_t n,
+			uint64_t limit, uint32_t tid, struct px_reservation *at,
+			struct px_claim *claim)
+{
+	enum px_clock_source source = (enum px_clock_source)view->rings.source;
+	bool is_late = true;
+
+	for (int i = 0; i < LATE_ATTEMPTS && is_late; i++) {
+		struct px_reservation later;
+
+		if (!px_ring_reserve(ring, n, limit, source, &later))
+			return;
+		is_late = px_ring_is_late(view, &later);
+		px_write_once(&claim->kept_position, at->position);
+		px_write_once(&claim->kept, ring->control);
+		PX_TESTPOINT("ring.later.kept");
+		if (!px_ring_claim_noted(ring, &later, n, tid, claim)) {
+			px_ring_give_up(ring, later.position, 0);
+			px_write_once(&claim->position, at->position);
+			px_write_once(&claim->kept, NULL);
+			return;
+		}
+		PX_TESTPOINT("ring.later.claimed");
+		px_ring_give_up(ring, at->position, n);
+		px_write_once(&claim->kept, NULL);
+		*at = later;
+	}
+}
