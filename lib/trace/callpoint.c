@@ -95,6 +95,14 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	px_calls_leave(call);
 }
 
+/* The arguments are values, so that those of px_callpoint() can stay in registers. */
+static PX_COLD void record_two(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second, void *address)
+{
+	const uint64_t data[2] = {first, second};
+
+	record(wrapper, call_at, data, sizeof(data), address);
+}
+
 /*
  * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the stream does not
  * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.  Leave
@@ -117,6 +125,10 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	if (px_unlikely(!attached))
 		return;
 	calls = px_calls_begin(px_frame_here());
+	if (px_unlikely(!calls)) {
+		record_two(wrapper, call_at, first, second, address);
+		return;
+	}
 	/*
 	 * Usually only view[0] is in use.  Its address is constant, so the CPU can load it before
 	 * it has loaded `attached`.
@@ -127,12 +139,9 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 		view = (attached & (attached - 1)) == 0 ?
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
-	if (px_unlikely(!calls || !view || view->max_data < sizeof(data))) {
-		const uint64_t copy[2] = {first, second}; /* so that `data` can stay in registers */
-
-		if (calls)
-			px_calls_end(calls);
-		record(wrapper, call_at, copy, sizeof(copy), address);
+	if (px_unlikely(!view || view->max_data < sizeof(data))) {
+		px_calls_end(calls);
+		record_two(wrapper, call_at, first, second, address);
 		return;
 	}
 	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));

@@ -85,8 +85,9 @@ PX_INLINE bool px_gate_is_open(void)
 /* Return true if px_thread and the views are up to date. */
 PX_INLINE bool px_process_is_current(void)
 {
-	return px_read_once(&px_gate.shared.generation) == px_read_once(&px_gate.self.generation) &&
-	       px_thread.epoch == px_read_once(&px_gate.self.epoch);
+	return px_likely(px_read_once(&px_gate.shared.generation) ==
+			 px_read_once(&px_gate.self.generation)) &&
+	       px_likely(px_thread.epoch == px_read_once(&px_gate.self.epoch));
 }
 
 /*
