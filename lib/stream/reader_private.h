@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations that the files of the reader share: the reservations that the reader has set aside.
+ * Between the files of the reader.
  *
- * Such a reservation is claimed by a thread that was stopped, or did not get a CPU, before it committed its record.
- * The cursor of the ring has passed the slots.  An entry holds such a reservation.  It ends when the reader finds one
- * of these in the slots:
+ * The reader sets reservations aside (reader_aside.c).  Such a reservation is claimed by a thread that was stopped, or
+ * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry is left when the reader finds in the slots:
  *
  *	a record		report it, although younger events were reported before
  *	void slots		there was no record: the writer has recorded its event in other slots
@@ -30,11 +29,7 @@ PX_INLINE struct px_ring px_reader_ring(const struct px_reader *reader, uint32_t
 	return px_rings_get(&reader->view->rings, i);
 }
 
-/* Note that events were lost, the first of them at this counter or later. */
-void px_reader_note_gap(struct px_reader *reader, uint64_t counter);
-
-/* Note that a record with this counter, or a later counter, is lost because its writer did not finish it. */
-void px_reader_abandon(struct px_reader *reader, uint64_t counter);
+/* reader_aside.c */
 
 /* Set aside the reservation at the cursor of this ring, and move the cursor past the reservation. */
 void px_aside_add(struct px_reader *reader, uint32_t i);
@@ -56,5 +51,122 @@ uint64_t px_aside_tail(struct px_reader *reader, uint32_t i, uint64_t position);
 
 /* Count the records of all entries as abandoned. */
 void px_aside_abandon_all(struct px_reader *reader);
+
+/* reader.c */
+
+/*
+ * Read a counter, and then the heads of all rings: the merge depends on this order.  px_clock_anchor() reads the
+ * counter with fences.  Its last read follows the reads that give T, so the loads of the heads come after T.
+ */
+void px_reader_read_heads(struct px_reader *reader);
+
+/* reader_merge.c */
+
+enum px_settled {
+	PX_SETTLED_EMPTY, /* nothing below the snapshot */
+	PX_SETTLED_READY, /* a record, or a reservation that is not committed yet */
+	PX_SETTLED_LAPPED
+};
+
+/*
+ * Move the cursor to its next record or reservation below the snapshot.  The size of the ring bounds the number of
+ * steps, even if a hostile writer has stored nonsense in the ring.
+ */
+enum px_settled px_reader_settle(struct px_reader *reader, uint32_t i);
+
+/* Put the rings with a record or reservation into the heap.  Return false if a ring was lapped. */
+bool px_reader_build_heap(struct px_reader *reader);
+
+/* The ring at this place of the heap has another counter: move it down to where it belongs. */
+void px_reader_sift_down(struct px_reader *reader, uint32_t at);
+
+/* Move the cursor over this record. */
+PX_INLINE void px_reader_advance(struct px_cursor *cursor, const struct px_record *record)
+{
+	cursor->position += record->nr_slots;
+	cursor->is_record = false;
+	cursor->last_counter = record->counter;
+	cursor->extra += record->nr_slots - 1;
+}
+
+/* Free the slots that the cursor has passed. */
+PX_INLINE void px_reader_consume(struct px_reader *reader, uint32_t i)
+{
+	uint64_t position = reader->cursor[i].position;
+	struct px_ring ring;
+
+	if (px_unlikely(reader->keeps_slots))
+		return;
+	if (px_unlikely(reader->nr_aside > 0))
+		position = px_aside_tail(reader, i, position);
+	ring = px_reader_ring(reader, i);
+	px_ring_consume(&ring, position);
+}
+
+/*
+ * Read the record at the cursor.  Refuse a record that extends beyond head: after it the cursor would be beyond head.
+ * The reader would take that for a lap, and would go back through the ring again and again.
+ */
+PX_INLINE bool px_reader_read_record(const struct px_cursor *cursor, const struct px_ring *ring,
+				     struct px_record *record, void *data, size_t capacity)
+{
+	return px_record_read(ring, cursor->position, cursor->word, record, data, capacity) &&
+	       record->nr_slots <= cursor->head - cursor->position;
+}
+
+/* reader_laps.c */
+
+/* Return true if writers have overwritten unread events of this ring, and no overrun was reported for this yet. */
+PX_INLINE bool px_reader_has_lap(const struct px_cursor *cursor, const struct px_ring *ring,
+				 uint64_t head)
+{
+	uint64_t frontier = head - (ring->mask + 1);
+
+	return (int64_t)(frontier - cursor->position) > 0 &&
+	       (int64_t)(frontier - cursor->overrun_until) > 0;
+}
+
+/*
+ * Drop the records before the cut-off from a ring that was not lapped.  If one of them is older than *first, set *first
+ * to its counter.
+ */
+void px_reader_cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first);
+
+/* Call this when writers have lapped the reader.  Afterwards the heap is built. */
+void px_reader_follow_laps(struct px_reader *reader);
+
+/* reader_wait.c */
+
+/* Return true if the reader still has to wait for the reservation at the top of the heap. */
+bool px_reader_is_pending(struct px_reader *reader, uint32_t i);
+
+/* reader_made.c */
+
+/* Return a synthesized event, or the held record after it.  Return false if there is none. */
+bool px_reader_next_made(struct px_reader *reader, void *data, size_t capacity, struct px_report *report);
+
+/* The record is in held_data: find out which synthesized events come before it. */
+void px_reader_hold(struct px_reader *reader, const struct px_record *record,
+		    const struct px_eventset *filter);
+
+PX_INLINE void px_reader_note_reported(struct px_reader *reader, uint64_t counter)
+{
+	if (px_likely((int64_t)(counter - reader->reported_counter) > 0))
+		reader->reported_counter = counter;
+}
+
+/* reader_loss.c */
+
+/* Events were lost, the first of them at this counter or later. */
+void px_reader_note_gap(struct px_reader *reader, uint64_t counter);
+
+/* A record with this counter, or a later one, is lost because its writer did not finish it. */
+void px_reader_abandon(struct px_reader *reader, uint64_t counter);
+
+/* The record at the cursor is not whole, and never will be: pass its first slot. */
+void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
+
+/* If writers have given up events because they found no slot: free the slots of dead threads. */
+void px_reader_free_dead(struct px_reader *reader);
 
 #endif

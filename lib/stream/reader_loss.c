@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that are lost: their counts, and when they are reported. */
+#include "stream/reader_private.h"
+
+#include "base/procfs.h"
+
+void px_reader_note_gap(struct px_reader *reader, uint64_t counter)
+{
+	if (!reader->in_gap || (int64_t)(counter - reader->gap_counter) < 0)
+		reader->gap_counter = counter;
+	reader->in_gap = true;
+}
+
+void px_reader_abandon(struct px_reader *reader, uint64_t counter)
+{
+	reader->loss.abandoned++;
+	reader->is_overrun = true;
+	px_reader_note_gap(reader, counter);
+}
+
+void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+
+	px_reader_abandon(reader, cursor->counter);
+	cursor->position++;
+}
+
+void px_reader_free_dead(struct px_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_ring ring = px_reader_ring(reader, i);
+		uint64_t given_up = px_read_once(&ring.control->given_up);
+
+		if (given_up == reader->cursor[i].given_up)
+			continue;
+		reader->cursor[i].given_up = given_up;
+		px_ring_reclaim_all(&ring, px_procfs_has);
+	}
+}
+
+/*
+ * Correct the counts of a ring of which all is read.  Slots that did not become records were counted as lost records:
+ * subtract them.  Return the number of reservations that are not in the ring's extra, although no record came of them:
+ * their writers have died, or may still make another reservation.
+ */
+static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
+{
+	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = px_reader_ring(reader, i);
+	/* Load extra before head: then all of it belongs to reservations below head. */
+	uint64_t extra = px_load_acquire(&ring.control->extra);
+	int64_t late = (int64_t)(extra - cursor->extra);
+
+	if (px_read_once(&ring.control->head) != cursor->position)
+		return 0;
+	if (late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
+		return (uint64_t)-late <= cursor->extra ? (uint64_t)-late : 0;
+	cursor->is_guessed = false;
+	if (late > 0 && (uint64_t)late > reader->loss.overwritten)
+		late = (int64_t)reader->loss.overwritten;
+	reader->loss.overwritten -= (uint64_t)late;
+	cursor->extra += (uint64_t)late;
+	return 0;
+}
+
+void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
+{
+	uint64_t unfinished = 0;
+
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
+		unfinished += correct_counts(reader, i);
+	*loss = reader->loss;
+	loss->abandoned += unfinished;
+}
+
+bool px_reader_give_up_late(struct px_reader *reader)
+{
+	px_aside_look(reader);
+	reader->has_late = px_aside_first(reader) != NULL;
+	if (!reader->has_late)
+		px_aside_abandon_all(reader);
+	return reader->has_late;
+}
+
+bool px_reader_report_overrun(struct px_reader *reader)
+{
+	uint64_t given_up = 0;
+	bool is_overrun;
+
+	px_reader_free_dead(reader);
+	if (reader->nr_aside > 0) {
+		px_aside_look(reader);
+		reader->has_late = true;
+	}
+	is_overrun = reader->is_overrun;
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
+		struct px_cursor *cursor = &reader->cursor[i];
+		struct px_ring ring = px_reader_ring(reader, i);
+		uint64_t head = px_load_acquire(&ring.control->head);
+
+		if (px_reader_has_lap(cursor, &ring, head)) {
+			is_overrun = true;
+			cursor->overrun_until = head - (ring.mask + 1);
+		}
+		given_up += px_read_once(&ring.control->given_up);
+	}
+	is_overrun |= given_up != reader->reported_given_up;
+	reader->reported_given_up = given_up;
+	reader->is_overrun = false;
+	return is_overrun;
+}
