@@ -35,6 +35,33 @@ static uint64_t scale_of(double ns_per_tick)
 	return (uint64_t)(ns_per_tick * (double)SCALE_ONE);
 }
 
+/* The clock of the library, which may stand still. */
+
+#if defined __x86_64__ || defined __aarch64__ /* base/system.h */
+static bool stands_still;
+
+int __real_px_system_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_px_system_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_px_system_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (!stands_still)
+		return __real_px_system_clock_gettime(clock, now);
+	*now = (struct timespec){1000, 0};
+	return 0;
+}
+
+/* INFO-7: no call waits for ever for a clock that stands still, as in a debugger or under libfaketime. */
+START_TEST(clock_that_stands_still_ends_each_wait)
+{
+	stands_still = true;
+	ck_assert_int_eq((int)px_clock_best().source, PX_CLOCK_MONOTONIC);
+	ck_assert_uint_eq(px_clock_read_later(PX_CLOCK_MONOTONIC), 1000 * NS_PER_S);
+	ck_assert_uint_eq(px_clock_anchor(PX_CLOCK_MONOTONIC).counter, 1000 * NS_PER_S);
+}
+END_TEST
+#endif
+
 /* Readings. */
 
 /* INFO-7 */
@@ -657,6 +684,9 @@ int main(void)
 	TCase *events = tcase_create("events");
 
 	tcase_set_timeout(readings, 60);
+#if defined __x86_64__ || defined __aarch64__
+	tcase_add_test(readings, clock_that_stands_still_ends_each_wait);
+#endif
 	tcase_add_test(readings, clock_best_scale_agrees_with_the_kernels_clock);
 	tcase_add_test(readings, clock_best_asked_again_gives_the_same);
 	tcase_add_test(readings, clock_shift_makes_ticks_of_64_to_128_ns);

@@ -168,6 +168,77 @@ START_TEST(newest_events_after_many_kills_are_there)
 }
 END_TEST
 
+/* Forced: a claim of the dead is in the way, and another writer is faster. */
+
+static unsigned int nr_asked;
+static bool has_helper;
+
+static void *record_many(void *unused)
+{
+	for (uint32_t i = 0; i < 3000; i++)
+		record(1000 + i);
+	return unused;
+}
+
+/* Between the question and the exchange, another thread frees the slot, and records over it several times. */
+static void overtake(const char *name)
+{
+	pthread_t thread;
+
+	nr_asked += strcmp(name, "ring.way.asked") == 0;
+	if (strcmp(name, "ring.way.dead") != 0 || has_helper)
+		return;
+	has_helper = true;
+	ck_assert_int_eq(pthread_create(&thread, NULL, record_many, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
+static const char *death_point;
+
+static void die_there(const char *name)
+{
+	if (strcmp(name, death_point) == 0)
+		raise(SIGKILL);
+}
+
+/* EVENT-17 EXIT-6 R6: a writer frees the claim that it has seen, and no later one in the same slot. */
+START_TEST(claim_of_the_dead_freed_twice_harms_no_later_event)
+{
+	int64_t number, last = -1;
+	siginfo_t info;
+	pid_t child;
+
+	make(POSIX_TRACE_LOOP, 16384, _i / 2);
+	bytes = SHORT_BYTES;
+	go_to(0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		death_point = _i % 2 ? "ring.commit.ready" : "record.write.first";
+		__atomic_store_n(&px_testpoint_hook, die_there, __ATOMIC_RELEASE);
+		record(CHILDREN_EVENTS);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED), 0);
+	ck_assert_int_eq(info.si_status, SIGKILL);
+	__atomic_store_n(&px_testpoint_hook, overtake, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; !has_helper && i < 3000; i++)
+		record(i);
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ck_assert(has_helper);
+	ck_assert_uint_eq(nr_asked, 2); /* by each of the two writers */
+	ok(posix_trace_stop(stream));
+	/* The newest events of the helper are there without a gap.  One of the first writer is after them. */
+	while ((number = take_number()) >= 1000) {
+		ck_assert(last < 0 || number == last + 1);
+		last = number;
+	}
+	ck_assert_int_eq(last, 3999);
+	ck_assert_int_ge(number, 0);
+	ck_assert_int_eq(take_number(), -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("killed");
@@ -176,6 +247,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, newest_events_after_many_kills_are_there, 0, 4);
+	tcase_add_loop_test(tcase, claim_of_the_dead_freed_twice_harms_no_later_event, 0, 4);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

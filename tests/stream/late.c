@@ -5,6 +5,7 @@
  */
 #include "support/common.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -96,6 +97,76 @@ START_TEST(trygetnext_beside_a_writer_held_at_each_step_finds_every_event)
 	expect_no_loss();
 	write_numbers(200, NR_OTHERS);
 	expect_numbers(200, NR_OTHERS);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* A writer that could run, but gets no CPU. */
+
+static struct {
+	const char *point;
+	bool has_arrived, may_go, is_over;
+} idle;
+
+static void stay_runnable(void)
+{
+	px_store_release(&idle.has_arrived, true);
+	while (!px_load_acquire(&idle.may_go))
+		sched_yield();
+}
+
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	sched_setaffinity(0, sizeof(one), &one); /* without this CPU, the test is weaker */
+}
+
+static void *write_idle(void *unused)
+{
+	const struct sched_param none = {0};
+
+	stay_on_this_cpu();
+	px_test_at_point(idle.point, stay_runnable);
+	pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+	px_test_trace(type, HELD);
+	px_store_release(&idle.is_over, true);
+	return unused;
+}
+
+static void *be_busy(void *unused)
+{
+	stay_on_this_cpu();
+	while (!px_load_acquire(&idle.may_go))
+		;
+	return unused;
+}
+
+/* EXIT-6: the same for a writer of the policy SCHED_IDLE behind a busy thread: the kernel says that it runs. */
+START_TEST(idle_writer_behind_a_busy_thread_loses_nothing)
+{
+	pthread_t writer, busy;
+
+	make(&kinds[_i / NR_POINTS]);
+	idle.point = points[_i % NR_POINTS];
+	ck_assert_int_eq(pthread_create(&writer, NULL, write_idle, NULL), 0);
+	while (!px_load_acquire(&idle.has_arrived) && !px_load_acquire(&idle.is_over))
+		sleep_ms(1);
+	ck_assert_int_eq(pthread_create(&busy, NULL, be_busy, NULL), 0);
+	write_numbers(0, NR_OTHERS);
+	if (px_load_acquire(&idle.is_over)) /* events of this stream do not pass the point */
+		expect_numbers(HELD, 1);
+	expect_numbers(0, NR_OTHERS);
+	px_test_expect(stream, 0, &event);
+	px_store_release(&idle.may_go, true);
+	pthread_join(writer, NULL);
+	pthread_join(busy, NULL);
+	if (px_load_acquire(&idle.has_arrived))
+		expect_numbers(HELD, 1);
+	px_test_expect(stream, 0, &event);
+	expect_no_loss();
 	ok(posix_trace_shutdown(stream));
 }
 END_TEST
@@ -564,6 +635,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, trygetnext_beside_a_writer_held_at_each_step_finds_every_event, 0,
 			    NR_KINDS * NR_POINTS);
+	tcase_add_loop_test(tcase, idle_writer_behind_a_busy_thread_loses_nothing, 0, NR_KINDS * NR_POINTS);
 	tcase_add_loop_test(tcase,
 			    trygetnext_beside_a_writer_held_at_each_step_of_a_large_event_finds_it, 0,
 			    NR_KINDS * NR_POINTS);

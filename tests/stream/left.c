@@ -305,6 +305,78 @@ START_TEST(event_left_before_each_instruction_of_a_sequence_is_freed)
 }
 END_TEST
 
+/* A writer that takes later slots of a shared ring has two claims for a moment (px_claim.kept). */
+
+static struct {
+	const char *point; /* where the writer is left, after... */
+	bool is_late;	   /* ... it has found that it is late */
+	bool was_left;
+} later;
+
+static void leave_late_writer(const char *name)
+{
+	struct posix_trace_event_info info;
+	int unavailable;
+	size_t length;
+
+	if (strcmp(name, "ring.reserve.stamped") == 0 && !later.is_late) {
+		later.is_late = true;
+		sleep_ms(1);
+		do /* the reader passes the counter */
+			ok(posix_trace_trygetnext_event(stream, &info, NULL, 0, &length, &unavailable));
+		while (!unavailable);
+	}
+	if (strcmp(name, "ring.later.kept") == 0)
+		later.was_left = true; /* from here on */
+	if (later.was_left && strcmp(name, later.point) == 0) {
+		later.point = "";
+		raise(SIGUSR1);
+	}
+}
+
+static const struct {
+	const char *point;
+	bool is_unknown; /* the second reservation is not noted yet: the reader counts it */
+} later_points[] = {
+	{"ring.later.kept", true},     {"ring.claim.loaded", false}, {"ring.claim.done", false},
+	{"ring.later.claimed", false}, {"ring.void.done", false},    {"record.write.first", false},
+};
+
+static void leave_late_at(const char *point)
+{
+	later.point = point;
+	catch_with(SIGUSR1, jump_out, 0);
+	__atomic_store_n(&px_testpoint_hook, leave_late_writer, __ATOMIC_RELEASE);
+	if (sigsetjmp(out, 1) == 0)
+		record(7);
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ck_assert_int_eq(nr_jumps, 1);
+}
+
+/* EVENT-7 EVENT-17: both claims become free, and nothing counts as lost. */
+START_TEST(event_left_while_it_takes_later_slots_is_freed)
+{
+	size_t at = (size_t)_i % PX_ARRAY_SIZE(later_points);
+	struct txtrace_loss loss;
+	int64_t number;
+
+	bytes = _i / (int)PX_ARRAY_SIZE(later_points) ? MANY_BYTES : 8;
+	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, 1);
+	record(0);
+	leave_late_at(later_points[at].point);
+	ck_assert_uint_gt(count_claims(), 0);
+	record(8);
+	ck_assert_uint_eq(count_claims(), 0);
+	ok(posix_trace_stop(stream));
+	ck_assert_int_eq(take_number(), 8);
+	while ((number = take_number()) >= 0)
+		ck_abort_msg("number %d", (int)number);
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.abandoned, later_points[at].is_unknown);
+	ck_assert_uint_eq(loss.overwritten + loss.dropped, 0);
+}
+END_TEST
+
 /* Calls in handlers that interrupt a call.  The handler leaves an event of its own, and the outer call goes on. */
 
 static sigjmp_buf out_of_inner;
@@ -503,6 +575,8 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, event_left_at_each_test_point_is_freed_by_the_next_and_not_lost, 0,
 			    PX_ARRAY_SIZE(points) * PX_ARRAY_SIZE(forced));
+	tcase_add_loop_test(tcase, event_left_while_it_takes_later_slots_is_freed, 0,
+			    2 * PX_ARRAY_SIZE(later_points));
 	tcase_add_loop_test(tcase, event_in_a_handler_leaves_the_outer_call_its_claim, 0,
 			    PX_ARRAY_SIZE(points) * 8);
 	tcase_add_test(tcase, event_in_a_handler_on_a_higher_stack_leaves_the_outer_call_its_claim);
