@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/atomic.h"
+#include "base/jump.h"
 
 static void *find_in(const struct px_c_library *library, const char *name)
 {
@@ -50,13 +51,11 @@ void px_direct_prepare(void)
 		px_write_once(functions[i].to, find_in(&library, functions[i].name));
 }
 
+#define JUMP(name) PX_JUMP_BY("px_direct_to_" #name)
+
 #ifdef __x86_64__
 #define VARIABLE(name) ".quad px_direct_first_" #name "\n"
-#define JUMP(name) "jmp *px_direct_to_" #name "(%rip)\n"
-/*
- * Save seven registers, and add 8 bytes that align the stack.  In a call with `...`, rax holds the number of vector
- * registers.
- */
+/* Seven registers, which also align the stack.  rax: the number of vector registers in a call with `...`. */
 #define PREPARE                                                                                    \
 	"px_direct_prepare_all:\n"                                                                 \
 	".cfi_startproc\n"                                                                         \
@@ -74,10 +73,6 @@ void px_direct_prepare(void)
 #define FIRST(name) "call px_direct_prepare_all\n" JUMP(name)
 #else
 #define VARIABLE(name) ".xword px_direct_first_" #name "\n"
-#define JUMP(name)                                                                                 \
-	"adrp x16, px_direct_to_" #name "\n"                                                       \
-	"ldr x16, [x16, :lo12:px_direct_to_" #name "]\n"                                           \
-	"br x16\n"
 #define PREPARE                                                                                    \
 	"px_direct_prepare_all:\n"                                                                 \
 	".cfi_startproc\n"                                                                         \

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "base/jump.h"
+
 #if defined __x86_64__ || defined __aarch64__
 
 /* The functions as the program sees them, and pointers to them.  The loader may bind them to wrappers. */
@@ -14,23 +16,14 @@
 #include "base/unwrapped.def"
 #undef PX_UNWRAPPED
 
-/* A jump does not change the arguments, so the same code works for every function. */
-#ifdef __x86_64__
-#define JUMP(name) "jmp *px_unwrapped_at_" #name "(%rip)\n"
-#else
-#define JUMP(name)                                                                                 \
-	"adrp x16, px_unwrapped_at_" #name "\n"                                                    \
-	"ldr x16, [x16, #:lo12:px_unwrapped_at_" #name "]\n"                                       \
-	"br x16\n"
-#endif
 #define PX_UNWRAPPED(name)                                                                         \
 	__asm__(".text\n"                                                                          \
 		".p2align 4\n"                                                                     \
 		".globl px_unwrapped_" #name "\n"                                                  \
 		".hidden px_unwrapped_" #name "\n"                                                 \
 		".type px_unwrapped_" #name ", %function\n"                                        \
-		"px_unwrapped_" #name ":\n" JUMP(name) ".size px_unwrapped_" #name                 \
-						       ", . - px_unwrapped_" #name "\n");
+		"px_unwrapped_" #name ":\n" PX_JUMP_BY("px_unwrapped_at_" #name)                     \
+		".size px_unwrapped_" #name ", . - px_unwrapped_" #name "\n");
 #include "base/unwrapped.def"
 #undef PX_UNWRAPPED
 
