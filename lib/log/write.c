@@ -13,7 +13,8 @@
 #include "base/modules_remote.h"
 
 #define ZERO_CHUNK 65536
-#define WRAPPERS_ROUND 64 /* commits */
+#define WRAPPERS_ROUND 64   /* commits */
+#define WRAPPERS_AT_ONCE 40 /* rows in one write */
 
 /* Files. */
 
@@ -218,17 +219,21 @@ int px_log_write_modules(struct px_log *log)
  */
 int px_log_write_wrappers(struct px_log *log, double tick_ns)
 {
-	struct px_wrapper_sum wrapper;
-	uint32_t i = 0;
+	struct px_wrapper_sum rows[WRAPPERS_AT_ONCE];
+	uint32_t nr, done = 0;
 	int error = 0;
 
-	while (log->view && !error && px_view_wrapper(log->view, i, tick_ns, &wrapper)) {
-		error = write_all(log, &wrapper, sizeof(wrapper),
-				  log->layout.wrappers + i * sizeof(wrapper));
-		i += !error;
-	}
-	if (i > log->commit.nr_wrappers)
-		log->commit.nr_wrappers = i;
+	do {
+		for (nr = 0; nr < WRAPPERS_AT_ONCE && log->view &&
+			     px_view_wrapper(log->view, done + nr, tick_ns, &rows[nr]);)
+			nr++;
+		if (nr > 0)
+			error = write_all(log, rows, nr * sizeof(*rows),
+					  log->layout.wrappers + done * sizeof(*rows));
+		done += error ? 0 : nr;
+	} while (!error && nr == WRAPPERS_AT_ONCE);
+	if (done > log->commit.nr_wrappers)
+		log->commit.nr_wrappers = done;
 	return error;
 }
 
