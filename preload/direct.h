@@ -13,6 +13,9 @@
  */
 #define PX_GATE_AT_FIRST 1
 
+/* Our constructor calls px_recover_own(). */
+#define PX_TAKES_FORMER_LOG true
+
 #if !defined PX_BASE_SYSTEM_H && (defined __x86_64__ || defined __aarch64__)
 #define PX_SYSTEM_PROGRAM_CLOCK "px_system_clock_gettime"
 #endif

@@ -88,7 +88,8 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 		return errno;
 	if (!S_ISREG(status.st_mode) || !is_private(&status) || status.st_size <= 0)
 		return EACCES;
-	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX)
+	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX &&
+	    (size_t)status.st_blocks * 512 >= (size_t)status.st_size)
 		populate = MAP_POPULATE;
 	base = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd,
 		    0);
@@ -99,18 +100,21 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 	return 0;
 }
 
-/*
- * If /dev/shm is full, posix_fallocate() returns ENOSPC: return ENOMEM, which the callers expect.
- * Check the file size limit first, because a file beyond this limit also makes the kernel send
- * SIGXFSZ.
- */
-int px_shm_allocate(int fd, size_t size)
+/* A file beyond the file size limit makes the kernel send SIGXFSZ. */
+static bool is_beyond_limit(size_t size)
 {
 	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
+}
+
+/* If /dev/shm is full, posix_fallocate() returns ENOSPC: return ENOMEM, which the callers expect. */
+int px_shm_allocate(int fd, size_t size)
+{
 	sigset_t all, before;
 	int error;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
+	if (is_beyond_limit(size))
 		return ENOMEM;
 
 	/*
@@ -137,7 +141,14 @@ static int make(const char *path)
 	return fd;
 }
 
-int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
+static int extend(int fd, size_t size)
+{
+	if (is_beyond_limit(size))
+		return ENOMEM;
+	return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+}
+
+static int create(const char *name, size_t size, size_t first, struct px_mapping *mapping)
 {
 	char path[PX_SHM_PATH_MAX];
 	int error = path_of(name, path);
@@ -148,13 +159,25 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
 	fd = make(path);
 	if (fd < 0)
 		return errno == ENOSPC ? ENOMEM : errno;
-	error = px_shm_allocate(fd, size);
+	error = px_shm_allocate(fd, first);
+	if (!error && first < size)
+		error = extend(fd, size);
 	if (!error)
 		error = px_shm_map(fd, mapping);
 	close(fd);
 	if (error)
 		unlink(path);
 	return error;
+}
+
+int px_shm_create(const char *name, size_t size, struct px_mapping *mapping)
+{
+	return create(name, size, size, mapping);
+}
+
+int px_shm_create_partly(const char *name, size_t size, size_t first, struct px_mapping *mapping)
+{
+	return create(name, size, first, mapping);
 }
 
 /*

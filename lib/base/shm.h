@@ -38,6 +38,12 @@ int px_shm_init(void);
  */
 int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 
+/*
+ * Create and map a segment of zeros like px_shm_create(), but allocate only the first bytes.  The caller must allocate
+ * other memory before it accesses it (ring/growth.h).
+ */
+int px_shm_create_partly(const char *name, size_t size, size_t first, struct px_mapping *mapping);
+
 /* Map an existing segment of any size.  Return 0, ENOENT, EACCES (wrong owner, mode or type) or ENOMEM. */
 int px_shm_attach(const char *name, struct px_mapping *mapping);
 
@@ -61,7 +67,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd);
 int px_shm_allocate(int fd, size_t size);
 
 /*
- * Map an open segment.  If it has at most PX_SHM_POPULATE_MAX bytes, map all its pages now.  Then a
+ * Map an open segment.  If it is allocated and has at most PX_SHM_POPULATE_MAX bytes, map all its pages now.  Then a
  * writer takes no page faults in the first lap of a ring.
  */
 int px_shm_map(int fd, struct px_mapping *mapping);

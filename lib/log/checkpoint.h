@@ -86,7 +86,7 @@ struct px_checkpoint_content {
 	uint32_t user;		    /* the registry belongs to this user */
 	uint32_t segment;	    /* same value as in the registry slot */
 	uint32_t nr_rings;
-	uint32_t reserved;
+	uint32_t is_forked; /* the controller is a child by fork that has not executed a program (px_former_find()) */
 	struct px_process_id target;
 	uint64_t device, inode; /* of the log */
 	uint32_t owner;		/* uid of the log's owner */

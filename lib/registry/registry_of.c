@@ -75,6 +75,15 @@ int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t 
 	return px_shm_create(name, size, mapping);
 }
 
+int px_registry_of_make_part(uint32_t index, const struct px_registry_slot *slot, size_t size,
+			     size_t first, struct px_mapping *mapping)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	px_registry_segment_name(index, slot->generation, name);
+	return px_shm_create_partly(name, size, first, mapping);
+}
+
 void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32_t index,
 				   const struct px_registry_slot *slot)
 {

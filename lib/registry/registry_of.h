@@ -46,6 +46,10 @@ int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t 
 int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t index,
 				struct px_registry_slot *slot, size_t size,
 				struct px_mapping *mapping);
+
+/* Create a segment that its creator allocates in parts: px_shm_create_partly().  Its target is of the own user. */
+int px_registry_of_make_part(uint32_t index, const struct px_registry_slot *slot, size_t size,
+			     size_t first, struct px_mapping *mapping);
 void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32_t index,
 				   const struct px_registry_slot *slot);
 

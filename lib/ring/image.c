@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring/image.h"
 
+#include "ring/growth.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,7 +196,7 @@ int px_image_copy(const struct px_view *view, uint32_t i, uint64_t scale, struct
 	};
 	int error = ENOMEM;
 
-	if (!harvest.entry || !harvest.counter || !harvest.context)
+	if (!px_growth_finish(view) || !harvest.entry || !harvest.counter || !harvest.context)
 		goto free_parts;
 	take_entries(&ring, &harvest);
 	find_contexts(&harvest);

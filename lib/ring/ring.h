@@ -44,7 +44,7 @@
  *
  *	head, extra, given_up,
  *	dropped			writers
- *	tail			the reader
+ *	tail			the reader; of a partial ring the writers (growth.h)
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
  *	skipped			writers
@@ -70,6 +70,7 @@
  *	commit	writer's store of HEAD		-> reader's first load of the word
  *	claim	writer's fence after the claim	-> reader's fence before its second load of the word
  *	free	reader's store of tail		-> writer's load of tail before it reserves
+ *		(or that of a writer that has allocated memory: growth.h)
  *	lost	writer's store of first_lost	-> reader's load of it after it saw the lap
  *	window	controller's store of the state	-> writer's load of the state (segment.h)
  *	stop	The controller exchanges the state, then loads head.  The writer exchanges head, then

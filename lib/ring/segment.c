@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ring/growth.h"
+
 /* Slots that user events may not use: room for START with its marks, FILTER, FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
 
@@ -100,6 +102,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 		return false;
 	view->limit = bounded ? view->geometry.user_limit : 0;
 	view->nr_own = 0;
+	view->grows = px_read_once(&segment->grows);
 	view->rings.source = source;
 	view->rings.shift = shift;
 	fill_view(mapping, view);
@@ -127,6 +130,8 @@ bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring
 
 	if (ring) {
 		tail = px_load_acquire(&ring->control->tail);
+		if (view->grows && (int64_t)tail < 0)
+			return false;
 		return px_read_once(&ring->control->head) - tail > limit / 2;
 	}
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {

@@ -64,7 +64,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	return px_ring_at(rings->base + i * rings->stride, rings->nr_slots);
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x38747845636173) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x39747845636173) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -140,6 +140,7 @@ struct px_segment {
 	uint32_t source;  /* enum px_clock_source */
 	uint32_t shift;
 	uint32_t policy;   /* enum px_full_policy; this and the name are for stream_list.h */
+	uint32_t grows;	   /* 1: rings may be partial (growth.h) */
 	uint64_t max_data; /* bytes */
 	char name[PX_TRACE_NAME_MAX + 1];
 
@@ -186,6 +187,7 @@ struct px_view {
 	struct px_geometry geometry;
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
 	uint64_t max_data;
+	uint32_t grows;	 /* 1: rings may be partial (growth.h) */
 	uint32_t nr_own; /* rings of CPUs that this process may write to: all, or 0 */
 	struct px_mapping mapping;
 	uint32_t generation; /* generation of the registry slot */
@@ -226,7 +228,10 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
  */
 bool px_view_is_full(const struct px_view *view);
 
-/* Return true if more than half of the room for user events is used in this ring.  NULL stands for any ring. */
+/*
+ * Return true if more than half of the room for user events is used in this ring (NULL: in any ring).  A partial ring
+ * gets more memory instead (growth.h).
+ */
 bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
 
 /* Return the number of slots reserved in all rings since the stream was created.  Each event changes this number. */

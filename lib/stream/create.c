@@ -15,6 +15,7 @@
 #include "registry/registry_of.h"
 #include "registry/target.h"
 #include "ring/cpuring.h"
+#include "ring/growth.h"
 #include "trace/inside.h"
 #include "trace/process.h"
 #include "trace/types.h"
@@ -83,6 +84,25 @@ struct request {
 	struct px_registry_of registrar; /* open until the stream has its slot */
 };
 
+/*
+ * Create a segment that grows.  Return false if that is impossible: growth.h says which streams can grow.  This policy
+ * is that of a bounded stream with a log.
+ */
+static bool create_growing(const struct px_stream *stream, const struct request *request,
+			   const struct px_geometry *geometry, struct px_mapping *mapping)
+{
+	if (!px_growth_is_wanted || !request->is_self || request->attr->inherited ||
+	    request->attr->stream_policy != PX_POLICY_FLUSH || !px_growth_can_begin(geometry) ||
+	    px_registry_of_make_part(stream->index, &stream->slot, px_segment_size(geometry),
+				     PX_SEGMENT_RINGS_OFFSET, mapping) != 0)
+		return false;
+	if (px_growth_allocate(mapping, geometry))
+		return true;
+	px_shm_unmap(mapping);
+	px_registry_of_unmake_segment(&request->registrar, stream->index, &stream->slot);
+	return false;
+}
+
 /* Create a segment.  If the memory is not enough for all rings, try again with fewer rings. */
 static int create_segment(struct px_stream *stream, const struct request *request, uint32_t index)
 {
@@ -90,12 +110,14 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	bool bounded = attr->stream_policy != PX_POLICY_LOOP;
 	struct px_geometry geometry;
 	struct px_mapping mapping;
-	int error;
+	bool grows;
+	int error = 0;
 
 	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, 1))
 		return ENOMEM;
 	choose_rings(attr, request->clock->source, &geometry);
-	for (;;) {
+	grows = create_growing(stream, request, &geometry, &mapping);
+	while (!grows) {
 		error = px_registry_of_make_segment(&request->registrar, index, &stream->slot,
 						    px_segment_size(&geometry), &mapping);
 		if (error != ENOMEM || geometry.nr_rings == 1)
@@ -106,6 +128,7 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 		return error;
 	px_segment_init(&mapping, &geometry, bounded, attr->max_data_size, request->clock->source,
 			px_clock_shift(request->clock->scale), &stream->view);
+	stream->view.grows = grows;
 	stream->view.segment->policy = attr->stream_policy;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
 	return 0;
@@ -232,6 +255,8 @@ static int create_parts(struct px_stream *stream, struct request *request)
 		return error;
 	stream->view.generation = slot->generation;
 	error = init_stream(stream, request);
+	if (!error && stream->view.grows)
+		px_growth_begin(&stream->view);
 	slot->create_start = px_procfs_now();
 	if (!error)
 		error = px_registry_of_publish(&request->registrar, stream->index, slot);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include "base/procfs.h"
 #include "base/sigxfsz.h"
 #include "registry/registry.h"
+#include "ring/growth.h"
 #include "ring/wakeup.h"
 #include "stream/handle.h"
 #include "trace/process.h"
@@ -22,6 +25,7 @@
 #define STACK_BYTES (1 << 20) /* a namer may read debugging information, which needs a large stack */
 #define CREATE_ATTEMPTS 20
 #define NAP_NS 1000000
+#define MEMORY_NS 20000000 /* between two attempts to get memory */
 
 /* One flush. */
 struct flush {
@@ -357,6 +361,89 @@ int px_flush_recover(struct px_stream *stream)
 	return flush.error;
 }
 
+/* Events from before an exec. */
+
+void px_flush_mark_forked(unsigned long id)
+{
+	struct px_stream *stream = px_handle_lock(id);
+
+	if (!stream)
+		return;
+	if (stream->logging.checkpoint_file)
+		px_write_once(&stream->logging.checkpoint_file->file->is_forked, 1);
+	px_handle_unlock(id);
+}
+
+/* The names of objects at addresses of the former program do not come from the modules of this one. */
+static int name_by_number(const struct px_namer *namer, const struct px_call_object *object,
+			  char *text, size_t size)
+{
+	(void)namer;
+	if (px_call_objects_is_descriptor(object) || object->object.type == PX_TXTB_BYTE_POOL)
+		return -1;
+	snprintf(text, size, "0x%llx", (unsigned long long)object->address);
+	return 0;
+}
+
+/* Return false if another thread has closed the identifier. */
+static bool append_all_former(struct flush *flush, struct px_stream *former)
+{
+	struct px_logging *logging = &flush->stream->logging;
+	size_t capacity = flush->stream->reader.held_capacity;
+	struct px_report report;
+
+	px_stream_stop_dead(former);
+	for (uint64_t left = most_events(former); left > 0; left--) {
+		enum px_next next = px_stream_next(former, logging->data, capacity, &report);
+
+		if (next == PX_NEXT_NONE && px_reader_give_up_late(&former->reader))
+			continue;
+		if (next == PX_NEXT_NONE)
+			break;
+		if (next == PX_NEXT_PENDING)
+			px_wakeup_pause(PENDING_NS);
+		report.record.address = 0;
+		if (next == PX_NEXT_EVENT && !append(flush, &report))
+			return false;
+	}
+	former->logging.log = logging->log;
+	if (px_stream_last_stop(former, &report)) {
+		memcpy(logging->data, former->logging.data, report.length);
+		if (!append(flush, &report))
+			return false;
+	}
+	former->logging.log = NULL;
+	return true;
+}
+
+int px_flush_former(unsigned long id, struct px_stream *former)
+{
+	static const struct px_namer by_number = {.call = name_by_number};
+	struct px_stream *stream = px_handle_lock(id);
+	struct flush flush = {.id = id, .stream = stream};
+	struct px_sigxfsz signals;
+	enum px_log_room room;
+	bool is_open;
+
+	if (!stream || !wait_for_log(id, stream))
+		return EINVAL;
+	stream->logging.is_flushing = true;
+	px_stream_copy_tables(stream, former);
+	px_log_set_namer(stream->logging.log, &by_number);
+	px_sigxfsz_hold(&signals);
+	is_open = append_all_former(&flush, former) && write_out(&flush, NULL, false, &room);
+	px_sigxfsz_release(&signals);
+	former->logging.log = NULL;
+	if (!is_open)
+		return EINVAL;
+	px_log_set_namer(stream->logging.log, NULL);
+	px_stream_add_calls(stream, former);
+	stream->logging.is_flushing = false;
+	px_handle_wake(id);
+	px_handle_unlock(id);
+	return flush.error;
+}
+
 /* The thread. */
 
 /* FLUSHP-1: return true if an event has waited for AGE_NS.  So no event waits for ever. */
@@ -373,7 +460,14 @@ static bool has_waited_long(struct px_stream *stream)
 	return now - logging->waiting_ns >= AGE_NS;
 }
 
-/* Return true if a flush is due: by FLUSHP-5, or because events have waited for a long time. */
+/* Return true if the stream has stopped automatically, and no flush can start it, because a ring lacks memory. */
+static bool lacks_memory(const struct px_stream *stream)
+{
+	return px_state_of(px_load_acquire(&stream->view.segment->state)) == PX_STATE_AUTO_FULL &&
+	       !px_growth_finish(&stream->view);
+}
+
+/* Return true if a flush is due: by FLUSHP-5, or because events have waited long. */
 static bool is_due(struct px_stream *stream)
 {
 	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==
@@ -468,6 +562,12 @@ static void flush_until_end(unsigned long id)
 			px_handle_unlock(id);
 			end_as_last(&mask);
 			return;
+		}
+		if (px_unlikely(lacks_memory(stream)) && !has_waited_long(stream)) {
+			px_handle_leave(id);
+			px_wakeup_pause(MEMORY_NS); /* the flag is not raised: each dropped event would wake us up */
+			stream = px_handle_return(id);
+			continue;
 		}
 		if (!is_due(stream)) {
 			stream = sleep_until_due(id, stream);

@@ -53,6 +53,16 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
  */
 int px_flush_recover(struct px_stream *stream);
 
+/* Mark the log as that of a child by fork that has not executed a program: px_former_find(). */
+void px_flush_mark_forked(unsigned long id);
+
+/*
+ * Take all events of a former stream of this process (recover.h) into the log of the stream with this identifier, which
+ * has not been started yet.  In these events, addresses of code are 0, because they mean nothing in this program.
+ * Return 0 or an error number.
+ */
+int px_flush_former(unsigned long id, struct px_stream *former);
+
 /* Start the flush thread.  Return 0 or ENOMEM. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "base/sysv.h"
+#include "event/calls.h"
+#include "ring/growth.h"
+#include "trace/callpoint.h"
 
-static int attach(const struct px_checkpoint_content *file, struct px_view *view)
+static int attach(const struct px_checkpoint_content *file, bool all, struct px_view *view)
 {
 	char name[PX_SHM_NAME_MAX];
 	struct px_mapping mapping;
@@ -19,10 +22,13 @@ static int attach(const struct px_checkpoint_content *file, struct px_view *view
 				     px_shm_attach(name, &mapping);
 	if (error)
 		return error;
-	if (px_segment_view(&mapping, view) && view->rings.nr_rings == file->nr_rings)
-		return 0;
-	px_shm_unmap(&mapping);
-	return EINVAL;
+	if (!px_segment_view(&mapping, view) || view->rings.nr_rings != file->nr_rings)
+		error = EINVAL;
+	else if (all && !px_growth_finish(view))
+		error = ENOMEM;
+	if (error)
+		px_shm_unmap(&mapping);
+	return error;
 }
 
 static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoint_file)
@@ -49,14 +55,14 @@ static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoin
 	return px_reader_resume(&stream->reader, base) ? 0 : EINVAL;
 }
 
-int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_stream **stream)
+int px_stream_resume(struct px_checkpoint_file *checkpoint_file, bool all, struct px_stream **stream)
 {
 	struct px_stream *made = calloc(1, sizeof(*made));
 	int error;
 
 	if (!made)
 		return ENOMEM;
-	error = attach(checkpoint_file->file, &made->view);
+	error = attach(checkpoint_file->file, all, &made->view);
 	if (error) {
 		free(made);
 		return error;
@@ -68,6 +74,80 @@ int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_strea
 	}
 	*stream = made;
 	return 0;
+}
+
+static bool has_memory(const struct px_view *view, const struct px_ring_control *control)
+{
+	uint64_t tail = px_read_once(&control->tail);
+
+	return (int64_t)tail >= 0 ||
+	       px_read_once(&control->head) <= tail + view->geometry.nr_slots;
+}
+
+/* A user event type may have another number in the next program. */
+static bool has_only_calls(const struct px_typelist *types)
+{
+	char name[PX_NAME_MAX + 1];
+	enum px_call call;
+	unsigned int id;
+
+	for (uint32_t i = 0; px_typelist_get(types, i, &id, name); i++)
+		if (id != PX_EVENT_NONE && !px_call_of_event(id, &call))
+			return false;
+	return true;
+}
+
+bool px_stream_is_transferable(struct px_stream *stream)
+{
+	const struct px_view *view = &stream->view;
+	struct px_loss loss;
+
+	px_stream_loss(stream, &loss);
+	if (loss.overwritten || loss.dropped || loss.abandoned || !view->limit ||
+	    !has_only_calls(&view->segment->types) ||
+	    px_state_of(px_load_acquire(&view->segment->state)) != PX_STATE_RUNNING)
+		return false;
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		if (!has_memory(view, px_rings_get(&view->rings, i).control))
+			return false;
+	return true;
+}
+
+void px_stream_copy_tables(struct px_stream *to, const struct px_stream *from)
+{
+	const struct px_typelist *types = &from->view.segment->types;
+	const struct px_threads *threads = &from->view.segment->threads;
+	uint64_t next = px_read_once(&threads->next);
+	char name[PX_NAME_MAX + 1];
+	struct px_object object;
+	unsigned int id;
+
+	for (uint32_t i = 0; px_typelist_get(types, i, &id, name); i++)
+		if (id != PX_EVENT_NONE)
+			px_view_add_type(&to->view, id, name);
+	for (uint64_t i = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0; i < next; i++)
+		if (px_threads_get(threads, i, &object))
+			px_view_add_thread(&to->view, &object);
+}
+
+/* Both programs normally have the same version of the preloaded object, and so the same rows. */
+void px_stream_add_calls(struct px_stream *to, const struct px_stream *from)
+{
+	struct px_ring_control *sum = px_rings_get(&to->view.rings, 0).control;
+	const struct px_wrapper_stats *stats = &from->view.segment->wrapper_stats;
+	const struct px_wrapper_row *rows;
+	uint32_t nr_rows;
+
+	if (!px_callpoint_rows || !(rows = px_callpoint_rows(&nr_rows)) ||
+	    px_load_acquire(&stats->nr_rows) != nr_rows || nr_rows > PX_WRAPPERS_MAX)
+		return;
+	px_wrapper_stats_write(&to->view.segment->wrapper_stats, rows, nr_rows);
+	for (uint32_t i = 0; i < nr_rows; i++)
+		for (uint32_t k = 0; strcmp(rows[i].symbol, stats->row[i].symbol) == 0 &&
+				     k < from->view.rings.nr_rings;
+		     k++)
+			px_fetch_add(&sum->calls[i],
+				     px_read_once(&px_rings_get(&from->view.rings, k).control->calls[i]));
 }
 
 /*

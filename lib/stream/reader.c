@@ -286,7 +286,8 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->head = cursor->position;
 		cursor->is_record = false;
 		cursor->released = cursor->position;
-		px_ring_consume(&ring, cursor->position);
+		if (!px_growth_is_partial(reader->view, ring.control))
+			px_ring_consume(&ring, cursor->position);
 	}
 	reader->nr_heap = 0;
 	reader->taken.is_lapped = true;

@@ -165,6 +165,8 @@ void px_reader_release(struct px_reader *reader, const struct px_checkpoint *che
 		struct px_ring ring = px_rings_get(&reader->view->rings, i);
 		uint64_t tail;
 
+		if (px_growth_is_partial(reader->view, ring.control))
+			continue;
 		if ((int64_t)(checkpoint->ring[i].position - cursor->released) > 0)
 			cursor->released = checkpoint->ring[i].position;
 		else if (!cursor->tail_is_held)

@@ -32,7 +32,8 @@ void px_reader_free_dead(struct px_reader *reader)
 		struct px_ring ring = px_reader_ring(reader, i);
 		uint64_t given_up = px_read_once(&ring.control->given_up);
 
-		if (given_up == reader->cursor[i].given_up)
+		if (given_up == reader->cursor[i].given_up ||
+		    px_growth_is_partial(reader->view, ring.control))
 			continue;
 		reader->cursor[i].given_up = given_up;
 		px_ring_reclaim_all(&ring, px_procfs_has);

@@ -20,6 +20,7 @@
 #ifndef PX_STREAM_READER_PRIVATE_H
 #define PX_STREAM_READER_PRIVATE_H
 
+#include "ring/growth.h"
 #include "stream/reader.h"
 
 #define PX_READER_GRACE_NS 1000000 /* after this time, ask the kernel about the owner */

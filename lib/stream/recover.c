@@ -131,7 +131,7 @@ static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct
 
 	if (!px_checkpoint_file_find(checkpoint_file, log->commit.serial))
 		return EINVAL;
-	error = px_stream_resume(checkpoint_file, &stream);
+	error = px_stream_resume(checkpoint_file, true, &stream);
 	if (error)
 		return error;
 	if (stream->view.max_data != log->header.attr.max_data_size) {
@@ -392,7 +392,8 @@ static void discard(const char *name)
 struct totals {
 	unsigned int nr_recovered, nr_left;
 	const struct px_process_id *self;
-	bool only_own;		   /* true: recover the logs of this process; false: those of all other processes */
+	bool only_own;		   /* recover the logs of this process, else those of all others */
+	bool leaves_forked;	   /* not those that px_former_find() may return to their process */
 	px_recover_report *report; /* or NULL */
 	void *argument;
 };
@@ -420,6 +421,14 @@ static void recover_by_path(const char *name, const struct px_checkpoint_content
 		totals->report(file->path, error, totals->argument);
 }
 
+/* Return true if the program that the process has executed may take the events of this log into its own. */
+static bool may_be_taken(const struct px_checkpoint_content *file, bool by_us)
+{
+	return file->is_forked &&
+	       (by_us || (is_of_this_boot(file) &&
+			  px_procfs_is_same(file->controller.pid, file->controller.start)));
+}
+
 static void recover_each(const char *name, void *argument)
 {
 	struct totals *totals = argument;
@@ -429,6 +438,7 @@ static void recover_each(const char *name, void *argument)
 	if (error == EINVAL || error == EACCES)
 		px_checkpoint_file_remove_unsigned(name);
 	else if (!error && px_process_id_is(&file.controller, totals->self) == totals->only_own &&
+		 !(totals->leaves_forked && may_be_taken(&file, totals->only_own)) &&
 		 is_dead(&file))
 		recover_by_path(name, &file, totals);
 }
@@ -440,7 +450,7 @@ static void recover_each(const char *name, void *argument)
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
 	struct px_process_id self = px_process_id();
-	struct totals totals = {.self = &self};
+	struct totals totals = {.self = &self, .leaves_forked = true};
 
 	px_shared_names_sweep();
 	if (px_registry_get())
@@ -458,6 +468,94 @@ void px_recover_each(px_recover_report *report, void *argument)
 		px_shm_for_each(PREFIX, recover_each, &totals);
 }
 
+/* Logs from between fork and exec. */
+
+/* Another process, or another copy of this library, may be recovering the log: then there is none to take over. */
+static void pick_forked(const char *name, void *argument)
+{
+	const struct px_process_id self = px_process_id();
+	struct px_checkpoint_content file;
+	char *found = argument;
+
+	if (!found[0] && px_checkpoint_file_read(name, false, &file) == 0 && file.is_forked &&
+	    px_process_id_is(&file.controller, &self) && is_dead(&file))
+		strcpy(found, name);
+}
+
+/* Return true if no event of the log is in its file, and its checkpoint agrees with the file. */
+static bool is_empty_log(struct px_former *former)
+{
+	const struct px_checkpoint_content *file = former->checkpoint_file->file;
+	struct log log;
+	bool is_empty;
+	int fd;
+
+	if (!is_of_this_boot(file) || open_log(file, &fd) != 0)
+		return false;
+	is_empty = read_log(&log, fd) == 0 && is_log_of(&log, file) &&
+		   log.commit.is_complete == PX_LOG_OPEN && log.commit.end == log.commit.first &&
+		   log.commit.nr_lost == 0 &&
+		   px_checkpoint_file_find(former->checkpoint_file, log.commit.serial);
+	close(fd);
+	former->device = file->device;
+	former->inode = file->inode;
+	return is_empty;
+}
+
+bool px_former_find(struct px_former *former)
+{
+	char name[PX_SHM_NAME_MAX] = "";
+
+	former->stream = NULL;
+	if (!px_registry_get() || px_shm_for_each(PREFIX, pick_forked, name) != 0 || !name[0] ||
+	    px_checkpoint_file_take(name, false, &former->checkpoint_file) != 0)
+		return false;
+	if (is_empty_log(former) &&
+	    px_stream_resume(former->checkpoint_file, false, &former->stream) == 0 &&
+	    px_stream_is_transferable(former->stream))
+		return true;
+	px_former_leave(former);
+	return false;
+}
+
+void px_former_leave(struct px_former *former)
+{
+	if (former->stream)
+		px_stream_free(former->stream);
+	px_checkpoint_file_free(former->checkpoint_file);
+}
+
+void px_former_remove(struct px_former *former)
+{
+	struct stat status;
+	const char *path = former->checkpoint_file->file->path;
+
+	/* The new log may have taken the name. */
+	if (lstat(path, &status) == 0 && is_file_of(&status, former->checkpoint_file->file))
+		unlink(path);
+	px_stream_end_dead(former->stream);
+	px_stream_free(former->stream);
+	clean_up(former->checkpoint_file);
+}
+
+static void recover_own(bool leaves_forked)
+{
+	struct px_process_id self = px_process_id();
+	struct totals totals = {.self = &self, .only_own = true, .leaves_forked = leaves_forked};
+
+	if (px_registry_get())
+		px_shm_for_each(PREFIX, recover_each, &totals);
+}
+
+void px_recover_own(void)
+{
+	recover_own(false);
+}
+
+#ifndef PX_TAKES_FORMER_LOG
+#define PX_TAKES_FORMER_LOG false
+#endif
+
 /*
  * EXEC-4: recover the logs that this process wrote before an exec.  This constructor runs after the constructor of
  * process.c, which frees the registry slots of these streams.  So no thread of this process writes to these streams any
@@ -465,11 +563,8 @@ void px_recover_each(px_recover_report *report, void *argument)
  */
 __attribute__((constructor(102))) static void begin(void)
 {
-	struct px_process_id self = px_process_id();
-	struct totals totals = {.self = &self, .only_own = true};
 	int saved_errno = errno;
 
-	if (px_registry_get())
-		px_shm_for_each(PREFIX, recover_each, &totals);
+	recover_own(PX_TAKES_FORMER_LOG);
 	errno = saved_errno;
 }

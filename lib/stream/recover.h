@@ -21,6 +21,12 @@
 #ifndef PX_STREAM_RECOVER_H
 #define PX_STREAM_RECOVER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/checkpoint.h"
+#include "stream/stream.h"
+
 /*
  * Recover the log of fd, which may be for reading only.  Return 0, even if the log was already complete.  Return EINVAL
  * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives, EALREADY if another process
@@ -30,10 +36,10 @@
 int px_recover_file(int fd);
 
 /*
- * Remove the streams and files that killed processes have left and that belong to no log.  Recover the logs of all dead
- * controllers of this user.  Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it
- * could not recover now, for example because a file system is not mounted.  Do not wait for other processes that
- * recover logs.
+ * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
+ * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
+ * for example because a file system is not mounted.  Do not wait for other processes that recover logs.  Leave logs that
+ * their processes may return from px_former_find(), as long as these live.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 
@@ -45,5 +51,31 @@ typedef void px_recover_report(const char *path, int error, void *argument);
  * process is recovering.
  */
 void px_recover_each(px_recover_report *report, void *argument);
+
+/*
+ * A process that forks and executes a program would have two logs, the first with the few calls between fork and exec.
+ * If no event of the first log is in its file yet, the program takes the events into its own log, and removes the first
+ * one.
+ */
+struct px_former {
+	struct px_stream *stream;
+	struct px_checkpoint_file *checkpoint_file;
+	uint64_t device, inode; /* of its log */
+};
+
+/*
+ * Find a log that this process began as a child by fork, before it executed this program, and that has no events in the
+ * file.  Return false if there is none that another log can take over completely.  Otherwise the caller must call
+ * px_former_remove() when its own log has the events, or px_former_leave().
+ */
+bool px_former_find(struct px_former *former);
+void px_former_remove(struct px_former *former);
+void px_former_leave(struct px_former *former);
+
+/*
+ * Recover the logs of this process from before an exec.  The constructor of the library does this.  In the preloaded
+ * object, it leaves logs that px_former_find() may return, so the object calls this function later.
+ */
+void px_recover_own(void);
 
 #endif

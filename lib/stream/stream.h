@@ -168,11 +168,23 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 		       bool is_empty);
 
 /*
+ * Return true if another log can take all events of this stream of a dead controller: nothing was lost, all events are
+ * of types that have the same number in every program, and all of them are in allocated memory.
+ */
+bool px_stream_is_transferable(struct px_stream *stream);
+
+/* Copy the threads and types of a stream, or the numbers of its calls, to another stream of this process. */
+void px_stream_copy_tables(struct px_stream *to, const struct px_stream *from);
+void px_stream_add_calls(struct px_stream *to, const struct px_stream *from);
+
+/*
  * Make a stream from the segment of a dead controller, to complete its log from the checkpoint `base`.  The caller
- * keeps the checkpoint file.  Return 0, EINVAL (segment and checkpoint file do not belong together, or are damaged),
+ * keeps the checkpoint file.  all: allocate the memory that partial rings lack (growth.h), because the contents are not
+ * trusted.  Return 0, EINVAL (segment and checkpoint file do not belong together, or are damaged),
  * ENOMEM, or an error of attaching the segment.
  */
-int px_stream_resume(struct px_checkpoint_file *checkpoint_file, struct px_stream **stream);
+int px_stream_resume(struct px_checkpoint_file *checkpoint_file, bool all,
+		     struct px_stream **stream);
 
 /*
  * Stop the stream, and store in the checkpoint file whether a STOP is due (auto_stop.h).  If this recovery is killed, a

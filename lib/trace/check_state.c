@@ -3,6 +3,7 @@
 
 #include "trace/check_state.h"
 
+#include "ring/growth.h"
 #include "ring/wakeup.h"
 
 /* After an automatic stop, wake up the reader even if it waits for a ring to be half full. */
@@ -29,8 +30,11 @@ void px_on_no_room(const struct px_view *view, struct px_ring_control *control, 
 	wake_after_stop(view);
 }
 
-void px_on_filled(const struct px_view *view, uint64_t state)
+void px_on_filled(const struct px_view *view, struct px_ring_control *control, uint64_t state)
 {
+	if (view->grows &&
+	    px_growth_make_room(view, control, view->geometry.event_slots, view->limit))
+		return;
 	px_view_auto_stop(view, state);
 	wake_after_stop(view);
 }

@@ -74,7 +74,11 @@ enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t stat
  */
 void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state);
 
-/* Call this if the ring has no room for a further user event after this event.  Stop the stream. */
-PX_NOINLINE void px_on_filled(const struct px_view *view, uint64_t state);
+/*
+ * Call this if the ring has no room for a further user event after this event.  Stop the stream, unless the ring can
+ * grow.
+ */
+PX_NOINLINE void px_on_filled(const struct px_view *view, struct px_ring_control *control,
+			      uint64_t state);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "trace/emit.h"
 
+#include "ring/growth.h"
+
 void px_emit_any(const struct px_view *view, struct px_event *event, struct px_cpu cpu,
 		 struct px_claim *claim)
 {
@@ -30,6 +32,8 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 		}
 		outcome = px_ring_take(view, &cpu, n, event->tid, &ring, &at, claim);
 		if (px_unlikely(outcome == PX_NO_ROOM)) {
+			if (view->grows && px_growth_make_room(view, ring.control, n, view->limit))
+				continue;
 			px_on_no_room(view, ring.control, state);
 			return;
 		}

@@ -130,7 +130,7 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 	px_record_write(ring, at, n, event, view->rings.shift, cpu);
 	px_ring_commit(ring, at->position, n, event->tid);
 	if (view->limit != 0 && px_unlikely(px_emit_has_filled(view, ring, at->position + n)))
-		px_on_filled(view, state);
+		px_on_filled(view, ring->control, state);
 	px_emit_notify(view, ring);
 }
 

@@ -13,6 +13,7 @@
 #include "base/procfs.h"
 #include "base/sysv.h"
 #include "registry/inherit.h"
+#include "ring/growth.h"
 #include "trace/inside.h"
 #include "trace/types.h"
 
@@ -477,6 +478,19 @@ int px_process_join(uint32_t index, uint32_t generation)
 		px_write_once(&self->generation, 0);
 	}
 	return ENOMEM;
+}
+
+void px_process_finish_growth(void)
+{
+	uintptr_t *inside = px_inside_enter();
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		const struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+		if (view)
+			px_growth_finish(view);
+	}
+	px_inside_leave(inside);
 }
 
 /* Map the registry's first page and a private page over px_gate. */

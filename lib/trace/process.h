@@ -117,6 +117,12 @@ PX_INLINE void px_process_ensure(void)
 int px_process_init(void);
 
 /*
+ * Allocate all memory of the streams of this process that grow (ring/growth.h), because it will make no system calls
+ * from now on.  Async-signal-safe.
+ */
+void px_process_finish_growth(void);
+
+/*
  * Return the id of this process: its pid, its pid namespace and its start time.  Async-signal-safe.
  */
 struct px_process_id px_process_id(void);

@@ -3,6 +3,7 @@
 
 #include "trace/tracepoint.h"
 
+#include "ring/growth.h"
 #include "trace/emit.h"
 #include "trace/types.h"
 
@@ -67,6 +68,9 @@ static bool record_control(const struct px_view *view, const struct px_event *ev
 		enum px_outcome outcome = px_ring_take_shared(view, &ring, n, limit, event->tid,
 							      &at, claim);
 
+		if (outcome == PX_NO_ROOM && view->grows &&
+		    px_growth_make_room(view, ring.control, n, limit))
+			continue;
 		if (outcome == PX_NO_ROOM)
 			break;
 		if (outcome == PX_HELD) {

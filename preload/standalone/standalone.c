@@ -20,16 +20,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <trace_ext.h>
 
 #include "base/clock.h"
 #include "hook.h"
+#include "ring/growth.h"
 #include "standalone/env_edit.h"
 #include "standalone/env_options.h"
 #include "standalone/ring_size.h"
 #include "standalone/warn.h"
+#include "stream/flush.h"
+#include "stream/recover.h"
 
 #define NAMES_MAX 10000 /* highest number in the name of an existing log: name.1, ... */
 
@@ -173,8 +177,21 @@ static bool read_pattern(const char *text)
 	return false;
 }
 
-/* Create a new file.  Do not change existing files. */
-static int open_log(void)
+/* The log from before this program was executed, and the name of that log; "": it has another name. */
+static struct px_former former;
+static char former_path[PATH_MAX];
+
+static void note_former(bool has_former)
+{
+	struct stat status;
+
+	if (has_former && lstat(log_path, &status) == 0 && status.st_dev == former.device &&
+	    status.st_ino == former.inode)
+		strcpy(former_path, log_path);
+}
+
+/* Create a new file.  Existing files are left alone. */
+static int open_log(bool has_former)
 {
 	char base[PATH_MAX];
 	long fd = -1;
@@ -192,11 +209,21 @@ static int open_log(void)
 			     0666);
 		if (fd >= 0 || errno != EEXIST)
 			break;
+		note_former(has_former);
 	}
 	return (int)fd;
 }
 
-static int create(int fd)
+/* The events of the former log are in ours now.  Ours gets the name that it would have without that log. */
+static void replace_former(void)
+{
+	if (former_path[0] &&
+	    syscall(SYS_renameat, AT_FDCWD, log_path, AT_FDCWD, former_path) == 0)
+		strcpy(log_path, former_path);
+	px_former_remove(&former);
+}
+
+static int create(int fd, bool has_former)
 {
 	trace_attr_t attr;
 	int error = posix_trace_attr_init(&attr);
@@ -214,6 +241,10 @@ static int create(int fd)
 	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &log_trace);
 	posix_trace_attr_destroy(&attr);
+	if (!error && has_former && px_flush_former(log_trace, former.stream) == 0)
+		replace_former();
+	else if (has_former)
+		px_former_leave(&former);
 	if (!error) {
 		error = posix_trace_start(log_trace);
 		if (error)
@@ -223,16 +254,18 @@ static int create(int fd)
 }
 
 /* The library has its own descriptor of the log, with a high number, so close ours. */
-static void begin_log(void)
+static void begin_log(bool has_former)
 {
-	int fd = open_log();
+	int fd = open_log(has_former);
 	int error;
 
 	if (fd < 0) {
+		if (has_former)
+			px_former_leave(&former);
 		px_warn("%s: %s; no log is written", log_path, strerrordesc_np(errno));
 		return;
 	}
-	error = create(fd);
+	error = create(fd, has_former);
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlink, log_path);
@@ -251,8 +284,11 @@ void px_standalone_after_fork(void)
 	if (log_pid == 0)
 		return;
 	log_pid = 0;
-	if (child_is_wanted && !px_is_confined())
-		begin_log();
+	if (child_is_wanted && !px_is_confined()) {
+		begin_log(false);
+		if (log_pid != 0)
+			px_flush_mark_forked(log_trace);
+	}
 	errno = saved_errno;
 }
 
@@ -273,22 +309,20 @@ static bool read_process(void)
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
 	child_is_wanted = children && px_env_children(children, &px_standalone.children);
+	px_growth_is_wanted = child_is_wanted; /* many children live only for a moment */
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }
 
-/* This runs after the constructors of the library in this object. */
-__attribute__((constructor(103))) static void begin(void)
+static void trace(void)
 {
 	const char *events = variable("TXTRACE_EVENTS");
 	const char *size = variable("TXTRACE_SIZE");
 	const char *policy = variable("TXTRACE_POLICY");
 	const char *out = variable("TXTRACE_OUT");
-	int saved_errno = errno;
 
 	if (!read_process()) {
 		px_store_release(&px_hook_groups, (uint32_t)PX_GROUP_READY);
-		errno = saved_errno;
 		return;
 	}
 	if (events)
@@ -298,7 +332,16 @@ __attribute__((constructor(103))) static void begin(void)
 	if (policy)
 		log_policy = px_env_policy(policy);
 	if (out && read_pattern(out))
-		begin_log();
+		begin_log(px_former_find(&former));
+}
+
+/* Runs after the constructors of the library in this object. */
+__attribute__((constructor(103))) static void begin(void)
+{
+	int saved_errno = errno;
+
+	trace();
+	px_recover_own();
 	errno = saved_errno;
 }
 

@@ -49,8 +49,10 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 		return;
 	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
 		px_standalone_end_log();
-	if (px_gate_is_open())
-		px_process_ensure(); /* register this thread now: later it must not make system calls */
+	if (px_gate_is_open()) { /* while it may make system calls */
+		px_process_ensure(); /* registers this thread */
+		px_process_finish_growth();
+	}
 	px_fd_confine();
 	px_write_once(&px_confined, 1U);
 	errno = saved_errno;

@@ -93,6 +93,158 @@ for log in ./*.trx*; do
 done
 is 'threads of a child' 5 "$(events log.trx.1 txtrace_thread_start)"
 
+# What a child records between fork and exec is in the log of the program that it executes, and it has no other log.
+cat >between.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int nr_calls;
+static void *lock(void *unused)
+{
+	for (int i = 0; i < nr_calls; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+/* Wait until a flush has written to the log of this process. */
+static void wait_for_flush(void)
+{
+	struct stat first, now;
+	char name[64];
+	snprintf(name, sizeof(name), "between.%d.trx", (int)getpid());
+	if (stat(name, &first) != 0)
+		exit(98);
+	for (now = first; now.st_blocks <= first.st_blocks; stat(name, &now))
+		usleep(20000);
+}
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int status = 0, nr_threads = argc > 2 ? atoi(argv[2]) : 0;
+	pthread_t thread[16];
+	nr_calls = argc > 3 ? atoi(argv[3]) : 0;
+	if (argc == 1)
+		return 5; /* ./leaf */
+	if (fork() != 0)
+		return wait(&status) < 0 || !WIFEXITED(status) ? 99 : WEXITSTATUS(status);
+	for (int i = 0; i < nr_threads; i++)
+		pthread_create(&thread[i], NULL, lock, NULL);
+	for (int i = 0; i < nr_threads; i++)
+		pthread_join(thread[i], NULL);
+	if (nr_threads > 0)
+		return 5;
+	dup2(1, 9);
+	if (strcmp(what, "flushed") == 0)
+		wait_for_flush();
+	if (strcmp(what, "fails") == 0)
+		execl("./nothing", "nothing", (char *)0);
+	else
+		execl(argc > 2 ? argv[2] : "./leaf", "leaf", (char *)0);
+	return 6;
+}
+END
+${CC:-cc} -pthread between.c -o between && cp between leaf || complain 'between.c is not compiled'
+left()
+{
+	ls "$TXTRACE_DIR" | grep -v '^registry$'
+}
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./between quick
+is 'exit code' 5 "$code"
+is 'logs by name' 'between leaf' "$(ls ./*.trx | sed 's|./||; s|\..*||' | sort | paste -sd' ')"
+is 'what was before exec' '1 1 2 2' "$(for event in dup execve posix_trace_start posix_trace_stop; do
+	events "$(ls leaf.*)" $event; done | paste -sd' ')"
+is 'calls of dup2 that are counted' 1 "$("$tool" info --wrappers "$(ls leaf.*)" | awk '$1 == "dup2" { print $5 }')"
+is 'what is left' '' "$(left)"
+for log in ./*.trx; do
+	accepted "$log"
+done
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=log.trx ./between quick
+is 'names without the pid' 'log.trx log.trx.1' "$(ls ./*.trx* | sed 's|./||' | paste -sd' ')"
+is 'the log with the second name' 1 "$(events log.trx.1 dup)"
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./between fails
+is 'exit code of an exec that fails' 6 "$code"
+is 'logs of an exec that fails' 'between between' "$(ls ./*.trx | sed 's|./||; s|\..*||' | sort | paste -sd' ')"
+# If the log of the child has events, it stays.
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./between flushed
+is 'logs after a flush' 'between between leaf' "$(ls ./*.trx | sed 's|./||; s|\..*||' | sort | paste -sd' ')"
+is 'what is left after a flush' '' "$(left)"
+is 'where dup2 is after a flush' '0 1' "$(events "$(ls leaf.*)" dup) $(
+	for log in ./between.*.trx; do events "$log" dup; done | sort | tail -1)"
+for log in ./*.trx; do
+	accepted "$log"
+done
+# A program without the object leaves the log to the next process.
+if ${CC:-cc} -static -pthread between.c -o static 2>err; then
+	rm -f ./*.trx*
+	run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./between quick ./static
+	"$tool" recover >recovered 2>&1 || complain "recover: $(cat recovered)"
+	is 'logs with a static program' 'between between' "$(ls ./*.trx | sed 's|./||; s|\..*||' | sort | paste -sd' ')"
+	is 'dup2 before a static program' 1 "$(for log in ./*.trx; do events "$log" dup; done | sort | tail -1)"
+fi
+# Other processes leave the log to the program: however many there are, each child has one log.
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx sh -c 'for i in 1 2 3 4; do
+	(for k in 1 2 3 4 5 6 7 8 9 10; do ./leaf; done; true) & done; wait; true'
+is 'logs of many children at a time' 45 "$(logs)"
+
+# The rings of a child get their memory when they need it, and no event is lost.
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx ./between many 4 1500
+log=$(ls -S ./*.trx | head -1)
+is 'calls of four threads' 6000 "$(events "$log" pthread_mutex_unlock)"
+is 'events that are lost' 0 "$("$tool" info "$log" | awk '/^lost/ { sum += $NF } END { print sum }')"
+accepted "$log"
+cat >sizes.c <<'END'
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+int main(void)
+{
+	DIR *files = opendir(getenv("TXTRACE_DIR"));
+	long largest = 0;
+	struct dirent *file;
+	struct stat status;
+	while (files && (file = readdir(files)))
+		if (strncmp(file->d_name, "stream.", 7) == 0 && fstatat(dirfd(files), file->d_name, &status, 0) == 0 &&
+		    status.st_blocks / 2 > largest)
+			largest = status.st_blocks / 2;
+	printf("%ld\n", largest);
+	return 0;
+}
+END
+${CC:-cc} -D_GNU_SOURCE sizes.c -o sizes || complain 'sizes.c is not compiled'
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx sh -c './sizes; true'
+[ "$(cat out)" -gt 0 ] && [ "$(cat out)" -le $((600 + 120 * ($(getconf _NPROCESSORS_CONF) + 1))) ] ||
+	complain "a process that has done nothing has a stream of $(cat out) KiB"
+
+# If there is no more memory for the rings, events are lost, and the program goes on.
+if [ "$(id -u)" -eq 0 ] && mkdir few && mount -t tmpfs -o "size=$((1500 + 300 * $(getconf _NPROCESSORS_CONF)))k,mode=700" none few 2>/dev/null; then
+	trap 'umount "$scratch/few"; rm -rf "$scratch" "$TXTRACE_DIR"' EXIT
+	rm -f ./*.trx*
+	bare ./between many 2 30000
+	run TXTRACE_DIR="$scratch/few" TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx ./between many 2 30000
+	same 'with little memory'
+	for log in ./*.trx; do
+		accepted "$log"
+	done
+	[ "$("$tool" info "$(ls -S ./*.trx | head -1)" | sed -n 's/^lost: dropped *//p')" -gt 0 ] ||
+		complain 'with little memory nothing is lost'
+fi
+
 # match=: by the path of the program, through others that do not match.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN='match=/(cat|wc)$' TXTRACE_OUT=%e.trx sh -c 'sh -c "cat </dev/null; true"; ls | wc -l; true'

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring/growth.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/confined.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define FIRST_SLOTS 1024u
+#define FACTOR 8
+#define PARTS_MAX 64 /* more than any ring has: only hostile memory makes more */
+
+bool px_growth_is_wanted;
+
+/*
+ * A writer that finds a slot held looks at slots above those that it may reserve (px_ring_make_way()).  So each part has
+ * memory for one more event.
+ */
+static uint32_t with_margin(const struct px_geometry *geometry, uint32_t nr_slots)
+{
+	uint32_t margin = px_record_slots(PX_SYSTEM_EVENT_BYTES + sizeof(struct px_marks));
+
+	if (margin < geometry->event_slots)
+		margin = geometry->event_slots;
+	return nr_slots + margin < geometry->nr_slots ? nr_slots + margin : geometry->nr_slots;
+}
+
+bool px_growth_can_begin(const struct px_geometry *geometry)
+{
+	return FIRST_SLOTS > 8 * PX_GEOMETRY_LEAST_SLOTS(geometry->event_slots) &&
+	       geometry->nr_slots >= FACTOR * FIRST_SLOTS;
+}
+
+static bool populate(char *from, char *to)
+{
+	char *begin = from - (uintptr_t)from % PX_RING_PAGE;
+
+	return madvise(begin, (size_t)(to - begin), MADV_POPULATE_WRITE) == 0;
+}
+
+/* Allocate the slots below `to`. */
+static bool populate_slots(const struct px_geometry *geometry, const struct px_ring *ring, uint32_t to)
+{
+	to = with_margin(geometry, to);
+	return populate((char *)ring->control, (char *)(ring->entries + to)) &&
+	       populate((char *)ring->slots, (char *)(ring->slots + to));
+}
+
+bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry)
+{
+	char *base = mapping->base;
+
+	if (sysconf(_SC_PAGESIZE) != PX_RING_PAGE)
+		return false;
+	for (uint32_t i = 0; i < geometry->nr_rings; i++) {
+		struct px_ring ring = px_ring_at(base + PX_SEGMENT_RINGS_OFFSET +
+							 i * px_ring_stride(geometry->nr_slots),
+						 geometry->nr_slots);
+
+		if (!populate_slots(geometry, &ring, FIRST_SLOTS))
+			return false;
+	}
+	return true;
+}
+
+void px_growth_begin(struct px_view *view)
+{
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
+		struct px_ring ring = px_rings_get(&view->rings, i);
+
+		px_store_release(&ring.control->tail,
+				 (uint64_t)FIRST_SLOTS - view->geometry.nr_slots);
+	}
+	view->segment->grows = view->grows = 1;
+}
+
+/*
+ * Allocate the next part of a ring with this tail.  Other threads may do the same: the kernel allocates each page once,
+ * and one of them moves tail.
+ */
+static bool extend(const struct px_view *view, struct px_ring_control *control, uint64_t tail)
+{
+	uint32_t nr_slots = view->geometry.nr_slots;
+	uint64_t next = (tail + nr_slots) * FACTOR;
+	struct px_ring ring = px_ring_at(control, nr_slots);
+	int saved_errno = errno;
+	bool done;
+
+	if (next == 0 || next > nr_slots)
+		next = nr_slots;
+	done = !px_is_confined() && populate_slots(&view->geometry, &ring, (uint32_t)next);
+	errno = saved_errno;
+	PX_TESTPOINT("growth.part.allocated");
+	if (done) /* EDGE free release: writers see the room after the memory is there */
+		px_compare_exchange(&control->tail, tail, next - nr_slots);
+	return done;
+}
+
+bool px_growth_make_room(const struct px_view *view, struct px_ring_control *control, uint32_t n,
+			 uint64_t limit)
+{
+	for (int i = 0; i < PARTS_MAX; i++) {
+		uint64_t tail = px_load_acquire(&control->tail); /* EDGE free acquire */
+
+		if (px_read_once(&control->head) + n - tail <= limit)
+			return true;
+		if (!px_growth_is_partial(view, control) || !extend(view, control, tail))
+			return false;
+	}
+	return false;
+}
+
+bool px_growth_finish(const struct px_view *view)
+{
+	for (uint32_t i = 0; view->grows && i < view->rings.nr_rings; i++) {
+		struct px_ring_control *control = px_rings_get(&view->rings, i).control;
+
+		for (int k = 0; k < PARTS_MAX && px_growth_is_partial(view, control); k++)
+			if (!extend(view, control, px_load_acquire(&control->tail)))
+				return false;
+	}
+	return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rings that get their memory in parts.
+ *
+ * Memory of a file that is allocated at the first access raises SIGBUS when the file system is full.  So all memory of
+ * a segment is allocated before the stream exists.  For a process that lives a few milliseconds, this costs more than
+ * everything else.  With growth, a stream begins with memory for the first slots of each ring.  A writer that finds no
+ * more room allocates the next part of its ring, and only then uses it.  No thread ever accesses memory that is not
+ * allocated.
+ *
+ * The tail of a ring says how much memory the ring has.  Writers of a bounded ring reserve slots only up to a fixed
+ * distance above tail.  While a ring is *partial*, its tail is below 0, at the number of its slots with memory minus
+ * the number of all its slots.  So no writer needs a further test.  The reader does not publish what it has consumed
+ * while a ring is partial: that makes no room, because no position below nr_slots has been used twice.  When all slots
+ * have memory, tail is 0.  From then on tail belongs to the reader, as in every other ring.
+ *
+ * If there is no more memory, the ring has no room, and the stream stops automatically.  The controller tries again
+ * before it starts the stream (flush.c).
+ *
+ * Only a stream that a process makes for itself alone, with a log, can grow (create.c).  It must be bounded, and other
+ * processes must not attach it while it lives.  A process that completes its log allocates the rest first (orphan.c).
+ */
+#ifndef PX_RING_GROWTH_H
+#define PX_RING_GROWTH_H
+
+#include <stdbool.h>
+
+#include "ring/segment.h"
+
+/* If this is set, the streams of this process grow where that is possible. */
+extern bool px_growth_is_wanted __attribute__((visibility("hidden")));
+
+/* Return true if rings of this geometry are large enough to grow. */
+bool px_growth_can_begin(const struct px_geometry *geometry);
+
+/*
+ * Allocate and map the first part of each ring of a segment of zeros, of which the bytes before the rings are allocated.
+ * Return false if this is impossible: there is no memory, or
+ * the kernel is older than 5.14 and cannot allocate memory without SIGBUS.
+ */
+bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry);
+
+/* Make all rings partial.  Call this when the reader is initialised, and before the stream is published. */
+void px_growth_begin(struct px_view *view);
+
+/* Return true if the ring has no memory for some of its slots. */
+PX_INLINE bool px_growth_is_partial(const struct px_view *view, const struct px_ring_control *control)
+{
+	return px_unlikely(view->grows) && (int64_t)px_read_once(&control->tail) < 0;
+}
+
+/*
+ * Call this if a ring has no room for n slots with this limit.  Return true if it has room now.  Async-signal-safe,
+ * keeps errno.
+ */
+bool px_growth_make_room(const struct px_view *view, struct px_ring_control *control, uint32_t n,
+			 uint64_t limit);
+
+/* Allocate the rest of all rings.  Return false if there is not enough memory. */
+bool px_growth_finish(const struct px_view *view);
+
+#endif
