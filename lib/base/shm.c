@@ -78,7 +78,7 @@ static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
 	return 0;
 }
 
-int px_shm_map(int fd, struct px_mapping *mapping)
+static int map(int fd, bool populates, struct px_mapping *mapping)
 {
 	struct stat status;
 	int populate = 0;
@@ -88,7 +88,7 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 		return errno;
 	if (!S_ISREG(status.st_mode) || !is_private(&status) || status.st_size <= 0)
 		return EACCES;
-	if ((size_t)status.st_size <= PX_SHM_POPULATE_MAX &&
+	if (populates && (size_t)status.st_size <= PX_SHM_POPULATE_MAX &&
 	    (size_t)status.st_blocks * 512 >= (size_t)status.st_size)
 		populate = MAP_POPULATE;
 	base = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd,
@@ -98,6 +98,11 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 	mapping->base = base;
 	mapping->size = (size_t)status.st_size;
 	return 0;
+}
+
+int px_shm_map(int fd, struct px_mapping *mapping)
+{
+	return map(fd, true, mapping);
 }
 
 /* A file beyond the file size limit makes the kernel send SIGXFSZ. */
@@ -195,13 +200,13 @@ static int open_existing(const char *name, int flags, int *fd)
 	return *fd < 0 ? errno : 0;
 }
 
-int px_shm_attach(const char *name, struct px_mapping *mapping)
+int px_shm_attach(const char *name, bool populates, struct px_mapping *mapping)
 {
 	int fd, error = open_existing(name, O_RDWR, &fd);
 
 	if (error)
 		return error;
-	error = px_shm_map(fd, mapping);
+	error = map(fd, populates, mapping);
 	syscall(SYS_close, fd);
 	return error;
 }

@@ -317,7 +317,7 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 
 	if (!lock(waits))
 		return EALREADY;
-	error = px_shm_attach(name, &mapping);
+	error = px_shm_attach(name, true, &mapping);
 	if (!error) {
 		if (is_valid(mapping.base, name, mapping.size))
 			memcpy(copy, mapping.base, sizeof(*copy));
@@ -348,7 +348,7 @@ static bool is_unsigned(const char *name)
 	struct px_mapping mapping;
 	uint64_t magic = 0;
 
-	if (px_shm_attach(name, &mapping) != 0)
+	if (px_shm_attach(name, true, &mapping) != 0)
 		return true; /* the file is empty, or does not exist */
 	if (mapping.size >= sizeof(magic))
 		magic = px_read_once((uint64_t *)mapping.base);

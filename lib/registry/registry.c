@@ -251,7 +251,7 @@ void px_registry_withdraw(uint32_t index, uint32_t generation)
 	notify_trace_points();
 }
 
-int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
+int px_registry_attach(uint32_t index, const struct px_registry_slot *slot, bool populates,
 		       struct px_mapping *mapping)
 {
 	char name[PX_SHM_NAME_MAX];
@@ -259,7 +259,7 @@ int px_registry_attach(uint32_t index, const struct px_registry_slot *slot,
 	if (slot->segment != 0)
 		return px_sysv_attach(slot->segment, mapping);
 	px_registry_segment_name(index, slot->generation, name);
-	return px_shm_attach(name, mapping);
+	return px_shm_attach(name, populates, mapping);
 }
 
 int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,

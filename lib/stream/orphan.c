@@ -19,7 +19,7 @@ static int attach(const struct px_checkpoint_content *file, bool all, struct px_
 
 	px_registry_segment_name(file->index, file->generation, name);
 	error = file->segment != 0 ? px_sysv_attach_own(file->segment, &mapping) :
-				     px_shm_attach(name, &mapping);
+				     px_shm_attach(name, false, &mapping);
 	if (error)
 		return error;
 	if (!px_segment_view(&mapping, view) || view->rings.nr_rings != file->nr_rings)

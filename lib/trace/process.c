@@ -187,7 +187,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	error = share_names(index, slot);
 	if (error)
 		return error;
-	error = px_registry_attach(index, slot, &mapping);
+	error = px_registry_attach(index, slot, px_process_id_is(&slot->target, &us), &mapping);
 	if (error)
 		return error;
 	view = px_inside_allocate();

@@ -245,6 +245,14 @@ if [ "$(id -u)" -eq 0 ] && mkdir few && mount -t tmpfs -o "size=$((1500 + 300 * 
 		complain 'with little memory nothing is lost'
 fi
 
+# A program that a child executes does not map all pages of the rings that it inherits; the target does.
+mapped='/stream\./ { found = 1 } found && /^Rss/ { print $2; found = 0 }'
+"$tool" record -q --preload -o own.log awk "$mapped" /proc/self/smaps >out 2>err || complain "record: $(cat err)"
+[ "$(cat out)" -gt 4096 ] || complain "a target maps $(cat out) KiB"
+"$tool" record -q --preload --inherit -o inherited.log sh -c "awk '$mapped' /proc/self/smaps; true" >out 2>err ||
+	complain "record --inherit: $(cat err)"
+[ "$(cat out)" -gt 0 ] && [ "$(cat out)" -le 4096 ] || complain "a program that inherits a stream maps $(cat out) KiB"
+
 # match=: by the path of the program, through others that do not match.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN='match=/(cat|wc)$' TXTRACE_OUT=%e.trx sh -c 'sh -c "cat </dev/null; true"; ls | wc -l; true'
