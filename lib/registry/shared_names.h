@@ -70,8 +70,8 @@ struct px_shared_names_ref {
 int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
 /*
- * Return true if at least half of the System V segments that the system allows are in use.  Then a process that is not
- * traced does not create another segment, because other programs need segments too.
+ * Return true if at least half of the System V segments that the system allows are in use.  Then a process that no
+ * other process traces does not take one more, because other programs need them too.
  */
 bool px_shared_names_are_scarce(void);
 

@@ -188,8 +188,8 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 	uint32_t number, others;
 	bool has_entered;
 
-	if (request->is_self) {
-		int error = px_process_choose_shared_names(true, &number);
+	if (request->is_self) { /* only an inherited stream has other users of the table */
+		int error = px_process_choose_shared_names(request->attr->inherited != 0, &number);
 
 		stream->shared_names.shared_names =
 			px_types_shared_names(&stream->shared_names.number);

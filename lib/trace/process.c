@@ -657,7 +657,7 @@ static bool find_shared_names(uint32_t *number)
 	return false;
 }
 
-int px_process_choose_shared_names(bool is_traced, uint32_t *number)
+int px_process_choose_shared_names(bool is_shared, uint32_t *number)
 {
 	struct px_shared_names_ref ref;
 	int error = ENOMEM;
@@ -667,7 +667,7 @@ int px_process_choose_shared_names(bool is_traced, uint32_t *number)
 		return 0;
 	if (!px_registry_get() || !find_shared_names(number) ||
 	    px_shared_names_attach(*number, geteuid(), &ref) != 0) {
-		if (is_traced || !px_shared_names_are_scarce())
+		if (is_shared || !px_shared_names_are_scarce())
 			error = px_shared_names_make(geteuid(), &ref);
 		if (error)
 			error = px_shared_names_make_private(&ref);

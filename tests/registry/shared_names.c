@@ -581,6 +581,31 @@ START_TEST(shared_names_of_many_programs_leave_segments_for_others)
 }
 END_TEST
 
+/* Programs that trace only themselves do so, too. */
+START_TEST(shared_names_of_many_programs_that_trace_themselves_leave_segments_for_others)
+{
+	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC);
+	int64_t error = px_helper_do(&first, "few-segments", FEW, 0, NULL).a;
+	trace_event_id_t id;
+
+	if (error != 0) { /* not root, or a container */
+		px_test_skip("no right to limit System V memory");
+		return;
+	}
+	for (int i = 0; i < FEW + 10; i++) {
+		struct px_helper other = px_helper_make_by(&first, PX_BY_SPAWN);
+
+		ok(px_helper_create(&other, 0, 0, false));
+		ok(px_helper_start(&other, 0));
+		id = px_helper_open(&other, "own");
+		px_helper_trace(&other, id, (uint32_t)i);
+		ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), POSIX_TRACE_START);
+		ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), id);
+		ck_assert_int_eq(px_helper_do(&other, "get-segment", 0, 0, NULL).a, 0);
+	}
+}
+END_TEST
+
 /* The list of types. */
 
 static void expect_type(uint32_t i, unsigned int id, const char *name)
@@ -820,6 +845,7 @@ static TCase *segment_cases(void)
 			    2);
 	tcase_add_test(tcase, shared_names_without_system_v_memory_is_private);
 	tcase_add_test(tcase, shared_names_of_many_programs_leave_segments_for_others);
+	tcase_add_test(tcase, shared_names_of_many_programs_that_trace_themselves_leave_segments_for_others);
 	return tcase;
 }
 
