@@ -45,8 +45,8 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 int px_shm_create_partly(const char *name, size_t size, size_t first, struct px_mapping *mapping);
 
 /*
- * Map an existing segment of any size.  populates: map all its pages now, as px_shm_map() does.  Return 0, ENOENT, EACCES
- * (wrong owner, mode or type) or ENOMEM.
+ * Map an existing segment of any size.  populates: map all its pages now, as px_shm_map() does.  Return 0, ENOENT,
+ * EACCES (wrong owner, mode or type) or ENOMEM.
  */
 int px_shm_attach(const char *name, bool populates, struct px_mapping *mapping);
 

@@ -171,9 +171,9 @@ void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[
 bool px_registry_clean(uint32_t index, uint32_t generation);
 
 /*
- * Map the segment of a stream.  *slot is a copy of registry slot index.  populates: map all pages now, so that writers
- * take no page faults; this costs more than a process records that lives for some milliseconds.  Return 0 or an error of px_shm_attach() or
- * px_sysv_attach().  Async-signal-safe.
+ * Map the segment of a stream.  *slot is a copy of registry slot index.  populates: map all its pages now, so that
+ * writers take no page faults.  This costs more than a process saves that lives for some milliseconds.  Return 0 or an
+ * error of px_shm_attach() or px_sysv_attach().  Async-signal-safe.
  */
 int px_registry_attach(uint32_t index, const struct px_registry_slot *slot, bool populates,
 		       struct px_mapping *mapping);

@@ -18,8 +18,8 @@
 bool px_growth_is_wanted;
 
 /*
- * A writer that finds a slot held looks at slots above those that it may reserve (px_ring_make_way()).  So each part has
- * memory for one more event.
+ * A writer that finds a slot held looks at slots above those that it may reserve (px_ring_make_way()).  So each part
+ * has memory for one more event.
  */
 static uint32_t with_margin(const struct px_geometry *geometry, uint32_t nr_slots)
 {

@@ -38,8 +38,8 @@ int px_recover_file(int fd);
 /*
  * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
  * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
- * for example because a file system is not mounted.  Do not wait for other processes that recover logs.  Leave logs that
- * their processes may return from px_former_find(), as long as these live.
+ * for example because a file system is not mounted.  Do not wait for other processes that recover logs.  Leave each log
+ * that its own process may still get from px_former_find().
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 
