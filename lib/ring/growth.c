@@ -12,8 +12,9 @@
 #endif
 
 #define FIRST_SLOTS 1024u
-#define FACTOR 8
-#define PARTS_MAX 64 /* more than any ring has: only hostile memory makes more */
+#define PART_SLOTS 4096u /* allocated in less than 1 ms, for which the writer waits */
+#define PARTS 32	 /* the most that a ring has, after the first */
+#define PARTS_MAX 64	 /* only hostile memory makes more */
 
 bool px_growth_is_wanted;
 
@@ -33,7 +34,7 @@ static uint32_t with_margin(const struct px_geometry *geometry, uint32_t nr_slot
 bool px_growth_can_begin(const struct px_geometry *geometry)
 {
 	return FIRST_SLOTS > 8 * PX_GEOMETRY_LEAST_SLOTS(geometry->event_slots) &&
-	       geometry->nr_slots >= FACTOR * FIRST_SLOTS;
+	       geometry->nr_slots >= 8 * FIRST_SLOTS;
 }
 
 static bool populate(char *from, char *to)
@@ -86,12 +87,13 @@ void px_growth_begin(struct px_view *view)
 static bool extend(const struct px_view *view, struct px_ring_control *control, uint64_t tail)
 {
 	uint32_t nr_slots = view->geometry.nr_slots;
-	uint64_t next = (tail + nr_slots) * FACTOR;
+	uint32_t part = nr_slots / PARTS > PART_SLOTS ? nr_slots / PARTS : PART_SLOTS;
+	uint64_t next = tail + nr_slots + part;
 	struct px_ring ring = px_ring_at(control, nr_slots);
 	int saved_errno = errno;
 	bool done;
 
-	if (next == 0 || next > nr_slots)
+	if (next < part || next > nr_slots)
 		next = nr_slots;
 	done = !px_is_confined() && populate_slots(&view->geometry, &ring, (uint32_t)next);
 	errno = saved_errno;
