@@ -50,7 +50,6 @@ static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t 
 
 static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, trace_id_t *trid)
 {
-	unsigned int nr_recovered, nr_left;
 	int saved_errno = errno;
 	int error, state;
 
@@ -59,8 +58,7 @@ static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, t
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: no cancellation in the middle */
 	error = create(pid, px_attr_to_read(attr), log_fd, trid);
 	if (!error)
-		px_recover_all(&nr_recovered, &nr_left); /* EXIT-4: complete the logs of dead controllers,
-							  * and report nothing */
+		px_recover_for_create(); /* EXIT-4 */
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;

@@ -450,13 +450,23 @@ static void recover_each(const char *name, void *argument)
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 {
 	struct px_process_id self = px_process_id();
-	struct totals totals = {.self = &self, .leaves_forked = true};
+	struct totals totals = {.self = &self};
 
 	px_shared_names_sweep();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 	*nr_recovered = totals.nr_recovered;
 	*nr_left = totals.nr_left;
+}
+
+void px_recover_for_create(void)
+{
+	struct px_process_id self = px_process_id();
+	struct totals totals = {.self = &self, .leaves_forked = true};
+
+	px_shared_names_sweep();
+	if (px_registry_get())
+		px_shm_for_each(PREFIX, recover_each, &totals);
 }
 
 void px_recover_each(px_recover_report *report, void *argument)

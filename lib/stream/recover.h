@@ -38,10 +38,15 @@ int px_recover_file(int fd);
 /*
  * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
  * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
- * for example because a file system is not mounted.  Do not wait for other processes that recover logs.  Leave each log
- * that its own process may still get from px_former_find().
+ * for example because a file system is not mounted.  Do not wait for other processes that recover logs.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
+
+/*
+ * Do the same when a process creates a stream.  But leave each log that its own process may still get from
+ * px_former_find(): until that process ends, or somebody asks for the log.
+ */
+void px_recover_for_create(void);
 
 /* The type of a callback that gets the result for a log: 0 or an error number.  The caller holds no lock. */
 typedef void px_recover_report(const char *path, int error, void *argument);
