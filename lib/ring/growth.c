@@ -11,9 +11,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS 256u
 #define PART_SLOTS 4096u /* allocated in less than 1 ms, for which the writer waits */
-#define PARTS 32	 /* the most that a ring has, after the first */
+#define PARTS 32	 /* a larger ring has larger parts */
 #define PARTS_MAX 64	 /* only hostile memory makes more */
 
 bool px_growth_is_wanted;
@@ -87,13 +87,14 @@ void px_growth_begin(struct px_view *view)
 static bool extend(const struct px_view *view, struct px_ring_control *control, uint64_t tail)
 {
 	uint32_t nr_slots = view->geometry.nr_slots;
-	uint32_t part = nr_slots / PARTS > PART_SLOTS ? nr_slots / PARTS : PART_SLOTS;
-	uint64_t next = tail + nr_slots + part;
+	uint64_t most = nr_slots / PARTS > PART_SLOTS ? nr_slots / PARTS : PART_SLOTS;
+	uint64_t now = tail + nr_slots;
+	uint64_t next = now + (now < most / 3 ? 3 * now : most);
 	struct px_ring ring = px_ring_at(control, nr_slots);
 	int saved_errno = errno;
 	bool done;
 
-	if (next < part || next > nr_slots)
+	if (now == 0 || next > nr_slots)
 		next = nr_slots;
 	done = !px_is_confined() && populate_slots(&view->geometry, &ring, (uint32_t)next);
 	errno = saved_errno;

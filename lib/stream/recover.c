@@ -540,7 +540,6 @@ void px_former_remove(struct px_former *former)
 	struct stat status;
 	const char *path = former->checkpoint_file->file->path;
 
-	/* The new log may have taken the name. */
 	if (lstat(path, &status) == 0 && is_file_of(&status, former->checkpoint_file->file))
 		unlink(path);
 	px_stream_end_dead(former->stream);

@@ -214,13 +214,16 @@ static int open_log(bool has_former)
 	return (int)fd;
 }
 
-/* The events of the former log are in ours now.  Ours gets the name that it would have without that log. */
+/*
+ * The events of the former log are in ours now.  Ours gets the name that it would have without that log, unless another
+ * process takes the name first.  (To rename a file over another one makes some file systems write its data at once.)
+ */
 static void replace_former(void)
 {
-	if (former_path[0] &&
-	    syscall(SYS_renameat, AT_FDCWD, log_path, AT_FDCWD, former_path) == 0)
-		strcpy(log_path, former_path);
 	px_former_remove(&former);
+	if (former_path[0] && syscall(SYS_renameat2, AT_FDCWD, log_path, AT_FDCWD, former_path,
+				      RENAME_NOREPLACE) == 0)
+		strcpy(log_path, former_path);
 }
 
 static int create(int fd, bool has_former)
