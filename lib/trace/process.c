@@ -482,7 +482,7 @@ int px_process_join(uint32_t index, uint32_t generation)
 
 void px_process_finish_growth(void)
 {
-	uintptr_t *inside = px_inside_enter();
+	struct px_running call = px_inside_enter(px_frame_here());
 
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		const struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
@@ -490,7 +490,7 @@ void px_process_finish_growth(void)
 		if (view)
 			px_growth_finish(view);
 	}
-	px_inside_leave(inside);
+	px_inside_leave(call);
 }
 
 /* Map the registry's first page and a private page over px_gate. */
