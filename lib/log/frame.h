@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layout of a frame.  A frame holds what the entries of one write to a log have no room for: exact times, addresses
+ * of trace points, pid and pthread_t, data of calls, data after the first 16 bytes, and exact names.
+ *
+ *	header		struct px_frame
+ *	objects		the definitions of objects to which the entries refer
+ *	records		one record for each entry, in the order of the entries
+ *
+ * Frames of a *chapter* share tables: a frame may refer to the sites and objects of earlier frames of its chapter.  A
+ * reader can begin at each chapter.  The header of a frame tells whether the frame begins a chapter.
+ *
+ * Numbers are varints: 7 bits in each byte, lowest bits first, bit 7 set in all bytes but the last.  A signed number n
+ * is stored as 2n, or -2n - 1 if it is negative.
+ *
+ *	object	handle, type, priority, pid, tid, pthread_t, address, site, length of the name (all varints), the name
+ *
+ *	record	0			the entry is for the viewer only
+ *		1, site, event		the site gets the next index of the chapter
+ *		2, site, event		the site gets no index
+ *		3 + index, event	an event of this site
+ *
+ *	site	shape (1 byte), flags, event type, data length (if the shape is not LONG), signed: address minus the
+ *		address of the site defined before it
+ *
+ *	event	time: a byte below 255: nanoseconds to add to the time of the entry's stamp; 255: a signed number
+ *		follows, and also all later events of the frame are later by this number
+ *		OTHER_THREAD: pid, pthread_t
+ *		LONG: data length
+ *		NATIVE: 16 bytes of data, as a byte with 2 bits for each 32-bit word, and 0, 1, 2 or 4 bytes for each word: the
+ *		word XOR the same word of the last event of this site in the chapter
+ *		LONG: the data after the first 16 bytes
+ *
+ * The first 16 bytes of data of an event that is not NATIVE are in its entry.  An event without OTHER_THREAD has pid and
+ * pthread_t of the object of its entry's context.
+ */
+#ifndef PX_LOG_FRAME_H
+#define PX_LOG_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/threads.h"
+
+#define PX_FRAME_MAGIC 0x31465850u /* "PXF1" in memory, on most machines */
+#define PX_FRAME_CHAPTER 1u	   /* flag: the frame begins a chapter */
+#define PX_FRAME_SITES_MAX 4096	   /* of a chapter */
+#define PX_FRAME_OBJECTS_MAX 65536 /* of a chapter: a reader ignores further ones */
+#define PX_FRAME_LATER 255
+
+struct px_frame {
+	uint32_t magic;
+	uint32_t sum;	      /* px_frame_sum() of the rest of this header, and of the bytes after it */
+	uint64_t position;    /* of the first entry, in the log */
+	uint64_t time_ns;     /* that the stamp of the first entry stands for */
+	uint32_t nr_entries;
+	uint32_t nr_events;
+	uint32_t objects;     /* bytes */
+	uint32_t records;     /* bytes */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct px_frame) == 48, "no padding");
+
+/* What a record holds. */
+enum { PX_FRAME_SHOWN = 0, PX_FRAME_NEW_SITE = 1, PX_FRAME_ONE_SITE = 2, PX_FRAME_SITE_FIRST = 3 };
+
+/* Shapes of a site. */
+enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4 };
+
+/* An object: a thread, or the object of calls. */
+struct px_log_object {
+	struct px_object object; /* handle 0: unknown */
+	uint64_t address;	 /* of the object of a call, or its descriptor */
+	uint64_t site;		 /* address of its first call */
+};
+
+/* Return the check sum of these bytes, continued from sum.  It finds damage, not forgery. */
+uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size);
+
+/* Return the check sum that the header of this frame must have.  body: objects and records. */
+uint32_t px_frame_sum_of(const struct px_frame *frame, const void *body);
+
+PX_INLINE uint64_t px_frame_zigzag(int64_t n)
+{
+	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+}
+
+PX_INLINE int64_t px_frame_unzigzag(uint64_t n)
+{
+	return (int64_t)(n >> 1 ^ (0 - (n & 1)));
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SITE_BUCKETS 8192 /* a power of two, and twice the number of sites */
+#define HANDLE_BUCKETS 16384
+#define HANDLES_MAX 8192
+#define FRAME_DATA_MAX 262144 /* bytes of the records of usual events */
+#define EVENT_MAX 128	      /* bytes of a record without its data */
+#define OBJECT_MAX 160	      /* bytes of a definition */
+#define EVENT_OBJECTS 32      /* definitions that the entries of one event can need */
+#define WORDS 4
+
+struct site {
+	uint64_t address;
+	uint32_t id, flags, length;
+	uint32_t shape;
+	uint32_t word[WORDS]; /* data of its last event */
+};
+
+struct px_pack {
+	struct px_frame head;
+	uint64_t origin_ns;   /* image_ns of the first entry */
+	int64_t later_ns;     /* from here on, times are later by this */
+	uint64_t last_address; /* of the site defined last */
+	uint32_t nr_sites, nr_handles;
+	unsigned char *bytes; /* the frame: header, objects, records */
+	unsigned char *records;
+	size_t objects_max, records_max;
+	size_t objects_size, records_size;
+	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last one is for sites without index */
+	uint16_t bucket[SITE_BUCKETS];		  /* index + 1 */
+	uint32_t handle[HANDLE_BUCKETS];
+};
+
+struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data)
+{
+	struct px_pack *pack = calloc(1, sizeof(*pack));
+
+	if (!pack)
+		return NULL;
+	pack->objects_max = (size_t)OBJECT_MAX * (EVENT_OBJECTS + nr_entries);
+	pack->records_max = FRAME_DATA_MAX + EVENT_MAX + max_data + nr_entries;
+	pack->bytes = malloc(sizeof(pack->head) + pack->objects_max + pack->records_max);
+	pack->records = malloc(pack->records_max);
+	if (!pack->bytes || !pack->records) {
+		px_pack_free(pack);
+		return NULL;
+	}
+	return pack;
+}
+
+void px_pack_free(struct px_pack *pack)
+{
+	if (!pack)
+		return;
+	free(pack->bytes);
+	free(pack->records);
+	free(pack);
+}
+
+static void begin_chapter(struct px_pack *pack)
+{
+	memset(pack->bucket, 0, sizeof(pack->bucket));
+	memset(pack->handle, 0, sizeof(pack->handle));
+	pack->nr_sites = pack->nr_handles = 0;
+	pack->last_address = 0;
+}
+
+void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
+{
+	pack->head = (struct px_frame){.magic = PX_FRAME_MAGIC,
+				       .position = position,
+				       .flags = chapter ? PX_FRAME_CHAPTER : 0};
+	pack->objects_size = pack->records_size = 0;
+	pack->later_ns = 0;
+	if (chapter)
+		begin_chapter(pack);
+}
+
+bool px_pack_has_room(const struct px_pack *pack, size_t length)
+{
+	return (pack->head.nr_entries == 0 && pack->objects_size == 0) ||
+	       (pack->objects_size + (size_t)OBJECT_MAX * EVENT_OBJECTS <= pack->objects_max &&
+		pack->records_size + EVENT_MAX + length <= FRAME_DATA_MAX);
+}
+
+bool px_pack_wants_chapter(const struct px_pack *pack)
+{
+	return pack->nr_handles >= HANDLES_MAX || pack->nr_sites == PX_FRAME_SITES_MAX;
+}
+
+/* Numbers. */
+
+PX_INLINE unsigned char *put(unsigned char *to, uint64_t n)
+{
+	while (n >= 0x80) {
+		*to++ = (unsigned char)(n | 0x80);
+		n >>= 7;
+	}
+	*to++ = (unsigned char)n;
+	return to;
+}
+
+/* Objects. */
+
+static uint32_t handle_bucket(const struct px_pack *pack, uint32_t handle)
+{
+	uint32_t i = (handle * 0x9E3779B1u) >> 18;
+
+	while (pack->handle[i] && pack->handle[i] != handle)
+		i = (i + 1) % HANDLE_BUCKETS;
+	return i;
+}
+
+bool px_pack_has_object(const struct px_pack *pack, uint32_t handle)
+{
+	return pack->handle[handle_bucket(pack, handle)] == handle;
+}
+
+void px_pack_object(struct px_pack *pack, const struct px_log_object *object)
+{
+	const struct px_object *known = &object->object;
+	size_t length = strnlen(known->name, sizeof(known->name) - 1);
+	unsigned char *to = pack->bytes + sizeof(pack->head) + pack->objects_size;
+	uint32_t i = handle_bucket(pack, known->handle);
+
+	if (pack->objects_size + OBJECT_MAX > pack->objects_max)
+		return;
+	/* If the table is full, each frame defines the object again. */
+	if (!pack->handle[i] && pack->nr_handles < HANDLES_MAX) {
+		pack->handle[i] = known->handle;
+		pack->nr_handles++;
+	}
+	to = put(to, known->handle);
+	to = put(to, known->type);
+	to = put(to, known->priority);
+	to = put(to, known->pid);
+	to = put(to, known->tid);
+	to = put(to, known->thread);
+	to = put(to, object->address);
+	to = put(to, object->site);
+	to = put(to, length);
+	memcpy(to, known->name, length);
+	pack->objects_size = (size_t)(to + length - pack->bytes) - sizeof(pack->head);
+}
+
+/* Records. */
+
+PX_INLINE void note_entry(struct px_pack *pack, struct px_pack_stamp stamp)
+{
+	if (pack->head.nr_entries++ == 0) {
+		pack->origin_ns = stamp.image_ns;
+		pack->head.time_ns = stamp.time_ns;
+	}
+}
+
+void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp)
+{
+	note_entry(pack, stamp);
+	pack->records[pack->records_size++] = PX_FRAME_SHOWN;
+}
+
+PX_INLINE bool is_site(const struct site *site, const struct site *key)
+{
+	return site->address == key->address && site->id == key->id && site->flags == key->flags &&
+	       site->length == key->length && site->shape == key->shape;
+}
+
+/* Find the site of an event.  Return its bucket; the bucket is empty if the chapter has no such site yet. */
+PX_INLINE uint16_t *find_site(struct px_pack *pack, const struct site *key)
+{
+	uint64_t hash = (key->address ^ (uint64_t)key->id << 40 ^ (uint64_t)key->flags << 24 ^
+			 (uint64_t)key->length << 8 ^ key->shape) *
+			UINT64_C(0x9E3779B97F4A7C15);
+	uint32_t i = (uint32_t)(hash >> 51);
+
+	while (pack->bucket[i] && !is_site(&pack->site[pack->bucket[i] - 1], key))
+		i = (i + 1) % SITE_BUCKETS;
+	return &pack->bucket[i];
+}
+
+static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const struct site *site)
+{
+	*to++ = (unsigned char)site->shape;
+	to = put(to, site->flags);
+	to = put(to, site->id);
+	if (!(site->shape & PX_FRAME_LONG))
+		to = put(to, site->length);
+	to = put(to, px_frame_zigzag((int64_t)(site->address - pack->last_address)));
+	pack->last_address = site->address;
+	return to;
+}
+
+/* Put the number of the site, or its definition.  Return the site. */
+static struct site *put_site_of(struct px_pack *pack, unsigned char **to, const struct site *key)
+{
+	uint16_t *bucket = find_site(pack, key);
+	struct site *site = &pack->site[PX_FRAME_SITES_MAX];
+
+	if (px_likely(*bucket)) {
+		*to = put(*to, PX_FRAME_SITE_FIRST + *bucket - 1u);
+		return &pack->site[*bucket - 1];
+	}
+	if (pack->nr_sites < PX_FRAME_SITES_MAX) {
+		site = &pack->site[pack->nr_sites++];
+		*bucket = (uint16_t)pack->nr_sites;
+		*(*to)++ = PX_FRAME_NEW_SITE;
+	} else {
+		*(*to)++ = PX_FRAME_ONE_SITE;
+	}
+	*site = *key;
+	*to = put_site(pack, *to, site);
+	return site;
+}
+
+PX_INLINE unsigned char *put_time(struct px_pack *pack, unsigned char *to, uint64_t time_ns,
+				  uint64_t image_ns)
+{
+	int64_t above = (int64_t)(time_ns - pack->head.time_ns - (image_ns - pack->origin_ns)) -
+			pack->later_ns;
+
+	if (px_likely(above >= 0 && above < PX_FRAME_LATER)) {
+		*to++ = (unsigned char)above;
+		return to;
+	}
+	pack->later_ns += above;
+	*to++ = PX_FRAME_LATER;
+	return put(to, px_frame_zigzag(above));
+}
+
+PX_INLINE unsigned char *put_words(struct site *site, unsigned char *to, const void *data)
+{
+	unsigned char *control = to++;
+	uint32_t word[WORDS];
+	unsigned int bits = 0;
+
+	memcpy(word, data, sizeof(word));
+	for (unsigned int i = 0; i < WORDS; i++) {
+		uint32_t change = word[i] ^ site->word[i];
+		unsigned int size = change == 0 ? 0 : change < 0x100 ? 1 : change < 0x10000 ? 2 : 3;
+
+		site->word[i] = word[i];
+		bits |= size << 2 * i;
+		for (unsigned int k = 0; k < (size == 3 ? 4 : size); k++)
+			*to++ = (unsigned char)(change >> 8 * k);
+	}
+	*control = (unsigned char)bits;
+	return to;
+}
+
+void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
+		   const struct px_pack_event *event)
+{
+	const struct site key = {
+		.address = event->address,
+		.id = event->id,
+		.flags = event->flags,
+		.length = event->length > sizeof(key.word) ? 0 : event->length,
+		.shape = (event->is_native ? PX_FRAME_NATIVE : 0u) |
+			 (event->is_other ? PX_FRAME_OTHER_THREAD : 0u) |
+			 (event->length > sizeof(key.word) ? PX_FRAME_LONG : 0u),
+	};
+	unsigned char *to = pack->records + pack->records_size;
+	struct site *site = put_site_of(pack, &to, &key);
+	size_t more = event->length > sizeof(key.word) ? event->length - sizeof(key.word) : 0;
+
+	note_entry(pack, stamp);
+	to = put_time(pack, to, event->time_ns, stamp.image_ns);
+	if (event->is_other) {
+		to = put(to, event->pid);
+		to = put(to, event->thread);
+	}
+	if (more)
+		to = put(to, event->length);
+	if (event->is_native)
+		to = put_words(site, to, event->data);
+	if (more)
+		memcpy(to, (const char *)event->data + sizeof(key.word), more);
+	pack->records_size = (size_t)(to - pack->records) + more;
+	pack->head.nr_events++;
+}
+
+const void *px_pack_end(struct px_pack *pack, size_t *size)
+{
+	unsigned char *body = pack->bytes + sizeof(pack->head);
+
+	pack->head.objects = (uint32_t)pack->objects_size;
+	pack->head.records = (uint32_t)pack->records_size;
+	memcpy(body + pack->objects_size, pack->records, pack->records_size);
+	pack->head.sum = px_frame_sum_of(&pack->head, body);
+	memcpy(pack->bytes, &pack->head, sizeof(pack->head));
+	*size = sizeof(pack->head) + pack->objects_size + pack->records_size;
+	return pack->bytes;
+}

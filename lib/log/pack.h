@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pack events into frames (frame.h).  The packer knows nothing of files: its caller writes the frame, and begins the
+ * next frame only when the frame is in the file.  After a write that failed, the caller must begin a chapter, because
+ * the tables of the packer then hold sites and objects that are in no file.
+ *
+ *	px_pack_begin()	begins a frame
+ *	px_pack_shown(), px_pack_event()	once for each entry, in the order of the entries
+ *	px_pack_object()	defines an object; before the frame ends, at any time
+ *	px_pack_end()	ends the frame and returns its bytes
+ *
+ * The memory has a fixed size; after px_pack_make() the packer allocates nothing.  No function makes a system call.  The
+ * caller ensures that only one thread at a time uses a packer.
+ */
+#ifndef PX_LOG_PACK_H
+#define PX_LOG_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log/frame.h"
+
+struct px_pack;
+
+/* An event to be packed. */
+struct px_pack_event {
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t thread; /* pthread_t */
+	uint32_t pid;
+	uint32_t id;
+	uint32_t flags;	 /* of the record */
+	bool is_native;	 /* the entry does not hold the data */
+	bool is_other;	 /* pid and thread are not those of the context's object */
+	uint32_t length; /* bytes of data; at least 16 if is_native */
+	const void *data;
+};
+
+/*
+ * Make a packer for frames of at most nr_entries entries.  A frame has room for one event with max_data bytes of data,
+ * and for many smaller ones.  Return NULL if there is no memory.
+ */
+struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data);
+void px_pack_free(struct px_pack *pack);
+
+/*
+ * Begin a frame.  position: of its first entry.  chapter: the frame begins a chapter.  Call this also to discard a frame.
+ */
+void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter);
+
+/* Return true if the frame has room for an event with this length of data, and all objects of its entries. */
+bool px_pack_has_room(const struct px_pack *pack, size_t length);
+
+/* Return true if the tables of the chapter are nearly full, so that the next frame should begin a chapter. */
+bool px_pack_wants_chapter(const struct px_pack *pack);
+
+/* Return true if the chapter, with the frame that is open, defines this object. */
+bool px_pack_has_object(const struct px_pack *pack, uint32_t handle);
+
+/* Define an object, or define it again with other contents. */
+void px_pack_object(struct px_pack *pack, const struct px_log_object *object);
+
+/* The stamp of an entry. */
+struct px_pack_stamp {
+	uint64_t image_ns; /* as the viewer counts: without wraps, and without the time missing in shortened gaps */
+	uint64_t time_ns;  /* the time for which it stands */
+};
+
+/* Add an entry that is for the viewer only. */
+void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp);
+
+/* Add the entry of an event. */
+void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
+		   const struct px_pack_event *event);
+
+/* End the frame.  Return its bytes, which stay valid until the next px_pack_begin(). */
+const void *px_pack_end(struct px_pack *pack, size_t *size);
+
+#endif

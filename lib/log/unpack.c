@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/unpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/names.h"
+
+#define WORDS 4
+#define FIRST_BYTES (WORDS * sizeof(uint32_t))
+#define OBJECTS_FIRST 256
+
+struct site {
+	uint64_t address;
+	uint32_t id, flags, length;
+	uint32_t shape;
+	uint32_t word[WORDS];
+};
+
+struct px_unpack {
+	uint32_t nr_sites, nr_objects, objects_size;
+	uint64_t last_address;
+	struct px_log_object *object;
+	uint32_t *bucket; /* by handle: index + 1; twice as many as objects, a power of two */
+	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last one is for sites without index */
+};
+
+struct px_unpack *px_unpack_make(void)
+{
+	return calloc(1, sizeof(struct px_unpack));
+}
+
+void px_unpack_free(struct px_unpack *unpack)
+{
+	if (!unpack)
+		return;
+	free(unpack->object);
+	free(unpack->bucket);
+	free(unpack);
+}
+
+/* The bytes that are left to read.  After an attempt to read beyond the end, the input is bad, and yields zeros. */
+struct input {
+	const unsigned char *at, *end;
+	bool is_bad;
+};
+
+PX_INLINE uint8_t get_byte(struct input *in)
+{
+	if (px_unlikely(in->at == in->end)) {
+		in->is_bad = true;
+		return 0;
+	}
+	return *in->at++;
+}
+
+PX_INLINE uint64_t get(struct input *in)
+{
+	uint64_t n = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = get_byte(in);
+		n |= (uint64_t)(byte & 0x7F) << shift;
+		shift += 7;
+	} while (byte & 0x80 && shift < 64);
+	in->is_bad |= (byte & 0x80) != 0;
+	return n;
+}
+
+static uint32_t get_word(struct input *in)
+{
+	uint64_t n = get(in);
+
+	in->is_bad |= n > UINT32_MAX;
+	return (uint32_t)n;
+}
+
+static const void *get_bytes(struct input *in, size_t size)
+{
+	const unsigned char *bytes = in->at;
+
+	if ((size_t)(in->end - in->at) < size) {
+		in->is_bad = true;
+		return NULL;
+	}
+	in->at += size;
+	return bytes;
+}
+
+/* Objects. */
+
+static uint32_t bucket_of(const struct px_unpack *unpack, uint32_t handle)
+{
+	uint32_t mask = 2 * unpack->objects_size - 1;
+	uint32_t i = (handle * 0x9E3779B1u >> 8) & mask;
+
+	while (unpack->bucket[i] &&
+	       unpack->object[unpack->bucket[i] - 1].object.handle != handle)
+		i = (i + 1) & mask;
+	return i;
+}
+
+const struct px_log_object *px_unpack_object(const struct px_unpack *unpack, uint32_t handle)
+{
+	uint32_t i = unpack->objects_size ? unpack->bucket[bucket_of(unpack, handle)] : 0;
+
+	return i ? &unpack->object[i - 1] : NULL;
+}
+
+/* Make room for another object.  Return false if there is no memory, or if the chapter has too many objects. */
+static bool grow(struct px_unpack *unpack)
+{
+	uint32_t size = unpack->objects_size ? 2 * unpack->objects_size : OBJECTS_FIRST;
+	struct px_log_object *object;
+	uint32_t *bucket;
+
+	if (unpack->nr_objects < unpack->objects_size)
+		return true;
+	if (size > PX_FRAME_OBJECTS_MAX)
+		return false;
+	object = realloc(unpack->object, size * sizeof(*object));
+	if (!object)
+		return false;
+	unpack->object = object;
+	bucket = calloc(2 * (size_t)size, sizeof(*bucket));
+	if (!bucket)
+		return false;
+	free(unpack->bucket);
+	unpack->bucket = bucket;
+	unpack->objects_size = size;
+	for (uint32_t i = 0; i < unpack->nr_objects; i++)
+		bucket[bucket_of(unpack, object[i].object.handle)] = i + 1;
+	return true;
+}
+
+static void enter(struct px_unpack *unpack, const struct px_log_object *object)
+{
+	uint32_t *bucket;
+
+	if (!grow(unpack))
+		return;
+	bucket = &unpack->bucket[bucket_of(unpack, object->object.handle)];
+	if (*bucket == 0)
+		*bucket = ++unpack->nr_objects;
+	unpack->object[*bucket - 1] = *object;
+}
+
+bool px_unpack_next_object(const struct px_frame *frame, const void *body, size_t *offset,
+			   struct px_log_object *object)
+{
+	const unsigned char *bytes = body;
+	struct input in = {.at = bytes + *offset, .end = bytes + frame->objects};
+	const void *name;
+	size_t length;
+
+	if (in.at == in.end)
+		return false;
+	memset(object, 0, sizeof(*object));
+	object->object.handle = get_word(&in);
+	object->object.type = get_word(&in);
+	object->object.priority = get_word(&in);
+	object->object.pid = get_word(&in);
+	object->object.tid = get_word(&in);
+	object->object.thread = get(&in);
+	object->address = get(&in);
+	object->site = get(&in);
+	length = get_word(&in);
+	in.is_bad |= length >= sizeof(object->object.name) || object->object.handle == 0;
+	name = in.is_bad ? NULL : get_bytes(&in, length);
+	if (in.is_bad)
+		return false;
+	memcpy(object->object.name, name, length);
+	*offset = (size_t)(in.at - bytes);
+	return true;
+}
+
+/* Records. */
+
+bool px_unpack_is_frame(const struct px_frame *frame, uint64_t position, uint64_t nr_entries,
+			uint64_t max)
+{
+	return frame->magic == PX_FRAME_MAGIC && frame->position == position &&
+	       frame->nr_entries > 0 && frame->nr_entries <= nr_entries &&
+	       frame->nr_entries <= PX_FRAME_ENTRIES_MAX && frame->nr_events <= frame->nr_entries &&
+	       (uint64_t)frame->objects + frame->records <= max;
+}
+
+static struct site *define_site(struct px_unpack *unpack, struct input *in, uint64_t op)
+{
+	struct site *site = &unpack->site[PX_FRAME_SITES_MAX];
+
+	if (op == PX_FRAME_NEW_SITE) {
+		if (unpack->nr_sites == PX_FRAME_SITES_MAX)
+			return NULL;
+		site = &unpack->site[unpack->nr_sites++];
+	}
+	memset(site, 0, sizeof(*site));
+	site->shape = get_byte(in);
+	site->flags = get_word(in);
+	site->id = get_word(in);
+	if (!(site->shape & PX_FRAME_LONG))
+		site->length = get_word(in);
+	unpack->last_address += (uint64_t)px_frame_unzigzag(get(in));
+	site->address = unpack->last_address;
+	in->is_bad |= site->length > FIRST_BYTES || site->id >= PX_EVENT_IDS ||
+		      ((site->shape & (PX_FRAME_NATIVE | PX_FRAME_LONG)) == PX_FRAME_NATIVE &&
+		       site->length < FIRST_BYTES);
+	return site;
+}
+
+static struct site *get_site(struct px_unpack *unpack, struct input *in, uint64_t op)
+{
+	if (op == PX_FRAME_NEW_SITE || op == PX_FRAME_ONE_SITE)
+		return define_site(unpack, in, op);
+	return op - PX_FRAME_SITE_FIRST < unpack->nr_sites ?
+		       &unpack->site[op - PX_FRAME_SITE_FIRST] :
+		       NULL;
+}
+
+PX_INLINE void get_words(struct input *in, struct site *site)
+{
+	unsigned int bits = get_byte(in);
+
+	for (unsigned int i = 0; i < WORDS; i++) {
+		unsigned int size = bits >> 2 * i & 3;
+
+		for (unsigned int k = 0; k < (size == 3 ? 4 : size); k++)
+			site->word[i] ^= (uint32_t)get_byte(in) << 8 * k;
+	}
+}
+
+PX_INLINE void get_thread(const struct px_unpack *unpack, struct input *in,
+			  const struct site *site, uint32_t context, struct px_unpacked *to)
+{
+	const struct px_log_object *object;
+
+	if (site->shape & PX_FRAME_OTHER_THREAD) {
+		to->pid = get_word(in);
+		to->thread = get(in);
+		return;
+	}
+	object = px_unpack_object(unpack, context);
+	to->pid = object ? object->object.pid : 0;
+	to->thread = object ? object->object.thread : 0;
+}
+
+PX_INLINE void get_data(struct input *in, struct site *site, const struct px_txtb_entry *entry,
+			struct px_unpacked *to)
+{
+	to->length = site->length;
+	if (site->shape & PX_FRAME_LONG) {
+		to->length = get_word(in);
+		in->is_bad |= to->length <= FIRST_BYTES;
+	}
+	to->first = entry->info;
+	to->is_native = (site->shape & PX_FRAME_NATIVE) != 0;
+	if (to->is_native) {
+		get_words(in, site);
+		memcpy(to->word, site->word, sizeof(to->word));
+		to->first = to->word;
+	}
+	if (site->shape & PX_FRAME_LONG && !in->is_bad)
+		to->more = get_bytes(in, to->length - FIRST_BYTES);
+}
+
+uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_frame *frame, const void *body,
+			 const struct px_txtb_entry *entries, uint32_t tick_ns,
+			 struct px_unpacked *to)
+{
+	const unsigned char *bytes = body;
+	struct input in = {.at = bytes + frame->objects,
+			   .end = bytes + frame->objects + frame->records};
+	struct px_log_object object;
+	uint64_t time_ns = frame->time_ns;
+	size_t offset = 0;
+	uint32_t i;
+
+	if (frame->sum != px_frame_sum_of(frame, body))
+		return 0;
+	if (frame->flags & PX_FRAME_CHAPTER) {
+		unpack->nr_sites = unpack->nr_objects = 0;
+		unpack->last_address = 0;
+		if (unpack->bucket)
+			memset(unpack->bucket, 0,
+			       2 * unpack->objects_size * sizeof(*unpack->bucket));
+	}
+	while (px_unpack_next_object(frame, body, &offset, &object))
+		enter(unpack, &object);
+	for (i = 0; i < frame->nr_entries; i++) {
+		uint64_t op = get(&in);
+		struct site *site;
+		uint8_t above;
+
+		if (i > 0)
+			time_ns += (uint64_t)(entries[i].stamp - entries[i - 1].stamp) * tick_ns;
+		memset(&to[i], 0, sizeof(to[i]));
+		if (op == PX_FRAME_SHOWN) {
+			if (in.is_bad)
+				break;
+			continue;
+		}
+		site = get_site(unpack, &in, op);
+		if (!site || in.is_bad)
+			break;
+		above = get_byte(&in);
+		if (px_unlikely(above == PX_FRAME_LATER)) {
+			time_ns += (uint64_t)px_frame_unzigzag(get(&in));
+			above = 0;
+		}
+		to[i].is_event = true;
+		to[i].time_ns = time_ns + above;
+		to[i].address = site->address;
+		to[i].id = site->id;
+		to[i].flags = site->flags;
+		get_thread(unpack, &in, site, entries[i].context, &to[i]);
+		get_data(&in, site, &entries[i], &to[i]);
+		if (in.is_bad)
+			break;
+	}
+	return i;
+}

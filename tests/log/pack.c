@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames: that all which is packed comes back, in how many bytes, and that a damaged frame is read within its bytes. */
+#include "support/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/pack.h"
+#include "log/unpack.h"
+
+#define ENTRIES 4096
+#define DATA_MAX 5000
+#define TICK_NS 100
+#define HANDLE 0x01000000u
+
+/* The test's own account of an entry. */
+struct told {
+	bool is_event;
+	uint32_t context;
+	struct px_pack_event event;
+	unsigned char data[DATA_MAX];
+};
+
+static struct told *told;
+static struct px_txtb_entry *entries;
+static struct px_pack *pack;
+static struct px_unpack *unpack;
+static uint64_t ticks, base_ns;
+
+static void setup(void)
+{
+	told = calloc(ENTRIES, sizeof(*told));
+	entries = calloc(ENTRIES, sizeof(*entries));
+	pack = px_pack_make(ENTRIES, DATA_MAX);
+	unpack = px_unpack_make();
+	ck_assert(told && entries && pack && unpack);
+	ticks = UINT32_MAX - 5000; /* the stamps wrap */
+	base_ns = UINT64_C(1700000000000000000);
+}
+
+static void teardown(void)
+{
+	free(told);
+	free(entries);
+	px_pack_free(pack);
+	px_unpack_free(unpack);
+}
+
+static struct px_log_object object_of(uint32_t handle)
+{
+	struct px_log_object object = {.object = {.handle = handle,
+						  .type = handle >> 24,
+						  .priority = handle % 1024,
+						  .pid = 1000 + handle % 7,
+						  .tid = 2000 + handle,
+						  .thread = UINT64_C(0x7f0000000000) + handle},
+				       .address = UINT64_C(0xffff00000000) + handle,
+				       .site = handle % 3 ? UINT64_MAX - handle : 0};
+
+	snprintf(object.object.name, sizeof(object.object.name), "%.*s %x", (int)(handle % 50),
+		 "a name as long as the number of the handle asks for, or so", handle);
+	return object;
+}
+
+static void add_event(uint32_t i, const struct px_pack_event *event, uint32_t context,
+		      uint64_t step)
+{
+	struct px_txtb_entry *entry = &entries[i];
+	struct px_log_object object = object_of(context);
+
+	told[i].is_event = true;
+	told[i].context = context;
+	told[i].event = *event;
+	if (event->length)
+		memcpy(told[i].data, event->data, event->length);
+	ticks += step;
+	entry->context = context;
+	entry->stamp = (uint32_t)ticks;
+	memset(entry->info, 0xEE, sizeof(entry->info));
+	if (!event->is_native && event->length)
+		memcpy(entry->info, event->data, event->length < 16 ? event->length : 16);
+	if (!px_pack_has_object(pack, context))
+		px_pack_object(pack, &object);
+	px_pack_event(pack,
+		      (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS}, event);
+}
+
+static void add_shown(uint32_t i)
+{
+	told[i].is_event = false;
+	ticks++;
+	entries[i].context = HANDLE;
+	entries[i].stamp = (uint32_t)ticks;
+	px_pack_shown(pack, (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS});
+}
+
+static struct px_frame head_of(const void *bytes)
+{
+	struct px_frame frame;
+
+	memcpy(&frame, bytes, sizeof(frame));
+	return frame;
+}
+
+/* Compare what a frame gives back with the test's own account. */
+static void expect_told(const void *bytes, size_t size, uint64_t position, uint32_t count)
+{
+	struct px_frame frame = head_of(bytes);
+	const char *body = (const char *)bytes + sizeof(frame);
+	struct px_unpacked *got = calloc(count, sizeof(*got));
+
+	ck_assert_ptr_nonnull(got);
+	ck_assert(px_unpack_is_frame(&frame, position, count, size - sizeof(frame)));
+	ck_assert_uint_eq(frame.nr_entries, count);
+	ck_assert_uint_eq(sizeof(frame) + frame.objects + frame.records, size);
+	ck_assert_uint_eq(px_unpack_frame(unpack, &frame, body, entries, TICK_NS, got), count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct px_pack_event *event = &told[i].event;
+		size_t first = event->length < 16 ? event->length : 16;
+		struct px_log_object object = object_of(told[i].context);
+
+		ck_assert_int_eq(got[i].is_event, told[i].is_event);
+		if (!told[i].is_event)
+			continue;
+		ck_assert_uint_eq(got[i].time_ns, event->time_ns);
+		ck_assert_uint_eq(got[i].address, event->address);
+		ck_assert_uint_eq(got[i].id, event->id);
+		ck_assert_uint_eq(got[i].flags, event->flags);
+		ck_assert_uint_eq(got[i].length, event->length);
+		ck_assert_int_eq(got[i].is_native, event->is_native);
+		ck_assert_uint_eq(got[i].pid, event->is_other ? event->pid : object.object.pid);
+		ck_assert_uint_eq(got[i].thread,
+				  event->is_other ? event->thread : object.object.thread);
+		ck_assert_mem_eq(got[i].first, told[i].data, first);
+		if (event->length > 16)
+			ck_assert_mem_eq(got[i].more, told[i].data + 16, event->length - 16);
+		ck_assert_mem_eq(px_unpack_object(unpack, told[i].context), &object,
+				 sizeof(object));
+	}
+	free(got);
+}
+
+/* Any event: of few sites or of many, of any length, early, late, or of a thread that is not the context's. */
+static void add_random(uint32_t i, uint64_t *random, uint32_t nr_sites)
+{
+	unsigned char data[DATA_MAX];
+	uint64_t any = next_random(random);
+	uint32_t site = (uint32_t)(next_random(random) % nr_sites);
+	struct px_pack_event event = {.address = UINT64_C(0x555500000000) + site * 16,
+				      .id = 5 + site % 2000,
+				      .flags = site % 16,
+				      .is_native = site % 3 == 0,
+				      .is_other = any % 50 == 0,
+				      .pid = (uint32_t)(any >> 13),
+				      .thread = any * 3,
+				      .data = data};
+	uint64_t step = any % 20 ? any % 300 : any % (1 << 30);
+
+	event.length = any % 4 ? site % 17 : (uint32_t)(next_random(random) % DATA_MAX);
+	if (event.is_native && event.length < 16)
+		event.length = 16;
+	for (uint32_t k = 0; k < event.length; k++)
+		data[k] = (unsigned char)(k % 4 ? 0 : next_random(random));
+	event.time_ns = base_ns + (ticks + step) * TICK_NS + any % TICK_NS;
+	if (any % 30 == 0)
+		event.time_ns -= any % 1000000; /* as OVERFLOW may be */
+	add_event(i, &event, HANDLE + (uint32_t)(any % 9000), step);
+}
+
+START_TEST(pack_of_all_that_can_be_comes_back)
+{
+	uint64_t random = test_seed();
+	uint64_t position = 12345;
+
+	for (uint32_t round = 0; round < 60; round++) {
+		uint32_t nr_sites = round % 4 == 3 ? 60000 : round % 4 == 2 ? 300 : 3;
+		uint32_t count = 0;
+		const void *bytes;
+		size_t size;
+
+		px_pack_begin(pack, position, round % 5 == 0 || px_pack_wants_chapter(pack));
+		while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX)) {
+			if (next_random(&random) % 10)
+				add_random(count, &random, nr_sites);
+			else
+				add_shown(count);
+			count++;
+		}
+		bytes = px_pack_end(pack, &size);
+		expect_told(bytes, size, position, count);
+		position += count;
+	}
+}
+END_TEST
+
+/* A gap that the image shows too short, and a clock that was set: the times are exact all the same. */
+START_TEST(pack_time_that_the_stamps_do_not_show_comes_back)
+{
+	static const int64_t jump[] = {0,	 1, 99, 100, 254, 255, 256, -1, -100, 1000000000000,
+				       -1000000000000, INT64_MIN / 2, INT64_MAX / 2, 5};
+	const void *bytes;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(jump); i++) {
+		struct px_pack_event event = {.id = 20,
+					      .time_ns = base_ns + (ticks + 7) * TICK_NS +
+							 (uint64_t)jump[i]};
+
+		add_event(i, &event, HANDLE, 7);
+	}
+	bytes = px_pack_end(pack, &size);
+	expect_told(bytes, size, 0, PX_ARRAY_SIZE(jump));
+}
+END_TEST
+
+/* The usual event of 16 bytes, from a few sites and threads. */
+START_TEST(pack_of_usual_events_takes_three_bytes_each)
+{
+	uint64_t random = test_seed();
+	uint64_t data[2] = {0};
+	const void *bytes;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		uint64_t any = next_random(&random);
+		struct px_pack_event event = {.address = 0x555500001000 + any % 40 * 32,
+					      .id = 30 + (uint32_t)(any % 40),
+					      .time_ns = base_ns + (ticks + 20) * TICK_NS + any % 100,
+					      .length = sizeof(data),
+					      .data = data};
+
+		data[0] = any;
+		add_event(i, &event, HANDLE + any % 8, 20);
+	}
+	bytes = px_pack_end(pack, &size);
+	expect_told(bytes, size, 0, ENTRIES);
+	ck_assert_uint_lt(size, 3 * ENTRIES);
+}
+END_TEST
+
+/* Calls: an address that one of a few locks has, and a result, as in a server. */
+START_TEST(pack_of_calls_takes_five_bytes_each)
+{
+	uint64_t random = test_seed();
+	const void *bytes;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		uint64_t any = next_random(&random);
+		uint32_t site = (uint32_t)(any % 60);
+		uint32_t data[4] = {(uint32_t)(0x1000 + (site % 20 + (any >> 20) % 4) * 64), 0x7f12,
+				    0, site % 10 ? 0 : (uint32_t)(any >> 30) % 500};
+		struct px_pack_event event = {.address = 0x7f1200001000 + site * 56,
+					      .id = 30 + site % 12,
+					      .flags = 8,
+					      .is_native = true,
+					      .time_ns = base_ns + (ticks + 20) * TICK_NS + any % 100,
+					      .length = sizeof(data),
+					      .data = data};
+
+		add_event(i, &event, HANDLE + any % 8, 20);
+	}
+	bytes = px_pack_end(pack, &size);
+	expect_told(bytes, size, 0, ENTRIES);
+	ck_assert_uint_lt(size, 5 * ENTRIES);
+}
+END_TEST
+
+/* More sites and objects in a chapter than its tables hold: each frame still has all that it needs. */
+START_TEST(pack_with_full_tables_comes_back)
+{
+	uint64_t random = test_seed();
+	uint64_t position = 0;
+
+	for (uint32_t round = 0; round < 12; round++) {
+		uint32_t count = 0;
+		const void *bytes;
+		size_t size;
+
+		px_pack_begin(pack, position, round == 0);
+		while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX)) {
+			uint64_t any = next_random(&random);
+			struct px_pack_event event = {.address = any % 8000 * 16,
+						      .id = 5,
+						      .time_ns = base_ns + (ticks + 1) * TICK_NS};
+
+			add_event(count++, &event, HANDLE + any % 20000, 1);
+		}
+		bytes = px_pack_end(pack, &size);
+		expect_told(bytes, size, position, count);
+		position += count;
+	}
+	ck_assert(px_pack_wants_chapter(pack));
+}
+END_TEST
+
+/* A frame in memory that ends with it, so that a sanitizer sees a step beyond it. */
+static void *new_copy(const void *bytes, size_t size)
+{
+	void *copy = malloc(size);
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, size);
+	return copy;
+}
+
+static void read_damaged(const void *bytes, size_t size)
+{
+	struct px_frame frame = head_of(bytes);
+	unsigned char *body = new_copy((const char *)bytes + sizeof(frame), size - sizeof(frame));
+	struct px_unpacked *got;
+	uint32_t count, sum = 0;
+
+	if (px_unpack_is_frame(&frame, frame.position, ENTRIES, size - sizeof(frame))) {
+		frame.sum = px_frame_sum_of(&frame, body);
+		got = calloc(frame.nr_entries, sizeof(*got));
+		ck_assert_ptr_nonnull(got);
+		count = px_unpack_frame(unpack, &frame, body, entries, TICK_NS, got);
+		ck_assert_uint_le(count, frame.nr_entries);
+		for (uint32_t i = 0; i < count; i++) {
+			const unsigned char *first = got[i].first, *more = got[i].more;
+
+			if (!got[i].is_event)
+				continue;
+			for (uint32_t k = 0; k < got[i].length; k++)
+				sum += k < 16 ? first[k] : more[k - 16];
+		}
+		free(got);
+	}
+	free(body);
+	ck_assert_uint_ge(sum + 1, 0); /* the bytes were read */
+}
+
+START_TEST(unpack_of_damage_stays_within_the_frame)
+{
+	uint64_t random = test_seed();
+	unsigned char *bytes;
+	const void *packed;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < 60; i++)
+		add_random(i, &random, 9);
+	packed = px_pack_end(pack, &size);
+	bytes = new_copy(packed, size);
+	for (uint32_t round = 0; round < (px_test_is_whole() ? 200000u : 10000u); round++) {
+		unsigned char *copy = new_copy(bytes, size);
+		uint32_t nr_changes = 1 + next_random(&random) % 4;
+		size_t limit = round % 2 ? size : sizeof(struct px_frame) + 2000;
+
+		while (nr_changes--)
+			copy[next_random(&random) % (limit < size ? limit : size)] =
+				(unsigned char)next_random(&random);
+		read_damaged(copy, round % 3 ? size : sizeof(struct px_frame) +
+							      next_random(&random) %
+								      (size - sizeof(struct px_frame)));
+		free(copy);
+	}
+	free(bytes);
+}
+END_TEST
+
+START_TEST(unpack_refuses_a_frame_with_another_sum)
+{
+	uint64_t random = test_seed();
+	struct px_unpacked got[20];
+	struct px_frame frame;
+	unsigned char *bytes;
+	const void *packed;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < 20; i++)
+		add_random(i, &random, 9);
+	packed = px_pack_end(pack, &size);
+	bytes = new_copy(packed, size);
+	for (size_t i = offsetof(struct px_frame, sum); i < size; i++) {
+		bytes[i] ^= (unsigned char)(1u << i % 8);
+		frame = head_of(bytes);
+		if (px_unpack_is_frame(&frame, 0, 20, size - sizeof(frame)))
+			ck_assert_uint_eq(px_unpack_frame(unpack, &frame, bytes + sizeof(frame),
+							  entries, TICK_NS, got),
+					  0);
+		bytes[i] ^= (unsigned char)(1u << i % 8);
+	}
+	frame = head_of(bytes);
+	ck_assert_uint_eq(
+		px_unpack_frame(unpack, &frame, bytes + sizeof(frame), entries, TICK_NS, got), 20);
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pack");
+	TCase *packing = tcase_create("pack");
+
+	tcase_add_checked_fixture(packing, setup, teardown);
+	tcase_set_timeout(packing, 120);
+	tcase_add_test(packing, pack_of_all_that_can_be_comes_back);
+	tcase_add_test(packing, pack_time_that_the_stamps_do_not_show_comes_back);
+	tcase_add_test(packing, pack_of_usual_events_takes_three_bytes_each);
+	tcase_add_test(packing, pack_of_calls_takes_five_bytes_each);
+	tcase_add_test(packing, pack_with_full_tables_comes_back);
+	tcase_add_test(packing, unpack_of_damage_stays_within_the_frame);
+	tcase_add_test(packing, unpack_refuses_a_frame_with_another_sum);
+	suite_add_tcase(suite, packing);
+	return run_suite(suite);
+}
