@@ -420,9 +420,11 @@ unsigned int event_native(const struct event *event)
 }
 
 /*
- * A volume has 895 entries for threads and objects of calls.  A file of several volumes repeats objects, so it may have
- * more of them although no volume was full.
+ * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  Events of
+ * further threads have no thread.  A file of several volumes repeats objects, so it may have more of them although no
+ * volume was full.  Later logs have another number of slots, and know every thread.
  */
+#define OLD_SLOTS 1020
 #define FULL_TABLE 894
 
 static bool was_full(const struct source *source)
@@ -431,7 +433,7 @@ static bool was_full(const struct source *source)
 
 	for (size_t i = 0; i < source->nr_objects; i++)
 		nr_used += source->objects[i].type != OBJECT_EVENT_TYPE;
-	return !source->file.foreign && nr_used >= FULL_TABLE;
+	return !source->file.foreign && source->file.nr_objects == OLD_SLOTS && nr_used >= FULL_TABLE;
 }
 
 /* System events come from the library itself, and some of them have no thread. */

@@ -10,39 +10,18 @@
 
 #include "base/procfs.h"
 #include "calls/rules.h"
+#include "log/archive_source.h"
 #include "log/format.h"
 #include "registry/registry.h"
 #include "txtb/file.h"
 #include "txtb/native.h"
 
-#define WINDOW_SLOTS 4096
-#define CONTEXTS_FOUND 1024
-
-/* Some slots of one volume, in memory. */
-struct window {
-	uint64_t position; /* position of the first slot */
-	uint32_t nr_slots;
-	struct px_log_slot *slots;
-	struct px_txtb_entry *entries;
-};
-
-/* The object registry of one volume: the contexts of calls. */
-struct contexts {
-	uint64_t volume; /* number + 1; 0: none */
-	struct px_log_object *object;
-	uint16_t found[CONTEXTS_FOUND]; /* index: from the handle; value: the slot in which the handle was last found */
-};
-
 struct logreader {
 	struct px_archive archive; /* first */
-	int fd;
-	struct px_log_header header;
-	struct px_log_commit commit;
-	struct px_log_layout layout;
-	bool loops;
-	uint64_t position; /* position of the next slot to read */
-	struct window window;
-	struct contexts contexts;
+	struct px_archive_file file;
+	struct px_archive_source *source;
+	uint64_t position; /* of the next entry to read */
+	struct px_archive_window window;
 	struct px_log_name *names;
 	uint32_t nr_names;
 	uint16_t name_of[PX_EVENT_IDS]; /* index + 1, or 0 */
@@ -58,206 +37,51 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return px_txtb_file_read(fd, data, size, offset) == size;
 }
 
-/* Read slots into the window, from this position on.  Return false if the file ends before this position. */
-static bool fill_window(struct logreader *reader, uint64_t position)
-{
-	struct window *window = &reader->window;
-	uint64_t offset = px_log_volume_offset(&reader->header, &reader->layout, position);
-	uint32_t slot = px_log_slot_in_volume(&reader->header, position);
-	uint64_t count = reader->commit.end - position;
-	size_t got;
-
-	if (count > reader->header.nr_entries - slot)
-		count = reader->header.nr_entries - slot;
-	if (count > WINDOW_SLOTS)
-		count = WINDOW_SLOTS;
-	window->position = position;
-	got = px_txtb_file_read(reader->fd, window->slots, count * sizeof(*window->slots),
-				offset + reader->layout.slots + slot * sizeof(*window->slots));
-	window->nr_slots = (uint32_t)(got / sizeof(*window->slots));
-	got = px_txtb_file_read(reader->fd, window->entries,
-				window->nr_slots * sizeof(*window->entries),
-				offset + reader->layout.entries + slot * sizeof(*window->entries));
-	if (got / sizeof(*window->entries) < window->nr_slots)
-		window->nr_slots = (uint32_t)(got / sizeof(*window->entries));
-	return window->nr_slots > 0;
-}
-
-/*
- * Return the slot at this position, and its entry.  Return NULL if the file ends before this slot, or if the slot was
- * written for another position.
- */
-PX_INLINE const struct px_log_slot *slot_at(struct logreader *reader, uint64_t position,
-					    const struct px_txtb_entry **entry)
-{
-	struct window *window = &reader->window;
-	uint64_t i = position - window->position;
-
-	if (px_unlikely(i >= window->nr_slots)) {
-		if (!fill_window(reader, position))
-			return NULL;
-		i = 0;
-	}
-	*entry = &window->entries[i];
-	return px_likely(window->slots[i].word >> 8 == position) ? &window->slots[i] : NULL;
-}
-
 /* Events. */
 
-/*
- * Copy at most size bytes of an event's data from the slots after its first slot.  Return false if the data is
- * incomplete.
- */
-static bool read_more(struct logreader *reader, uint64_t position, uint32_t nr_slots, void *data,
-		      size_t size)
-{
-	unsigned char *to = data;
-
-	for (uint32_t i = 1; i < nr_slots && size > 0; i++) {
-		unsigned char bytes[PX_RECORD_MORE_BYTES];
-		const struct px_txtb_entry *entry;
-		const struct px_log_slot *slot = slot_at(reader, position + i, &entry);
-		size_t length = size < sizeof(bytes) ? size : sizeof(bytes);
-
-		if (!slot || (slot->word & 0xFF) != PX_LOG_MORE)
-			return false;
-		memcpy(bytes, entry->info, sizeof(entry->info));
-		memcpy(bytes + sizeof(entry->info), &slot->time_ns,
-		       sizeof(bytes) - sizeof(entry->info));
-		memcpy(to, bytes, length);
-		to += length;
-		size -= length;
-	}
-	return true;
-}
-
-static bool read_contexts(struct logreader *reader, uint64_t volume)
-{
-	struct contexts *contexts = &reader->contexts;
-	size_t size = (1 + PX_LOG_IN_USE) * sizeof(*contexts->object);
-
-	if (contexts->volume == volume + 1)
-		return true;
-	contexts->volume = 0;
-	if (!contexts->object)
-		contexts->object = malloc(size);
-	if (!contexts->object || !read_all(reader->fd, contexts->object, size,
-					   volume * reader->layout.size + reader->layout.objects))
-		return false;
-	contexts->volume = volume + 1;
-	return true;
-}
-
-/*
- * Return the object of this context, which has pid and pthread_t.  If the object is unknown, return one with all
- * members 0.
- */
-static struct px_object context_of(struct logreader *reader, uint64_t position, uint32_t handle)
-{
-	uint64_t volume = px_log_volume_number(&reader->header, position);
-	uint16_t *found = &reader->contexts.found[handle % CONTEXTS_FOUND];
-	const struct px_log_object *object;
-
-	if (!read_contexts(reader, volume))
-		return (struct px_object){0};
-	object = reader->contexts.object;
-	if (px_unlikely(object[*found].object.handle != handle))
-		for (*found = 0; *found < PX_LOG_IN_USE; ++*found)
-			if (object[*found].object.handle == handle)
-				break;
-	return object[*found].object.handle == handle ? object[*found].object :
-							(struct px_object){0};
-}
-
-PX_INLINE bool is_native(const struct px_log_slot *slot)
-{
-	return px_unlikely(slot->flags & PX_LOG_IS_NATIVE);
-}
-
-PX_INLINE uint32_t length_of(const struct px_log_slot *slot)
-{
-	return is_native(slot) ? slot->flags >> 16 : slot->length;
-}
-
-static void describe(struct logreader *reader, const struct px_log_slot *slot,
+static void describe(const struct logreader *reader, const struct px_unpacked *packed,
 		     const struct px_txtb_entry *entry, struct px_report *report)
 {
 	struct px_record *record = &report->record;
 
 	record->counter = 0;
-	record->address = slot->address;
-	record->thread = slot->thread;
-	record->pid = slot->pid;
-	record->id = slot->id;
-	record->flags = slot->flags & PX_LOG_RECORD_FLAGS;
-	record->length = length_of(slot);
+	record->address = packed->address;
+	record->thread = packed->thread;
+	record->pid = packed->pid;
+	record->id = packed->id;
+	record->flags = packed->flags & PX_LOG_RECORD_FLAGS;
+	record->length = packed->length;
 	record->extra = 0;
-	record->nr_slots = px_record_slots(record->length);
+	record->nr_slots = 1;
 	record->context = entry->context == PX_NO_THREAD ? 0 : entry->context;
 	record->priority = entry->priority;
 	record->cpu = entry->id >> 24;
-	report->time_ns = slot->time_ns;
-	report->length = record->length;
+	report->time_ns = packed->time_ns;
+	report->length = packed->length;
 	report->place = reader->position + 1;
-	if (is_native(slot)) {
-		const struct px_object thread = context_of(reader, reader->position,
-							   entry->context);
-
-		record->thread = thread.thread;
-		record->pid = thread.pid;
-	}
 }
 
-/* Return true if an event with the id and length of this slot is possible at this position. */
-static bool is_sound(const struct logreader *reader, uint64_t position,
-		     const struct px_log_slot *slot)
-{
-	uint64_t left = reader->header.nr_entries -
-			px_log_slot_in_volume(&reader->header, position);
-
-	if (left > reader->commit.end - position)
-		left = reader->commit.end - position;
-	return slot->id < PX_EVENT_IDS && length_of(slot) <= left * PX_RECORD_MORE_BYTES &&
-	       px_record_slots(length_of(slot)) <= left &&
-	       (!is_native(slot) || length_of(slot) >= PX_RECORD_FIRST_BYTES);
-}
-
-/* Return the event at the reading position, and move the position after it.  Return false if the event is damaged. */
-static bool take(struct logreader *reader, const struct px_log_slot *slot,
-		 const struct px_txtb_entry *entry, void *data, size_t capacity,
+static void take(struct logreader *reader, uint64_t i, void *data, size_t capacity,
 		 struct px_report *report)
 {
-	uint64_t position = reader->position;
+	const struct px_unpacked *packed = &reader->window.packed[i];
 	size_t first;
 
-	if (px_unlikely(!is_sound(reader, position, slot))) {
-		reader->position++;
-		return false;
-	}
-	describe(reader, slot, entry, report);
-	reader->position += report->record.nr_slots;
+	describe(reader, packed, &reader->window.entries[i], report);
 	report->copied = report->length < capacity ? report->length : capacity;
-	first = report->copied < sizeof(entry->info) ? report->copied : sizeof(entry->info);
+	first = report->copied < PX_RECORD_FIRST_BYTES ? report->copied : PX_RECORD_FIRST_BYTES;
 	if (first > 0)
-		memcpy(data, is_native(slot) ? (const void *)&slot->thread : entry->info, first);
-	return px_likely(report->copied == first) ||
-	       read_more(reader, position, report->record.nr_slots, (char *)data + first,
-			 report->copied - first);
+		memcpy(data, packed->first, first);
+	if (px_unlikely(report->copied > first))
+		memcpy((char *)data + first, packed->more, report->copied - first);
+	reader->position++;
 }
 
-/*
- * Call this when there is no valid slot at the reading position.  If the volume ends early there, go to the next
- * volume.  If the file ends there, go to the end of the log.
- */
-static void pass_rest(struct logreader *reader)
+/* Ensure that the window has the entry at this position, or the next entry behind it.  Return false if there is none. */
+PX_INLINE bool ensure_window(struct logreader *reader, uint64_t position)
 {
-	bool is_there = reader->position - reader->window.position < reader->window.nr_slots;
-	bool is_volume = reader->loops ||
-			 px_log_slot_in_volume(&reader->header, reader->position) > 0;
-
-	reader->position = is_volume && (is_there || reader->loops) ?
-				   px_log_next_volume_at(&reader->header, reader->position) :
-				   reader->commit.end;
+	return px_likely(position - reader->window.position < reader->window.nr_entries) ||
+	       reader->source->kind->load(reader->source, position, &reader->window);
 }
 
 static enum px_next log_next(struct px_archive *archive, void *data, size_t capacity,
@@ -265,17 +89,20 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 {
 	struct logreader *reader = reader_of(archive);
 
-	while (reader->position < reader->commit.end) {
-		const struct px_txtb_entry *entry;
-		const struct px_log_slot *slot = slot_at(reader, reader->position, &entry);
+	while (ensure_window(reader, reader->position)) {
+		uint64_t i;
 
-		if (px_unlikely(!slot))
-			pass_rest(reader);
-		else if (px_unlikely((slot->word & 0xFF) != PX_LOG_EVENT))
-			reader->position++;
-		else if (px_likely(take(reader, slot, entry, data, capacity, report)))
+		if (reader->position < reader->window.position)
+			reader->position = reader->window.position;
+		i = reader->position - reader->window.position;
+		if (px_likely(reader->window.packed[i].is_event)) {
+			take(reader, i, data, capacity, report);
 			return PX_NEXT_EVENT;
+		}
+		reader->position++;
 	}
+	reader->window.nr_entries = 0;
+	reader->position = reader->file.commit.end;
 	return PX_NEXT_NONE;
 }
 
@@ -288,20 +115,22 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 	struct logreader *reader = reader_of(archive);
 	uint64_t position = place - 1;
 	const struct px_txtb_entry *entry;
-	const struct px_log_slot *slot;
+	const struct px_unpacked *packed;
 	unsigned int word;
 	enum px_call which;
 
-	if (position < reader->commit.first || position >= reader->commit.end)
+	if (position < reader->file.commit.first || position >= reader->file.commit.end ||
+	    !ensure_window(reader, position) || position < reader->window.position)
 		return false;
-	slot = slot_at(reader, position, &entry);
-	if (!slot || (slot->word & 0xFF) != PX_LOG_EVENT || !(slot->flags & PX_RECORD_CALL) ||
-	    !px_call_of_event(slot->id, &which))
+	entry = &reader->window.entries[position - reader->window.position];
+	packed = &reader->window.packed[position - reader->window.position];
+	if (!packed->is_event || !(packed->flags & PX_RECORD_CALL) ||
+	    !px_call_of_event(packed->id, &which))
 		return false;
 	memset(call, 0, sizeof(*call));
-	call->flags = slot->flags & PX_LOG_RECORD_FLAGS;
+	call->flags = packed->flags & PX_LOG_RECORD_FLAGS;
 	call->state = px_calls[which].state;
-	if (!is_native(slot))
+	if (!packed->is_native)
 		return true;
 	call->native = entry->id & 0xFFFF;
 	memcpy(call->word, entry->info, sizeof(call->word));
@@ -319,8 +148,9 @@ static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrappe
 {
 	struct logreader *reader = reader_of(archive);
 
-	if (i >= reader->commit.nr_wrappers ||
-	    !read_all(reader->fd, sum, sizeof(*sum), reader->layout.wrappers + i * sizeof(*sum)))
+	if (i >= reader->file.commit.nr_wrappers ||
+	    !read_all(reader->file.fd, sum, sizeof(*sum),
+		      reader->file.commit.wrappers_at + i * sizeof(*sum)))
 		return false;
 	sum->symbol[sizeof(sum->symbol) - 1] = '\0';
 	sum->version[sizeof(sum->version) - 1] = '\0';
@@ -329,7 +159,7 @@ static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrappe
 
 static void log_rewind(struct px_archive *archive)
 {
-	reader_of(archive)->position = reader_of(archive)->commit.first;
+	reader_of(archive)->position = reader_of(archive)->file.commit.first;
 }
 
 /* Event types. */
@@ -362,46 +192,18 @@ static int log_type_name(struct px_archive *archive, unsigned int id, char name[
 
 /* Objects. */
 
-static bool read_object(struct logreader *reader, uint64_t volume, uint32_t slot,
-			struct px_log_object *object)
-{
-	uint64_t offset = volume * reader->layout.size + reader->layout.objects;
-
-	if (!read_all(reader->fd, object, sizeof(*object), offset + slot * sizeof(*object)))
-		return false;
-	object->object.name[PX_OBJECT_NAME_SIZE - 1] = '\0';
-	return true;
-}
-
-static bool is_volume_of(struct logreader *reader, uint64_t volume)
-{
-	struct px_log_header header;
-
-	return read_all(reader->fd, &header, sizeof(header),
-			volume * reader->layout.size + reader->layout.header) &&
-	       header.magic == PX_LOG_MAGIC &&
-	       memcmp(header.uuid, reader->header.uuid, sizeof(header.uuid)) == 0;
-}
-
-/*
- * i counts the slots of all volumes.  A free slot holds no object, and neither does the slot that stands for "no
- * thread".
- */
+/* A free slot, and the slot for no thread, hold no object. */
 static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
 {
 	struct logreader *reader = reader_of(archive);
-	uint64_t volume = i / PX_LOG_OBJECTS;
 	struct px_log_object object;
 
-	if (volume >= archive->info.nr_volumes)
+	reader->window.nr_entries = 0; /* the source may use its memory */
+	if (!reader->source->kind->object(reader->source, i, &object))
 		return false;
-	if (i % PX_LOG_OBJECTS == 0 && !is_volume_of(reader, volume)) {
-		archive->info.nr_volumes = (uint32_t)volume; /* the file has a hole here */
-		return false;
-	}
+	archive->info.nr_volumes = reader->file.nr_volumes;
 	memset(to, 0, sizeof(*to));
-	if (!read_object(reader, volume, i % PX_LOG_OBJECTS, &object) ||
-	    object.object.handle == PX_NO_THREAD)
+	if (object.object.handle == PX_NO_THREAD)
 		return true;
 	to->handle = object.object.handle;
 	to->type = object.object.type;
@@ -411,19 +213,21 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	to->address = object.address;
 	to->site = object.site;
 	memcpy(to->name, object.object.name, sizeof(to->name));
+	if (to->type == PX_TXTB_EVENT_TYPE) /* the image has a shortened name */
+		log_type_name(archive, to->handle & 0xFFFFFF, to->name);
 	return true;
 }
 
 static size_t log_modules(struct px_archive *archive, char *text, size_t size)
 {
 	struct logreader *reader = reader_of(archive);
-	size_t length = reader->commit.modules_bytes;
+	size_t length = reader->file.commit.modules_bytes;
 
 	if (length > PX_LOG_MODULES_BYTES)
 		length = PX_LOG_MODULES_BYTES;
 	if (size > length)
 		size = length;
-	if (size > 0 && !read_all(reader->fd, text, size, reader->layout.modules))
+	if (size > 0 && !read_all(reader->file.fd, text, size, reader->file.commit.modules_at))
 		return 0;
 	return length;
 }
@@ -445,12 +249,11 @@ static void log_free(struct px_archive *archive)
 {
 	struct logreader *reader = reader_of(archive);
 
-	if (reader->fd >= 0) /* otherwise the open has failed */
-		close(reader->fd);
-	free(reader->window.slots);
-	free(reader->window.entries);
+	if (reader->source)
+		reader->source->kind->free(reader->source);
+	if (reader->file.fd >= 0) /* else opening has failed */
+		close(reader->file.fd);
 	free(reader->names);
-	free(reader->contexts.object);
 	free(reader);
 }
 
@@ -491,50 +294,16 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 	return px_registry_has(&writer);
 }
 
-/*
- * Return the number of volumes in the file; the last of them may be incomplete.  Return 0 if the log is complete but a
- * part of the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may
- * have ended early.
- */
-static uint32_t count_volumes(const struct logreader *reader, int fd)
-{
-	const struct px_log_layout *layout = &reader->layout;
-	uint64_t end = reader->commit.end;
-	uint64_t in_use = (end + reader->header.nr_entries - 1) / reader->header.nr_entries;
-	uint64_t in_file, size, least = layout->slots;
-	struct stat status;
-
-	if (fstat(fd, &status) != 0)
-		return 0;
-	size = (uint64_t)status.st_size;
-	in_file = size / layout->size + 1;
-	if (reader->loops && in_use > reader->header.nr_volumes)
-		in_use = reader->header.nr_volumes;
-	if (in_use > in_file && reader->commit.is_complete)
-		return 0;
-	if (end > 0)
-		least = px_log_volume_offset(&reader->header, &reader->layout, end - 1) +
-			layout->slots +
-			(px_log_slot_in_volume(&reader->header, end - 1) + 1) *
-				sizeof(struct px_log_slot);
-	if (size < least && reader->commit.is_complete)
-		return 0;
-	if (in_use > in_file)
-		in_use = in_file;
-	if (in_use > UINT32_MAX / PX_LOG_OBJECTS)
-		return 0; /* a sparse file: its objects would need more than 32 bits for their numbers */
-	return in_use > 0 ? (uint32_t)in_use : 1;
-}
-
 static bool read_names(struct logreader *reader)
 {
-	uint32_t count = reader->commit.nr_names;
+	uint32_t count = reader->file.commit.nr_names;
 
 	reader->names = malloc(count ? count * sizeof(*reader->names) : 1);
 	if (!reader->names)
 		return false;
-	count = (uint32_t)(px_txtb_file_read(reader->fd, reader->names,
-					     count * sizeof(*reader->names), reader->layout.names) /
+	count = (uint32_t)(px_txtb_file_read(reader->file.fd, reader->names,
+					     count * sizeof(*reader->names),
+					     reader->file.commit.names_at) /
 			   sizeof(*reader->names));
 	for (uint32_t i = 0; i < count; i++) {
 		struct px_log_name *name = &reader->names[reader->nr_names];
@@ -549,10 +318,10 @@ static bool read_names(struct logreader *reader)
 	return true;
 }
 
-static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
+static void fill_archive(struct logreader *reader)
 {
-	const struct px_log_commit *commit = &reader->commit;
-	const struct px_log_header *header = &reader->header;
+	const struct px_log_commit *commit = &reader->file.commit;
+	const struct px_log_header *header = &reader->file.header;
 	struct px_archive *archive = &reader->archive;
 	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 
@@ -576,8 +345,8 @@ static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
 		.tick_ns = header->tick_ns,
 		.time_mask = UINT32_MAX,
 		.name_size = PX_TXTB_NAME_SIZE,
-		.nr_registry_slots = PX_LOG_OBJECTS,
-		.nr_volumes = nr_volumes,
+		.nr_registry_slots = reader->file.layout.nr_objects,
+		.nr_volumes = reader->file.nr_volumes,
 		.nr_entry_slots = capacity,
 		.nr_entries = commit->end - commit->first,
 		.nr_shortened = commit->nr_shortened,
@@ -585,27 +354,32 @@ static void fill_archive(struct logreader *reader, uint32_t nr_volumes)
 	};
 }
 
+static int open_source(struct logreader *reader)
+{
+	struct px_archive_file *file = &reader->file;
+
+	if (px_log_header_is_ours(&file->header))
+		return px_archive_frames_open(file, &reader->source);
+	if (px_archive_slots_is_ours(&file->header))
+		return px_archive_slots_open(file, &reader->source);
+	return EINVAL;
+}
+
 static int load(struct logreader *reader, int fd)
 {
-	uint32_t nr_volumes;
+	int error;
 
-	if (!px_log_header_is_ours(&reader->header))
-		return EINVAL;
-	reader->loops = reader->header.policy == PX_POLICY_LOOP;
-	if (!px_log_read_commit(fd, &reader->header, &reader->layout, &reader->commit) ||
-	    (!reader->commit.is_complete && px_archive_log_is_written(&reader->header)))
-		return EINVAL;
-	nr_volumes = count_volumes(reader, fd);
-	if (nr_volumes == 0)
-		return EINVAL;
-	reader->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (reader->fd < 0)
-		return errno;
-	reader->window.slots = malloc(WINDOW_SLOTS * sizeof(*reader->window.slots));
-	reader->window.entries = malloc(WINDOW_SLOTS * sizeof(*reader->window.entries));
-	if (!reader->window.slots || !reader->window.entries || !read_names(reader))
+	reader->file.fd = fd;
+	error = open_source(reader);
+	if (!error && !reader->file.commit.is_complete &&
+	    px_archive_log_is_written(&reader->file.header))
+		error = EINVAL;
+	reader->file.fd = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (reader->file.fd < 0)
+		return error ? error : errno;
+	if (!read_names(reader))
 		return ENOMEM;
-	fill_archive(reader, nr_volumes);
+	fill_archive(reader);
 	log_rewind(&reader->archive);
 	return 0;
 }
@@ -633,8 +407,8 @@ int px_archive_log_open(int fd, struct px_archive **archive)
 
 	if (!reader)
 		return ENOMEM;
-	reader->fd = -1;
-	if (px_log_find(fd, &reader->header, &reader->layout))
+	reader->file.fd = -1;
+	if (px_log_find(fd, &reader->file.header, &reader->file.layout))
 		error = load(reader, fd);
 	if (error == ENOENT && is_unreadable_log(fd))
 		error = EINVAL;

@@ -27,7 +27,7 @@
 #include "base/shm.h"
 #include "registry/registry.h"
 
-#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3274736575716562) /* changes with the layout */
+#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3374736575716562) /* changes with the layout */
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* The position of the reader in one ring (struct px_cursor). */

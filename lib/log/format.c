@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,110 +17,168 @@ static uint64_t page_up(uint64_t offset)
 	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
 }
 
-struct px_log_layout px_log_layout(uint32_t nr_entries)
+struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t frames_max)
 {
 	struct px_log_layout layout;
 
-	layout.entries = px_txtb_entries_offset(PX_LOG_OBJECTS);
-	layout.header = page_up(px_txtb_image_size(PX_LOG_OBJECTS, nr_entries));
+	layout.base = 0;
+	layout.nr_objects = nr_objects;
+	layout.nr_entries = nr_entries;
+	layout.entries = px_txtb_entries_offset(nr_objects);
+	layout.header = page_up(px_txtb_image_size(nr_objects, nr_entries));
 	layout.commit = layout.header + PX_LOG_PAGE;
-	layout.names = layout.commit + PX_LOG_PAGE;
-	layout.modules = layout.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
-	layout.wrappers = layout.modules + PX_LOG_MODULES_BYTES;
-	layout.objects = layout.wrappers + page_up(PX_WRAPPERS_MAX * sizeof(struct px_wrapper_sum));
-	layout.slots = layout.objects + page_up(PX_LOG_OBJECTS * sizeof(struct px_log_object));
-	layout.size = page_up(layout.slots + (uint64_t)nr_entries * sizeof(struct px_log_slot));
+	layout.frames = layout.commit + PX_LOG_PAGE;
+	layout.size = page_up(layout.frames + frames_max);
 	return layout;
 }
 
-uint32_t px_log_event_slots(uint64_t max_data)
+struct px_log_tail px_log_tail(void)
 {
-	return PX_ENTRIES_MAX +
-	       px_record_slots((size_t)(max_data > PX_SYSTEM_EVENT_BYTES ? max_data :
-									   PX_SYSTEM_EVENT_BYTES));
+	struct px_log_tail tail;
+
+	tail.modules = 0;
+	tail.wrappers = PX_LOG_MODULES_BYTES;
+	tail.names = tail.wrappers + page_up(PX_WRAPPERS_MAX * sizeof(struct px_wrapper_sum));
+	tail.size = tail.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
+	return tail;
 }
 
-/*
- * Return the least number of entries with which a log works.  There must be room for more than one record of the
- * largest size, because the writer stages one record while it overwrites another.  This number has room for four such
- * records, each with the fillers of a time gap.
- */
-static uint64_t least_entries(uint64_t max_data)
+uint32_t px_log_least_entries(void)
 {
-	return PX_LOG_START_FILLERS + 4 * (px_log_event_slots(max_data) + PX_LOG_GAP_FILLERS + 1);
+	return PX_LOG_START_FILLERS + 4 * (PX_ENTRIES_MAX + 1 + PX_LOG_GAP_FILLERS + 1);
 }
 
-void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
-		     uint32_t *nr_volumes)
+/* The numbers of slots are such that no entry is on two pages. */
+static void choose_slots(struct px_log_header *header, bool is_small)
 {
-	uint64_t all = log_size / PX_SLOT_BYTES;
+	header->nr_thread_slots = is_small ? 768 : 4096;
+	header->nr_call_slots = is_small ? 127 : 1023;
+	header->nr_type_slots = is_small ? 131 : 251;
+}
+
+static uint64_t choose_frames(uint64_t nr_entries, uint64_t max_data)
+{
+	uint64_t least = PX_LOG_FRAMES_LEAST + 4 * max_data;
+	uint64_t half = nr_entries * (PX_LOG_ENTRY_BYTES - sizeof(struct px_txtb_entry));
+
+	return half > least ? half : least;
+}
+
+static void choose_append(struct px_log_header *header, uint64_t max_data, uint64_t file_limit)
+{
+	uint64_t size = file_limit / 8, fixed, entries;
+
+	header->nr_volumes = 0;
+	header->nr_entries = PX_LOG_VOLUME_ENTRIES_MAX;
+	header->frames_max = PX_LOG_FRAMES_MAX;
+	if (size > PX_LOG_FRAMES_MAX + (UINT64_C(1) << 26))
+		return;
+	choose_slots(header, size < UINT64_C(1) << 22);
+	fixed = px_log_layout(px_log_nr_objects(header), 0, PX_LOG_FRAMES_LEAST + 4 * max_data).size;
+	if (size < 2 * fixed)
+		size = file_limit < 2 * fixed ? file_limit : 2 * fixed;
+	entries = size > fixed ? (size - fixed) / PX_LOG_ENTRY_BYTES : 0;
+	if (entries < px_log_least_entries())
+		entries = px_log_least_entries();
+	if (entries < header->nr_entries)
+		header->nr_entries = (uint32_t)entries;
+	header->frames_max = choose_frames(header->nr_entries, max_data);
+}
+
+void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
+		     uint64_t file_limit)
+{
+	uint64_t all = log_size / PX_LOG_ENTRY_BYTES;
 	uint64_t volumes;
 
-	if (append) {
-		*nr_entries = PX_LOG_VOLUME_ENTRIES_MAX;
-		*nr_volumes = 0;
+	choose_slots(header, false);
+	if (header->policy == PX_POLICY_APPEND) {
+		choose_append(header, max_data, file_limit);
 		return;
 	}
-	if (all < least_entries(max_data))
-		all = least_entries(max_data);
+	if (all < px_log_least_entries())
+		all = px_log_least_entries();
 	volumes = (all + PX_LOG_VOLUME_ENTRIES_MAX - 1) / PX_LOG_VOLUME_ENTRIES_MAX;
 	if (volumes > PX_LOG_VOLUMES_MAX)
 		volumes = PX_LOG_VOLUMES_MAX;
+	choose_slots(header, volumes > 16);
 	all /= volumes;
-	*nr_entries = (uint32_t)(all < PX_LOG_VOLUME_ENTRIES_MAX ? all : PX_LOG_VOLUME_ENTRIES_MAX);
-	*nr_volumes = (uint32_t)volumes;
-}
-
-uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data)
-{
-	uint64_t least_size = px_log_layout((uint32_t)least_entries(max_data)).size;
-	uint64_t size = file_limit / 8, entries;
-
-	if (size >= px_log_layout(PX_LOG_VOLUME_ENTRIES_MAX).size)
-		return PX_LOG_VOLUME_ENTRIES_MAX;
-	if (size < 4 * least_size)
-		size = file_limit < 4 * least_size ? file_limit : 4 * least_size;
-	if (size < least_size)
-		return (uint32_t)least_entries(max_data);
-	entries = least_entries(max_data) +
-		  (size - least_size) / (sizeof(struct px_txtb_entry) + sizeof(struct px_log_slot));
-	while (px_log_layout((uint32_t)entries).size > size && entries > least_entries(max_data))
-		entries--; /* the areas end at page boundaries */
-	return (uint32_t)entries;
+	header->nr_entries =
+		(uint32_t)(all < PX_LOG_VOLUME_ENTRIES_MAX ? all : PX_LOG_VOLUME_ENTRIES_MAX);
+	header->nr_volumes = (uint32_t)volumes;
+	header->frames_max = choose_frames(header->nr_entries, max_data);
 }
 
 /*
- * Get the number of entries from the header of the image.  This number determines the offset of the section.  Return
- * false if the file is not an image of a log.
+ * Get the numbers of object slots and entries from the header of the image: they determine the offset of the section.
+ * Return false if there is no image of a log.
  */
-static bool find_section(int fd, uint32_t *nr_entries)
+static bool find_section(int fd, uint64_t at, uint32_t *nr_objects, uint32_t *nr_entries)
 {
 	struct px_txtb_header image;
 	uint32_t size;
 
-	if (px_txtb_file_read(fd, &image, sizeof(image), 0) != sizeof(image) ||
-	    image.id != PX_TXTB_ID || image.name_size != PX_TXTB_NAME_SIZE ||
-	    image.registry_end - image.registry_start !=
-		    PX_LOG_OBJECTS * sizeof(struct px_txtb_object))
+	if (px_txtb_file_read(fd, &image, sizeof(image), at) != sizeof(image) ||
+	    image.id != PX_TXTB_ID || image.name_size != PX_TXTB_NAME_SIZE)
+		return false;
+	size = image.registry_end - image.registry_start;
+	*nr_objects = size / (uint32_t)sizeof(struct px_txtb_object);
+	if (*nr_objects == 0 || size % sizeof(struct px_txtb_object) != 0 || *nr_objects > 65536)
 		return false;
 	size = image.buffer_end - image.buffer_start;
 	*nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
 	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
 }
 
-bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout)
+/* If image and section disagree, this is a damaged log of ours. */
+static bool agree(const struct px_log_header *header, uint32_t nr_objects, uint32_t nr_entries)
 {
-	uint32_t nr_entries;
+	return header->version != PX_LOG_VERSION ||
+	       (nr_entries <= header->nr_entries && nr_objects <= px_log_nr_objects(header));
+}
 
-	if (!find_section(fd, &nr_entries))
+bool px_log_find_volume(int fd, uint64_t at, struct px_log_header *header,
+			struct px_log_layout *layout)
+{
+	uint32_t nr_objects, nr_entries;
+
+	if (!find_section(fd, at, &nr_objects, &nr_entries))
 		return false;
-	*layout = px_log_layout(nr_entries);
-	if (px_txtb_file_read(fd, header, sizeof(*header), layout->header) != sizeof(*header) ||
+	*layout = px_log_layout(nr_objects, nr_entries, 0);
+	if (px_txtb_file_read(fd, header, sizeof(*header), at + layout->header) !=
+		    sizeof(*header) ||
 	    header->magic != PX_LOG_MAGIC)
 		return false;
-	if (header->nr_entries != nr_entries)
-		header->version = 0; /* image and section disagree: the log is damaged */
+	*layout = px_log_layout(nr_objects, nr_entries, header->frames_max);
+	if (!agree(header, nr_objects, nr_entries))
+		header->version = 0;
 	return true;
+}
+
+bool px_log_find_footer(int fd, struct px_log_footer *footer)
+{
+	struct stat status;
+	uint64_t size;
+
+	if (fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(*footer))
+		return false;
+	size = (uint64_t)status.st_size - sizeof(*footer);
+	return px_txtb_file_read(fd, footer, sizeof(*footer), size) == sizeof(*footer) &&
+	       footer->magic == PX_LOG_FOOTER_MAGIC && footer->base < size &&
+	       footer->size == size - footer->base;
+}
+
+bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout)
+{
+	struct px_log_footer footer;
+
+	if (px_log_find_footer(fd, &footer) &&
+	    px_log_find_volume(fd, footer.base, header, layout) &&
+	    memcmp(header->uuid, footer.uuid, sizeof(footer.uuid)) == 0) {
+		layout->base = footer.base;
+		return true;
+	}
+	return px_log_find_volume(fd, 0, header, layout);
 }
 
 bool px_log_header_is_ours(const struct px_log_header *header)
@@ -131,7 +190,9 @@ bool px_log_header_is_ours(const struct px_log_header *header)
 	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
 	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
-	       px_attr_is_valid(&header->attr);
+	       header->nr_thread_slots <= 4096 && header->nr_call_slots <= 4096 &&
+	       header->nr_type_slots <= 4096 && header->frames_max <= UINT64_C(1) << 40 &&
+	       header->tick_ns > 0 && px_attr_is_valid(&header->attr);
 }
 
 bool px_log_read_commit(int fd, const struct px_log_header *header,
@@ -140,12 +201,18 @@ bool px_log_read_commit(int fd, const struct px_log_header *header,
 	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 	bool loops = header->policy == PX_POLICY_LOOP;
 
-	return px_txtb_file_read(fd, commit, sizeof(*commit), layout->commit) == sizeof(*commit) &&
-	       commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
+	if (px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) !=
+	    sizeof(*commit))
+		return false;
+	commit->modules_at += layout->base;
+	commit->wrappers_at += layout->base;
+	commit->names_at += layout->base;
+	return commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
 	       (capacity == 0 || commit->end - commit->first <= capacity) &&
 	       (loops || capacity == 0 || commit->end <= capacity) &&
 	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST &&
-	       commit->nr_wrappers <= PX_WRAPPERS_MAX;
+	       commit->nr_wrappers <= PX_WRAPPERS_MAX &&
+	       commit->first_frame <= header->frames_max && commit->end_frame <= header->frames_max;
 }
 
 struct px_log_machine px_log_machine(void)

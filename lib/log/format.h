@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a log.  A log is a sequence of volumes of equal size.  Each volume is a TXTB image and, after it, a
- * POSIX section.  The viewer can open the image without any conversion.
+ * The layout of a log.  A log is a sequence of volumes.  Each volume is a TXTB image and, after it, a POSIX section.  The
+ * viewer can open the image without any conversion.  Behind the last volume is the tail.
  *
- *	image		TXTB header, PX_LOG_OBJECTS object slots, an entry of 32 bytes for each slot
- *	section		header		identifies the log; the writer writes it once
- *			commit		the range of valid positions, and counts; first volume only
- *			names		event types in the order in which they were opened; first volume only
- *			modules		the modules of the target, as text (modules.h); first volume only
- *			wrappers	wrapper statistics (wrapper_stats.h); first volume only
- *			objects		the exact names and numbers of the objects in the object slots
- *			slots		48 bytes for each slot: the data that does not fit into TXTB
+ *	image		TXTB header, object slots, an entry of 32 bytes for each event
+ *	section		header		identifies the log, and says where the next volume is
+ *			commit		the range of valid positions, counts, and where the tail is; first volume only
+ *			frames		what TXTB has no room for, packed (frame.h)
+ *	tail		modules		the modules of the target, as text (modules.h)
+ *			wrappers	wrapper statistics (wrapper_stats.h)
+ *			names		event types in the order in which they were opened
  *
- * Each area after the image begins at a page boundary, and entries are aligned to their size.  The file is sparse until
- * events fill it.  All areas of a volume have their full size from the beginning, so nothing ever moves.
+ * Header and commit are a page each, and entries are aligned to their size.  While the log is written, each area has its
+ * full size in a sparse file.  A volume that is complete ends behind its last frame.  If it has fewer entries than it has
+ * room for, its image is cut and its section moves there.  When the log is complete, the tail is directly behind the last
+ * volume.
  *
- * A *position* is the number of a slot, counted from the beginning of the log.  A LOOP log reuses its slots: there, the
- * slot is the position modulo the number of all slots.  In other logs, the slot is the position itself.  Each slot
- * holds the position for which it was last written.  So a reader detects a slot that was overwritten, or was not
- * written yet.  A record never extends into the next volume.  If it does not fit into the rest of a volume, a slot with
- * the word 0 marks the end of that volume.  Fillers are entries for the viewer only.  The writer inserts them into long
- * time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.  Entries of kind PX_LOG_SHOWN
- * are also for the viewer only.  They are the events that ThreadX would have recorded in addition to a call
- * (translate.h).
+ * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: there,
+ * the place is the position modulo the number of all entries.  In other logs, it is the position itself.  A volume has
+ * the positions from its number times nr_entries on, even if it is cut.  If an event does not fit into the rest of a
+ * volume, or its frame does not, the rest of the volume is a *hole*.  Fillers are entries for the viewer only.  The writer
+ * inserts them into long time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.  Other
+ * entries for the viewer only are what ThreadX would have recorded in addition to a call (translate.h).
+ *
+ * The frames of a volume follow each other without gaps.  In a LOOP log, each round through a volume begins again with
+ * the first byte, so its frames overwrite those of the round before.  The log gives up its oldest events by chapters: the
+ * first event of a log is the first one of a chapter.
  *
  * A native event is a call that the image shows as an event of ThreadX.  So the information words of its entry differ
- * from the data of the call.  That data is in the slot, at the place where other events have pthread_t, pid and length.
- * The pthread_t and pid of a native event are in the object of the entry's context, and the length is in the upper half
- * of the flags.
+ * from the data of the call.  That data is in the frame.
  *
  * Times are nanoseconds on the scale of CLOCK_REALTIME.  The writer has converted them, so a reader needs no clock.
  *
- * The writer writes in this order: objects, slots, entries, names, and last the commit.  It writes the commit with one
- * system call, and the commit does not cross a page boundary.  So at every instant the section is whole, and the viewer
- * accepts the image and shows its events in order.  Before the writer of a LOOP log overwrites the oldest events, it
- * writes a commit without them.  Then it writes context 0 into the first entry to overwrite: the viewer stops at an
- * entry with context 0.  Then it sets `current` in the header of the image to the entry after the last one to
- * overwrite.  It writes the first entry last.
+ * The writer writes in this order: objects, frame, entries, names, and last the commit, which is one write within one
+ * page.  So at every instant the section is whole, and the viewer accepts the image and shows its events in order.
+ * Before the writer of a LOOP log overwrites the oldest events, it writes a commit without them.  Then it writes
+ * context 0 into the first entry to overwrite: the viewer stops at an entry with context 0.  Then it sets `current` in
+ * the header of the image to the entry after the last one to overwrite.  It writes the first entry last.
  *
  * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).
@@ -51,35 +51,33 @@
 #include "event/attr.h"
 #include "event/eventset.h"
 #include "event/names.h"
-#include "event/threads.h"
+#include "log/frame.h"
 #include "ring/record.h"
 #include "ring/wrapper_stats.h"
 #include "txtb/txtb.h"
 
-#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850) /* "PXTXLOG1" in the memory of a little-endian machine */
-#define PX_LOG_VERSION 2
+#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850) /* "PXTXLOG1" in memory, on most machines */
+#define PX_LOG_VERSION 3
 #define PX_LOG_PAGE 4096
 #define PX_LOG_TICK_NS 100
 #define PX_LOG_MODULES_BYTES 65536
 
 /*
- * Object slots of a volume: slot 0 for events of no thread, slot 1 for the idle thread, the next slots up to
- * PX_LOG_IN_USE for threads and objects of calls, the rest for event types.
+ * Object slots of a volume: slot 0 for events of no thread, slot 1 for the idle thread, then the slots of threads, then
+ * those of objects of calls, the rest for event types.
  */
-#define PX_LOG_OBJECTS 1020
-#define PX_LOG_IN_USE 896 /* slots of threads, with the idle thread, and of the objects of calls */
 #define PX_LOG_SLOT_IDLE 1
+#define PX_LOG_OBJECTS_2 1020 /* object slots of a volume of version 2; later versions have others */
+#define PX_LOG_SLOT_FIRST 2
 
 #define PX_LOG_VOLUME_ENTRIES_MAX 1048575
-#define PX_LOG_VOLUMES_MAX 1024 /* most volumes of a log of bounded size: 80 GiB */
+#define PX_LOG_VOLUMES_MAX 1024 /* of a log of bounded size: 80 GiB */
+#define PX_LOG_ENTRY_BYTES 64	/* of the size of a log for each entry: the entry, and as much for frames */
+#define PX_LOG_FRAMES_LEAST 131072
+#define PX_LOG_FRAMES_MAX (UINT64_C(1) << 28) /* of a volume of an APPEND log */
 #define PX_LOG_START_FILLERS 3
 #define PX_LOG_GAP_FILLERS 16
 #define PX_LOG_GAP_TICKS (UINT64_C(1) << 30) /* ticks of one filler: a quarter of a stamp's range */
-
-_Static_assert((sizeof(struct px_txtb_header) + PX_LOG_OBJECTS * sizeof(struct px_txtb_object)) %
-			       sizeof(struct px_txtb_entry) ==
-		       0,
-	       "no entry is on two pages");
 
 /* The properties that can differ on another kind of machine, or in another build of the library. */
 struct px_log_machine {
@@ -110,6 +108,13 @@ struct px_log_header {
 	char boot_id[40];
 	char host[64];
 	struct px_attr attr;
+	/* From here on not in version 2. */
+	uint32_t nr_thread_slots; /* object slots: of threads, of objects of calls, and of event types */
+	uint32_t nr_call_slots;
+	uint32_t nr_type_slots;
+	uint32_t reserved;
+	uint64_t frames_max;  /* bytes for frames in each volume */
+	uint64_t next_volume; /* offset in the file; 0: there is no next volume */
 };
 
 /* How a log ended. */
@@ -139,7 +144,12 @@ struct px_log_commit {
 	int32_t flush_error; /* the first one since create or clear */
 	uint32_t modules_bytes;
 	uint32_t nr_wrappers;
-	uint32_t reserved;
+	uint32_t nr_unlisted; /* entries that name an object without an object slot */
+	uint64_t first_frame; /* offset of the frame of the oldest record in its volume's frames */
+	uint64_t end_frame;   /* end of the newest frame, likewise */
+	uint64_t modules_at;  /* offsets in the file */
+	uint64_t wrappers_at;
+	uint64_t names_at;
 };
 
 struct px_log_name {
@@ -147,69 +157,58 @@ struct px_log_name {
 	char text[PX_NAME_MAX + 1];
 };
 
-struct px_log_object {
-	struct px_object object; /* handle 0: the slot is free */
-	uint64_t address;	 /* address or file descriptor of the object of a call */
-	uint64_t site;		 /* address of its first call */
-};
-
-enum px_log_kind {
-	PX_LOG_NOTHING = 0, /* the volume ends here */
-	PX_LOG_EVENT = 1,
-	PX_LOG_MORE = 2, /* more data of the event before it: 40 bytes here, 16 in the entry */
-	PX_LOG_FILLER = 3,
-	PX_LOG_SHOWN = 4 /* for the viewer only; belongs to the event before or after this slot */
-};
-
-/*
- * Flags of a slot: PX_LOG_IS_NATIVE, and the flags of enum px_record_flags in PX_LOG_RECORD_FLAGS.  For a native event,
- * bits 16 to 31 hold the length of its data.
- */
-#define PX_LOG_IS_NATIVE 0x100u
-#define PX_LOG_RECORD_FLAGS                                                                        \
-	((uint32_t)(PX_RECORD_TRUNCATED | PX_RECORD_CALL | PX_RECORD_BEGINS | PX_RECORD_ENDS))
-#define PX_LOG_NATIVE_BYTES_MAX 0xFFFFu
-
-struct px_log_slot {
-	uint64_t word; /* position << 8 | enum px_log_kind */
-	uint64_t time_ns;
-	uint64_t address;
-	uint64_t thread; /* pthread_t; in a native event, 16 bytes of data begin here */
-	uint32_t pid;
-	uint32_t length; /* bytes of data */
-	uint32_t id;
-	uint32_t flags;
-};
-
 _Static_assert(sizeof(struct px_log_header) <= PX_LOG_PAGE, "one page");
 _Static_assert(sizeof(struct px_log_commit) <= 512, "one write within a page");
 _Static_assert(sizeof(struct px_log_name) == 64, "name");
-_Static_assert(sizeof(struct px_log_object) == 112, "object");
 _Static_assert(sizeof(struct px_wrapper_sum) == 96, "wrapper");
-_Static_assert(offsetof(struct px_log_slot, id) - offsetof(struct px_log_slot, thread) ==
-		       PX_RECORD_FIRST_BYTES,
-	       "data of a call");
-_Static_assert(sizeof(struct px_log_slot) == sizeof(struct px_slot), "slot");
 
-PX_INLINE uint64_t px_log_word(uint64_t position, enum px_log_kind kind)
-{
-	return position << 8 | kind;
-}
+/* The greatest length of the data of a native event. */
+#define PX_LOG_RECORD_FLAGS                                                                        \
+	((uint32_t)(PX_RECORD_TRUNCATED | PX_RECORD_CALL | PX_RECORD_BEGINS | PX_RECORD_ENDS))
 
-/* Offsets of the areas in a volume. */
+/* Offsets of the areas in a volume, and of those in the tail. */
 struct px_log_layout {
+	uint64_t base;	     /* offset of the log in the file: not 0 while a completed log moves (finish.c) */
+	uint32_t nr_objects; /* object slots of the image */
+	uint32_t nr_entries; /* of the image */
 	uint64_t entries;
 	uint64_t header;
 	uint64_t commit;
-	uint64_t names;
-	uint64_t modules;
-	uint64_t wrappers;
-	uint64_t objects;
-	uint64_t slots;
-	uint64_t size; /* bytes from one volume to the next */
+	uint64_t frames;
+	uint64_t size; /* to the next volume, if the volume has its full size */
 };
 
-struct px_log_layout px_log_layout(uint32_t nr_entries);
+/*
+ * The last bytes of a file while a completed log moves to its beginning.  Then the log is at offset base.  The log at
+ * offset 0 is not valid until it is whole again.
+ */
+struct px_log_footer {
+	uint64_t magic;
+	uint64_t base;
+	uint64_t size;
+	uint8_t uuid[16];
+};
+
+#define PX_LOG_FOOTER_MAGIC UINT64_C(0x45564f4d58545850) /* "PXTXMOVE" in memory, on most machines */
+
+struct px_log_tail {
+	uint64_t modules;
+	uint64_t wrappers;
+	uint64_t names;
+	uint64_t size;
+};
+
+struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t frames_max);
+
+/* Return the offsets in a tail with its full size. */
+struct px_log_tail px_log_tail(void);
+
+/* Return the number of object slots of each volume. */
+PX_INLINE uint32_t px_log_nr_objects(const struct px_log_header *header)
+{
+	return PX_LOG_SLOT_FIRST + header->nr_thread_slots + header->nr_call_slots +
+	       header->nr_type_slots;
+}
 
 /* Return the number of the volume that has this position. */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)
@@ -219,14 +218,7 @@ PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint
 	return header->policy == PX_POLICY_LOOP ? number % header->nr_volumes : number;
 }
 
-/* Return the offset in the file of the volume that has this position. */
-PX_INLINE uint64_t px_log_volume_offset(const struct px_log_header *header,
-					const struct px_log_layout *layout, uint64_t position)
-{
-	return px_log_volume_number(header, position) * layout->size;
-}
-
-/* Return the number of this position's slot within its volume. */
+/* Return the number of this position's entry within its volume. */
 PX_INLINE uint32_t px_log_slot_in_volume(const struct px_log_header *header, uint64_t position)
 {
 	return (uint32_t)(position % header->nr_entries);
@@ -239,27 +231,32 @@ PX_INLINE uint64_t px_log_next_volume_at(const struct px_log_header *header, uin
 }
 
 /*
- * Return the greatest number of slots that one event with at most max_data bytes of user data can need, for all its
- * entries.
+ * Return the least number of entries with which a log works.  There is room for four events, each with the fillers of a
+ * time gap, because the writer stages one event while it overwrites another.
  */
-uint32_t px_log_event_slots(uint64_t max_data);
+uint32_t px_log_least_entries(void);
 
 /*
- * Choose how many entries a volume has, and how many volumes the log may have.  An APPEND log has no bound: *nr_volumes
- * becomes 0.  In other logs, all slots together take at most log_size bytes (PX_SLOT_BYTES for each slot).  If log_size
- * is too small for a log, choose the least size with which a log works.
+ * Choose the sizes of a log, and store them in the header: the entries and frames of a volume, how many volumes the log
+ * may have, and the object slots.  An APPEND log has no bound: nr_volumes becomes 0.  Otherwise entries and frames
+ * together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes with which a log works.
+ * file_limit: the greatest size of a file.  All areas of a volume have their full size from the beginning, so the volumes
+ * of an APPEND log are small enough that several of them fit.
  */
-void px_log_geometry(uint64_t log_size, uint64_t max_data, bool append, uint32_t *nr_entries,
-		     uint32_t *nr_volumes);
+void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
+		     uint64_t file_limit);
 
 /*
- * Return the number of entries of a volume of an APPEND log, if a file has at most file_limit bytes.  All areas of a
- * volume have their full size from the beginning.  So choose volumes that are small enough for several of them to fit
- * into the file.
+ * Find and read the header of the volume at this offset of the file.  Return false if there is no image, or no POSIX
+ * section of this version behind it.
  */
-uint32_t px_log_append_entries(uint64_t file_limit, uint64_t max_data);
+bool px_log_find_volume(int fd, uint64_t at, struct px_log_header *header,
+			struct px_log_layout *layout);
 
-/* Find and read the header of the log of fd.  Return false if the file has no POSIX section. */
+/* Find a footer.  Return false if the file has none. */
+bool px_log_find_footer(int fd, struct px_log_footer *footer);
+
+/* Find and read the header of the log of fd.  Return false if the file has no POSIX section of this version. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 
 /*

@@ -19,9 +19,9 @@ uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size)
 	return (uint32_t)(a >> 32 ^ a);
 }
 
-uint32_t px_frame_sum_of(const struct px_frame *frame, const void *body)
+uint32_t px_frame_sum_of(const struct px_log_frame *frame, const void *body)
 {
-	struct px_frame head = *frame;
+	struct px_log_frame head = *frame;
 
 	head.sum = 0;
 	return px_frame_sum(px_frame_sum(1, &head, sizeof(head)), body,

@@ -3,7 +3,7 @@
  * The layout of a frame.  A frame holds what the entries of one write to a log have no room for: exact times, addresses
  * of trace points, pid and pthread_t, data of calls, data after the first 16 bytes, and exact names.
  *
- *	header		struct px_frame
+ *	header		struct px_log_frame
  *	objects		the definitions of objects to which the entries refer
  *	records		one record for each entry, in the order of the entries
  *
@@ -49,7 +49,7 @@
 #define PX_FRAME_OBJECTS_MAX 65536 /* of a chapter: a reader ignores further ones */
 #define PX_FRAME_LATER 255
 
-struct px_frame {
+struct px_log_frame {
 	uint32_t magic;
 	uint32_t sum;	      /* px_frame_sum() of the rest of this header, and of the bytes after it */
 	uint64_t position;    /* of the first entry, in the log */
@@ -62,7 +62,7 @@ struct px_frame {
 	uint32_t reserved;
 };
 
-_Static_assert(sizeof(struct px_frame) == 48, "no padding");
+_Static_assert(sizeof(struct px_log_frame) == 48, "no padding");
 
 /* What a record holds. */
 enum { PX_FRAME_SHOWN = 0, PX_FRAME_NEW_SITE = 1, PX_FRAME_ONE_SITE = 2, PX_FRAME_SITE_FIRST = 3 };
@@ -81,7 +81,7 @@ struct px_log_object {
 uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size);
 
 /* Return the check sum that the header of this frame must have.  body: objects and records. */
-uint32_t px_frame_sum_of(const struct px_frame *frame, const void *body);
+uint32_t px_frame_sum_of(const struct px_log_frame *frame, const void *body);
 
 PX_INLINE uint64_t px_frame_zigzag(int64_t n)
 {

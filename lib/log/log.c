@@ -29,55 +29,80 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	gethostname(header->host, sizeof(header->host) - 1);
 	if (getrandom(header->uuid, sizeof(header->uuid), GRND_NONBLOCK) < 0)
 		memcpy(header->uuid, &setup->attr->create_time, sizeof(setup->attr->create_time));
-	px_log_geometry(setup->attr->log_size, setup->attr->max_data_size,
-			header->policy == PX_POLICY_APPEND, &header->nr_entries,
-			&header->nr_volumes);
-	if (header->policy == PX_POLICY_APPEND && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur != RLIM_INFINITY)
-		header->nr_entries =
-			px_log_append_entries(limit.rlim_cur, setup->attr->max_data_size);
-	log->layout = px_log_layout(header->nr_entries);
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+		limit.rlim_cur = RLIM_INFINITY;
+	px_log_geometry(header, setup->attr->log_size, setup->attr->max_data_size, limit.rlim_cur);
+	log->layout = px_log_layout(px_log_nr_objects(header), header->nr_entries,
+				    header->frames_max);
 	log->loops = header->policy == PX_POLICY_LOOP;
 	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
-	if (log->capacity != 0) /* an APPEND log ignores the size, but keeps the attribute */
-		setup->attr->log_size = log->capacity * PX_SLOT_BYTES;
+	if (log->capacity != 0) /* APPEND ignores the size, but keeps the attribute */
+		setup->attr->log_size = log->capacity * PX_LOG_ENTRY_BYTES;
 	header->attr = *setup->attr;
 }
 
 /*
- * Return the number of entries in the stage.  The stage holds many events, but not more than a quarter of a volume, so
- * that one write overwrites only a part of a LOOP log.  If the largest event needs more than that quarter, the stage is
- * larger.
+ * Return the number of entries in the stage.  The stage holds many events, but at most a part of a volume, so that one
+ * write overwrites only a part of a LOOP log.
  */
 static uint32_t choose_stage(const struct px_log *log)
 {
-	uint32_t least = px_log_event_slots(log->header.attr.max_data_size) + PX_LOG_GAP_FILLERS +
-			 PX_LOG_START_FILLERS;
-	uint32_t size = log->header.nr_entries / 4;
+	uint32_t least = PX_ENTRIES_MAX + 1 + PX_LOG_GAP_FILLERS + PX_LOG_START_FILLERS;
+	uint32_t size = log->header.nr_entries / (log->loops ? PX_LOG_CHAPTERS : 4);
 
 	size = size < STAGE_ENTRIES ? size : STAGE_ENTRIES;
 	return size < least ? least : size;
 }
 
+static void reset_frames(struct px_log *log)
+{
+	log->frame = 0;
+	log->ends_chapter = true;
+	log->ends_volume = false;
+	log->frames_end = 0;
+	log->first_part = log->nr_parts = 0;
+	log->volume_at = log->next_at = 0;
+	log->next_link = log->layout.header + offsetof(struct px_log_header, next_volume);
+}
+
 int px_log_allocate(struct px_log *log)
 {
+	size_t max_data = log->header.attr.max_data_size > PX_SYSTEM_EVENT_BYTES ?
+				  log->header.attr.max_data_size :
+				  PX_SYSTEM_EVENT_BYTES;
+
 	log->stage_size = choose_stage(log);
-	/* Allocate one more entry and slot for the last STOP. */
+	/* Allocate one entry more, for the last STOP. */
 	log->entries = malloc((log->stage_size + 1) * sizeof(*log->entries));
-	log->slots = malloc((log->stage_size + 1) * sizeof(*log->slots));
-	log->volumes = calloc(log->loops ? log->header.nr_volumes : 1, sizeof(*log->volumes));
-	if (log->loops)
-		log->heads = calloc(log->capacity / 64 + 1, sizeof(*log->heads));
-	if (!log->entries || !log->slots || !log->volumes || (log->loops && !log->heads))
+	log->pack = px_pack_make(log->stage_size + 1, max_data);
+	log->volumes = px_log_make_volumes(&log->header, log->loops ? log->header.nr_volumes : 1);
+	log->parts_max = log->loops ? log->header.nr_volumes * PX_LOG_PARTS_EACH : 1;
+	log->parts = calloc(log->parts_max, sizeof(*log->parts));
+	if (!log->entries || !log->pack || !log->volumes || !log->parts)
 		return ENOMEM;
-	px_log_reset_volume(&log->volumes[0]);
+	px_log_reset_volume(log, &log->volumes[0]);
+	reset_frames(log);
+	log->commit_at = log->layout.commit;
 	return 0;
+}
+
+/* Put the tail behind all that the log needs before it. */
+static void place_tail(struct px_log *log)
+{
+	uint64_t at = log->loops ? log->header.nr_volumes * log->layout.size : log->layout.size;
+
+	log->tail = px_log_tail();
+	log->tail.modules += at;
+	log->tail.wrappers += at;
+	log->tail.names += at;
 }
 
 static int begin(struct px_log *log, const struct px_log_state *state)
 {
-	int error = px_log_begin_volume(log, 0);
+	int error;
 
+	place_tail(log);
+	error = px_log_begin_volume(log, 0);
 	log->nr_begun = 1;
 	/*
 	 * List the modules now if the target is this process.  A target that is another process may not have called
@@ -85,7 +110,12 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	 */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
-	return error ? error : px_log_write_commit(log, state->checkpoint);
+	if (error)
+		return error;
+	log->commit.modules_at = log->tail.modules;
+	log->commit.wrappers_at = log->tail.wrappers;
+	log->commit.names_at = log->tail.names;
+	return px_log_write_commit(log, state->checkpoint);
 }
 
 int px_log_create(const struct px_log_setup *setup, const struct px_log_state *state,
@@ -127,9 +157,9 @@ void px_log_free(struct px_log *log)
 {
 	px_log_close_descriptor(log);
 	free(log->entries);
-	free(log->slots);
-	free(log->volumes);
-	free(log->heads);
+	px_pack_free(log->pack);
+	px_log_free_volumes(log->volumes);
+	free(log->parts);
 	px_translator_free(log->translator);
 	free(log);
 }
@@ -155,11 +185,11 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	log->nr_lost = 0;
 	log->first_error = 0;
 	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)
-		if (i == 0 || log->volumes[i].context[0].handle)
-			px_log_reset_volume(&log->volumes[i]);
-	if (log->loops)
-		memset(log->heads, 0, (log->capacity / 64 + 1) * sizeof(*log->heads));
-	px_log_fill_commit(log, state);
+		if (i == 0 || log->volumes[i].is_begun)
+			px_log_reset_volume(log, &log->volumes[i]);
+	reset_frames(log);
+	log->commit.first_frame = 0;
+	px_log_fill_commit(log, state, 0);
 	/* The log in memory is empty now, so every commit from now on describes an empty log. */
 	px_log_keep_checkpoint(log, state->checkpoint);
 }
@@ -176,86 +206,6 @@ int px_log_write(struct px_log *log, const struct px_log_state *state)
 	PX_TESTPOINT("log.write.begin");
 	px_log_stage_stop(log);
 	return px_log_write_stage(log, state);
-}
-
-/* Return the length of the file up to its last used slot. */
-static uint64_t file_length(const struct px_log *log)
-{
-	uint64_t last = log->nr_begun - 1;
-	uint64_t used = log->header.nr_entries;
-	bool is_round = log->loops && log->written.end >= log->capacity;
-
-	if (!is_round && log->written.end / log->header.nr_entries == last)
-		used = px_log_slot_in_volume(&log->header, log->written.end);
-	return last * log->layout.size + log->layout.slots + used * sizeof(struct px_log_slot);
-}
-
-/* If the log is empty, stage the fillers: the viewer shows nothing for an image without entries. */
-static void stage_if_empty(struct px_log *log)
-{
-	const struct timespec *time = &log->header.attr.create_time;
-
-	if (log->staged.end == 0)
-		px_log_begin_stamps(log,
-				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
-}
-
-/* Return true if there is more to write than the names of event types and a commit. */
-static bool has_unwritten(const struct px_log *log)
-{
-	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
-	       log->is_cleared || log->has_hole || log->stage_position < log->spoiled;
-}
-
-static int write_rest(struct px_log *log, const struct px_log_state *state)
-{
-	int error;
-
-	stage_if_empty(log);
-	if (has_unwritten(log))
-		return px_log_write(log, state);
-	error = px_log_write_names(log);
-	if (!error)
-		px_log_fill_commit(log, state);
-	return error;
-}
-
-/*
- * Set the length of the file before the commit marks the log as complete: readers refuse a complete log that is too
- * short.
- */
-static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
-{
-	int error;
-
-	PX_TESTPOINT("log.write.before");
-	error = px_log_ensure_descriptor(log);
-	if (error)
-		return error;
-	if (ftruncate(log->fd, (off_t)file_length(log)) != 0)
-		return errno;
-	/* The target may have loaded more modules by now.  If the list cannot be written, the log has no list. */
-	if (end == PX_LOG_COMPLETE)
-		px_log_write_modules(log);
-	px_log_write_wrappers(log, state->tick_ns);
-	log->commit.is_complete = end;
-	return px_log_write_commit(log, state->checkpoint);
-}
-
-int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
-{
-	int error = px_log_ensure_descriptor(log);
-	int first_error = error;
-
-	if (!error)
-		error = first_error = write_rest(log, state);
-	/* The events of the failed write are lost, but a second write, without these events, may succeed. */
-	if (error && end == PX_LOG_COMPLETE && px_log_ensure_descriptor(log) == 0)
-		error = write_rest(log, state);
-	if (!error)
-		error = end_file(log, state, end);
-	px_log_free(log);
-	return first_error ? first_error : error;
 }
 
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer)

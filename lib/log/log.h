@@ -143,6 +143,12 @@ int px_log_empty(struct px_log *log);
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
+ * If a completed log was moving to the beginning of its file when its writer died, move it now.  fd: for reading and
+ * writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an error of the file.
+ */
+int px_log_settle(int fd);
+
+/*
  * Ensure that the descriptor belongs to the log.  If the program has closed it, or uses its number for another file,
  * open the log again by the path that it had at the last flush.  Return 0, or EBADF if the log is not there: then the
  * caller must not write.

@@ -4,10 +4,11 @@
  * functions of a file above it (tests/tree/modules.sh checks this):
  *
  *	resume.c	continues the log of a dead writer
- *	log.c		begins, writes and ends a log
- *	stage.c		stages events, and counts them
- *	write.c		writes the staged events to the file
- *	volume.c	a volume in memory, and its object slots
+ *	log.c		begins and writes a log
+ *	finish.c	ends a log: makes the file as long as what it holds
+ *	stage.c		lays events out in memory, and counts them
+ *	write.c		writes to the file what was laid out
+ *	volume.c	the volume in memory, and its object slots
  *	descriptor.c	the file descriptor
  *
  * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a
@@ -20,9 +21,12 @@
 #include "calls/translate.h"
 #include "log/format.h"
 #include "log/log.h"
+#include "log/pack.h"
 
-#define PX_LOG_TYPES_FIRST (1 + PX_LOG_IN_USE) /* first object slot of an event type */
-#define PX_LOG_BUCKETS 1024
+#define PX_LOG_BUCKETS 8192
+#define PX_LOG_CHAPTER_ENTRIES 8192 /* at most, about */
+#define PX_LOG_CHAPTERS 32	    /* at least, of the entries and of the frames of a volume */
+#define PX_LOG_PARTS_EACH 320	    /* of a volume of a LOOP log */
 
 /* The object slot of a thread, or of the object of a call, in a volume. */
 struct px_log_context {
@@ -31,8 +35,8 @@ struct px_log_context {
 	bool is_stale;	 /* the file has another object in this slot */
 	uint16_t next;	 /* next context of the same bucket: slot + 1, or 0 */
 	uint64_t last;	 /* position of the last entry that has this context or names it */
-	struct px_object object;
-	uint64_t address, site;
+	uint64_t chapter; /* the chapter that defines the object as it is here; 0: none */
+	struct px_log_object known;
 };
 
 /*
@@ -47,20 +51,31 @@ struct px_log_stamps {
 
 struct px_log_volume {
 	struct px_log_stamps stamps;
+	bool is_begun;	       /* its contexts are valid */
+	uint64_t frames_end;   /* of all rounds: the end of the frames */
 	uint32_t nr_types;
-	struct px_eventset listed;	 /* the event types in the object registry */
-	uint16_t bucket[PX_LOG_BUCKETS]; /* index: from the handle; value: slot + 1, or 0 */
-	uint32_t hand;			 /* where the search for a free slot continues */
-	uint64_t none_before;		 /* free_context() finds no slot for a `keep` below this position */
-	struct px_log_context context[1 + PX_LOG_IN_USE];
-	unsigned int type[PX_LOG_OBJECTS - PX_LOG_TYPES_FIRST]; /* index: object slot */
+	struct px_eventset listed;	 /* event types in the object registry */
+	uint16_t bucket[PX_LOG_BUCKETS]; /* by handle: slot + 1, or 0 */
+	struct px_log_hand {
+		uint32_t next;	      /* where the search for a free slot continues, from 0 */
+		uint64_t none_before; /* no slot is free for a `keep` below this position */
+	} hand[2];		      /* for threads, and for objects of calls */
+	struct px_log_context *context; /* by object slot; those of event types are not used */
+	unsigned int *type;		/* by object slot of the types */
 	uint32_t types_written;
+};
+
+/* Of a LOOP log: one or several chapters, which are given up together. */
+struct px_log_part {
+	uint64_t position;
+	uint64_t frame; /* offset of its first frame in the frames of its volume */
+	uint64_t nr_events;
 };
 
 /* The state that px_log_append() changes, and that the writer restores after a failed write. */
 struct px_log_cursor {
-	uint64_t first, end; /* the log has the positions from first to end - 1 */
-	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten;
+	uint64_t first, end; /* positions */
+	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten, nr_unlisted;
 	uint64_t last_ns;	     /* time of the newest event */
 	bool has_stop;		     /* the last STOP of a full log is staged */
 	bool ends_stopped;	     /* STOP is staged, and neither START nor a user event came after it */
@@ -93,6 +108,7 @@ struct px_log {
 	bool loops;
 	bool is_full;
 	uint64_t hole;	   /* position at which a volume ended early */
+	uint64_t hole_frame; /* and the end of its frames */
 	bool has_hole;	   /* the hole is not in the file yet */
 	uint64_t spoiled;  /* a failed write may have left entries up to this position */
 	bool is_cleared;   /* the log in memory is empty, but the file is not empty yet */
@@ -105,13 +121,27 @@ struct px_log {
 	struct px_log_cursor written, staged;
 	struct px_log_volume *volumes; /* in a LOOP log all volumes; otherwise the current one */
 
-	uint64_t stage_position; /* position of the first staged slot */
+	uint64_t stage_position; /* of the first entry staged */
 	uint32_t nr_staged, stage_size;
 	struct px_txtb_entry *entries;
-	struct px_log_slot *slots;
-	uint64_t *heads; /* of a LOOP log: if bit i is 1, a record begins at slot i */
+	struct px_pack *pack; /* the frame of the entries staged */
+	uint64_t frame;	      /* where it goes: offset in the frames of the volume */
+	uint64_t chapter;     /* number of the current one, from 1 */
+	uint64_t chapter_position, chapter_frame; /* where it begins */
+	uint32_t chapter_entries;		  /* it ends after so many */
+	bool ends_chapter;			  /* the next frame must begin a chapter */
+	bool ends_volume;			  /* the next event begins a volume */
+	uint64_t frames_end; /* of the volume written last, in the volume */
 
-	uint64_t nr_heads; /* of a resumed log: the number of heads found in the file */
+	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
+	uint64_t commit_at;	   /* offset in the file, like the next */
+	uint64_t next_at;	   /* where the next volume begins */
+	uint64_t next_link;	   /* where the newest volume says so */
+	struct px_log_tail tail;
+
+	/* LOOP: the parts of the log, oldest first, in a ring of parts_max. */
+	struct px_log_part *parts;
+	uint32_t first_part, nr_parts, parts_max;
 };
 
 PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint64_t position)
@@ -126,11 +156,18 @@ int px_log_take_descriptor(struct px_log *log, int fd);
 
 /* volume.c */
 
+/* Allocate the memory of nr volumes of this log.  Return NULL if there is none. */
+struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, uint32_t nr);
+void px_log_free_volumes(struct px_log_volume *volumes);
+
 /* Make the volume empty. */
-void px_log_reset_volume(struct px_log_volume *volume);
+void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume);
 
 /* End the volume here: the next event goes to the beginning of the next volume. */
 void px_log_next_volume(struct px_log *log);
+
+/* Of a log that does not loop: find out where the next volume begins, when this one ends with the last frame. */
+void px_log_end_volume(struct px_log *log);
 
 /* Return the object slot of this handle, or NULL. */
 struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle);
@@ -138,8 +175,22 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 /* Give this object slot another handle. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
-/* Clear the bits in `heads` for all positions from `from` up to `to` - 1.  Return how many of them were set. */
-uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to);
+/* Return the offset in the file of the volume that has this position, the current one or one of a LOOP log. */
+uint64_t px_log_volume_at(const struct px_log *log, uint64_t position);
+
+PX_INLINE struct px_log_part *px_log_part(const struct px_log *log, uint32_t i)
+{
+	return &log->parts[(log->first_part + i) % log->parts_max];
+}
+
+/* Add a frame of a LOOP log to its parts.  begins: the frame begins a chapter. */
+void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool begins);
+
+/*
+ * Give up the parts that need entries before position end - capacity, or frames of this volume's last round before this
+ * end.  Return how many events they have.
+ */
+uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end);
 
 /* write.c */
 
@@ -152,11 +203,24 @@ int px_log_write_names(struct px_log *log);
 /* Write the list of modules loaded now, for the next commit. */
 int px_log_write_modules(struct px_log *log);
 
+/* Write bytes to the file.  Return 0 or an error number. */
+int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset);
+
 /* Write the wrapper statistics, for the next commit. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns);
 
-/* Fill in the next commit. */
-void px_log_fill_commit(struct px_log *log, const struct px_log_state *state);
+/* Open the file of the log again, for reading.  Return the descriptor, or -1. */
+int px_log_open_reader(struct px_log *log);
+
+/* Copy a part of the file, read through this descriptor.  The parts must not overlap.  Return 0 or an error number. */
+int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size);
+int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to);
+
+/* Move the tail to this offset of the file, for the next commit.  Return 0 or an error number. */
+int px_log_move_tail(struct px_log *log, uint64_t to);
+
+/* Fill in the next commit.  frame_size: bytes of the frame that was written for it. */
+void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size);
 
 /*
  * Write the next commit to the file, and before it the checkpoint of the commit.  NULL means: use the checkpoint of the

@@ -21,7 +21,7 @@ struct site {
 };
 
 struct px_pack {
-	struct px_frame head;
+	struct px_log_frame head;
 	uint64_t origin_ns;   /* image_ns of the first entry */
 	int64_t later_ns;     /* from here on, times are later by this */
 	uint64_t last_address; /* of the site defined last */
@@ -71,7 +71,7 @@ static void begin_chapter(struct px_pack *pack)
 
 void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 {
-	pack->head = (struct px_frame){.magic = PX_FRAME_MAGIC,
+	pack->head = (struct px_log_frame){.magic = PX_FRAME_MAGIC,
 				       .position = position,
 				       .flags = chapter ? PX_FRAME_CHAPTER : 0};
 	pack->objects_size = pack->records_size = 0;
@@ -85,6 +85,12 @@ bool px_pack_has_room(const struct px_pack *pack, size_t length)
 	return (pack->head.nr_entries == 0 && pack->objects_size == 0) ||
 	       (pack->objects_size + (size_t)OBJECT_MAX * EVENT_OBJECTS <= pack->objects_max &&
 		pack->records_size + EVENT_MAX + length <= FRAME_DATA_MAX);
+}
+
+size_t px_pack_bound(const struct px_pack *pack, size_t length)
+{
+	return sizeof(struct px_log_frame) + (size_t)OBJECT_MAX * EVENT_OBJECTS + 2 * EVENT_MAX + length +
+	       (pack ? pack->objects_size + pack->records_size : 0);
 }
 
 bool px_pack_wants_chapter(const struct px_pack *pack)

@@ -52,6 +52,9 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter);
 /* Return true if the frame has room for an event with this length of data, and all objects of its entries. */
 bool px_pack_has_room(const struct px_pack *pack, size_t length);
 
+/* Return an upper bound of the bytes of the frame with such an event added.  pack: NULL for a frame that is not begun. */
+size_t px_pack_bound(const struct px_pack *pack, size_t length);
+
 /* Return true if the tables of the chapter are nearly full, so that the next frame should begin a chapter. */
 bool px_pack_wants_chapter(const struct px_pack *pack);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Continue the log of a dead writer.  The checkpoint has a part of the writer's state.  The file of the log has the
- * rest: threads, objects of calls and event types are in its object slots.  In a LOOP log, the slots show where records
- * begin, which entry belongs to which thread, and the last stamp of each volume.
+ * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file of the log has the rest.
+ * Its object slots hold threads, objects of calls, and event types.  Its frames have their exact names, and say where the
+ * chapters of a LOOP log begin.  Its entries show which object slots are in use, and the last stamp of each volume.
  *
- * The file is untrusted input.  This code uses the slot of a position only if the slot holds that position.
+ * The file is untrusted input.
  */
 #include "log/log_private.h"
 
@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/archive_source.h"
 #include "txtb/file.h"
 
-#define WINDOW_SLOTS 4096
+#define WINDOW_ENTRIES 4096
 
 static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t offset)
 {
@@ -24,41 +25,40 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 /* Objects. */
 
 /*
- * Load an object slot.  The file describes an object twice: exactly in the section, and for the viewer in the image.
- * If the two differ, the writer died between the two writes.  Then no committed entry needs the object, so the slot
- * stays free.
+ * Load an object slot.  The names of the image are shortened; load_definitions() replaces them.  If a slot has no place in
+ * this order, or its object is in another one too, it stays free.
  */
-static void load_context(struct px_log_volume *volume, uint32_t i,
-			 const struct px_log_object *exact, const struct px_txtb_object *shown)
+static void load_context(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
+			 const struct px_txtb_object *shown)
 {
 	struct px_log_context *context = &volume->context[i];
+	bool is_thread = i < PX_LOG_SLOT_FIRST + log->header.nr_thread_slots;
+	struct px_object *object = &context->known.object;
 
 	context->is_stale = shown->type != PX_TXTB_UNUSED;
-	if (exact->object.handle == 0 || shown->type != exact->object.type ||
-	    shown->type == PX_TXTB_UNUSED || shown->type >= PX_TXTB_EVENT_TYPE ||
-	    shown->handle != exact->object.handle ||
-	    px_log_find_context(volume, exact->object.handle) ||
-	    (exact->object.handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE))
+	if (shown->handle == 0 || shown->type == PX_TXTB_UNUSED ||
+	    shown->type >= PX_TXTB_EVENT_TYPE || (shown->type == PX_TXTB_THREAD) != is_thread ||
+	    px_log_find_context(volume, shown->handle) ||
+	    (shown->handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE))
 		return;
-	px_log_enter_context(volume, i, exact->object.handle);
+	px_log_enter_context(volume, i, shown->handle);
 	context->is_stale = false;
-	context->object = exact->object;
-	context->object.name[PX_OBJECT_NAME_SIZE - 1] = '\0';
-	context->address = exact->address;
-	context->site = exact->site;
+	*object = (struct px_object){.handle = shown->handle, .type = shown->type};
+	object->priority = (shown->priority_high & 3u) << 8 | shown->priority_low;
+	memcpy(object->name, shown->name, sizeof(shown->name));
 }
 
 /*
  * Load an event type.  If the writer died while it wrote a type, skip that type and all types after it: the next write
  * will write them again.
  */
-static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_object *exact,
+static void load_type(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
 		      const struct px_txtb_object *shown)
 {
-	uint32_t id = exact->handle & 0xFFFFFF;
+	uint32_t id = shown->handle & 0xFFFFFF;
 
-	if (i != volume->nr_types || shown->type != PX_TXTB_EVENT_TYPE ||
-	    shown->handle != exact->handle || id >= PX_EVENT_IDS)
+	if (i != volume->nr_types || shown->type != PX_TXTB_EVENT_TYPE || id >= PX_EVENT_IDS ||
+	    i >= log->header.nr_type_slots)
 		return;
 	px_eventset_add(&volume->listed, id);
 	volume->type[volume->nr_types++] = id;
@@ -68,30 +68,38 @@ static void load_type(struct px_log_volume *volume, uint32_t i, const struct px_
 /* Load the objects of the volume that begins at this offset.  Return false if they cannot be read. */
 static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
-	struct px_log_object *exact = malloc(PX_LOG_OBJECTS * sizeof(*exact));
-	struct px_txtb_object *shown = malloc(PX_LOG_OBJECTS * sizeof(*shown));
-	bool is_read = exact && shown &&
-		       read_at(log, exact, PX_LOG_OBJECTS * sizeof(*exact),
-			       offset + log->layout.objects) &&
-		       read_at(log, shown, PX_LOG_OBJECTS * sizeof(*shown),
-			       offset + px_txtb_entries_offset(0));
+	uint32_t nr_objects = px_log_nr_objects(&log->header);
+	uint32_t nr_contexts = nr_objects - log->header.nr_type_slots;
+	struct px_txtb_object *shown = malloc(nr_objects * sizeof(*shown));
+	bool is_read = shown && read_at(log, shown, nr_objects * sizeof(*shown),
+					offset + px_txtb_entries_offset(0));
 
-	px_log_reset_volume(volume);
-	for (uint32_t i = 1; is_read && i <= PX_LOG_IN_USE; i++)
-		load_context(volume, i, &exact[i], &shown[i]);
-	for (uint32_t i = PX_LOG_TYPES_FIRST; is_read && i < PX_LOG_OBJECTS; i++)
-		load_type(volume, i - PX_LOG_TYPES_FIRST, &exact[i].object, &shown[i]);
-	free(exact);
+	px_log_reset_volume(log, volume);
+	for (uint32_t i = 1; is_read && i < nr_contexts; i++)
+		load_context(log, volume, i, &shown[i]);
+	for (uint32_t i = nr_contexts; is_read && i < nr_objects; i++)
+		load_type(log, volume, i - nr_contexts, &shown[i]);
 	free(shown);
 	return is_read;
 }
 
-/* Slots of a LOOP log. */
+/* Load what the frames say of the objects in the object slots. */
+static void load_definitions(struct px_log *log, struct px_archive_source *source)
+{
+	uint64_t nr_volumes = log->loops ? log->nr_begun : 1;
+	struct px_log_object object;
 
-struct window {
-	struct px_log_slot slots[WINDOW_SLOTS];
-	struct px_txtb_entry entries[WINDOW_SLOTS];
-};
+	for (uint32_t i = 0; source->kind->object(source, i, &object); i++)
+		for (uint64_t k = 0; k < nr_volumes; k++) {
+			struct px_log_context *context =
+				px_log_find_context(&log->volumes[k], object.object.handle);
+
+			if (context && context->known.object.type == object.object.type)
+				context->known = object;
+		}
+}
+
+/* The entries of a LOOP log. */
 
 static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t position)
 {
@@ -109,86 +117,77 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
  * The information words of a call may be handles.  If a word only looks like a handle, the log keeps an object slot for
  * longer than necessary, which does no harm.
  */
-static void note_words(struct px_log_volume *volume, const struct px_log_slot *slot,
-		       const struct px_txtb_entry *entry, uint64_t position)
-{
-	bool is_shown = (slot->word & 0xFF) == PX_LOG_SHOWN ||
-			((slot->word & 0xFF) == PX_LOG_EVENT && slot->flags & PX_LOG_IS_NATIVE);
-
-	for (uint32_t i = 0; is_shown && i < PX_ARRAY_SIZE(entry->info); i++)
-		note_context(volume, entry->info[i], position);
-}
-
-static void note_slot(struct px_log *log, uint64_t position, const struct px_log_slot *slot,
-		      const struct px_txtb_entry *entry)
+static void note_entry(struct px_log *log, uint64_t position, const struct px_txtb_entry *entry)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, position);
-	struct px_log_stamps *stamps = &volume->stamps;
 
 	note_context(volume, entry->context, position);
-	note_words(volume, slot, entry, position);
-	stamps->begun = true;
-	stamps->ticks = entry->stamp;
-	if ((slot->word & 0xFF) != PX_LOG_EVENT)
-		return;
-	if (slot->time_ns > stamps->base_ns)
-		stamps->base_ns = slot->time_ns;
-	if (position < log->commit.first)
-		return;
-	log->heads[position % log->capacity / 64] |= UINT64_C(1) << position % log->capacity % 64;
-	log->nr_heads++;
-}
-
-/* Read slots of a volume from this position on.  Return their number, or 0 if they cannot be read. */
-static uint32_t load_slots(const struct px_log *log, uint64_t position, struct window *window)
-{
-	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
-	uint32_t slot = px_log_slot_in_volume(&log->header, position);
-	uint64_t count = log->header.nr_entries - slot;
-
-	if (count > log->commit.end - position)
-		count = log->commit.end - position;
-	if (count > WINDOW_SLOTS)
-		count = WINDOW_SLOTS;
-	count = px_txtb_file_read(log->fd, window->slots, count * sizeof(*window->slots),
-				  offset + log->layout.slots + slot * sizeof(*window->slots)) /
-		sizeof(*window->slots);
-	count = px_txtb_file_read(log->fd, window->entries, count * sizeof(*window->entries),
-				  offset + log->layout.entries + slot * sizeof(*window->entries)) /
-		sizeof(*window->entries);
-	return (uint32_t)count;
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(entry->info); i++)
+		note_context(volume, entry->info[i], position);
+	if (entry->context != 0) {
+		volume->stamps.begun = true;
+		volume->stamps.ticks = entry->stamp;
+	}
 }
 
 /*
- * Read all slots of the volumes, oldest first.  Also read the slots before the oldest record that is left, because the
- * stamps of a volume continue from its last entry, even if that entry is lost.
+ * Read all entries of the volumes, oldest first, also those before the oldest event that is left: the viewer may still show
+ * them, and the stamps of a volume continue from its last entry.
  */
-static int scan_slots(struct px_log *log)
+static int scan_entries(struct px_log *log)
 {
+	struct px_txtb_entry *entries = malloc(WINDOW_ENTRIES * sizeof(*entries));
 	uint64_t end = log->commit.end;
 	uint64_t position = end > log->capacity ? end - log->capacity : 0;
-	struct window *window = malloc(sizeof(*window));
 
-	if (!window)
+	if (!entries)
 		return ENOMEM;
 	while (position < end) {
-		uint32_t count = load_slots(log, position, window);
+		uint32_t slot = px_log_slot_in_volume(&log->header, position);
+		uint64_t count = log->header.nr_entries - slot;
 
-		for (uint32_t i = 0; i < count; i++)
-			if (window->slots[i].word >> 8 == position + i)
-				note_slot(log, position + i, &window->slots[i],
-					  &window->entries[i]);
-		/*
-		 * If no slot could be read, the volume ended early, and the rest of it is not in the file: go to the
-		 * next volume.
-		 */
+		if (count > end - position)
+			count = end - position;
+		if (count > WINDOW_ENTRIES)
+			count = WINDOW_ENTRIES;
+		count = px_txtb_file_read(log->fd, entries, count * sizeof(*entries),
+					  px_log_volume_at(log, position) + log->layout.entries +
+						  slot * sizeof(*entries)) /
+			sizeof(*entries);
+		for (uint64_t i = 0; i < count; i++)
+			note_entry(log, position + i, &entries[i]);
 		position = count > 0 ? position + count :
 				       px_log_next_volume_at(&log->header, position);
 	}
-	free(window);
-	if (log->commit.nr_events > log->nr_heads)
-		log->staged.nr_overwritten = log->commit.nr_events - log->nr_heads;
+	free(entries);
 	return 0;
+}
+
+/* Find the parts of a LOOP log, and the time of the last entry of each volume, from the headers of the frames. */
+static void scan_frames(struct px_log *log, struct px_archive_source *source)
+{
+	uint64_t position = log->commit.first, frame = log->commit.first_frame;
+	uint64_t nr_events = 0;
+	struct px_log_frame head;
+
+	while (px_archive_frames_find(source, &position, &frame, &head)) {
+		struct px_log_volume *volume = px_log_volume_of(log, position);
+		const struct px_log_part part = {
+			.position = position, .frame = frame, .nr_events = head.nr_events};
+
+		px_log_add_part(log, &part, head.flags & PX_FRAME_CHAPTER);
+		nr_events += head.nr_events;
+		if (head.time_ns > volume->stamps.base_ns)
+			volume->stamps.base_ns = head.time_ns;
+		position += head.nr_entries;
+		frame += sizeof(head) + head.objects + head.records;
+		if (frame > volume->frames_end)
+			volume->frames_end = frame;
+		if (px_log_slot_in_volume(&log->header, position) == 0)
+			frame = 0;
+	}
+	if (log->commit.nr_events > nr_events)
+		log->staged.nr_overwritten = log->commit.nr_events - nr_events;
 }
 
 /* Load the state of the log from the checkpoint. */
@@ -212,6 +211,11 @@ static void load_cursor(struct px_log *log)
 	log->nr_lost = left->nr_lost;
 	log->first_error = log->commit.flush_error;
 	log->nr_begun = left->nr_begun;
+	log->tail.modules = log->commit.modules_at;
+	log->tail.wrappers = log->commit.wrappers_at;
+	log->tail.names = log->commit.names_at;
+	log->staged.nr_unlisted = log->commit.nr_unlisted;
+	log->frame = log->commit.end_frame;
 	if (file->spoiled > log->commit.end)
 		log->spoiled = file->spoiled;
 	if (file->to_clear > 0 && log->commit.end == 0) {
@@ -252,23 +256,61 @@ static void load_stamps(struct px_log *log)
 	log->staged.stamps = px_log_volume_of(log, log->commit.end)->stamps;
 }
 
-static int load_volumes(struct px_log *log)
+/* Find out where the current volume is, and where the next one goes. */
+static void load_places(struct px_log *log, const struct px_archive_source *source,
+			uint32_t nr_volumes)
+{
+	uint64_t last = log->nr_begun < nr_volumes ? log->nr_begun : nr_volumes;
+
+	if (!log->loops && last > 0) {
+		log->volume_at = px_archive_frames_volume(source, last - 1);
+		log->next_link = log->volume_at + log->layout.header +
+				 offsetof(struct px_log_header, next_volume);
+		log->volumes[0].frames_end = log->frame;
+	}
+	if (log->commit.end > 0 && px_log_slot_in_volume(&log->header, log->commit.end) == 0) {
+		px_log_end_volume(log);
+		log->frame = 0;
+	}
+}
+
+static int load_from(struct px_log *log, struct px_archive_source *source, uint32_t nr_volumes)
 {
 	uint64_t here = px_log_volume_number(&log->header, log->commit.end);
+	uint64_t nr_loaded = log->loops ? log->nr_begun : 1;
+
+	load_places(log, source, nr_volumes);
+	if (!log->loops && (here >= log->nr_begun ||
+			    px_log_slot_in_volume(&log->header, log->commit.end) == 0))
+		return 0;
+	for (uint64_t i = 0; i < nr_loaded; i++)
+		if (!load_objects(log, &log->volumes[i],
+				  log->loops ? i * log->layout.size : log->volume_at))
+			return EIO;
+	if (!log->loops)
+		log->volumes[0].frames_end = log->frame;
+	load_definitions(log, source);
+	if (!log->loops)
+		return 0;
+	scan_frames(log, source);
+	return scan_entries(log);
+}
+
+static int load_volumes(struct px_log *log)
+{
+	struct px_archive_file file = {
+		.fd = log->fd, .header = log->header, .layout = log->layout};
+	struct px_archive_source *source;
+	int error;
 
 	if (log->is_cleared)
 		return 0; /* the log is empty */
-	if (!log->loops) {
-		if (here < log->nr_begun &&
-		    px_log_slot_in_volume(&log->header, log->commit.end) > 0 &&
-		    !load_objects(log, &log->volumes[0], here * log->layout.size))
-			return EIO;
-		return 0;
-	}
-	for (uint64_t i = 0; i < log->nr_begun; i++)
-		if (!load_objects(log, &log->volumes[i], i * log->layout.size))
-			return EIO;
-	return scan_slots(log);
+	error = px_archive_frames_open(&file, &source);
+	if (error)
+		return error == EINVAL ? EIO : error;
+	error = load_from(log, source, file.nr_volumes);
+	source->kind->free(source);
+	return error;
 }
 
 /* Find out which names of event types are already in the file, for px_log_write_names(). */
@@ -277,7 +319,7 @@ static int load_names(struct px_log *log)
 	struct px_log_name name;
 
 	for (uint32_t i = 0; i < log->commit.nr_names; i++) {
-		if (!read_at(log, &name, sizeof(name), log->layout.names + i * sizeof(name)))
+		if (!read_at(log, &name, sizeof(name), log->tail.names + i * sizeof(name)))
 			return EIO;
 		if (name.id < PX_EVENT_IDS)
 			px_eventset_add(&log->named, name.id);

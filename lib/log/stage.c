@@ -8,34 +8,37 @@
 
 /* Contexts. */
 
-/* Fill in the object of a context with the data that is now known about its handle. */
-static void describe(const struct px_log *log, struct px_log_context *context)
+/* Fill in an object with what is known of its handle by now. */
+static void describe(const struct px_log *log, uint32_t handle, struct px_log_object *to)
 {
-	struct px_object *object = &context->object;
 	const struct px_call_object *known =
-		log->translator ? px_translator_find(log->translator, context->handle) : NULL;
-	bool is_thread = context->handle >> 24 == PX_TXTB_THREAD;
+		log->translator ? px_translator_find(log->translator, handle) : NULL;
+	bool is_thread = handle >> 24 == PX_TXTB_THREAD;
 
-	context->is_dirty = true;
-	context->address = context->site = 0;
+	*to = (struct px_log_object){.object = {.handle = handle, .type = PX_TXTB_THREAD}};
 	if (known) {
-		*object = known->object;
-		context->address = is_thread ? 0 : known->address;
-		context->site = known->site;
+		to->object = known->object;
+		to->address = is_thread ? 0 : known->address;
+		to->site = known->site;
 		return;
 	}
-	if (context->handle == PX_IDLE_THREAD) {
-		*object = (struct px_object){.handle = context->handle,
-					     .type = PX_TXTB_THREAD,
-					     .priority = 1023,
-					     .name = PX_IDLE_THREAD_NAME};
+	if (handle == PX_IDLE_THREAD) {
+		to->object.priority = 1023;
+		strcpy(to->object.name, PX_IDLE_THREAD_NAME);
 		return;
 	}
-	if (px_threads_find(log->threads, context->handle, object) &&
-	    object->type == PX_TXTB_THREAD)
+	if (px_threads_find(log->threads, handle, &to->object) &&
+	    to->object.type == PX_TXTB_THREAD)
 		return;
-	*object = (struct px_object){.handle = context->handle, .type = PX_TXTB_THREAD};
-	snprintf(object->name, sizeof(object->name), "unknown thread %x", context->handle);
+	to->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
+	snprintf(to->object.name, sizeof(to->object.name), "unknown thread %x", handle);
+}
+
+static void describe_context(const struct px_log *log, struct px_log_context *context)
+{
+	describe(log, context->handle, &context->known);
+	context->is_dirty = true;
+	context->chapter = 0;
 }
 
 static void fill_context(struct px_log *log, struct px_log_volume *volume, uint32_t slot,
@@ -45,30 +48,35 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 
 	context->is_stale |= context->handle != 0 && !context->is_dirty;
 	px_log_enter_context(volume, slot, handle);
-	describe(log, context);
+	describe_context(log, context);
 }
 
 /*
- * Find an object slot that no entry from position `keep` on needs.  If there is none, return 0, and set `none_before`:
- * a search with a smaller `keep` would also fail.
+ * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have slots of their own,
+ * so neither can take all.  If there is no slot, return 0, and set `none_before`: a search with a smaller keep would find
+ * none either.
  */
-static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume, uint64_t keep)
+static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume,
+			     bool is_thread, uint64_t keep)
 {
+	struct px_log_hand *hand = &volume->hand[is_thread ? 0 : 1];
+	uint32_t first = PX_LOG_SLOT_FIRST + (is_thread ? 0 : log->header.nr_thread_slots);
+	uint32_t count = is_thread ? log->header.nr_thread_slots : log->header.nr_call_slots;
 	uint64_t oldest = UINT64_MAX;
 
-	if (keep < volume->none_before)
+	if (keep < hand->none_before)
 		return 0;
-	for (uint32_t n = PX_LOG_SLOT_IDLE; n < PX_LOG_IN_USE; n++) {
-		uint32_t i = volume->hand + PX_LOG_SLOT_IDLE + 1;
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t i = first + hand->next;
 		const struct px_log_context *context = &volume->context[i];
 
-		volume->hand = (volume->hand + 1) % (PX_LOG_IN_USE - PX_LOG_SLOT_IDLE);
+		hand->next = (hand->next + 1) % count;
 		if (context->handle == 0 || (log->loops && context->last < keep))
 			return i;
 		if (context->last < oldest)
 			oldest = context->last;
 	}
-	volume->none_before = log->loops ? oldest + 1 : UINT64_MAX;
+	hand->none_before = log->loops ? oldest + 1 : UINT64_MAX;
 	return 0;
 }
 
@@ -83,7 +91,9 @@ static struct px_log_context *find_context(struct px_log *log, struct px_log_vol
 		return &volume->context[0];
 	context = px_log_find_context(volume, handle);
 	if (px_unlikely(!context)) {
-		i = handle == PX_IDLE_THREAD ? PX_LOG_SLOT_IDLE : free_context(log, volume, keep);
+		i = handle == PX_IDLE_THREAD ?
+			    PX_LOG_SLOT_IDLE :
+			    free_context(log, volume, handle >> 24 == PX_TXTB_THREAD, keep);
 		if (i == 0)
 			return NULL;
 		fill_context(log, volume, i, handle);
@@ -94,10 +104,26 @@ static struct px_log_context *find_context(struct px_log *log, struct px_log_vol
 	return context;
 }
 
-static void list_type(struct px_log_volume *volume, unsigned int id)
+/* Define an object in the frame, if the chapter does not define it yet. */
+static void define(struct px_log *log, struct px_log_context *context, uint32_t handle)
+{
+	struct px_log_object object;
+
+	if (px_likely(context)) {
+		if (px_unlikely(context->chapter != log->chapter)) {
+			px_pack_object(log->pack, &context->known);
+			context->chapter = log->chapter;
+		}
+	} else if (handle != 0 && !px_pack_has_object(log->pack, handle)) {
+		describe(log, handle, &object);
+		px_pack_object(log->pack, &object);
+	}
+}
+
+static void list_type(struct px_log_volume *volume, uint32_t nr_types, unsigned int id)
 {
 	if (id < PX_EVENT_UNNAMED || px_eventset_has(&volume->listed, id) ||
-	    volume->nr_types == PX_ARRAY_SIZE(volume->type))
+	    volume->nr_types == nr_types)
 		return;
 	px_eventset_add(&volume->listed, id);
 	volume->type[volume->nr_types++] = id;
@@ -153,16 +179,39 @@ static struct step step_to(const struct px_log_stamps *stamps, uint64_t time_ns)
 	return step;
 }
 
-static struct px_txtb_entry *stage(struct px_log *log, enum px_log_kind kind, uint64_t ticks,
-				   struct px_log_slot **slot)
+static void begin_frame(struct px_log *log)
 {
-	uint32_t i = log->nr_staged++;
-	struct px_txtb_entry *entry = &log->entries[i];
+	uint32_t entries = log->header.nr_entries / PX_LOG_CHAPTERS;
+	bool begins;
 
-	log->staged.stamps.ticks += ticks;
-	entry->stamp = (uint32_t)log->staged.stamps.ticks;
-	*slot = &log->slots[i];
-	(*slot)->word = px_log_word(log->staged.end++, kind);
+	if (entries > PX_LOG_CHAPTER_ENTRIES)
+		entries = PX_LOG_CHAPTER_ENTRIES;
+	begins = log->ends_chapter || log->chapter_entries >= entries ||
+		 log->frame - log->chapter_frame >= log->header.frames_max / PX_LOG_CHAPTERS ||
+		 px_pack_wants_chapter(log->pack);
+	if (begins) {
+		log->chapter++;
+		log->chapter_entries = 0;
+		log->chapter_frame = log->frame;
+		log->ends_chapter = false;
+	}
+	px_pack_begin(log->pack, log->stage_position, begins);
+}
+
+/* Lay out an entry.  *stamp: for the frame. */
+static struct px_txtb_entry *stage(struct px_log *log, uint64_t ticks, struct px_pack_stamp *stamp)
+{
+	struct px_log_stamps *stamps = &log->staged.stamps;
+	struct px_txtb_entry *entry;
+
+	if (log->nr_staged == 0)
+		begin_frame(log);
+	entry = &log->entries[log->nr_staged++];
+	stamps->ticks += ticks;
+	entry->stamp = (uint32_t)stamps->ticks;
+	stamp->image_ns = stamps->ticks * PX_LOG_TICK_NS;
+	stamp->time_ns = stamps->base_ns + (stamps->real + ticks) * PX_LOG_TICK_NS;
+	log->staged.end++;
 	return entry;
 }
 
@@ -181,49 +230,51 @@ static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_
 	log->is_idle = false;
 }
 
-static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority, uint64_t ticks)
+static void stage_shown(struct px_log *log, const struct px_entry *shown, uint64_t ticks)
 {
-	struct px_log_slot *slot;
-	struct px_txtb_entry *entry = stage(log, PX_LOG_FILLER, ticks, &slot);
-
-	set_context(log, entry, handle, priority);
-	entry->id = PX_TXTB_RUNNING;
-	memset(entry->info, 0, sizeof(entry->info));
-	memset(&slot->time_ns, 0, sizeof(*slot) - sizeof(slot->word));
-}
-
-static void stage_shown(struct px_log *log, const struct px_report *report,
-			const struct px_entry *shown, uint64_t ticks)
-{
-	struct px_log_slot *slot;
-	struct px_txtb_entry *entry = stage(log, PX_LOG_SHOWN, ticks, &slot);
+	struct px_pack_stamp stamp;
+	struct px_txtb_entry *entry = stage(log, ticks, &stamp);
 
 	set_context(log, entry, shown->context, shown->priority);
-	entry->id = report->record.cpu << 24 | shown->id;
+	entry->id = shown->id;
 	memcpy(entry->info, shown->info, sizeof(entry->info));
-	memset(&slot->time_ns, 0, sizeof(*slot) - sizeof(slot->word));
-	slot->time_ns = report->time_ns;
+	px_pack_shown(log->pack, stamp);
 }
 
-static void stage_more(struct px_log *log, const struct px_txtb_entry *first,
-		       const unsigned char *data, size_t left)
+static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority, uint64_t ticks)
 {
-	while (left > 0) {
-		unsigned char bytes[PX_RECORD_MORE_BYTES] = {0};
-		size_t length = left < sizeof(bytes) ? left : sizeof(bytes);
-		struct px_log_slot *slot;
-		struct px_txtb_entry *entry = stage(log, PX_LOG_MORE, 0, &slot);
+	const struct px_entry filler = {
+		.context = handle, .priority = priority, .id = PX_TXTB_RUNNING};
 
-		memcpy(bytes, data, length);
-		entry->context = first->context;
-		entry->priority = first->priority;
-		entry->id = (first->id & 0xFF000000) | PX_TXTB_DATA;
-		memcpy(entry->info, bytes, sizeof(entry->info));
-		memcpy(&slot->time_ns, bytes + sizeof(entry->info),
-		       sizeof(bytes) - sizeof(entry->info));
-		data += length;
-		left -= length;
-	}
+	stage_shown(log, &filler, ticks);
+}
+
+static void stage_beside(struct px_log *log, const struct px_report *report,
+			 const struct px_entry *shown, uint64_t ticks)
+{
+	struct px_entry entry = *shown;
+
+	entry.id |= report->record.cpu << 24;
+	stage_shown(log, &entry, ticks);
+}
+
+/* Return true if the object has another pid or thread than the record, or if they are not known yet. */
+static bool is_other(struct px_log *log, struct px_log_context *context,
+		     const struct px_record *record)
+{
+	struct px_log_object object = {.object = {.pid = 0}};
+	const struct px_log_object *known = &object;
+
+	if (!context || (context->known.object.pid == 0 && px_is_thread(context->handle)))
+		describe(log, record->context, &object);
+	/* They may have been unknown when the context got its object slot. */
+	if (context && known->object.pid != 0 && context->known.object.pid == 0 &&
+	    px_is_thread(context->handle))
+		describe_context(log, context);
+	if (context)
+		known = &context->known;
+	return known->object.pid == 0 || known->object.pid != record->pid ||
+	       known->object.thread != record->thread;
 }
 
 static void stage_event(struct px_log *log, const struct px_report *report, const void *data,
@@ -231,38 +282,25 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 {
 	const struct px_record *record = &report->record;
 	const struct px_entry *own = &translation->entries[translation->own];
-	struct px_log_slot *slot;
-	struct px_txtb_entry *entry = stage(log, PX_LOG_EVENT, ticks, &slot);
+	struct px_log_context *context = px_log_find_context(
+		px_log_volume_of(log, log->staged.end), own->context);
+	struct px_pack_event event = {.time_ns = report->time_ns,
+				      .address = record->address,
+				      .thread = record->thread,
+				      .pid = record->pid,
+				      .id = record->id,
+				      .flags = record->flags & PX_LOG_RECORD_FLAGS,
+				      .is_native = translation->is_native,
+				      .is_other = is_other(log, context, record),
+				      .length = (uint32_t)report->copied,
+				      .data = data};
+	struct px_pack_stamp stamp;
+	struct px_txtb_entry *entry = stage(log, ticks, &stamp);
 
 	set_context(log, entry, own->context, own->priority);
 	entry->id = record->cpu << 24 | own->id;
 	memcpy(entry->info, own->info, sizeof(entry->info));
-	slot->time_ns = report->time_ns;
-	slot->address = record->address;
-	slot->id = record->id;
-	slot->flags = record->flags & PX_LOG_RECORD_FLAGS;
-	if (translation->is_native) {
-		memcpy(&slot->thread, data, PX_RECORD_FIRST_BYTES);
-		slot->flags |= PX_LOG_IS_NATIVE | (uint32_t)report->copied << 16;
-	} else {
-		slot->thread = record->thread;
-		slot->pid = record->pid;
-		slot->length = (uint32_t)report->copied;
-	}
-	if (px_unlikely(report->copied > PX_RECORD_FIRST_BYTES))
-		stage_more(log, entry, (const unsigned char *)data + PX_RECORD_FIRST_BYTES,
-			   report->copied - PX_RECORD_FIRST_BYTES);
-}
-
-/*
- * Mark where a record begins, so that a LOOP log can find its oldest record.  Clear the marks of the older records that
- * began in the same slots.
- */
-static void mark_head(struct px_log *log, uint64_t from, uint64_t head)
-{
-	log->staged.nr_overwritten += px_log_take_heads(log, from, log->staged.end);
-	head %= log->capacity;
-	log->heads[head / 64] |= UINT64_C(1) << head % 64;
+	px_pack_event(log->pack, stamp, &event);
 }
 
 /* From these fillers, the viewer finds out that time rises. */
@@ -270,11 +308,11 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 {
 	struct px_log_stamps *stamps = &log->staged.stamps;
 
-	*stamps = (struct px_log_stamps){.begun = true};
+	*stamps = (struct px_log_stamps){
+		.begun = true, .base_ns = time_ns - (PX_LOG_START_FILLERS - 1) * PX_LOG_TICK_NS};
 	for (uint64_t i = 0; i < PX_LOG_START_FILLERS; i++)
 		stage_filler(log, PX_NO_THREAD, px_txtb_priority_word(1023), i > 0);
 	stamps->real = stamps->ticks;
-	stamps->base_ns = time_ns - stamps->ticks * PX_LOG_TICK_NS;
 }
 
 /*
@@ -299,6 +337,7 @@ static bool has_next_volume(const struct px_log *log)
 bool px_log_make_translator(struct px_log *log)
 {
 	uint32_t nr_volumes = log->loops ? log->header.nr_volumes : 1;
+	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
 	struct px_call_objects *objects;
 
 	log->translator = px_translator_make(log->threads);
@@ -308,12 +347,12 @@ bool px_log_make_translator(struct px_log *log)
 	px_call_objects_set_serial(objects, log->serial);
 	px_call_objects_set_namer(objects, log->namer);
 	for (uint32_t i = 0; i < nr_volumes; i++)
-		for (uint32_t k = PX_LOG_SLOT_IDLE + 1; k <= PX_LOG_IN_USE; k++) {
-			const struct px_log_context *known = &log->volumes[i].context[k];
+		for (uint32_t k = PX_LOG_SLOT_FIRST; k < nr_contexts; k++) {
+			const struct px_log_context *context = &log->volumes[i].context[k];
 
-			if (known->handle)
-				px_translator_restore(log->translator, &known->object,
-						      known->address, known->site);
+			if (context->handle)
+				px_translator_restore(log->translator, &context->known.object,
+						      context->known.address, context->known.site);
 		}
 	return true;
 }
@@ -336,98 +375,35 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 		px_translate(log->translator, record, data, report->copied, to);
 	else
 		px_translate_plainly(record, data, report->copied, to);
-	if (to->is_native && report->copied > PX_LOG_NATIVE_BYTES_MAX)
-		px_translate_own_plainly(record, data, report->copied, to);
 }
 
-/* Make object slots for all handles of an entry.  Return false if no slot is free. */
-static bool ensure_objects(struct px_log *log, struct px_log_volume *volume,
-			   const struct px_entry *entry, uint64_t keep)
+/* Make object slots for all handles of an entry.  Return how many of them get none. */
+static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
+			     const struct px_entry *entry, uint64_t keep)
 {
-	bool is_named = find_context(log, volume, entry->context, keep) != NULL;
+	uint32_t nr_unlisted = find_context(log, volume, entry->context, keep) == NULL;
 
-	for (uint32_t i = 0; is_named && i < PX_ARRAY_SIZE(entry->info); i++)
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(entry->info); i++)
 		if (entry->handles >> i & 1)
-			is_named = find_context(log, volume, entry->info[i], keep) != NULL;
-	return is_named;
+			nr_unlisted += find_context(log, volume, entry->info[i], keep) == NULL;
+	return nr_unlisted;
 }
 
 /*
- * Make object slots for an entry that is shown in addition to the event's own entry.  If the waker gets no object slot,
- * leave the waker out.  If the thread that wakes up gets no object slot, do not show that it wakes up.  Return false if
- * no slot is free in an APPEND log: the next volume has free slots.
+ * Make object slots for all entries of an event.  If no slot is free, the viewer shows a handle without a name; the frame
+ * has the name.  Return false if an APPEND log should begin a volume for more slots: only when it has used half of this
+ * one, because each volume takes room.
  */
-static bool ensure_beside(struct px_log *log, struct px_log_volume *volume, struct px_entry *entry,
-			  uint64_t keep)
-{
-	const struct px_entry idle = {.context = PX_IDLE_THREAD,
-				      .priority = px_txtb_priority_word(1023),
-				      .id = PX_TXTB_RUNNING};
-
-	if (ensure_objects(log, volume, entry, keep))
-		return true;
-	if (log->capacity == 0)
-		return false;
-	if (entry->id == PX_NATIVE_RESUME && find_context(log, volume, entry->info[0], keep)) {
-		entry->context = entry->info[3] = idle.context;
-		entry->priority = idle.priority;
-	} else {
-		*entry = idle;
-	}
-	return ensure_objects(log, volume, entry, keep);
-}
-
-/*
- * Return true if the context has the pid and thread of the record.  The slot of a native event has data instead of pid
- * and thread, so a reader takes pid and thread from the context.  They may have been unknown when the context got its
- * object slot: then get them now.
- */
-static bool is_of_context(struct px_log *log, struct px_log_context *context,
-			  const struct px_record *record)
-{
-	if (context->object.pid == 0 && context->object.thread == 0)
-		describe(log, context);
-	return context->object.pid == record->pid && context->object.thread == record->thread;
-}
-
-/*
- * Make object slots for the event's own entry.  If the objects of the event get no slots, make the event a user event;
- * in an APPEND log, return false.  Also return false if its thread gets no object slot.
- */
-static bool ensure_own(struct px_log *log, struct px_log_volume *volume,
-		       const struct px_report *report, const void *data, uint64_t keep)
-{
-	struct px_translation *translation = &log->translation;
-	const struct px_entry *own = &translation->entries[translation->own];
-	struct px_log_context *context = find_context(log, volume, own->context, keep);
-	bool is_named = context && ensure_objects(log, volume, own, keep);
-
-	if (!context || (!is_named && log->capacity == 0))
-		return false;
-	if (translation->is_native && (!is_named || !is_of_context(log, context, &report->record)))
-		px_translate_own_plainly(&report->record, data, report->copied, translation);
-	return true;
-}
-
-/*
- * Make object slots for all entries of an event.  If no slot is free, the event becomes a user event, and in the worst
- * case an event of no thread.  In an APPEND log, return false instead: the next volume has free slots.
- */
-static bool find_contexts(struct px_log *log, const struct px_report *report, const void *data,
-			  uint64_t keep)
+static bool find_contexts(struct px_log *log, uint64_t keep)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
-	struct px_translation *translation = &log->translation;
-	bool is_named = ensure_own(log, volume, report, data, keep);
+	const struct px_translation *translation = &log->translation;
+	uint32_t nr_unlisted = 0;
 
-	for (uint32_t i = 0; is_named && i < translation->nr_entries; i++)
-		if (i != translation->own)
-			is_named = ensure_beside(log, volume, &translation->entries[i], keep);
-	if (is_named || log->capacity == 0)
-		return is_named;
-	px_translate_plainly(&report->record, data, report->copied, translation);
-	translation->entries[0].context = PX_NO_THREAD;
-	return true;
+	for (uint32_t i = 0; i < translation->nr_entries; i++)
+		nr_unlisted += find_objects(log, volume, &translation->entries[i], keep);
+	return nr_unlisted == 0 || log->capacity != 0 ||
+	       px_log_slot_in_volume(&log->header, log->staged.end) < log->header.nr_entries / 2;
 }
 
 /* The slots and fillers that one event needs. */
@@ -438,12 +414,19 @@ struct need {
 	uint32_t slots; /* slots of the event, with its fillers and all its entries */
 };
 
+/* Return true if what is laid out must be written before there is room for the event. */
+static bool must_write(const struct px_log *log, const struct px_report *report,
+		       const struct need *need)
+{
+	return log->nr_staged > 0 && (log->nr_staged + need->slots > log->stage_size ||
+				      !px_pack_has_room(log->pack, report->copied));
+}
+
 /*
  * Compute what the event needs.  If there is room in the stage, also make its object slots.  Return true if the event
  * fits into the current volume, at once or after a write.
  */
-static bool find_room(struct px_log *log, const struct px_report *report, const void *data,
-		      struct need *need)
+static bool find_room(struct px_log *log, const struct px_report *report, struct need *need)
 {
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
 	uint32_t reserved = log->capacity != 0 && !has_next_volume(log); /* slots kept free for the last STOP */
@@ -452,7 +435,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 
 	need->begins_round = log->loops && log->staged.stamps.begun && slot == 0;
 	need->step = (struct step){0};
-	need->slots = px_record_slots(report->copied) + log->translation.nr_entries - 1;
+	need->slots = log->translation.nr_entries;
 	need->ends_idleness = log->is_idle && log->translation.entries[0].context != PX_IDLE_THREAD;
 	need->slots += need->ends_idleness;
 	if (need->begins_round)
@@ -462,38 +445,45 @@ static bool find_room(struct px_log *log, const struct px_report *report, const 
 	need->slots += need->step.nr_fillers;
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;
-	if (slot + need->slots + reserved > log->header.nr_entries)
+	if (slot + need->slots + reserved > log->header.nr_entries ||
+	    log->frame + px_pack_bound(log->nr_staged > 0 ? log->pack : NULL, report->copied) >
+		    log->header.frames_max)
 		return false;
 	/*
 	 * The stage must be written first, and then the caller appends the event again.  Make no object slots now: they
 	 * could replace objects that the staged entries need.
 	 */
-	if (log->nr_staged > 0 && log->nr_staged + need->slots > log->stage_size)
+	if (must_write(log, report, need))
 		return true;
 	after = log->staged.end + need->slots;
-	return find_contexts(log, report, data, after > log->capacity ? after - log->capacity : 0);
+	return find_contexts(log, after > log->capacity ? after - log->capacity : 0);
+}
+
+/* Note that the event laid out last refers to this object. */
+static void keep_context(struct px_log *log, struct px_log_volume *volume, uint32_t handle)
+{
+	struct px_log_context *context = px_log_find_context(volume, handle);
+
+	if (context)
+		context->last = log->staged.end - 1;
+	else
+		log->staged.nr_unlisted++;
+	define(log, context, handle);
 }
 
 /*
- * Record that the last staged event needs these object slots: the log must not reuse them while that event is in the
- * log.
+ * Define the objects of the event laid out last.  The log must not reuse their object slots while the event is in the log.
  */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)
 {
 	for (uint32_t i = 0; i < translation->nr_entries; i++) {
 		const struct px_entry *entry = &translation->entries[i];
-		struct px_log_context *context = px_log_find_context(volume, entry->context);
 
-		if (context)
-			context->last = log->staged.end - 1;
-		for (uint32_t k = 0; entry->handles && k < PX_ARRAY_SIZE(entry->info); k++) {
-			context = entry->handles >> k & 1 ?
-					  px_log_find_context(volume, entry->info[k]) :
-					  NULL;
-			if (context)
-				context->last = log->staged.end - 1;
-		}
+		keep_context(log, volume, entry->context);
+		for (uint32_t k = 0; entry->handles && k < PX_ARRAY_SIZE(entry->info); k++)
+			if (entry->handles >> k & 1)
+				keep_context(log, volume, entry->info[k]);
 	}
 }
 
@@ -502,48 +492,40 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
 	if (context)
-		describe(log, context);
+		describe_context(log, context);
 }
 
-/* Stage all entries of an event.  Return the position at which its record begins. */
-static uint64_t stage_all(struct px_log *log, const struct px_report *report, const void *data,
-			  const struct px_translation *translation, const struct need *need)
+/* Lay out all entries of an event. */
+static void stage_all(struct px_log *log, const struct px_report *report, const void *data,
+		      const struct px_translation *translation, const struct need *need)
 {
 	const struct px_entry idle = {.context = PX_IDLE_THREAD,
 				      .priority = px_txtb_priority_word(1023),
 				      .id = PX_TXTB_RUNNING};
 	const struct px_entry *first = need->ends_idleness ? &idle : translation->entries;
 	uint64_t ticks = need->step.ticks;
-	uint64_t head = 0;
 
 	for (uint32_t i = 0; i < need->step.nr_fillers; i++)
 		stage_filler(log, first->context, first->priority, PX_LOG_GAP_TICKS);
 	if (need->ends_idleness) {
-		stage_shown(log, report, &idle, ticks);
+		stage_beside(log, report, &idle, ticks);
 		ticks = 0;
 	}
 	for (uint32_t i = 0; i < translation->nr_entries; i++) {
-		uint32_t at = log->nr_staged;
-
-		if (i == translation->own) {
-			head = log->staged.end;
+		if (i == translation->own)
 			stage_event(log, report, data, translation, ticks);
-		} else {
-			stage_shown(log, report, &translation->entries[i], ticks);
-		}
+		else
+			stage_beside(log, report, &translation->entries[i], ticks);
 		if (translation->open == i + 1)
-			log->open = at + 1;
+			log->open = log->nr_staged;
 		ticks = 0;
 	}
-	return head;
 }
 
 static void lay_out(struct px_log *log, const struct px_report *report, const void *data,
 		    const struct px_translation *translation, const struct need *need)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
-	uint64_t from = log->staged.end;
-	uint64_t head;
 
 	if (translation->changed)
 		renew_context(log, volume, translation->changed);
@@ -551,14 +533,12 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		px_log_begin_stamps(log, report->time_ns);
 	else if (need->begins_round)
 		begin_round(log);
-	head = stage_all(log, report, data, translation, need);
+	stage_all(log, report, data, translation, need);
 	if (need->step.real > log->staged.stamps.real)
 		log->staged.stamps.real = need->step.real;
 	keep_contexts(log, volume, translation);
 	if (!translation->is_native)
-		list_type(volume, report->record.id);
-	if (log->loops)
-		mark_head(log, from, head);
+		list_type(volume, log->header.nr_type_slots, report->record.id);
 	if (report->record.id == PX_EVENT_STOP)
 		log->staged.ends_stopped = true;
 	else if (report->record.id == PX_EVENT_START || report->record.id >= PX_EVENT_USER_FIRST)
@@ -579,8 +559,10 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 		return PX_LOG_FULL;
 	if (log->nr_staged > 0 && px_log_slot_in_volume(&log->header, log->staged.end) == 0)
 		return PX_LOG_WRITE_FIRST;
+	if (log->ends_volume)
+		px_log_next_volume(log);
 	translate(log, report, data);
-	while (!find_room(log, report, data, &need)) {
+	while (!find_room(log, report, &need)) {
 		if (!has_next_volume(log)) {
 			log->is_full = true;
 			log->has_translation = false;
@@ -590,7 +572,7 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 			return PX_LOG_WRITE_FIRST;
 		px_log_next_volume(log);
 	}
-	if (log->nr_staged + need.slots > log->stage_size)
+	if (must_write(log, report, &need))
 		return PX_LOG_WRITE_FIRST;
 	lay_out(log, report, data, &log->translation, &need);
 	log->has_translation = false;

@@ -20,6 +20,7 @@ struct site {
 struct px_unpack {
 	uint32_t nr_sites, nr_objects, objects_size;
 	uint64_t last_address;
+	bool is_broken; /* a frame of the chapter was damaged, so its tables are not complete */
 	struct px_log_object *object;
 	uint32_t *bucket; /* by handle: index + 1; twice as many as objects, a power of two */
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last one is for sites without index */
@@ -147,7 +148,7 @@ static void enter(struct px_unpack *unpack, const struct px_log_object *object)
 	unpack->object[*bucket - 1] = *object;
 }
 
-bool px_unpack_next_object(const struct px_frame *frame, const void *body, size_t *offset,
+bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object)
 {
 	const unsigned char *bytes = body;
@@ -178,7 +179,7 @@ bool px_unpack_next_object(const struct px_frame *frame, const void *body, size_
 
 /* Records. */
 
-bool px_unpack_is_frame(const struct px_frame *frame, uint64_t position, uint64_t nr_entries,
+bool px_unpack_is_frame(const struct px_log_frame *frame, uint64_t position, uint64_t nr_entries,
 			uint64_t max)
 {
 	return frame->magic == PX_FRAME_MAGIC && frame->position == position &&
@@ -265,7 +266,7 @@ PX_INLINE void get_data(struct input *in, struct site *site, const struct px_txt
 		to->more = get_bytes(in, to->length - FIRST_BYTES);
 }
 
-uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_frame *frame, const void *body,
+uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *frame, const void *body,
 			 const struct px_txtb_entry *entries, uint32_t tick_ns,
 			 struct px_unpacked *to)
 {
@@ -277,8 +278,12 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_frame *frame,
 	size_t offset = 0;
 	uint32_t i;
 
-	if (frame->sum != px_frame_sum_of(frame, body))
+	if (frame->flags & PX_FRAME_CHAPTER)
+		unpack->is_broken = false;
+	if (unpack->is_broken || frame->sum != px_frame_sum_of(frame, body)) {
+		unpack->is_broken = true;
 		return 0;
+	}
 	if (frame->flags & PX_FRAME_CHAPTER) {
 		unpack->nr_sites = unpack->nr_objects = 0;
 		unpack->last_address = 0;
@@ -319,5 +324,6 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_frame *frame,
 		if (in.is_bad)
 			break;
 	}
+	unpack->is_broken = i < frame->nr_entries;
 	return i;
 }

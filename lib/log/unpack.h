@@ -44,15 +44,16 @@ void px_unpack_free(struct px_unpack *unpack);
  * Return true if this can be the header of a frame at this position, with at most so many entries, and with at most max
  * bytes after the header.
  */
-bool px_unpack_is_frame(const struct px_frame *frame, uint64_t position, uint64_t nr_entries,
+bool px_unpack_is_frame(const struct px_log_frame *frame, uint64_t position, uint64_t nr_entries,
 			uint64_t max);
 
 /*
  * Unpack a frame.  body: the bytes after its header; they must stay valid while the caller uses `to`.  entries: the entries of
  * the frame.  tick_ns: of their stamps.  to: one for each entry.  Return the number of entries in `to`; it is smaller than
- * frame->nr_entries if the frame is damaged, or if there is no memory.
+ * frame->nr_entries if the frame is damaged.  After a damaged frame, the rest of the chapter counts as damaged, because its
+ * frames may need what that frame defines.
  */
-uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_frame *frame, const void *body,
+uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *frame, const void *body,
 			 const struct px_txtb_entry *entries, uint32_t tick_ns,
 			 struct px_unpacked *to);
 
@@ -63,7 +64,7 @@ const struct px_log_object *px_unpack_object(const struct px_unpack *unpack, uin
  * Get the next definition of the frame.  *offset: 0 for the first one.  Return false after the last definition, and at a
  * damaged one.
  */
-bool px_unpack_next_object(const struct px_frame *frame, const void *body, size_t *offset,
+bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object);
 
 #endif

@@ -1,18 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/log_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Object slot 0 is for events that belong to no thread. */
-void px_log_reset_volume(struct px_log_volume *volume)
+struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, uint32_t nr)
 {
+	uint32_t nr_contexts = px_log_nr_objects(header) - header->nr_type_slots;
+	size_t contexts = nr_contexts * sizeof(struct px_log_context);
+	size_t types = header->nr_type_slots * sizeof(unsigned int);
+	struct px_log_volume *volumes = calloc(nr, sizeof(*volumes));
+	char *arrays = calloc(nr, contexts + types);
+
+	if (!volumes || !arrays) {
+		free(volumes);
+		free(arrays);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		volumes[i].context = (void *)(arrays + i * contexts);
+		volumes[i].type = (void *)(arrays + nr * contexts + i * types);
+	}
+	return volumes;
+}
+
+/* The first volume has the memory of all. */
+void px_log_free_volumes(struct px_log_volume *volumes)
+{
+	if (volumes)
+		free(volumes[0].context);
+	free(volumes);
+}
+
+/* Object slot 0 is for events that belong to no thread. */
+void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
+{
+	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
+	struct px_log_context *context = volume->context;
+	unsigned int *type = volume->type;
+
 	memset(volume, 0, sizeof(*volume));
-	volume->context[0].handle = PX_NO_THREAD;
-	volume->context[0].is_dirty = true;
-	volume->context[0].object = (struct px_object){.handle = PX_NO_THREAD,
-						       .type = PX_TXTB_THREAD,
-						       .priority = 1023,
-						       .name = PX_NO_THREAD_NAME};
+	memset(context, 0, nr_contexts * sizeof(*context));
+	volume->context = context;
+	volume->type = type;
+	volume->is_begun = true;
+	context[0].is_dirty = true;
+	context[0].known.object = (struct px_object){.handle = PX_NO_THREAD,
+						     .type = PX_TXTB_THREAD,
+						     .priority = 1023,
+						     .name = PX_NO_THREAD_NAME};
+	px_log_enter_context(volume, 0, PX_NO_THREAD);
 }
 
 static uint16_t *bucket_of(struct px_log_volume *volume, uint32_t handle)
@@ -47,18 +84,51 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 	*from = (uint16_t)(slot + 1);
 }
 
-uint64_t px_log_take_heads(struct px_log *log, uint64_t from, uint64_t to)
+uint64_t px_log_volume_at(const struct px_log *log, uint64_t position)
 {
+	return log->loops ? px_log_volume_number(&log->header, position) * log->layout.size :
+			    log->volume_at;
+}
+
+/* If there is no room for a part, the newest one becomes longer. */
+void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool begins)
+{
+	bool has_room = log->nr_parts < log->parts_max;
+
+	if (log->nr_parts == 0 || (begins && has_room))
+		*px_log_part(log, log->nr_parts++) = *part;
+	else
+		px_log_part(log, log->nr_parts - 1)->nr_events += part->nr_events;
+}
+
+uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end)
+{
+	uint64_t here = px_log_volume_number(&log->header, end - 1);
+	uint64_t round = (end - 1) / log->capacity;
 	uint64_t count = 0;
 
-	for (; from < to; from++) {
-		uint64_t i = from % log->capacity;
-		uint64_t bit = UINT64_C(1) << i % 64;
+	while (log->nr_parts > 0) {
+		const struct px_log_part *oldest = px_log_part(log, 0);
+		bool is_overwritten = oldest->position + log->capacity < end;
 
-		count += (log->heads[i / 64] & bit) != 0;
-		log->heads[i / 64] &= ~bit;
+		if (oldest->position / log->capacity < round &&
+		    px_log_volume_number(&log->header, oldest->position) == here)
+			is_overwritten |= oldest->frame < frame_end;
+		if (!is_overwritten)
+			break;
+		count += oldest->nr_events;
+		log->first_part = (log->first_part + 1) % log->parts_max;
+		log->nr_parts--;
 	}
 	return count;
+}
+
+/* There may be a hole behind the last frame. */
+void px_log_end_volume(struct px_log *log)
+{
+	log->next_at = (log->volume_at + log->layout.frames + log->frame + sizeof(struct px_log_frame) +
+			PX_LOG_PAGE - 1) &
+		       ~(uint64_t)(PX_LOG_PAGE - 1);
 }
 
 void px_log_next_volume(struct px_log *log)
@@ -68,16 +138,19 @@ void px_log_next_volume(struct px_log *log)
 
 	if (slot > 0) {
 		log->hole = log->staged.end;
+		log->hole_frame = log->frame;
 		log->has_hole = true;
 		log->staged.end += log->header.nr_entries - slot;
-		if (log->loops)
-			log->staged.nr_overwritten += px_log_take_heads(log, log->hole,
-									log->staged.end);
 	}
+	if (px_log_volume_number(&log->header, log->staged.end - 1) < log->nr_begun)
+		px_log_end_volume(log);
 	log->stage_position = log->staged.end;
+	log->frame = 0;
+	log->ends_chapter = true;
+	log->ends_volume = false;
 	log->is_idle = false;
 	volume = px_log_volume_of(log, log->staged.end);
-	if (!log->loops || !volume->context[0].handle)
-		px_log_reset_volume(volume);
+	if (!log->loops || !volume->is_begun)
+		px_log_reset_volume(log, volume);
 	log->staged.stamps = volume->stamps;
 }

@@ -11,15 +11,17 @@
 
 #include "base/modules.h"
 #include "base/modules_remote.h"
+#include "txtb/file.h"
 
 #define ZERO_CHUNK 65536
+#define COPY_CHUNK 262144
 #define WRAPPERS_ROUND 64   /* commits */
 #define WRAPPERS_AT_ONCE 40 /* rows in one write */
 
 /* Files. */
 
-/* The program may close the descriptor and reuse its number at any time.  So check the descriptor before each step. */
-static int write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
+/* The program may close the descriptor and reuse its number at any time: check it before each step. */
+int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
 {
 	const char *from = data;
 
@@ -61,17 +63,17 @@ static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 	while (!error && size > 0) {
 		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
 
-		error = write_all(log, zeros, chunk, offset);
+		error = px_log_write_all(log, zeros, chunk, offset);
 		offset += chunk;
 		size -= chunk;
 	}
 	return error;
 }
 
-/* Fill a volume with zeros, except for its slots: the writer always writes a slot before it commits the slot. */
+/* Fill a volume with zeros, except for its frames: the writer always writes a frame before it commits the frame. */
 static int clean_volume(struct px_log *log, uint64_t offset)
 {
-	uint64_t end = offset + log->layout.slots;
+	uint64_t end = offset + log->layout.frames;
 	uint64_t size;
 	struct stat status;
 	int error = px_log_ensure_descriptor(log);
@@ -96,41 +98,35 @@ static int clean_volume(struct px_log *log, uint64_t offset)
 /* Object slots. */
 
 static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
-			const struct px_log_object *exact)
+			const struct px_object *object)
 {
-	const struct px_object *object = &exact->object;
 	struct px_txtb_object shown;
-	int error;
 
 	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
 			    object->priority, object->name);
-	error = write_all(log, exact, sizeof(*exact),
-			  offset + log->layout.objects + slot * sizeof(*exact));
-	return error ? error :
-		       write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
+	return px_log_write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
 }
 
 static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	static const struct px_txtb_object unused;
+	uint32_t count = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
 	int error = 0;
 
 	/* A thread may have moved to another object slot.  Clear the old slot, so that the thread is not in both. */
-	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
+	for (uint32_t i = 0; !error && i < count; i++) {
 		if (!volume->context[i].is_stale)
 			continue;
-		error = write_all(log, &unused, sizeof(unused), offset + px_txtb_entries_offset(i));
+		error = px_log_write_all(log, &unused, sizeof(unused),
+					 offset + px_txtb_entries_offset(i));
 		volume->context[i].is_stale = error != 0;
 	}
-	for (uint32_t i = 0; !error && i <= PX_LOG_IN_USE; i++) {
+	for (uint32_t i = 0; !error && i < count; i++) {
 		struct px_log_context *context = &volume->context[i];
-		const struct px_log_object object = {.object = context->object,
-						     .address = context->address,
-						     .site = context->site};
 
 		if (!context->is_dirty)
 			continue;
-		error = write_object(log, offset, i, &object);
+		error = write_object(log, offset, i, &context->known.object);
 		context->is_dirty = error != 0;
 	}
 	return error;
@@ -142,15 +138,14 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 
 	while (!error && volume->types_written < volume->nr_types) {
 		unsigned int id = volume->type[volume->types_written];
-		struct px_log_object type = {
-			.object = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
-				   .type = PX_TXTB_EVENT_TYPE}};
-		char *name = type.object.name;
+		struct px_object type = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+					 .type = PX_TXTB_EVENT_TYPE};
+		uint32_t slot = px_log_nr_objects(&log->header) - log->header.nr_type_slots +
+				volume->types_written;
 
-		if (px_typelist_name(log->types, id, name) != 0)
-			snprintf(name, sizeof(type.object.name), "event type %u", id);
-		error = write_object(log, offset, PX_LOG_TYPES_FIRST + volume->types_written,
-				     &type);
+		if (px_typelist_name(log->types, id, type.name) != 0)
+			snprintf(type.name, sizeof(type.name), "event type %u", id);
+		error = write_object(log, offset, slot, &type);
 		volume->types_written += !error;
 	}
 	return error;
@@ -170,8 +165,8 @@ int px_log_write_names(struct px_log *log)
 	     i++) {
 		has_passed |= name.id == PX_EVENT_NONE;
 		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id)) {
-			error = write_all(log, &name, sizeof(name),
-					  log->layout.names + log->commit.nr_names * sizeof(name));
+			error = px_log_write_all(log, &name, sizeof(name),
+					  log->tail.names + log->commit.nr_names * sizeof(name));
 			if (error)
 				return error;
 			px_eventset_add(&log->named, name.id);
@@ -207,7 +202,7 @@ int px_log_write_modules(struct px_log *log)
 		free(text);
 		return 0;
 	}
-	error = write_all(log, text, length, log->layout.modules);
+	error = px_log_write_all(log, text, length, log->tail.modules);
 	log->commit.modules_bytes = error ? 0 : (uint32_t)length;
 	free(text);
 	return error;
@@ -228,12 +223,88 @@ int px_log_write_wrappers(struct px_log *log, double tick_ns)
 			     px_view_wrapper(log->view, done + nr, tick_ns, &rows[nr]);)
 			nr++;
 		if (nr > 0)
-			error = write_all(log, rows, nr * sizeof(*rows),
-					  log->layout.wrappers + done * sizeof(*rows));
+			error = px_log_write_all(log, rows, nr * sizeof(*rows),
+					  log->tail.wrappers + done * sizeof(*rows));
 		done += error ? 0 : nr;
 	} while (!error && nr == WRAPPERS_AT_ONCE);
 	if (done > log->commit.nr_wrappers)
 		log->commit.nr_wrappers = done;
+	return error;
+}
+
+/* The tail. */
+
+/* The caller's descriptor may be for writing only.  Return another one for reading, or -1. */
+int px_log_open_reader(struct px_log *log)
+{
+	char link[40];
+
+	if (px_log_ensure_descriptor(log) != 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", log->fd);
+	return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size)
+{
+	char *buffer = size > 0 ? malloc(COPY_CHUNK) : NULL;
+	int error = size > 0 && !buffer ? ENOMEM : 0;
+
+	while (!error && size > 0) {
+		size_t chunk = size < COPY_CHUNK ? (size_t)size : COPY_CHUNK;
+
+		if (px_txtb_file_read(from_fd, buffer, chunk, from) != chunk)
+			error = EIO;
+		else
+			error = px_log_write_all(log, buffer, chunk, to);
+		from += chunk;
+		to += chunk;
+		size -= chunk;
+	}
+	free(buffer);
+	return error;
+}
+
+int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to)
+{
+	const struct px_log_commit *commit = &log->commit;
+	int error = px_log_copy(log, from_fd, log->tail.modules, to->modules, commit->modules_bytes);
+
+	if (!error)
+		error = px_log_copy(log, from_fd, log->tail.wrappers, to->wrappers,
+				    commit->nr_wrappers * sizeof(struct px_wrapper_sum));
+	if (!error)
+		error = px_log_copy(log, from_fd, log->tail.names, to->names,
+				    commit->nr_names * sizeof(struct px_log_name));
+	return error;
+}
+
+int px_log_move_tail(struct px_log *log, uint64_t at)
+{
+	struct px_log_tail to = px_log_tail();
+	struct px_log_commit before = log->commit;
+	int error, fd = px_log_open_reader(log);
+
+	if (fd < 0) {
+		/* The tail cannot be read: it stays, and the next volume begins behind it. */
+		log->next_at = log->tail.modules + to.size;
+		return 0;
+	}
+	to.modules += at;
+	to.wrappers += at;
+	to.names += at;
+	error = px_log_copy_tail(log, fd, &to);
+	close(fd);
+	if (error)
+		return error;
+	log->commit.modules_at = to.modules;
+	log->commit.wrappers_at = to.wrappers;
+	log->commit.names_at = to.names;
+	error = px_log_write_commit(log, NULL);
+	if (error)
+		log->commit = before;
+	else
+		log->tail = to;
 	return error;
 }
 
@@ -243,21 +314,21 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 {
 	struct px_txtb_header header;
 
-	px_txtb_header_init(&header, PX_LOG_OBJECTS, log->header.nr_entries);
+	px_txtb_header_init(&header, px_log_nr_objects(&log->header), log->header.nr_entries);
 	header.current += current * (uint32_t)sizeof(struct px_txtb_entry);
-	return write_all(log, &header, sizeof(header), offset);
+	return px_log_write_all(log, &header, sizeof(header), offset);
 }
 
 /* Write the header of the image last, because the volume exists for readers as soon as it has this header. */
 int px_log_begin_volume(struct px_log *log, uint64_t position)
 {
-	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, position);
+	uint64_t offset = px_log_volume_at(log, position);
 	struct px_log_header header = log->header;
 	int error = clean_volume(log, offset);
 
 	header.volume = (uint32_t)px_log_volume_number(&log->header, position);
 	if (!error)
-		error = write_all(log, &header, sizeof(header), offset + log->layout.header);
+		error = px_log_write_all(log, &header, sizeof(header), offset + log->layout.header);
 	if (!error)
 		error = write_contexts(log, px_log_volume_of(log, position), offset);
 	if (!error)
@@ -313,7 +384,7 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 					   checkpoint ? checkpoint : checkpoint_file->base,
 					   log->commit.serial + 1);
 	log->commit.serial++;
-	error = write_all(log, &log->commit, sizeof(log->commit), log->layout.commit);
+	error = px_log_write_all(log, &log->commit, sizeof(log->commit), log->commit_at);
 	if (error)
 		log->commit.serial--;
 	else if (checkpoint_file && checkpoint)
@@ -321,41 +392,42 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 	return error;
 }
 
-/* Return the position of the oldest record that remains after a write of slots up to position end. */
-static uint64_t first_left(const struct px_log *log, uint64_t end)
-{
-	uint64_t first = log->staged.first;
-
-	if (!log->loops || end <= log->capacity)
-		return first;
-	if (first < end - log->capacity)
-		first = end - log->capacity;
-	for (; first < log->stage_position; first++) {
-		uint64_t i = first % log->capacity;
-
-		if (log->heads[i / 64] >> i % 64 & 1)
-			break;
-	}
-	return first;
-}
-
-/* Write a commit without the oldest events, before their slots are overwritten. */
-static int give_up_oldest(struct px_log *log)
+/*
+ * Write a commit without the oldest events, before their entries or frames are overwritten.  frame_end: the end of the
+ * frame to be written.
+ */
+static int give_up_oldest(struct px_log *log, uint64_t frame_end)
 {
 	uint64_t end = log->staged.end > log->spoiled ? log->staged.end : log->spoiled;
 	struct px_log_commit before = log->commit;
+	uint32_t first_part = log->first_part, nr_parts = log->nr_parts;
+	uint64_t count, first = log->staged.first;
 	int error;
 
-	log->staged.first = first_left(log, end);
-	if (log->staged.first == before.first)
+	if (!log->loops || end == 0)
 		return 0;
+	count = px_log_drop_parts(log, end, frame_end);
+	if (count == 0)
+		return 0;
+	log->staged.nr_overwritten += count;
 	log->is_full = true;
+	log->staged.first = log->stage_position;
+	log->commit.first_frame = log->frame;
+	if (log->nr_parts > 0) {
+		log->staged.first = px_log_part(log, 0)->position;
+		log->commit.first_frame = px_log_part(log, 0)->frame;
+	}
 	log->commit.first = log->staged.first;
 	if (log->commit.end < log->commit.first)
 		log->commit.end = log->commit.first; /* no event is left */
 	error = px_log_write_commit(log, NULL);
-	if (error)
+	if (error) { /* the log still has these parts */
 		log->commit = before;
+		log->first_part = first_part;
+		log->nr_parts = nr_parts;
+		log->staged.first = first;
+		log->staged.nr_overwritten -= count;
+	}
 	return error;
 }
 
@@ -375,7 +447,7 @@ static void note_clear(struct px_log *log, uint64_t nr_entries)
 
 static uint64_t entry_offset(const struct px_log *log, uint64_t position)
 {
-	return px_log_volume_offset(&log->header, &log->layout, position) + log->layout.entries +
+	return px_log_volume_at(log, position) + log->layout.entries +
 	       px_log_slot_in_volume(&log->header, position) * sizeof(struct px_txtb_entry);
 }
 
@@ -384,24 +456,25 @@ static int hide_entries(struct px_log *log, uint64_t position)
 {
 	static const uint32_t no_context = 0;
 
-	return write_all(log, &no_context, sizeof(no_context), entry_offset(log, position));
+	return px_log_write_all(log, &no_context, sizeof(no_context), entry_offset(log, position));
 }
 
 /*
- * End a volume early.  A slot with the word 0 ends it for our reader, and an entry without context ends it for the
- * viewer.  Also fill the entries up to the end of the volume with zeros.  Otherwise, when the next round has
- * overwritten the first of these entries, the viewer would find older entries after it.
+ * End a volume early.  Bytes that are no frame end it for our reader, and an entry without context ends it for the
+ * viewer.  Also fill the entries up to the end of the volume with zeros: when the next round has overwritten the first
+ * of them, the viewer must not find older entries after it.
  */
 static int write_hole(struct px_log *log)
 {
-	static const uint64_t nothing; /* PX_LOG_NOTHING */
+	static const struct px_log_frame nothing;
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->hole);
 	uint64_t left = log->header.nr_entries - slot;
-	int error;
+	int error = 0;
 
-	error = write_all(log, &nothing, sizeof(nothing),
-			  px_log_volume_offset(&log->header, &log->layout, log->hole) +
-				  log->layout.slots + slot * sizeof(struct px_log_slot));
+	if (log->hole_frame + sizeof(nothing) <= log->header.frames_max)
+		error = px_log_write_all(log, &nothing, sizeof(nothing),
+					 px_log_volume_at(log, log->hole) + log->layout.frames +
+						 log->hole_frame);
 	if (!error)
 		error = hide_entries(log, log->hole);
 	if (!error)
@@ -432,9 +505,6 @@ int px_log_empty_file(struct px_log *log)
 		error = make_zeros(log, sizeof(struct px_txtb_header),
 				   log->layout.entries - sizeof(struct px_txtb_header));
 	if (!error)
-		error = make_zeros(log, log->layout.objects,
-				   PX_LOG_OBJECTS * sizeof(struct px_log_object));
-	if (!error)
 		error = write_contexts(log, &log->volumes[0], 0);
 	if (error)
 		return error;
@@ -458,16 +528,17 @@ int px_log_show_first(struct px_log *log)
 
 	error = write_header(log, 0,
 			     is_round ? px_log_slot_in_volume(&log->header, log->staged.end) : 0);
-	return error ? error : write_all(log, &no_thread, sizeof(no_thread), entry_offset(log, 0));
+	return error ? error : px_log_write_all(log, &no_thread, sizeof(no_thread), entry_offset(log, 0));
 }
 
 /*
  * All staged entries are in one volume.  Their slots in the file may hold entries of the previous round, or of a failed
  * write.  Hide these old entries from the viewer until all staged entries are written.
  */
-static int write_entries(struct px_log *log)
+static int write_entries(struct px_log *log, const void *frame, size_t frame_size)
 {
-	uint64_t offset = px_log_volume_offset(&log->header, &log->layout, log->stage_position);
+	struct px_log_volume *volume = px_log_volume_of(log, log->stage_position);
+	uint64_t offset = px_log_volume_at(log, log->stage_position);
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->stage_position);
 	uint64_t first = entry_offset(log, log->stage_position);
 	bool overwrites = log->loops && log->stage_position >= log->capacity;
@@ -482,18 +553,18 @@ static int write_entries(struct px_log *log)
 	if (!error && log->staged.end < log->spoiled)
 		error = hide_entries(log, log->staged.end);
 	if (!error)
-		error = write_contexts(log, px_log_volume_of(log, log->stage_position), offset);
+		error = write_contexts(log, volume, offset);
 	if (!error)
-		error = write_types(log, px_log_volume_of(log, log->stage_position), offset);
+		error = write_types(log, volume, offset);
 	if (!error)
-		error = write_all(log, log->slots, log->nr_staged * sizeof(*log->slots),
-				  offset + log->layout.slots + slot * sizeof(*log->slots));
+		error = px_log_write_all(log, frame, frame_size,
+					 offset + log->layout.frames + log->frame);
 	if (!error)
-		error = write_all(log, log->entries + hides,
-				  (log->nr_staged - hides) * sizeof(*log->entries),
-				  first + hides * sizeof(*log->entries));
+		error = px_log_write_all(log, log->entries + hides,
+					 (log->nr_staged - hides) * sizeof(*log->entries),
+					 first + hides * sizeof(*log->entries));
 	if (!error && hides)
-		error = write_all(log, log->entries, sizeof(*log->entries), first);
+		error = px_log_write_all(log, log->entries, sizeof(*log->entries), first);
 	return error;
 }
 
@@ -514,15 +585,46 @@ static void write_remote_modules(struct px_log *log)
 		px_log_write_modules(log);
 }
 
-static int write_staged(struct px_log *log)
+/*
+ * Begin the next volume of a log that does not loop.  It begins behind the volume before, where the tail may be: so the
+ * tail moves away first.
+ */
+static int begin_next_volume(struct px_log *log)
 {
+	uint64_t next, behind;
+	int error;
+
+	if (log->loops || log->nr_begun == 0)
+		return px_log_begin_volume(log, log->stage_position);
+	behind = log->next_at + log->layout.size;
+	if (behind < log->tail.modules + px_log_tail().size)
+		behind = log->tail.modules + px_log_tail().size;
+	error = px_log_move_tail(log, behind);
+	if (error)
+		return error;
+	next = log->volume_at = log->next_at;
+	error = px_log_begin_volume(log, log->stage_position);
+	if (!error)
+		error = px_log_write_all(log, &next, sizeof(next), log->next_link);
+	if (!error)
+		log->next_link = next + log->layout.header +
+				 offsetof(struct px_log_header, next_volume);
+	return error;
+}
+
+static int write_staged(struct px_log *log, size_t *frame_size)
+{
+	const void *frame = NULL;
 	int error = 0;
 
+	*frame_size = 0;
 	if (log->is_cleared)
 		error = px_log_empty_file(log);
 	write_remote_modules(log);
+	if (log->nr_staged > 0)
+		frame = px_pack_end(log->pack, frame_size);
 	if (!error)
-		error = give_up_oldest(log);
+		error = give_up_oldest(log, log->frame + *frame_size);
 	if (!error && log->has_hole)
 		error = write_hole(log);
 	if (error)
@@ -534,10 +636,10 @@ static int write_staged(struct px_log *log)
 		return 0;
 	}
 	if (begins_volume(log)) {
-		error = px_log_begin_volume(log, log->stage_position);
+		error = begin_next_volume(log);
 		log->nr_begun += !error;
 	}
-	return error ? error : write_entries(log);
+	return error ? error : write_entries(log, frame, *frame_size);
 }
 
 uint64_t px_log_nr_lost(const struct px_log *log)
@@ -545,12 +647,19 @@ uint64_t px_log_nr_lost(const struct px_log *log)
 	return log->nr_lost + log->staged.nr_overwritten;
 }
 
-void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
+void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size)
 {
 	struct px_log_commit *commit = &log->commit;
 
 	commit->first = log->staged.first;
 	commit->end = log->staged.end;
+	commit->end_frame = log->frame + frame_size;
+	commit->nr_unlisted = log->staged.nr_unlisted < UINT32_MAX ?
+				      (uint32_t)log->staged.nr_unlisted :
+				      UINT32_MAX;
+	commit->modules_at = log->tail.modules;
+	commit->wrappers_at = log->tail.wrappers;
+	commit->names_at = log->tail.names;
 	commit->nr_events = log->staged.nr_events;
 	commit->nr_shortened = log->staged.nr_shortened;
 	commit->shortened_ns = log->staged.shortened_ns;
@@ -566,13 +675,26 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state)
 }
 
 /* Call this when the write succeeded: continue after the staged entries, in this volume or in the next volume. */
-static void keep_staged(struct px_log *log)
+static void keep_staged(struct px_log *log, size_t frame_size)
 {
-	px_log_volume_of(log, log->stage_position)->stamps = log->staged.stamps;
+	struct px_log_volume *volume = px_log_volume_of(log, log->stage_position);
+	const struct px_log_part part = {.position = log->stage_position,
+					 .frame = log->frame,
+					 .nr_events = log->staged.nr_events - log->written.nr_events};
+
+	if (log->loops && log->nr_staged > 0)
+		px_log_add_part(log, &part, log->chapter_entries == 0);
+	log->chapter_entries += log->nr_staged;
+	log->frame += frame_size;
+	if (log->frame > volume->frames_end)
+		volume->frames_end = log->frame;
+	log->frames_end = volume->frames_end;
+	volume->stamps = log->staged.stamps;
 	log->written = log->staged;
 	log->stage_position = log->staged.end;
+	/* The volume in memory still describes this volume: completion needs it. */
 	if (log->nr_staged > 0 && px_log_slot_in_volume(&log->header, log->staged.end) == 0)
-		px_log_next_volume(log);
+		log->ends_volume = true;
 	log->nr_staged = 0;
 	if (log->spoiled <= log->stage_position)
 		log->spoiled = 0;
@@ -593,8 +715,7 @@ static void drop_staged(struct px_log *log)
 	 */
 	if (log->staged.end > log->spoiled)
 		log->spoiled = log->staged.end;
-	if (log->loops) /* nr_lost already counts these events */
-		px_log_take_heads(log, log->stage_position, log->staged.end);
+	log->ends_chapter = true; /* the file does not have the definitions of this frame */
 	log->written.first = log->commit.first;
 	log->written.nr_overwritten = log->staged.nr_overwritten;
 	log->staged = log->written;
@@ -603,9 +724,9 @@ static void drop_staged(struct px_log *log)
 	log->nr_staged = 0;
 }
 
-static int write_and_commit(struct px_log *log, const struct px_log_state *state)
+static int write_and_commit(struct px_log *log, const struct px_log_state *state, size_t *frame_size)
 {
-	int error = write_staged(log);
+	int error = write_staged(log, frame_size);
 	/* Copy the commit after write_staged(), because give_up_oldest() in it may have written a commit. */
 	struct px_log_commit in_file = log->commit;
 	uint32_t nr_names, nr_wrappers;
@@ -615,7 +736,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 	if (!error && log->commit.serial % WRAPPERS_ROUND == 0)
 		error = px_log_write_wrappers(log, state->tick_ns);
 	if (!error) {
-		px_log_fill_commit(log, state);
+		px_log_fill_commit(log, state, *frame_size);
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
@@ -630,18 +751,19 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 
 int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 {
+	size_t frame_size = 0;
 	int error;
 
 	note_spoiled(log, log->staged.end > log->spoiled ? log->staged.end : log->spoiled);
 	error = px_log_ensure_descriptor(log);
 	if (!error)
-		error = write_and_commit(log, state);
+		error = write_and_commit(log, state, &frame_size);
 	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
 	log->open = 0;
 	if (error)
 		drop_staged(log);
 	else
-		keep_staged(log);
+		keep_staged(log, frame_size);
 	note_spoiled(log, log->spoiled);
 	if (error && !log->first_error)
 		log->first_error = error;

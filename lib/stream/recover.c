@@ -165,6 +165,8 @@ static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struc
 		error = ENOENT;
 	else if (log->commit.is_complete == PX_LOG_OPEN)
 		error = continue_log(checkpoint_file, log);
+	else
+		error = px_log_settle(log->fd);
 	PX_TESTPOINT("recover.log.done");
 	if (error == 0 || error == ENOENT || error == EINVAL)
 		clean_up(checkpoint_file);

@@ -305,24 +305,21 @@ START_TEST(modules_of_a_log_tell_where_its_events_came_from)
 END_TEST
 
 /* OPEN-10 */
-START_TEST(modules_of_a_log_with_a_hostile_length_end_with_their_room)
+START_TEST(modules_of_a_log_with_a_hostile_length_are_not_read)
 {
-	struct px_log_layout layout = px_log_layout((1 << 20) / 80);
+	struct px_log_layout layout;
+	struct px_log_header header;
 	static const char *const names[] = {"tick"};
 	int fd = write_log(names, 1);
 	uint32_t bytes = UINT32_MAX;
-	static char text[1 << 20];
 	trace_id_t trid;
-	size_t length;
 
+	ck_assert(px_log_find(fd, &header, &layout));
 	ck_assert_int_eq(
 		pwrite(fd, &bytes, sizeof(bytes),
 		       (off_t)(layout.commit + offsetof(struct px_log_commit, modules_bytes))),
 		sizeof(bytes));
-	trid = px_test_open(fd);
-	ok(txtrace_get_modules(trid, text, sizeof(text), &length));
-	ck_assert_uint_eq(length, PX_LOG_MODULES_BYTES);
-	ok(posix_trace_close(trid));
+	fails(posix_trace_open(fd, &trid), EINVAL);
 	close(fd);
 }
 END_TEST
@@ -342,10 +339,10 @@ START_TEST(file_info_of_a_log)
 	ck_assert_int_eq(info.byte_swapped, 0);
 	ck_assert_int_eq(info.text, 0);
 	ck_assert(info.tick_ns == 100);
-	ck_assert_uint_eq(info.nr_objects, PX_LOG_OBJECTS);
+	ck_assert_uint_ge(info.nr_objects, 3); /* of no thread, main, the type */
 	ck_assert_uint_eq(info.nr_volumes, 1);
 	ck_assert_uint_gt(info.nr_entries, 3);
-	ck_assert_uint_eq(info.nr_slots, (1 << 20) / 80);
+	ck_assert_uint_eq(info.nr_slots, (1 << 20) / PX_LOG_ENTRY_BYTES);
 	fails(txtrace_set_tick(trid, 10), EINVAL);
 	fails(txtrace_get_file_info(trid, NULL), EINVAL);
 	ok(posix_trace_close(trid));
@@ -430,7 +427,7 @@ int main(void)
 	suite_add_tcase(suite, objects);
 
 	tcase_add_test(files, modules_of_a_log_tell_where_its_events_came_from);
-	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_end_with_their_room);
+	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_are_not_read);
 	tcase_add_test(files, file_info_of_a_log);
 	tcase_add_test(files, file_of_a_copied_ring_has_its_types_by_name_and_any_tick);
 	tcase_add_test(files, files_of_ours_are_none_of_the_standard_descriptors);

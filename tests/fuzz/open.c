@@ -65,18 +65,19 @@ static void unfold(int fd, const uint8_t *input, size_t size)
 	struct unfolding unfolding = {fd, input, size};
 	struct px_txtb_header header = {.id = 0};
 	struct px_log_layout layout;
-	uint32_t nr_entries;
+	uint32_t nr_objects, nr_entries;
 
 	memcpy(&header, input, size < sizeof(header) ? size : sizeof(header));
 	nr_entries = (header.buffer_end - header.buffer_start) / sizeof(struct px_txtb_entry);
-	layout = px_log_layout(nr_entries % 5000);
+	nr_objects = (header.registry_end - header.registry_start) / sizeof(struct px_txtb_object);
+	layout = px_log_layout(nr_objects % 400, nr_entries % 5000, 1 << 16);
 	put(&unfolding, sizeof(header), 0);
 	put(&unfolding, sizeof(struct px_log_header), layout.header);
 	put(&unfolding, sizeof(struct px_log_commit), layout.commit);
-	put_area(&unfolding, layout.names);
-	put_area(&unfolding, layout.objects);
+	put_area(&unfolding, sizeof(header));
 	put_area(&unfolding, layout.entries);
-	put_area(&unfolding, layout.slots);
+	put_area(&unfolding, layout.frames);
+	put_area(&unfolding, layout.size);
 	if (ftruncate(fd, (off_t)layout.size) != 0)
 		abort();
 }

@@ -16,7 +16,6 @@
 #include "log/format.h"
 #include "trace/callpoint.h"
 
-#define OBJECTS_KEPT 12 /* at the beginning of the registry: threads */
 #define HEX_LINE 16
 
 static const char *directory;
@@ -71,24 +70,28 @@ static void copy_area(FILE *file, int fd, uint64_t offset, size_t size)
 	copy(file, fd, offset, size);
 }
 
-/* Without the zeros between the areas. */
-static void fold(const char *name, int fd, uint32_t nr_entries)
+/* Without the zeros between the areas.  The tail becomes an area that begins with its wrappers. */
+static void fold(const char *name, int fd)
 {
-	struct px_log_layout layout = px_log_layout(nr_entries);
+	struct px_log_layout layout;
+	struct px_log_header header;
 	FILE *file = create_seed(name, 1);
 	struct px_log_commit commit;
 	uint64_t used;
 
-	if (pread(fd, &commit, sizeof(commit), (off_t)layout.commit) != sizeof(commit))
+	if (!px_log_find(fd, &header, &layout) ||
+	    !px_log_read_commit(fd, &header, &layout, &commit))
 		check("commit", 5);
-	used = commit.end < nr_entries ? commit.end : nr_entries;
+	used = commit.end < layout.nr_entries ? commit.end : layout.nr_entries;
 	copy(file, fd, 0, sizeof(struct px_txtb_header));
 	copy(file, fd, layout.header, sizeof(struct px_log_header));
 	copy(file, fd, layout.commit, sizeof(struct px_log_commit));
-	copy_area(file, fd, layout.names, commit.nr_names * sizeof(struct px_log_name));
-	copy_area(file, fd, layout.objects, OBJECTS_KEPT * sizeof(struct px_log_object));
+	copy_area(file, fd, sizeof(struct px_txtb_header),
+		  layout.entries - sizeof(struct px_txtb_header));
 	copy_area(file, fd, layout.entries, used * sizeof(struct px_txtb_entry));
-	copy_area(file, fd, layout.slots, used * sizeof(struct px_log_slot));
+	copy_area(file, fd, layout.frames, commit.wrappers_at - layout.frames);
+	copy_area(file, fd, commit.wrappers_at,
+		  commit.modules_at + commit.modules_bytes - commit.wrappers_at);
 	finish(file);
 }
 
@@ -120,10 +123,8 @@ static void record_calls(unsigned int nr_calls)
 #define CALLS SIZE_MAX
 static void write_log(const char *name, int policy, unsigned int nr_events, size_t data_bytes)
 {
-	uint32_t nr_entries, nr_volumes;
 	trace_attr_t attr;
 	trace_id_t trid;
-	size_t log_size;
 	int fd = memfd_create(name, MFD_CLOEXEC);
 
 	check("init", posix_trace_attr_init(&attr));
@@ -132,9 +133,6 @@ static void write_log(const char *name, int policy, unsigned int nr_events, size
 	posix_trace_attr_setlogsize(&attr, 0);
 	posix_trace_attr_setmaxdatasize(&attr, 300);
 	check("create", posix_trace_create_withlog(0, &attr, fd, &trid));
-	check("get_attr", posix_trace_get_attr(trid, &attr));
-	posix_trace_attr_getlogsize(&attr, &log_size);
-	px_log_geometry(log_size, 300, false, &nr_entries, &nr_volumes);
 	posix_trace_start(trid);
 	for (int i = 0; i < 2; i++) {
 		if (data_bytes == CALLS)
@@ -145,7 +143,7 @@ static void write_log(const char *name, int policy, unsigned int nr_events, size
 			check("flush", posix_trace_flush(trid));
 	}
 	check("shutdown", posix_trace_shutdown(trid));
-	fold(name, fd, nr_entries);
+	fold(name, fd);
 	close(fd);
 }
 

@@ -1133,10 +1133,10 @@ START_TEST(open_log_with_random_damage_never_breaks)
 					  facts.layout.entries,
 					  facts.layout.header,
 					  facts.layout.commit,
-					  facts.layout.names,
-					  facts.layout.objects,
-					  facts.layout.slots,
-					  facts.layout.slots};
+					  facts.commit.names_at,
+					  facts.layout.frames,
+					  facts.layout.frames,
+					  facts.layout.frames};
 		uint64_t at[8];
 		int n = 1 + (int)(next_random(&random) % 8);
 

@@ -20,7 +20,7 @@
 #include "log/log.h"
 #include "support/log_checker.h"
 
-#define SLOT_BYTES 80
+#define SLOT_BYTES PX_LOG_ENTRY_BYTES
 #define LONGEST_DATA (1 << 20)
 
 /* Events are known by their number: all else follows from it and from these. */
@@ -294,6 +294,7 @@ START_TEST(log_that_goes_round_many_times_is_always_in_order)
 {
 	uint64_t random = test_seed() + (uint64_t)_i, size = (mix(random) % 3000) * SLOT_BYTES;
 	struct contents contents;
+	uint64_t bytes = 0;
 	uint64_t next = 0;
 
 	world.nr_threads = (uint32_t)(1 + mix(random + 1) % (_i % 2 ? 10 : 1000));
@@ -310,7 +311,11 @@ START_TEST(log_that_goes_round_many_times_is_always_in_order)
 	complete(0);
 	contents = read_back(false);
 	ck_assert_uint_eq(contents.last, next - 1);
-	ck_assert_uint_ge(2 * (facts.commit.end - facts.commit.first), facts.capacity);
+	/* At least half of its size is in use: for entries, or for long data. */
+	for (uint64_t i = contents.first; i <= contents.last; i++)
+		bytes += world.length(i);
+	ck_assert_uint_ge(2 * (bytes + (facts.commit.end - facts.commit.first) * SLOT_BYTES),
+			  facts.capacity * SLOT_BYTES);
 	ck_assert_uint_eq(facts.commit.nr_lost, next - contents.count);
 	ck_assert_uint_eq(facts.commit.nr_events, next);
 	ck_assert_int_eq(facts.commit.log_full, 1); /* STATUS-11 */
@@ -410,19 +415,16 @@ START_TEST(log_threads_have_their_names)
 }
 END_TEST
 
-/* One of those that are in use is for who is idle. */
-#define NR_FREE_CONTEXTS (PX_LOG_IN_USE - 1)
-
 /* More threads than the registry has slots for. */
 START_TEST(log_with_too_many_threads_still_names_each_context)
 {
-	uint64_t n = policies[_i] == PX_POLICY_LOOP ? 30000 : 3000;
+	uint64_t n = policies[_i] == PX_POLICY_LOOP ? 60000 : 9000;
 	struct contents contents;
 
-	name_threads(1000);
-	world.nr_threads = 1000;
+	name_threads(6000);
+	world.nr_threads = 6000;
 	world.longest = 40;
-	new_log(policies[_i], _i == 0 ? 1000 * SLOT_BYTES : 4 << 20, 256);
+	new_log(policies[_i], _i == 0 ? 10000 * SLOT_BYTES : 4 << 20, 256);
 	for (uint64_t i = 0; i < n; i += 50) {
 		append_all(i, i + 50);
 		write_now();
@@ -432,10 +434,11 @@ START_TEST(log_with_too_many_threads_still_names_each_context)
 	complete(0);
 	contents = read_back(false);
 	ck_assert_uint_eq(contents.last, n - 1);
-	if (policies[_i] == PX_POLICY_APPEND)
-		ck_assert_uint_eq(facts.nr_volumes, (n + NR_FREE_CONTEXTS - 1) / NR_FREE_CONTEXTS);
+	ck_assert_uint_eq(facts.nr_volumes, 1);
+	if (policies[_i] == PX_POLICY_LOOP)
+		ck_assert_uint_eq(facts.header.nr_thread_slots, 4096);
 	else
-		ck_assert_uint_eq(facts.nr_volumes, 1);
+		ck_assert_uint_gt(facts.commit.nr_unlisted, 0);
 }
 END_TEST
 
@@ -588,7 +591,8 @@ START_TEST(log_reader_made_events_belong_to_no_thread)
 
 	new_log(policies[_i], 1 << 16, 256);
 	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(px_log_append(wlog, &report, NULL), PX_LOG_TAKEN);
+		while (px_log_append(wlog, &report, NULL) != PX_LOG_TAKEN)
+			write_now();
 	complete(0);
 	ck_assert_uint_eq(facts.nr_events, 100);
 }
@@ -629,7 +633,7 @@ START_TEST(log_is_complete_without_a_second_list_of_modules)
 	append_all(0, 100);
 	write_now();
 	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
-	px_test_limit_files(facts.layout.modules);
+	px_test_limit_files(facts.commit.modules_at);
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
 	px_test_unlimit_files();
 	px_test_check_log(file, 0, &facts);

@@ -94,9 +94,9 @@ static void add_shown(uint32_t i)
 	px_pack_shown(pack, (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS});
 }
 
-static struct px_frame head_of(const void *bytes)
+static struct px_log_frame head_of(const void *bytes)
 {
-	struct px_frame frame;
+	struct px_log_frame frame;
 
 	memcpy(&frame, bytes, sizeof(frame));
 	return frame;
@@ -105,7 +105,7 @@ static struct px_frame head_of(const void *bytes)
 /* Compare what a frame gives back with the test's own account. */
 static void expect_told(const void *bytes, size_t size, uint64_t position, uint32_t count)
 {
-	struct px_frame frame = head_of(bytes);
+	struct px_log_frame frame = head_of(bytes);
 	const char *body = (const char *)bytes + sizeof(frame);
 	struct px_unpacked *got = calloc(count, sizeof(*got));
 
@@ -309,7 +309,7 @@ static void *new_copy(const void *bytes, size_t size)
 
 static void read_damaged(const void *bytes, size_t size)
 {
-	struct px_frame frame = head_of(bytes);
+	struct px_log_frame frame = head_of(bytes);
 	unsigned char *body = new_copy((const char *)bytes + sizeof(frame), size - sizeof(frame));
 	struct px_unpacked *got;
 	uint32_t count, sum = 0;
@@ -349,14 +349,14 @@ START_TEST(unpack_of_damage_stays_within_the_frame)
 	for (uint32_t round = 0; round < (px_test_is_whole() ? 200000u : 10000u); round++) {
 		unsigned char *copy = new_copy(bytes, size);
 		uint32_t nr_changes = 1 + next_random(&random) % 4;
-		size_t limit = round % 2 ? size : sizeof(struct px_frame) + 2000;
+		size_t limit = round % 2 ? size : sizeof(struct px_log_frame) + 2000;
 
 		while (nr_changes--)
 			copy[next_random(&random) % (limit < size ? limit : size)] =
 				(unsigned char)next_random(&random);
-		read_damaged(copy, round % 3 ? size : sizeof(struct px_frame) +
+		read_damaged(copy, round % 3 ? size : sizeof(struct px_log_frame) +
 							      next_random(&random) %
-								      (size - sizeof(struct px_frame)));
+								      (size - sizeof(struct px_log_frame)));
 		free(copy);
 	}
 	free(bytes);
@@ -367,7 +367,7 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 {
 	uint64_t random = test_seed();
 	struct px_unpacked got[20];
-	struct px_frame frame;
+	struct px_log_frame frame;
 	unsigned char *bytes;
 	const void *packed;
 	size_t size;
@@ -377,7 +377,7 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 		add_random(i, &random, 9);
 	packed = px_pack_end(pack, &size);
 	bytes = new_copy(packed, size);
-	for (size_t i = offsetof(struct px_frame, sum); i < size; i++) {
+	for (size_t i = offsetof(struct px_log_frame, sum); i < size; i++) {
 		bytes[i] ^= (unsigned char)(1u << i % 8);
 		frame = head_of(bytes);
 		if (px_unpack_is_frame(&frame, 0, 20, size - sizeof(frame)))

@@ -570,8 +570,7 @@ START_TEST(withlog_old_content_of_the_file_is_gone)
 	expect_number(1);
 	expect(POSIX_TRACE_STOP);
 	expect_end();
-	ck_assert_uint_eq(px_test_file_size(file),
-			  facts.layout.slots + facts.commit.end * sizeof(struct px_log_slot));
+	ck_assert_uint_le(px_test_file_size(file), (64 << 10) + 40 * facts.commit.nr_events);
 }
 END_TEST
 
@@ -618,15 +617,15 @@ START_TEST(withlog_attributes_tell_the_size_in_use)
 	ok(posix_trace_attr_getstreamsize(&attr, &stream_size));
 	if (sizes[_i] >= 65536) {
 		ck_assert_uint_le(log_size, sizes[_i]);
-		ck_assert_uint_gt(log_size + PX_SLOT_BYTES, sizes[_i]);
+		ck_assert_uint_gt(log_size + PX_LOG_ENTRY_BYTES, sizes[_i]);
 	}
 	finish();
 	ck_assert_uint_eq((uint64_t)facts.header.nr_entries * facts.header.nr_volumes *
-				  PX_SLOT_BYTES,
+				  PX_LOG_ENTRY_BYTES,
 			  log_size);
 	ok(posix_trace_get_attr(log_id, &attr)); /* GETATTR-1 */
 	ok(posix_trace_attr_getlogsize(&attr, &log_size));
-	ck_assert_uint_eq((uint64_t)facts.header.nr_entries * PX_SLOT_BYTES, log_size);
+	ck_assert_uint_eq((uint64_t)facts.header.nr_entries * PX_LOG_ENTRY_BYTES, log_size);
 	ok(posix_trace_attr_getstreamsize(&attr, &wanted_stream_size));
 	ck_assert_uint_eq(stream_size, wanted_stream_size);
 }

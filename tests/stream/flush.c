@@ -926,8 +926,9 @@ START_TEST(flush_beyond_the_file_size_limit_gives_efbig_once_and_goes_on)
 	use_plain_stream();
 	trace_many(5);
 	ok(posix_trace_flush(stream));
+	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
 	trace_many(5);
-	fails(flush_limited(px_test_file_size(file)), EFBIG);
+	fails(flush_limited(facts.layout.frames + facts.commit.end_frame), EFBIG);
 	ck_assert_int_eq(nr_signals, 0);
 	fails(flush_limited(0), EFBIG);
 	expect_log_status(EFBIG, POSIX_TRACE_OVERRUN, POSIX_TRACE_NOT_FULL);
@@ -1175,7 +1176,7 @@ START_TEST(flush_into_a_full_log_ends_it_with_stop_and_suspends_the_stream)
 	ok(posix_trace_flush(stream));
 	expect_log_status(0, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL);
 	finish();
-	ck_assert_uint_le(facts.commit.end * PX_SLOT_BYTES, log_size);
+	ck_assert_uint_le(facts.commit.end * PX_LOG_ENTRY_BYTES, log_size);
 	tale = read_tale(0);
 	ck_assert_uint_eq(tale.nr_missing, 0);
 	ck_assert(tale.ends_with_stop);
@@ -1193,7 +1194,7 @@ START_TEST(flush_policy_with_a_full_log_suspends_the_stream)
 {
 	struct tale tale;
 
-	use_stream(POSIX_TRACE_FLUSH, 16384, POSIX_TRACE_UNTIL_FULL, 16384);
+	use_stream(POSIX_TRACE_FLUSH, 16384, POSIX_TRACE_UNTIL_FULL, 8192);
 	ok(posix_trace_start(stream));
 	if (_i == 0) {
 		while (px_test_status(stream).posix_log_full_status == POSIX_TRACE_NOT_FULL)
@@ -1221,9 +1222,9 @@ START_TEST(flush_into_a_full_log_that_fails_ends_with_stop_all_the_same)
 	ok(posix_trace_flush(stream));
 	nr_logged();
 	trace_many(2000);
-	/* Only the last piece does not fit. */
-	fails(flush_limited(facts.layout.slots +
-			    (facts.header.nr_entries - 20) * sizeof(struct px_log_slot)),
+	/* Only the last piece does not fit: behind the first flush are three of a quarter of the entries, and a smaller one. */
+	fails(flush_limited(facts.layout.frames + facts.commit.end_frame +
+			    3 * (sizeof(struct px_log_frame) + facts.header.nr_entries / 4 * 2) + 180),
 	      EFBIG);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_status, POSIX_TRACE_SUSPENDED);
 	finish();

@@ -1066,7 +1066,7 @@ START_TEST(recover_without_room_for_the_log_can_be_tried_again)
 
 	leave_log(&scripts[0]);
 	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
-	size = facts.layout.slots + facts.commit.end * sizeof(struct px_log_slot);
+	size = facts.layout.frames + facts.commit.end_frame;
 	px_test_limit_files(size);
 	error = txtrace_recover(file);
 	px_test_unlimit_files();

@@ -25,12 +25,14 @@ enum px_test_log_look {
 struct px_test_log_facts {
 	struct px_log_header header;
 	struct px_log_commit commit;
-	struct px_log_layout layout;
+	struct px_log_layout layout; /* of the first volume; it is at offset base */
+	uint64_t base;
+	uint64_t volume_at[16]; /* offsets of the first volumes */
 	uint64_t capacity;
 	uint64_t nr_volumes; /* that are there */
 	uint64_t nr_entries; /* the viewer shows, in all volumes */
 	uint64_t nr_events;  /* in the sections */
-	uint64_t nr_fillers; /* likewise */
+	uint64_t nr_fillers; /* in the sections: entries for the viewer only that show nothing */
 };
 
 /*

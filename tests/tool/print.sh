@@ -57,22 +57,6 @@ if has_program script 'output on a terminal'; then
 	LC_ALL=C grep -aq "$(printf '[\033\233\377]')" "$scratch/out" && complain 'a terminal gets control characters'
 fi
 
-# A time that no calendar has: it counts as the last one.
-if has_program python3 'damaged times'; then
-	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/hostile.trx" | tail -1 | tr -d '\r')
-	python3 - "$scratch/hostile.trx" "$time" <<'END'
-import sys
-data = open(sys.argv[1], 'rb').read()
-damaged = data.replace(int(sys.argv[2]).to_bytes(8, 'little'), (2**64 - 16).to_bytes(8, 'little'))
-assert damaged != data
-open(sys.argv[1], 'wb').write(damaged)
-END
-	nr_checks=$((nr_checks + 1))
-	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/hostile.trx" | tail -1 | tr -d '\r')
-	[ "${#time}" -ge 19 ] && [ "${time#-}" = "$time" ] && [ "$time" -gt 4000000000000000000 ] ||
-		complain "a damaged time is $time"
-fi
-
 # The calls of a program that was preloaded: their fields, in all formats and in filters.
 if own_preload; then
 	# It waits until the recorder has looked at it, which nothing tells: where that was too short, it is tried with more.

@@ -186,8 +186,9 @@ dated=$(stat -c %.9Y "$scratch/log-out.trx" | tr -d .)
 [ "$last" = "$dated" ] || complain "the last event is of $last ns, the file of $dated"
 nr_checks=$((nr_checks + 4))
 
-# An event that is older than what stands before it gets its place: three times of the log are put back.
-"$mklog" "$scratch/late" 100 8 worker || complain 'no log could be written'
+# An event that is older than what stands before it gets its place: three times of the log are put back.  This is a log of
+# version 2, in which each event has 48 bytes.
+gzip -dc "$top/tests/data/version2/steps.trx.gz" >"$scratch/late" || complain 'there is no log of version 2'
 slots=$(((48 + 1020 * 76 + 32 * 1048575 + 4095) / 4096 * 4096 + 4096 + 4096 + 4096 * 64 + 65536 + 384 * 96 + (1020 * 112 + 4095) / 4096 * 4096))
 for pair in '60 50' '61 50' '90 40'; do
 	dd if="$scratch/late" of="$scratch/time" bs=8 skip=$(((slots + ${pair#* } * 48) / 8 + 1)) count=1 2>/dev/null

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A log with more threads and objects than its table has room for: every command says how many events have no thread,
-# or no object.  The program keeps its own account.
+# However many threads, children and files a program has: every event of its log has its thread, and every call its object.
+# The program keeps its own account.  Logs of version 2 had no room for so many: every command says how many events have no
+# thread, or no object.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 own_streams
@@ -72,21 +73,6 @@ says()
 	grep -qF -e "$text" "$scratch/err" || complain "txtrace $* does not say '$text': $(cat "$scratch/err")"
 }
 
-# expect_told FILE TEXT: all commands say that it has such events; check only finds a fault in it with --strict
-expect_told()
-{
-	file=$1
-	text=$2
-	for command in print report blocked locks; do
-		says "$text" $command "$file"
-	done
-	says "$text" why "$file" many
-	nr_checks=$((nr_checks + 2))
-	grep -qF -e "$text" "$scratch/said" || complain "record does not say '$text': $(cat "$scratch/said")"
-	"$tool" check "$file" | grep -q log-unnamed || complain "check says nothing of $file"
-	"$tool" check --strict "$file" >/dev/null && complain "check --strict takes $file"
-}
-
 # count COLUMN FILTER FILE: distinct values of a column of these events, without those that are "-" or empty
 count()
 {
@@ -107,33 +93,46 @@ record()
 		complain "record of $1 fails: $(cat "$scratch/said")"
 }
 
+# expect_all FILE: nothing is without a name
+expect_all()
+{
+	nr_checks=$((nr_checks + 3))
+	[ "$(field 'events without thread' "$1")" -eq 0 ] && [ "$(field 'calls without object' "$1")" -eq 0 ] ||
+		complain "$1: $("$tool" info "$1" | grep without)"
+	"$tool" check "$1" | grep log-unnamed && complain "$1: check finds what is not there"
+	"$tool" print "$1" 2>&1 >/dev/null </dev/null | grep 'have no' && complain "$1: print says what is not so"
+}
+
 # Each thread has four events: its start and its end, lock and unlock.
 record threads 1200
 file=$scratch/threads.trx
-expect_told "$file" 'have no thread'
-named=$(count context txtrace_thread_start "$file")
-expect 'events of threads without a name' "$(field 'events without thread' "$file")" "$((4 * (1200 - named)))"
-first=$("$tool" print --format csv --columns number,context -f 'txtrace_thread_start' "$file" 2>/dev/null </dev/null |
-	tr -d '\r' | sed -n 's/,\(0*\|-\)$//p' | head -1)
-expect 'the first of them' "$(field 'first without thread' "$file")" "${first:--1}"
+expect_all "$file"
+expect 'threads that began' "$(count context txtrace_thread_start "$file")" 1200
+expect 'threads that locked' "$(count context pthread_mutex_lock "$file")" 1200
 
 # Each child has four: its fork and its end, lock and unlock.
 record children 700
 file=$scratch/children.trx
-expect_told "$file" 'have no thread'
-named=$(count context _exit "$file")
-expect 'events of children without a name' "$(field 'events without thread' "$file")" "$((4 * (700 - named)))"
+expect_all "$file"
+expect 'children that ended' "$(count context _exit "$file")" 700
 
 # Each file has two calls: open and close.
 record files 2000
 file=$scratch/files.trx
-expect_told "$file" 'have no object'
-named=$("$tool" info --objects "$file" | grep -c ' /dev/null')
-expect 'calls of files without a name' "$(field 'calls without object' "$file")" "$((2 * (2000 - named)))"
+expect_all "$file"
+expect 'files' "$("$tool" info --objects "$file" | grep -c ' /dev/null')" 2000
 
-# A log with room says nothing.
-record files 100
-"$tool" check "$scratch/files.trx" | grep log-unnamed && complain 'check finds what is not there'
-"$tool" print "$scratch/files.trx" 2>&1 >/dev/null </dev/null | grep 'have no' && complain 'print says what is not so'
+# 0.1.0 recorded 1,000 threads.
+gzip -dc "$top/tests/data/version2/threads.trx.gz" >"$scratch/old.trx" || complain 'there is no log of version 2'
+file=$scratch/old.trx
+for command in print report blocked locks; do
+	says 'have no thread' $command "$file"
+done
+says 'have no thread' why "$file" many
+nr_checks=$((nr_checks + 2))
+"$tool" check "$file" | grep -q log-unnamed || complain "check says nothing of $file"
+"$tool" check --strict "$file" >/dev/null && complain "check --strict takes $file"
+named=$(count context txtrace_thread_start "$file")
+expect 'events of threads without a name' "$(field 'events without thread' "$file")" "$((4 * (1000 - named)))"
 
 finish

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/archive_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "txtb/file.h"
+
+#define VOLUMES_MAX 1048576
+
+struct volume {
+	uint64_t at;	  /* offset in the file */
+	uint64_t entries; /* likewise */
+	uint64_t frames;
+	uint32_t nr_entries; /* that the image has */
+	uint32_t nr_objects; /* likewise */
+};
+
+/* The first frame of a chapter. */
+struct chapter {
+	uint64_t position;
+	uint64_t frame; /* offset in the frames of its volume */
+};
+
+struct frames {
+	struct px_archive_source source; /* first */
+	struct px_archive_file *file;
+	struct volume *volume;
+	uint64_t file_size;
+
+	/* The chapters found so far, oldest first, and where the search goes on. */
+	struct chapter *chapter;
+	uint32_t nr_chapters, chapters_size;
+
+	/* The frame in memory.  next, next_frame: where the next one is. */
+	struct px_unpack *unpack;
+	struct px_log_frame head;
+	uint64_t next, next_frame;
+	unsigned char *body;
+	struct px_txtb_entry *entries;
+	struct px_unpacked *packed;
+	size_t body_size, entries_size;
+	uint32_t nr_unpacked; /* of its entries */
+
+	struct px_log_object *object; /* all objects of the log */
+	uint32_t nr_objects, objects_size;
+	bool has_objects;
+};
+
+static struct frames *frames_of(struct px_archive_source *source)
+{
+	return (struct frames *)source;
+}
+
+static const struct volume *volume_of(const struct frames *frames, uint64_t position)
+{
+	uint64_t number = px_log_volume_number(&frames->file->header, position);
+
+	return number < frames->file->nr_volumes ? &frames->volume[number] : NULL;
+}
+
+/* Make *memory at least so large.  Return false if there is no memory. */
+static bool ensure(void *memory, size_t *size, size_t wanted, size_t each)
+{
+	void **array = memory;
+	void *larger;
+
+	if (wanted <= *size)
+		return true;
+	wanted += wanted / 4;
+	larger = realloc(*array, wanted * each);
+	if (!larger)
+		return false;
+	*array = larger;
+	*size = wanted;
+	return true;
+}
+
+/* Frames. */
+
+/*
+ * Find the header of the first frame at or behind this position.  If there is no frame where one could be, the volume ends
+ * there.  Return false if the log ends.
+ */
+static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *frame,
+		       struct px_log_frame *head)
+{
+	const struct px_log_header *header = &frames->file->header;
+	const struct px_log_commit *commit = &frames->file->commit;
+
+	while (*position < commit->end) {
+		const struct volume *volume = volume_of(frames, *position);
+		uint32_t slot = px_log_slot_in_volume(header, *position);
+		uint64_t left = commit->end - *position, max = header->frames_max;
+
+		if (left > header->nr_entries - slot)
+			left = header->nr_entries - slot;
+		if (volume && *frame + sizeof(*head) <= max &&
+		    px_txtb_file_read(frames->file->fd, head, sizeof(*head),
+				      volume->frames + *frame) == sizeof(*head) &&
+		    px_unpack_is_frame(head, *position, left, max - *frame - sizeof(*head)))
+			return true;
+		*position = px_log_next_volume_at(header, *position);
+		*frame = 0;
+	}
+	return false;
+}
+
+bool px_archive_frames_find(struct px_archive_source *source, uint64_t *position, uint64_t *frame,
+			    struct px_log_frame *head)
+{
+	return find_frame(frames_of(source), position, frame, head);
+}
+
+uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number)
+{
+	return ((const struct frames *)source)->volume[number].at;
+}
+
+static bool read_body(struct frames *frames, const struct px_log_frame *head, uint64_t frame,
+		      size_t size)
+{
+	const struct volume *volume = volume_of(frames, head->position);
+	uint64_t offset = volume->frames + frame + sizeof(*head);
+
+	return offset + size <= frames->file_size &&
+	       ensure(&frames->body, &frames->body_size, size + 1, 1) &&
+	       px_txtb_file_read(frames->file->fd, frames->body, size, offset) == size;
+}
+
+static bool read_entries(struct frames *frames, const struct px_log_frame *head)
+{
+	const struct volume *volume = volume_of(frames, head->position);
+	uint32_t slot = px_log_slot_in_volume(&frames->file->header, head->position);
+	size_t packed_size = frames->entries_size;
+	size_t size = head->nr_entries * sizeof(*frames->entries);
+
+	return slot + head->nr_entries <= volume->nr_entries &&
+	       ensure(&frames->packed, &packed_size, head->nr_entries, sizeof(*frames->packed)) &&
+	       ensure(&frames->entries, &frames->entries_size, head->nr_entries,
+		      sizeof(*frames->entries)) &&
+	       px_txtb_file_read(frames->file->fd, frames->entries, size,
+				 volume->entries + slot * sizeof(*frames->entries)) == size;
+}
+
+/* Remember where a chapter begins.  If there is no memory, a search begins earlier. */
+static void note_chapter(struct frames *frames, const struct px_log_frame *head, uint64_t frame)
+{
+	size_t size = frames->chapters_size;
+
+	if (!(head->flags & PX_FRAME_CHAPTER) ||
+	    (frames->nr_chapters > 0 &&
+	     frames->chapter[frames->nr_chapters - 1].position >= head->position) ||
+	    !ensure(&frames->chapter, &size, frames->nr_chapters + 1u, sizeof(*frames->chapter)))
+		return;
+	frames->chapters_size = (uint32_t)size;
+	frames->chapter[frames->nr_chapters++] =
+		(struct chapter){.position = head->position, .frame = frame};
+}
+
+/* Load the next frame.  Return false if the log ends. */
+static bool load_next(struct frames *frames)
+{
+	uint64_t frame;
+
+	frames->nr_unpacked = 0;
+	if (!find_frame(frames, &frames->next, &frames->next_frame, &frames->head))
+		return false;
+	frame = frames->next_frame;
+	note_chapter(frames, &frames->head, frame);
+	frames->next += frames->head.nr_entries;
+	frames->next_frame += sizeof(frames->head) + frames->head.objects + frames->head.records;
+	if (px_log_slot_in_volume(&frames->file->header, frames->next) == 0)
+		frames->next_frame = 0;
+	if (read_body(frames, &frames->head, frame,
+		      (size_t)frames->head.objects + frames->head.records) &&
+	    read_entries(frames, &frames->head))
+		frames->nr_unpacked =
+			px_unpack_frame(frames->unpack, &frames->head, frames->body,
+					frames->entries, frames->file->header.tick_ns,
+					frames->packed);
+	return true;
+}
+
+/* Go to the beginning of the newest chapter known that does not begin behind this position. */
+static void seek(struct frames *frames, uint64_t position)
+{
+	uint32_t low = 0, high = frames->nr_chapters;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (frames->chapter[middle].position <= position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	frames->nr_unpacked = 0;
+	frames->head.nr_entries = 0;
+	frames->next = low ? frames->chapter[low - 1].position : frames->file->commit.first;
+	frames->next_frame = low ? frames->chapter[low - 1].frame : frames->file->commit.first_frame;
+}
+
+static bool load(struct px_archive_source *source, uint64_t position,
+		 struct px_archive_window *window)
+{
+	struct frames *frames = frames_of(source);
+
+	if (position < frames->next && position - frames->head.position >= frames->nr_unpacked)
+		seek(frames, position);
+	while (frames->nr_unpacked == 0 ||
+	       position >= frames->head.position + frames->nr_unpacked)
+		if (!load_next(frames))
+			return false;
+	*window = (struct px_archive_window){.position = frames->head.position,
+					     .nr_entries = frames->nr_unpacked,
+					     .entries = frames->entries,
+					     .packed = frames->packed};
+	return true;
+}
+
+/* Objects. */
+
+static int compare_handles(const void *a, const void *b)
+{
+	uint32_t left = ((const struct px_log_object *)a)->object.handle;
+	uint32_t right = ((const struct px_log_object *)b)->object.handle;
+
+	return (left > right) - (left < right);
+}
+
+/* Keep the newest definition of each object. */
+static void unite_objects(struct frames *frames)
+{
+	uint32_t count = 0;
+
+	qsort(frames->object, frames->nr_objects, sizeof(*frames->object), compare_handles);
+	for (uint32_t i = 0; i < frames->nr_objects; i++)
+		if (i + 1 == frames->nr_objects ||
+		    frames->object[i].object.handle != frames->object[i + 1].object.handle)
+			frames->object[count++] = frames->object[i];
+	frames->nr_objects = count;
+}
+
+static bool add_object(struct frames *frames, const struct px_log_object *object)
+{
+	size_t size = frames->objects_size;
+
+	if (frames->nr_objects > 4096 && frames->nr_objects == size)
+		unite_objects(frames);
+	if (frames->nr_objects == UINT32_MAX ||
+	    !ensure(&frames->object, &size, frames->nr_objects + 1u, sizeof(*frames->object)))
+		return false;
+	frames->objects_size = (uint32_t)size;
+	frames->object[frames->nr_objects++] = *object;
+	return true;
+}
+
+/* Collect the event types in the image of a volume. */
+static void collect_types(struct frames *frames, const struct volume *volume)
+{
+	struct px_txtb_object shown[64];
+	struct px_log_object object = {.object = {.type = PX_TXTB_EVENT_TYPE}};
+	uint32_t first = 0, count = PX_ARRAY_SIZE(shown);
+
+	while (first < volume->nr_objects && count == PX_ARRAY_SIZE(shown)) {
+		if (count > volume->nr_objects - first)
+			count = volume->nr_objects - first;
+		count = (uint32_t)(px_txtb_file_read(frames->file->fd, shown,
+						     count * sizeof(*shown),
+						     volume->at + px_txtb_entries_offset(first)) /
+				   sizeof(*shown));
+		for (uint32_t i = 0; i < count; i++) {
+			if (shown[i].type != PX_TXTB_EVENT_TYPE)
+				continue;
+			object.object.handle = shown[i].handle;
+			memcpy(object.object.name, shown[i].name, sizeof(shown[i].name));
+			add_object(frames, &object);
+		}
+		first += count;
+	}
+}
+
+/* Collect the definitions of all frames. */
+static void collect_objects(struct frames *frames)
+{
+	uint64_t position = frames->file->commit.first, frame = frames->file->commit.first_frame;
+	struct px_log_object object;
+	struct px_log_frame head;
+	bool has_room = true;
+
+	frames->has_objects = true;
+	frames->nr_unpacked = 0; /* body is used for other frames now */
+	while (has_room && find_frame(frames, &position, &frame, &head)) {
+		size_t offset = 0;
+
+		note_chapter(frames, &head, frame);
+		if (head.objects > 0 && read_body(frames, &head, frame, head.objects))
+			while (has_room &&
+			       px_unpack_next_object(&head, frames->body, &offset, &object))
+				has_room = add_object(frames, &object);
+		position += head.nr_entries;
+		frame += sizeof(head) + head.objects + head.records;
+		if (px_log_slot_in_volume(&frames->file->header, position) == 0)
+			frame = 0;
+	}
+	for (uint32_t i = 0; i < frames->file->nr_volumes; i++)
+		collect_types(frames, &frames->volume[i]);
+	unite_objects(frames);
+}
+
+static bool get_object(struct px_archive_source *source, uint32_t i, struct px_log_object *object)
+{
+	struct frames *frames = frames_of(source);
+
+	if (!frames->has_objects)
+		collect_objects(frames);
+	if (i >= frames->nr_objects)
+		return false;
+	*object = frames->object[i];
+	return true;
+}
+
+/* Opening. */
+
+static void free_frames(struct px_archive_source *source)
+{
+	struct frames *frames = frames_of(source);
+
+	px_unpack_free(frames->unpack);
+	free(frames->volume);
+	free(frames->chapter);
+	free(frames->body);
+	free(frames->entries);
+	free(frames->packed);
+	free(frames->object);
+	free(frames);
+}
+
+static const struct px_archive_source_kind kind = {
+	.load = load,
+	.object = get_object,
+	.free = free_frames,
+};
+
+static struct volume volume_at(uint64_t at, const struct px_log_layout *layout)
+{
+	return (struct volume){.at = at,
+			       .entries = at + layout->entries,
+			       .frames = at + layout->frames,
+			       .nr_entries = layout->nr_entries,
+			       .nr_objects = layout->nr_objects};
+}
+
+/* Find the volumes: each one says where the next one is.  Return false if there is no memory. */
+static bool find_volumes(struct frames *frames)
+{
+	struct px_archive_file *file = frames->file;
+	struct px_log_header header = file->header;
+	struct px_log_layout layout = file->layout;
+	uint64_t wanted = (file->commit.end + header.nr_entries - 1) / header.nr_entries;
+	uint64_t at = file->layout.base;
+	size_t size = 0;
+
+	if (header.policy == PX_POLICY_LOOP && wanted > header.nr_volumes)
+		wanted = header.nr_volumes;
+	for (file->nr_volumes = 0; file->nr_volumes < VOLUMES_MAX;) {
+		if (!ensure(&frames->volume, &size, file->nr_volumes + 1u, sizeof(*frames->volume)))
+			return false;
+		frames->volume[file->nr_volumes++] = volume_at(at, &layout);
+		if (file->nr_volumes >= wanted)
+			break;
+		if (header.next_volume <= at && file->header.policy != PX_POLICY_LOOP)
+			break;
+		at = file->header.policy == PX_POLICY_LOOP ? at + layout.size : header.next_volume;
+		if (at >= frames->file_size ||
+		    !px_log_find_volume(file->fd, at, &header, &layout) ||
+		    header.volume != file->nr_volumes ||
+		    memcmp(header.uuid, file->header.uuid, sizeof(header.uuid)) != 0)
+			break;
+	}
+	return true;
+}
+
+/* Return true if the file is as long as a complete log with this commit. */
+static bool is_whole(const struct frames *frames)
+{
+	const struct px_log_commit *commit = &frames->file->commit;
+	const struct px_log_header *header = &frames->file->header;
+	const struct volume *volume;
+
+	if (!commit->is_complete)
+		return true;
+	if (commit->names_at + commit->nr_names * sizeof(struct px_log_name) > frames->file_size ||
+	    commit->wrappers_at + commit->nr_wrappers * sizeof(struct px_wrapper_sum) >
+		    frames->file_size ||
+	    commit->modules_at + commit->modules_bytes > frames->file_size)
+		return false;
+	if (commit->end == 0)
+		return true;
+	volume = volume_of(frames, commit->end - 1);
+	return volume && volume->frames <= frames->file_size &&
+	       (px_log_slot_in_volume(header, commit->end) == 0 ||
+		volume->frames + commit->end_frame <= frames->file_size);
+}
+
+int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source)
+{
+	struct frames *frames;
+	struct stat status;
+	int error = 0;
+
+	if (!px_log_read_commit(file->fd, &file->header, &file->layout, &file->commit) ||
+	    fstat(file->fd, &status) != 0)
+		return EINVAL;
+	frames = calloc(1, sizeof(*frames));
+	if (!frames)
+		return ENOMEM;
+	frames->source.kind = &kind;
+	frames->file = file;
+	frames->file_size = (uint64_t)status.st_size;
+	frames->unpack = px_unpack_make();
+	if (!frames->unpack || !find_volumes(frames))
+		error = ENOMEM;
+	else if (!is_whole(frames))
+		error = EINVAL;
+	if (error) {
+		free_frames(&frames->source);
+		return error;
+	}
+	seek(frames, 0);
+	*source = &frames->source;
+	return 0;
+}

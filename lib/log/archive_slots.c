@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Logs of version 2, which posixtrace 0.1 wrote: beside each entry there is a slot of 48 bytes.  All volumes have one size, and
+ * all areas of a volume their full size.  An event with more than 16 bytes of data has further entries and slots, with 16
+ * and 40 bytes each.
+ */
+#include "log/archive_source.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "event/names.h"
+#include "txtb/file.h"
+
+#define VERSION 2
+#define IN_USE 896
+#define NAMES 4096
+#define WRAPPERS 384
+#define WINDOW_SLOTS 4096
+#define MORE_BYTES 56 /* of data in an entry and its slot */
+#define CONTEXTS_FOUND 1024
+
+enum kind { NOTHING = 0, EVENT = 1, MORE = 2 };
+
+#define IS_NATIVE 0x100u
+
+struct slot {
+	uint64_t word; /* position << 8 | enum kind */
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t thread; /* of a native event: 16 bytes of data begin here */
+	uint32_t pid;
+	uint32_t length;
+	uint32_t id;
+	uint32_t flags; /* of a native event: the length of its data in the upper half */
+};
+
+_Static_assert(sizeof(struct slot) == 48, "as in the file");
+
+struct slots {
+	struct px_archive_source source; /* first */
+	struct px_archive_file *file;
+	bool loops;
+	uint64_t wrappers, objects, slots, size; /* offsets in a volume */
+	struct px_archive_window window;
+	struct slot *slot;
+	struct px_txtb_entry *entries;
+	struct px_unpacked *packed;
+	uint64_t contexts_of; /* volume + 1; 0: none */
+	struct px_log_object *contexts;
+	uint16_t found[CONTEXTS_FOUND]; /* by handle: the slot in which it was found last */
+	unsigned char *data;		/* of long events in the window */
+	size_t data_size;
+};
+
+static struct slots *slots_of(struct px_archive_source *source)
+{
+	return (struct slots *)source;
+}
+
+static uint64_t page_up(uint64_t offset)
+{
+	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
+}
+
+static uint64_t volume_of(const struct slots *slots, uint64_t position)
+{
+	return px_log_volume_number(&slots->file->header, position) * slots->size;
+}
+
+/* Objects. */
+
+static bool read_contexts(struct slots *slots, uint64_t volume)
+{
+	size_t size = (1 + IN_USE) * sizeof(*slots->contexts);
+
+	if (slots->contexts_of == volume + 1)
+		return true;
+	slots->contexts_of = 0;
+	if (px_txtb_file_read(slots->file->fd, slots->contexts, size,
+			      volume * slots->size + slots->objects) != size)
+		return false;
+	slots->contexts_of = volume + 1;
+	return true;
+}
+
+static struct px_object context_of(struct slots *slots, uint64_t position, uint32_t handle)
+{
+	uint16_t *found = &slots->found[handle % CONTEXTS_FOUND];
+	const struct px_log_object *object = slots->contexts;
+
+	if (!read_contexts(slots, px_log_volume_number(&slots->file->header, position)))
+		return (struct px_object){0};
+	if (object[*found].object.handle != handle)
+		for (*found = 0; *found < IN_USE; ++*found)
+			if (object[*found].object.handle == handle)
+				break;
+	return object[*found].object.handle == handle ? object[*found].object :
+							(struct px_object){0};
+}
+
+static bool get_object(struct px_archive_source *source, uint32_t i, struct px_log_object *object)
+{
+	struct slots *slots = slots_of(source);
+	uint64_t volume = i / PX_LOG_OBJECTS_2 * slots->size;
+	struct px_log_header header;
+
+	if (i / PX_LOG_OBJECTS_2 >= slots->file->nr_volumes)
+		return false;
+	if (i % PX_LOG_OBJECTS_2 == 0 &&
+	    (px_txtb_file_read(slots->file->fd, &header, sizeof(header),
+			       volume + slots->file->layout.header) != sizeof(header) ||
+	     header.magic != PX_LOG_MAGIC ||
+	     memcmp(header.uuid, slots->file->header.uuid, sizeof(header.uuid)) != 0)) {
+		slots->file->nr_volumes = i / PX_LOG_OBJECTS_2; /* this part of the file is a hole */
+		return false;
+	}
+	if (px_txtb_file_read(slots->file->fd, object, sizeof(*object),
+			      volume + slots->objects + i % PX_LOG_OBJECTS_2 * sizeof(*object)) !=
+	    sizeof(*object))
+		memset(object, 0, sizeof(*object));
+	object->object.name[PX_OBJECT_NAME_SIZE - 1] = '\0';
+	return true;
+}
+
+/* Events. */
+
+static uint32_t length_of(const struct slot *slot)
+{
+	return slot->flags & IS_NATIVE ? slot->flags >> 16 : slot->length;
+}
+
+/* Return true if an event with the id and length of this slot is possible at this position. */
+static bool is_sound(const struct slots *slots, uint64_t position, const struct slot *slot)
+{
+	uint64_t left = slots->file->header.nr_entries -
+			px_log_slot_in_volume(&slots->file->header, position);
+	uint32_t length = length_of(slot);
+
+	if (left > slots->file->commit.end - position)
+		left = slots->file->commit.end - position;
+	return slot->id < PX_EVENT_IDS && length <= left * MORE_BYTES &&
+	       px_record_slots(length) <= left &&
+	       (!(slot->flags & IS_NATIVE) || length >= PX_RECORD_FIRST_BYTES);
+}
+
+/* Read so many slots and entries from a position on, which all are in one volume.  Return how many there are. */
+static uint32_t read_slots(struct slots *slots, uint64_t position, uint64_t count,
+			   struct slot *slot, struct px_txtb_entry *entries)
+{
+	uint64_t volume = volume_of(slots, position);
+	uint32_t first = px_log_slot_in_volume(&slots->file->header, position);
+
+	count = px_txtb_file_read(slots->file->fd, slot, count * sizeof(*slot),
+				  volume + slots->slots + first * sizeof(*slot)) /
+		sizeof(*slot);
+	return (uint32_t)(px_txtb_file_read(slots->file->fd, entries, count * sizeof(*entries),
+					    volume + slots->file->layout.entries +
+						    first * sizeof(*entries)) /
+			  sizeof(*entries));
+}
+
+/* Put the data of a long event together.  nr: the slots from its first one on.  Return false if it is not whole. */
+static bool join(const struct slot *slot, const struct px_txtb_entry *entries, uint32_t nr,
+		 uint64_t position, unsigned char *to, size_t left)
+{
+	for (uint32_t i = 1; left > 0; i++) {
+		unsigned char bytes[MORE_BYTES];
+		size_t length = left < sizeof(bytes) ? left : sizeof(bytes);
+
+		if (i >= nr || slot[i].word != ((position + i) << 8 | MORE))
+			return false;
+		memcpy(bytes, entries[i].info, sizeof(entries[i].info));
+		memcpy(bytes + sizeof(entries[i].info), &slot[i].time_ns,
+		       sizeof(bytes) - sizeof(entries[i].info));
+		memcpy(to, bytes, length);
+		to += length;
+		left -= length;
+	}
+	return true;
+}
+
+/* Translate the event in slot i of the window.  Return false if it is damaged. */
+static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
+{
+	uint64_t position = slots->window.position + i;
+	const struct slot *slot = &slots->slot[i];
+
+	if (!is_sound(slots, position, slot))
+		return false;
+	*to = (struct px_unpacked){.time_ns = slot->time_ns,
+				   .address = slot->address,
+				   .thread = slot->thread,
+				   .pid = slot->pid,
+				   .id = slot->id,
+				   .flags = slot->flags & PX_LOG_RECORD_FLAGS,
+				   .length = length_of(slot),
+				   .first = slots->entries[i].info,
+				   .is_event = true,
+				   .is_native = (slot->flags & IS_NATIVE) != 0};
+	if (to->is_native) {
+		struct px_object thread = context_of(slots, position, slots->entries[i].context);
+
+		memcpy(to->word, &slot->thread, sizeof(to->word));
+		to->first = to->word;
+		to->thread = thread.thread;
+		to->pid = thread.pid;
+	}
+	return true;
+}
+
+/*
+ * Load a window that begins at this position.  Return the number of its entries: it ends before an event whose slots are
+ * not all in it, unless that is the first one.
+ */
+static uint32_t fill(struct slots *slots, uint64_t position)
+{
+	uint64_t count = slots->file->commit.end - position;
+	uint32_t slot = px_log_slot_in_volume(&slots->file->header, position);
+	uint32_t nr, i;
+	size_t used = 0;
+
+	if (count > slots->file->header.nr_entries - slot)
+		count = slots->file->header.nr_entries - slot;
+	if (count > WINDOW_SLOTS)
+		count = WINDOW_SLOTS;
+	slots->window.position = position;
+	nr = read_slots(slots, position, count, slots->slot, slots->entries);
+	for (i = 0; i < nr && slots->slot[i].word >> 8 == position + i; i++) {
+		struct px_unpacked *to = &slots->packed[i];
+		size_t more;
+
+		memset(to, 0, sizeof(*to));
+		if ((slots->slot[i].word & 0xFF) == NOTHING)
+			continue;
+		if ((slots->slot[i].word & 0xFF) != EVENT || !translate(slots, i, to) ||
+		    to->length <= PX_RECORD_FIRST_BYTES)
+			continue;
+		more = to->length - PX_RECORD_FIRST_BYTES;
+		if (i + px_record_slots(to->length) > nr && i > 0 && nr == WINDOW_SLOTS)
+			break; /* the next window has it whole */
+		if (used + more > slots->data_size ||
+		    !join(&slots->slot[i], &slots->entries[i], nr - i, position + i,
+			  slots->data + used, more)) {
+			to->is_event = false;
+			continue;
+		}
+		to->more = slots->data + used;
+		used += more;
+	}
+	return i;
+}
+
+static bool load(struct px_archive_source *source, uint64_t position,
+		 struct px_archive_window *window)
+{
+	struct slots *slots = slots_of(source);
+
+	if (position - slots->window.position >= slots->window.nr_entries) {
+		if (position < slots->file->commit.first)
+			position = slots->file->commit.first;
+		for (slots->window.nr_entries = 0; slots->window.nr_entries == 0;) {
+			if (position >= slots->file->commit.end)
+				return false;
+			slots->window.nr_entries = fill(slots, position);
+			position = px_log_next_volume_at(&slots->file->header, position);
+		}
+	}
+	*window = slots->window;
+	window->entries = slots->entries;
+	window->packed = slots->packed;
+	return true;
+}
+
+/* Opening. */
+
+bool px_archive_slots_is_ours(const struct px_log_header *header)
+{
+	struct px_log_machine machine = px_log_machine();
+
+	return header->version == VERSION && header->volume == 0 &&
+	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 && header->nr_entries > 0 &&
+	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
+	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
+	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
+	       px_attr_is_valid(&header->attr);
+}
+
+static void free_slots(struct px_archive_source *source)
+{
+	struct slots *slots = slots_of(source);
+
+	free(slots->slot);
+	free(slots->entries);
+	free(slots->packed);
+	free(slots->contexts);
+	free(slots->data);
+	free(slots);
+}
+
+static const struct px_archive_source_kind kind = {
+	.load = load,
+	.object = get_object,
+	.free = free_slots,
+};
+
+static bool read_commit(struct px_archive_file *file)
+{
+	struct px_log_commit *commit = &file->commit;
+	uint64_t capacity = (uint64_t)file->header.nr_entries * file->header.nr_volumes;
+	size_t size = offsetof(struct px_log_commit, nr_unlisted);
+
+	memset(commit, 0, sizeof(*commit));
+	return px_txtb_file_read(file->fd, commit, size, file->layout.commit) == size &&
+	       commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
+	       (capacity == 0 || commit->end - commit->first <= capacity) &&
+	       (file->header.policy == PX_POLICY_LOOP || capacity == 0 ||
+		commit->end <= capacity) &&
+	       commit->nr_names <= NAMES && commit->nr_wrappers <= WRAPPERS;
+}
+
+static void set_layout(struct slots *slots)
+{
+	struct px_archive_file *file = slots->file;
+
+	file->commit.names_at = file->layout.commit + PX_LOG_PAGE;
+	file->commit.modules_at =
+		file->commit.names_at + page_up(NAMES * sizeof(struct px_log_name));
+	file->commit.wrappers_at = file->commit.modules_at + PX_LOG_MODULES_BYTES;
+	slots->objects = file->commit.wrappers_at +
+			 page_up(WRAPPERS * sizeof(struct px_wrapper_sum));
+	slots->slots = slots->objects + page_up(PX_LOG_OBJECTS_2 * sizeof(struct px_log_object));
+	slots->size = page_up(slots->slots +
+			      (uint64_t)file->header.nr_entries * sizeof(struct slot));
+}
+
+/*
+ * Count the volumes in the file; the last of them may be incomplete.  Return false if the log is complete but a part of
+ * the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may have ended
+ * early.
+ */
+static bool count_volumes(struct slots *slots)
+{
+	struct px_archive_file *file = slots->file;
+	uint64_t end = file->commit.end;
+	uint64_t in_use = (end + file->header.nr_entries - 1) / file->header.nr_entries;
+	uint64_t in_file, size, least = slots->slots;
+	struct stat status;
+
+	if (fstat(file->fd, &status) != 0)
+		return false;
+	size = (uint64_t)status.st_size;
+	in_file = size / slots->size + 1;
+	if (slots->loops && in_use > file->header.nr_volumes)
+		in_use = file->header.nr_volumes;
+	if (end > 0)
+		least = volume_of(slots, end - 1) + slots->slots +
+			(px_log_slot_in_volume(&file->header, end - 1) + 1) * sizeof(struct slot);
+	if (file->commit.is_complete && (in_use > in_file || size < least))
+		return false;
+	if (in_use > in_file)
+		in_use = in_file;
+	file->nr_volumes = in_use > 0 ? (uint32_t)in_use : 1;
+	return in_use <= UINT32_MAX / PX_LOG_OBJECTS_2; /* else a file of holes, with too many objects to number */
+}
+
+int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source **source)
+{
+	struct slots *slots;
+	int error = 0;
+
+	if (!read_commit(file))
+		return EINVAL;
+	slots = calloc(1, sizeof(*slots));
+	if (!slots)
+		return ENOMEM;
+	slots->source.kind = &kind;
+	slots->file = file;
+	slots->loops = file->header.policy == PX_POLICY_LOOP;
+	set_layout(slots);
+	slots->slot = malloc(WINDOW_SLOTS * sizeof(*slots->slot));
+	slots->entries = malloc(WINDOW_SLOTS * sizeof(*slots->entries));
+	slots->packed = malloc(WINDOW_SLOTS * sizeof(*slots->packed));
+	slots->contexts = malloc((1 + IN_USE) * sizeof(*slots->contexts));
+	slots->data_size = WINDOW_SLOTS * MORE_BYTES;
+	slots->data = malloc(slots->data_size);
+	if (!slots->slot || !slots->entries || !slots->packed || !slots->contexts || !slots->data)
+		error = ENOMEM;
+	else if (!count_volumes(slots))
+		error = EINVAL;
+	if (error) {
+		free_slots(&slots->source);
+		return error;
+	}
+	*source = &slots->source;
+	return 0;
+}
