@@ -4,9 +4,9 @@
  *
  * A signal handler may interrupt a trace point and leave it for good.  The slots that the trace point had claimed then
  * belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes its claim, and
- * the address of its stack frame.  The note is in use from before the first claim to the end of
- * the call (inside.h).  In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older
- * calls were left, and frees their claims:
+ * the address of its stack frame.  The note is in use from before the first claim to the end of the call (inside.h).  In
+ * the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older calls were
+ * left, and frees their claims:
  *
  *	F1  Both calls are on the usual stack of the thread, and the older frame is not above the new one: the older
  *	    call was left, because the frame of a running call is above the frames of its callees.
@@ -17,8 +17,11 @@
  *	    left.
  *	F4  In all other cases, the older call counts as running.
  *
- * If a call counts as running, its claim stays, and the next call checks it again.  A thread does all of this only for
- * its own calls: no other thread uses these words.  A signal handler may interrupt it at any instruction.
+ * A claim of a call that counts as running is kept, and looked at again when the next call begins.  All of this is for
+ * the calling thread only: no other thread frees these claims.  A signal handler may interrupt it anywhere.
+ *
+ * F2 is no proof: a debugger may call a function of a thread that it has stopped in a trace point.  That can damage the
+ * event, but not memory (px_inside_doubt()).
  *
  * A child made by fork() has a copy of the notes of its parent.  The tid differs, so nothing is freed.  The child of
  * vfork() uses the storage and the tid of the thread that waits for it.  So that thread frees the claims that the child

@@ -42,6 +42,8 @@ struct progress {
 	uint32_t nr_begun, nr_returned; /* events */
 	uint32_t base;			/* those before were cleared */
 	bool is_created, is_clearing, is_stopping, is_done;
+	bool flushes;	     /* a controller of another process flushes all the time, */
+	uint32_t nr_flushes; /* and has done so this often */
 	uint64_t before_ns[MAX_EVENTS], after_ns[MAX_EVENTS];
 };
 
@@ -1378,6 +1380,11 @@ static pid_t fork_controller_of_us(void)
 		    posix_trace_start(stream) != 0)
 			_exit(9);
 		__atomic_store_n(&progress->is_created, true, __ATOMIC_RELEASE);
+		while (progress->flushes) {
+			if (posix_trace_flush(stream) != 0)
+				_exit(8);
+			__atomic_fetch_add(&progress->nr_flushes, 1, __ATOMIC_RELEASE);
+		}
 		for (;;)
 			pause();
 	}
@@ -1404,6 +1411,48 @@ START_TEST(recover_while_the_target_goes_on)
 	ck_assert_uint_eq(read_log(false).nr_events, 150);
 	record(150);
 	ck_assert_uint_eq(read_log(false).nr_events, 150);
+}
+END_TEST
+
+static void wait_for_flushes(uint32_t more)
+{
+	uint32_t before = __atomic_load_n(&progress->nr_flushes, __ATOMIC_ACQUIRE);
+
+	while (__atomic_load_n(&progress->nr_flushes, __ATOMIC_ACQUIRE) - before <= more)
+		sched_yield();
+}
+
+/* EXIT-1 EXIT-6: the controller dies after it has set aside the event of a sleeper: this event is lost, and counted. */
+START_TEST(recover_counts_what_the_controller_had_set_aside)
+{
+	trace_event_id_t held = px_test_open_type("held");
+	struct px_test_writer writer;
+	struct txtrace_loss loss;
+	pid_t child;
+
+	script = &scripts[_i / 2 ? 5 : 0];
+	begin_anew();
+	progress->flushes = true;
+	child = fork_controller_of_us();
+	px_test_hold(&writer, "record.write.first", held, 1);
+	ck_assert(writer.was_held);
+	for (uint32_t number = 0; number < 50; number++)
+		record(number);
+	wait_for_flushes(2); /* the last one began after these events */
+	for (uint32_t number = 50; number < 60; number++)
+		record(number);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	if (_i % 2)
+		px_test_release(&writer);
+	ok(txtrace_recover(file));
+	if (_i % 2 == 0)
+		px_test_release(&writer);
+	expect_clean();
+	loss = loss_of_log();
+	ck_assert_uint_eq(loss.abandoned, 1);
+	ck_assert_uint_eq(loss.overwritten + loss.dropped, 0);
+	ck_assert_uint_eq(read_log(false).nr_events, 60);
 }
 END_TEST
 
@@ -1830,6 +1879,7 @@ static TCase *caller_cases(void)
 	tcase_add_loop_test(tcase, open_while_another_process_recovers_waits_for_it, 0, NR_SCRIPTS);
 	tcase_add_test(tcase, open_that_waits_for_a_recovery_ends_by_a_signal);
 	tcase_add_loop_test(tcase, recover_by_many_threads_succeeds_in_all, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_counts_what_the_controller_had_set_aside, 0, 4);
 	tcase_add_loop_test(tcase, recover_while_the_target_goes_on, 0, 2);
 	tcase_add_test(tcase, recover_knows_types_that_were_opened_late);
 	tcase_add_test(tcase, recover_of_a_thousand_rings);
