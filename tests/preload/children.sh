@@ -195,8 +195,8 @@ fi
 # Other processes leave the log to the program: however many there are, each child has one log.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx sh -c 'for i in 1 2 3 4; do
-	(for k in 1 2 3 4 5 6 7 8 9 10; do ./leaf; done; true) & done; wait; true'
-is 'logs of many children at a time' 45 "$(logs)"
+	(for k in 1 2 3 4 5 6 7 8 9 10; do ./between quick; done; true) & done; wait; true'
+is 'logs of many children at a time' 85 "$(logs)"
 
 # The rings of a child get their memory when they need it, and no event is lost.
 rm -f ./*.trx*
