@@ -52,53 +52,41 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 }
 
 /*
- * Find the size of a volume. All volumes of a log have the same size, but the image of a volume does not contain this
- * size: So search for the header of the second volume. Return 0 if there is none.
+ * Find the next volume, from this offset on.  No image says where the next one is, so search for its header.  Return its
+ * offset, or 0 if there is none.
  */
-static uint64_t find_stride(const struct raw_file *file, uint64_t end)
+static uint64_t find_volume(const struct raw_file *file, uint64_t from)
 {
 	unsigned char first[RAW_HEADER_BYTES], page[RAW_HEADER_BYTES];
 
 	raw_read(file, 0, first, sizeof(first));
-	for (uint64_t at = (end + PAGE - 1) / PAGE * PAGE; at < file->size; at += PAGE) {
+	for (uint64_t at = (from + PAGE - 1) / PAGE * PAGE; at < file->size; at += PAGE) {
 		if (raw_read(file, at, page, sizeof(page)) < sizeof(page))
 			return 0;
-		/* Compare up to `current`, the first field that differs between volumes. */
-		if (memcmp(first, page, 32) == 0)
+		/* Compare up to the end of the buffer, the first field that differs between volumes. */
+		if (memcmp(first, page, 28) == 0)
 			return at;
 	}
 	return 0;
 }
 
-static bool is_begun(const struct raw_file *file, uint64_t offset)
-{
-	unsigned char id[4];
-
-	return raw_read(file, offset, id, sizeof(id)) == sizeof(id) &&
-	       (memcmp(id, "TXTB", 4) == 0 || memcmp(id, "BTXT", 4) == 0);
-}
-
 static void check_volumes(const struct raw_file *file, struct result *result)
 {
 	struct check_counts *counts = &result->counts;
-	uint64_t stride = 0;
+	uint64_t at = 0;
 
-	result->findings.volume = 1;
-	check_buffer(file, 0, &result->findings, counts);
-	if (result->nr_volumes > 1 && counts->end > 0)
-		stride = find_stride(file, counts->end);
-	if (result->nr_volumes > 1 && stride == 0)
-		findings_add(&result->findings, RULE_posix, NO_OFFSET,
-			     "the log has %u volumes, but the second has no image that TraceX "
-			     "could open",
-			     result->nr_volumes);
-	for (unsigned int i = 1; stride > 0 && i < result->nr_volumes; i++) {
+	for (unsigned int i = 0; i < result->nr_volumes; i++) {
+		if (i > 0)
+			at = counts->end > at ? find_volume(file, counts->end) : 0;
 		result->findings.volume = i + 1;
-		if (is_begun(file, i * stride))
-			check_buffer(file, i * stride, &result->findings, counts);
-		else
-			findings_add(&result->findings, RULE_posix, i * stride,
-				     "the volume has no image that TraceX could open");
+		if (i > 0 && at == 0) {
+			findings_add(&result->findings, RULE_posix, NO_OFFSET,
+				     "the log has %u volumes, but this one has no image that TraceX "
+				     "could open",
+				     result->nr_volumes);
+			break;
+		}
+		check_buffer(file, at, &result->findings, counts);
 	}
 	result->findings.volume = 0;
 }
