@@ -93,7 +93,7 @@ static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *fram
 	while (*position < commit->end) {
 		const struct volume *volume = volume_of(frames, *position);
 		uint32_t slot = px_log_slot_in_volume(header, *position);
-		uint64_t left = commit->end - *position, max = header->frames_max;
+		uint64_t left = commit->end - *position, max = header->volume_max;
 
 		if (left > header->nr_entries - slot)
 			left = header->nr_entries - slot;

@@ -17,7 +17,7 @@ static uint64_t page_up(uint64_t offset)
 	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
 }
 
-struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t frames_max)
+struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t volume_max)
 {
 	struct px_log_layout layout;
 
@@ -28,7 +28,7 @@ struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uin
 	layout.header = page_up(px_txtb_image_size(nr_objects, nr_entries));
 	layout.commit = layout.header + PX_LOG_PAGE;
 	layout.frames = layout.commit + PX_LOG_PAGE;
-	layout.size = page_up(layout.frames + frames_max);
+	layout.size = page_up(layout.frames + volume_max);
 	return layout;
 }
 
@@ -56,57 +56,57 @@ static void choose_slots(struct px_log_header *header, bool is_small)
 	header->nr_type_slots = is_small ? 131 : 251;
 }
 
-static uint64_t choose_frames(uint64_t nr_entries, uint64_t max_data)
+static uint64_t least_volume(uint64_t max_data)
 {
-	uint64_t least = PX_LOG_FRAMES_LEAST + 4 * max_data;
-	uint64_t half = nr_entries * (PX_LOG_ENTRY_BYTES - sizeof(struct px_txtb_entry));
+	return PX_LOG_LEAST + 4 * max_data + px_log_least_entries() * sizeof(struct px_txtb_entry);
+}
 
-	return half > least ? half : least;
+static void choose_entries(struct px_log_header *header)
+{
+	uint64_t entries = header->volume_max / PX_LOG_EVENT_BYTES;
+
+	header->nr_entries = (uint32_t)(entries < PX_LOG_VOLUME_ENTRIES_MAX ?
+						entries :
+						PX_LOG_VOLUME_ENTRIES_MAX);
 }
 
 static void choose_append(struct px_log_header *header, uint64_t max_data, uint64_t file_limit)
 {
-	uint64_t size = file_limit / 8, fixed, entries;
+	uint64_t size = file_limit / 8, fixed;
 
 	header->nr_volumes = 0;
-	header->nr_entries = PX_LOG_VOLUME_ENTRIES_MAX;
-	header->frames_max = PX_LOG_FRAMES_MAX;
-	if (size > PX_LOG_FRAMES_MAX + (UINT64_C(1) << 26))
-		return;
-	choose_slots(header, size < UINT64_C(1) << 22);
-	fixed = px_log_layout(px_log_nr_objects(header), 0, PX_LOG_FRAMES_LEAST + 4 * max_data).size;
-	if (size < 2 * fixed)
-		size = file_limit < 2 * fixed ? file_limit : 2 * fixed;
-	entries = size > fixed ? (size - fixed) / PX_LOG_ENTRY_BYTES : 0;
-	if (entries < px_log_least_entries())
-		entries = px_log_least_entries();
-	if (entries < header->nr_entries)
-		header->nr_entries = (uint32_t)entries;
-	header->frames_max = choose_frames(header->nr_entries, max_data);
+	header->volume_max = PX_LOG_VOLUME_MAX;
+	if (size < 2 * PX_LOG_VOLUME_MAX) {
+		choose_slots(header, size < UINT64_C(1) << 22);
+		fixed = px_log_layout(px_log_nr_objects(header), 0, 0).size;
+		if (size < 2 * (fixed + least_volume(max_data)))
+			size = 2 * (fixed + least_volume(max_data));
+		/* The areas for entries and for frames may both have the full size. */
+		header->volume_max = (size - fixed) / 2;
+	}
+	choose_entries(header);
 }
 
 void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
 		     uint64_t file_limit)
 {
-	uint64_t all = log_size / PX_LOG_ENTRY_BYTES;
-	uint64_t volumes;
+	uint64_t volumes = log_size / PX_SLOT_BYTES / PX_LOG_VOLUME_ENTRIES_MAX + 1;
 
 	choose_slots(header, false);
 	if (header->policy == PX_POLICY_APPEND) {
 		choose_append(header, max_data, file_limit);
 		return;
 	}
-	if (all < px_log_least_entries())
-		all = px_log_least_entries();
-	volumes = (all + PX_LOG_VOLUME_ENTRIES_MAX - 1) / PX_LOG_VOLUME_ENTRIES_MAX;
 	if (volumes > PX_LOG_VOLUMES_MAX)
 		volumes = PX_LOG_VOLUMES_MAX;
 	choose_slots(header, volumes > 16);
-	all /= volumes;
-	header->nr_entries =
-		(uint32_t)(all < PX_LOG_VOLUME_ENTRIES_MAX ? all : PX_LOG_VOLUME_ENTRIES_MAX);
+	header->volume_max = log_size / volumes;
+	if (header->volume_max > PX_LOG_VOLUME_ENTRIES_MAX * PX_SLOT_BYTES)
+		header->volume_max = PX_LOG_VOLUME_ENTRIES_MAX * PX_SLOT_BYTES;
+	if (header->volume_max < least_volume(max_data))
+		header->volume_max = least_volume(max_data);
 	header->nr_volumes = (uint32_t)volumes;
-	header->frames_max = choose_frames(header->nr_entries, max_data);
+	choose_entries(header);
 }
 
 /*
@@ -149,7 +149,7 @@ bool px_log_find_volume(int fd, uint64_t at, struct px_log_header *header,
 		    sizeof(*header) ||
 	    header->magic != PX_LOG_MAGIC)
 		return false;
-	*layout = px_log_layout(nr_objects, nr_entries, header->frames_max);
+	*layout = px_log_layout(nr_objects, nr_entries, header->volume_max);
 	if (!agree(header, nr_objects, nr_entries))
 		header->version = 0;
 	return true;
@@ -191,7 +191,7 @@ bool px_log_header_is_ours(const struct px_log_header *header)
 	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
 	       header->nr_thread_slots <= 4096 && header->nr_call_slots <= 4096 &&
-	       header->nr_type_slots <= 4096 && header->frames_max <= UINT64_C(1) << 40 &&
+	       header->nr_type_slots <= 4096 && header->volume_max <= UINT64_C(1) << 40 &&
 	       header->tick_ns > 0 && px_attr_is_valid(&header->attr);
 }
 
@@ -212,7 +212,7 @@ bool px_log_read_commit(int fd, const struct px_log_header *header,
 	       (loops || capacity == 0 || commit->end <= capacity) &&
 	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST &&
 	       commit->nr_wrappers <= PX_WRAPPERS_MAX &&
-	       commit->first_frame <= header->frames_max && commit->end_frame <= header->frames_max;
+	       commit->first_frame <= header->volume_max && commit->end_frame <= header->volume_max;
 }
 
 struct px_log_machine px_log_machine(void)

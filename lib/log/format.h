@@ -72,9 +72,9 @@
 
 #define PX_LOG_VOLUME_ENTRIES_MAX 1048575
 #define PX_LOG_VOLUMES_MAX 1024 /* of a log of bounded size: 80 GiB */
-#define PX_LOG_ENTRY_BYTES 64	/* of the size of a log for each entry: the entry, and as much for frames */
-#define PX_LOG_FRAMES_LEAST 131072
-#define PX_LOG_FRAMES_MAX (UINT64_C(1) << 28) /* of a volume of an APPEND log */
+#define PX_LOG_EVENT_BYTES 34 /* the least room that an event takes, with its entry */
+#define PX_LOG_LEAST 24576 /* bytes with which a volume works, and four events more */
+#define PX_LOG_VOLUME_MAX (UINT64_C(1) << 28) /* bytes of entries and frames of a volume of an APPEND log */
 #define PX_LOG_START_FILLERS 3
 #define PX_LOG_GAP_FILLERS 16
 #define PX_LOG_GAP_TICKS (UINT64_C(1) << 30) /* ticks of one filler: a quarter of a stamp's range */
@@ -113,7 +113,7 @@ struct px_log_header {
 	uint32_t nr_call_slots;
 	uint32_t nr_type_slots;
 	uint32_t reserved;
-	uint64_t frames_max;  /* bytes for frames in each volume */
+	uint64_t volume_max;  /* bytes of entries and frames in each volume */
 	uint64_t next_volume; /* offset in the file; 0: there is no next volume */
 };
 
@@ -198,7 +198,7 @@ struct px_log_tail {
 	uint64_t size;
 };
 
-struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t frames_max);
+struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t volume_max);
 
 /* Return the offsets in a tail with its full size. */
 struct px_log_tail px_log_tail(void);

@@ -33,11 +33,11 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 		limit.rlim_cur = RLIM_INFINITY;
 	px_log_geometry(header, setup->attr->log_size, setup->attr->max_data_size, limit.rlim_cur);
 	log->layout = px_log_layout(px_log_nr_objects(header), header->nr_entries,
-				    header->frames_max);
+				    header->volume_max);
 	log->loops = header->policy == PX_POLICY_LOOP;
 	log->capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 	if (log->capacity != 0) /* APPEND ignores the size, but keeps the attribute */
-		setup->attr->log_size = log->capacity * PX_LOG_ENTRY_BYTES;
+		setup->attr->log_size = header->volume_max * header->nr_volumes;
 	header->attr = *setup->attr;
 }
 

@@ -187,7 +187,7 @@ static void begin_frame(struct px_log *log)
 	if (entries > PX_LOG_CHAPTER_ENTRIES)
 		entries = PX_LOG_CHAPTER_ENTRIES;
 	begins = log->ends_chapter || log->chapter_entries >= entries ||
-		 log->frame - log->chapter_frame >= log->header.frames_max / PX_LOG_CHAPTERS ||
+		 log->frame - log->chapter_frame >= log->header.volume_max / PX_LOG_CHAPTERS ||
 		 px_pack_wants_chapter(log->pack);
 	if (begins) {
 		log->chapter++;
@@ -446,8 +446,9 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;
 	if (slot + need->slots + reserved > log->header.nr_entries ||
-	    log->frame + px_pack_bound(log->nr_staged > 0 ? log->pack : NULL, report->copied) >
-		    log->header.frames_max)
+	    (slot + need->slots + reserved) * sizeof(struct px_txtb_entry) + log->frame +
+			    px_pack_bound(log->nr_staged > 0 ? log->pack : NULL, report->copied) >
+		    log->header.volume_max)
 		return false;
 	/*
 	 * The stage must be written first, and then the caller appends the event again.  Make no object slots now: they

@@ -471,7 +471,7 @@ static int write_hole(struct px_log *log)
 	uint64_t left = log->header.nr_entries - slot;
 	int error = 0;
 
-	if (log->hole_frame + sizeof(nothing) <= log->header.frames_max)
+	if (log->hole_frame + sizeof(nothing) <= log->header.volume_max)
 		error = px_log_write_all(log, &nothing, sizeof(nothing),
 					 px_log_volume_at(log, log->hole) + log->layout.frames +
 						 log->hole_frame);

@@ -342,7 +342,7 @@ START_TEST(file_info_of_a_log)
 	ck_assert_uint_ge(info.nr_objects, 3); /* of no thread, main, the type */
 	ck_assert_uint_eq(info.nr_volumes, 1);
 	ck_assert_uint_gt(info.nr_entries, 3);
-	ck_assert_uint_eq(info.nr_slots, (1 << 20) / PX_LOG_ENTRY_BYTES);
+	ck_assert_uint_eq(info.nr_slots, (1 << 20) / PX_LOG_EVENT_BYTES);
 	fails(txtrace_set_tick(trid, 10), EINVAL);
 	fails(txtrace_get_file_info(trid, NULL), EINVAL);
 	ok(posix_trace_close(trid));

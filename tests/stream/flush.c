@@ -1176,7 +1176,7 @@ START_TEST(flush_into_a_full_log_ends_it_with_stop_and_suspends_the_stream)
 	ok(posix_trace_flush(stream));
 	expect_log_status(0, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL);
 	finish();
-	ck_assert_uint_le(facts.commit.end * PX_LOG_ENTRY_BYTES, log_size);
+	ck_assert_uint_le(facts.commit.end * sizeof(struct px_txtb_entry) + facts.commit.end_frame, log_size);
 	tale = read_tale(0);
 	ck_assert_uint_eq(tale.nr_missing, 0);
 	ck_assert(tale.ends_with_stop);
@@ -1194,14 +1194,14 @@ START_TEST(flush_policy_with_a_full_log_suspends_the_stream)
 {
 	struct tale tale;
 
-	use_stream(POSIX_TRACE_FLUSH, 16384, POSIX_TRACE_UNTIL_FULL, 8192);
+	use_stream(POSIX_TRACE_FLUSH, 1 << 18, POSIX_TRACE_UNTIL_FULL, 8192);
 	ok(posix_trace_start(stream));
 	if (_i == 0) {
 		while (px_test_status(stream).posix_log_full_status == POSIX_TRACE_NOT_FULL)
 			trace_next();
 		ck_assert_int_eq(px_test_status(stream).posix_stream_status, POSIX_TRACE_SUSPENDED);
 	} else {
-		trace_many(500);
+		trace_many(2000);
 	}
 	finish();
 	tale = read_tale(0);
@@ -1236,9 +1236,9 @@ END_TEST
 /* CLEAR-3 CLEAR-7 CLEAR-10 LOGP-6 */
 START_TEST(clear_makes_a_full_log_usable_again)
 {
-	use_stream(POSIX_TRACE_UNTIL_FULL, 65536, POSIX_TRACE_UNTIL_FULL, 16384);
+	use_stream(POSIX_TRACE_UNTIL_FULL, 1 << 18, POSIX_TRACE_UNTIL_FULL, 16384);
 	ok(posix_trace_start(stream));
-	trace_many(500);
+	trace_many(2000);
 	ok(posix_trace_flush(stream));
 	expect_log_status(0, POSIX_TRACE_OVERRUN, POSIX_TRACE_FULL);
 	ok(posix_trace_clear(stream));
@@ -1270,13 +1270,13 @@ START_TEST(flush_into_a_looping_log_keeps_the_newest)
 		ok(posix_trace_flush(stream));
 	}
 	expect_log_status(0, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_NOT_FULL);
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < 60; i++) {
 		trace_many(50);
 		ok(posix_trace_flush(stream));
 	}
 	expect_log_status(0, POSIX_TRACE_OVERRUN, POSIX_TRACE_FULL);
 	expect_log_status(0, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL);
-	trace_many(50);
+	trace_many(200);
 	ok(posix_trace_flush(stream));
 	expect_log_status(0, POSIX_TRACE_OVERRUN, POSIX_TRACE_FULL);
 	finish();

@@ -70,7 +70,7 @@ static struct px_log_layout layout_at(const struct look *look, uint64_t at)
 				     (uint32_t)sizeof(struct px_txtb_object),
 			     (image.buffer_end - image.buffer_start) /
 				     (uint32_t)sizeof(struct px_txtb_entry),
-			     look->facts->header.frames_max);
+			     look->facts->header.volume_max);
 }
 
 /* Find the volume behind the last one found.  It may have been begun and not committed. */
@@ -160,7 +160,7 @@ static void read_frames(const struct look *look)
 		at = volume->at + volume->layout.frames + frame;
 		if (left > facts->commit.end - position)
 			left = facts->commit.end - position;
-		if (at + sizeof(head) <= look->size && frame + sizeof(head) <= facts->header.frames_max)
+		if (at + sizeof(head) <= look->size && frame + sizeof(head) <= facts->header.volume_max)
 			memcpy(&head, look->bytes + at, sizeof(head));
 		if (px_unpack_is_frame(&head, position, left, look->size - at - sizeof(head))) {
 			soundly(!is_first || head.flags & PX_FRAME_CHAPTER,

@@ -213,7 +213,7 @@ rm "$scratch/cutlog"
 
 # A log of two volumes: what is wrong with the second is found there.  It begins on a page as the first does.
 nr_checks=$((nr_checks + 2))
-"$(pwd)/tests/tool/mklog" "$scratch/log" 750000 16 worker 90000000 || complain 'no log could be written'
+"$(pwd)/tests/tool/mklog" "$scratch/log" 1100000 16 worker 90000000 || complain 'no log could be written'
 found "$scratch/log" >"$scratch/found"
 entries=$(entries_offset "$scratch/log" 0)
 echo "warning many-events $entries" | cmp -s - "$scratch/found" || complain "two volumes: $(cat "$scratch/found")"
