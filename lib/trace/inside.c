@@ -17,7 +17,8 @@
 #include "trace/process.h"
 
 #define ENTRIES_AT_FIRST 16
-#define ENTRIES_IN_CHUNK 64
+#define CHUNKS 20 /* more entries than the kernel has tids */
+#define LOOKS_EACH 2
 #define VIEWS_IN_CHUNK 64
 #define STACK_REACH ((uintptr_t)65536) /* two addresses at most this far apart count as on one stack */
 #define POLLS 200
@@ -26,34 +27,76 @@
 
 static uint32_t has_given_up;
 
-/* Entries. */
-
-struct entry_chunk {
-	struct px_inside entry[ENTRIES_IN_CHUNK];
-	struct entry_chunk *next;
-};
+/*
+ * Entries.  They are in chunks, each twice as large as the one before it.  A thread cannot tell when it ends, so a new
+ * thread looks at old entries, one after the other, and takes one whose thread has ended.  It looks at few of them:
+ * each new thread adds LOOKS_EACH to the looks of the process, and takes a new entry when none are left.  So the cost of
+ * a thread does not depend on the number of threads, and there are not many more entries than there were threads at the
+ * same time.
+ */
 
 static struct px_inside first_entries[ENTRIES_AT_FIRST];
-static struct entry_chunk *entry_chunks;
+static struct px_inside *chunks[CHUNKS] = {first_entries};
+static uint32_t nr_entries; /* some of them may be in chunks without memory */
+static uint32_t hand;	    /* the entry to look at next */
+static uint32_t looks;
 static uint32_t last_serial;
+
+static void *get_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint32_t chunk_of(uint32_t i)
+{
+	return 31 - (uint32_t)__builtin_clz(i / ENTRIES_AT_FIRST + 1);
+}
+
+/* Return NULL if the chunk of the entry has no memory. */
+static struct px_inside *entry_at(uint32_t i)
+{
+	uint32_t k = chunk_of(i);
+	struct px_inside *chunk = k < CHUNKS ? px_load_acquire(&chunks[k]) : NULL;
+
+	return chunk ? &chunk[i - (((uint32_t)ENTRIES_AT_FIRST << k) - ENTRIES_AT_FIRST)] : NULL;
+}
 
 /* Call the function for each entry until it returns true.  Return that entry, or NULL. */
 static struct px_inside *find_entry(bool (*function)(struct px_inside *entry, uint64_t argument),
 				    uint64_t argument)
 {
-	for (int i = 0; i < ENTRIES_AT_FIRST; i++)
-		if (function(&first_entries[i], argument))
-			return &first_entries[i];
-	for (struct entry_chunk *chunk = px_load_acquire(&entry_chunks); chunk; chunk = chunk->next)
-		for (int i = 0; i < ENTRIES_IN_CHUNK; i++)
-			if (function(&chunk->entry[i], argument))
-				return &chunk->entry[i];
+	uint32_t nr = px_load_acquire(&nr_entries);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct px_inside *entry = entry_at(i);
+
+		if (entry && function(entry, argument))
+			return entry;
+	}
 	return NULL;
 }
 
+/*
+ * Return true if the kernel does not know the thread any more.  A new thread may have the same tid; then this one seems
+ * to live until the new one ends.
+ */
+static bool is_unknown(uint32_t tid)
+{
+	return tid != 0 && syscall(SYS_tgkill, (pid_t)px_read_once(&px_gate.self.pid), (pid_t)tid, 0) != 0 &&
+	       errno == ESRCH;
+}
+
+/* The kernel knows the first thread until all have ended.  To ask /proc about it takes as long as it has threads. */
 static bool is_gone(uint64_t owner)
 {
-	return (uint32_t)owner != 0 && !px_procfs_has((uint32_t)owner);
+	uint32_t tid = (uint32_t)owner;
+	int saved_errno = errno;
+	bool gone = is_unknown(tid) || (tid == px_read_once(&px_gate.self.pid) && !px_procfs_has(tid));
+
+	errno = saved_errno;
+	return gone;
 }
 
 static void clear_entry(struct px_inside *entry)
@@ -66,47 +109,93 @@ static void clear_entry(struct px_inside *entry)
 		px_write_once(&entry->nested[i].address, (uintptr_t)0);
 }
 
-static bool take_if_free(struct px_inside *entry, uint64_t owner)
+/* Take the entry if it is free, or if its thread has ended, as has each other thread with the tid of the new owner. */
+static bool take_if_unused(struct px_inside *entry, uint64_t owner)
 {
-	if (px_read_once(&entry->owner) != 0 ||
-	    !px_compare_exchange(&entry->owner, UINT64_C(0), owner))
+	uint64_t before = px_load_acquire(&entry->owner);
+	uint32_t tid = (uint32_t)before;
+
+	PX_TESTPOINT("inside.looked");
+	if (before != 0 && (tid == 0 || tid != (uint32_t)owner) && !is_unknown(tid))
+		return false;
+	if (!px_compare_exchange(&entry->owner, before, owner))
 		return false;
 	clear_entry(entry); /* the former owner may have ended inside */
 	return true;
 }
 
-/*
- * Free the entry if its thread has ended.  An entry with the tid of the calling thread belongs to an earlier thread,
- * unless a signal handler has just made the entry.
- */
-static bool free_if_gone(struct px_inside *entry, uint64_t own)
+static void earn_looks(uint32_t nr)
 {
-	uint64_t owner = px_load_acquire(&entry->owner);
+	uint32_t before, after;
 
-	if ((uint32_t)owner != 0 && entry != px_inside_own() &&
-	    ((uint32_t)owner == (uint32_t)own || is_gone(owner)))
-		px_compare_exchange(&entry->owner, owner, UINT64_C(0));
-	return false;
+	do {
+		before = px_read_once(&looks);
+		after = before + LOOKS_EACH < nr ? before + LOOKS_EACH : nr;
+	} while (!px_compare_exchange(&looks, before, after));
 }
 
-static void *get_memory(size_t size)
+static bool may_look(void)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t before;
 
-	return memory == MAP_FAILED ? NULL : memory;
+	do {
+		before = px_read_once(&looks);
+		if (before == 0)
+			return false;
+	} while (!px_compare_exchange(&looks, before, before - 1));
+	return true;
 }
 
-static struct px_inside *add_chunk(uint64_t owner)
+static uint32_t move_hand(uint32_t nr)
 {
-	struct entry_chunk *chunk = get_memory(sizeof(*chunk));
+	uint32_t at, next;
 
-	if (!chunk)
+	do {
+		at = px_read_once(&hand);
+		next = at + 1 < nr ? at + 1 : 0;
+	} while (!px_compare_exchange(&hand, at, next));
+	return next;
+}
+
+static struct px_inside *take_old_entry(uint64_t owner)
+{
+	uint32_t nr = px_load_acquire(&nr_entries);
+
+	if (nr < ENTRIES_AT_FIRST)
 		return NULL;
-	chunk->entry[0].owner = owner;
-	do
-		chunk->next = px_load_acquire(&entry_chunks);
-	while (!px_compare_exchange(&entry_chunks, chunk->next, chunk));
-	return &chunk->entry[0];
+	earn_looks(nr);
+	while (may_look()) {
+		struct px_inside *entry = entry_at(move_hand(nr));
+
+		if (entry && take_if_unused(entry, owner))
+			return entry;
+	}
+	return NULL;
+}
+
+static bool add_chunk(uint32_t k)
+{
+	size_t size = sizeof(first_entries) << k;
+	void *memory = k < CHUNKS ? get_memory(size) : NULL;
+
+	if (memory && !px_compare_exchange(&chunks[k], (struct px_inside *)NULL, (struct px_inside *)memory))
+		munmap(memory, size);
+	return memory != NULL;
+}
+
+/* Another thread may look at the new entry, and take it. */
+static struct px_inside *take_new_entry(uint64_t owner)
+{
+	struct px_inside *entry;
+
+	do {
+		uint32_t i = px_fetch_add(&nr_entries, 1);
+
+		entry = entry_at(i);
+		if (!entry && add_chunk(chunk_of(i)))
+			entry = entry_at(i);
+	} while (entry && !px_compare_exchange(&entry->owner, UINT64_C(0), owner));
+	return entry;
 }
 
 static uint64_t name_owner(uint32_t tid)
@@ -117,21 +206,19 @@ static uint64_t name_owner(uint32_t tid)
 }
 
 /*
- * In a child of vfork, the entry is for the thread of the parent, which is unknown.  In a child without fork handlers,
- * the tids of entries are those of the parent, so nobody knows which threads have ended.
+ * In a child of vfork, the entry is for the thread of the parent, which is unknown.  An entry of two threads must stay
+ * when one of them ends.  In a child without fork handlers, the tids of entries are those of the parent, so nobody
+ * knows which threads have ended.
  */
 static struct px_inside *take_entry(void)
 {
-	bool is_own = (uint32_t)syscall(SYS_getpid) == px_read_once(&px_gate.self.pid);
+	bool is_own = (uint32_t)syscall(SYS_getpid) == px_read_once(&px_gate.self.pid) && !px_thread.is_shared;
 	uint64_t owner = name_owner(is_own ? (uint32_t)syscall(SYS_gettid) : 0);
-	struct px_inside *entry;
+	struct px_inside *entry = NULL;
 
-	entry = find_entry(take_if_free, owner);
-	if (!entry && px_read_once(&px_gate.self.has_fork_handlers) != 0) {
-		find_entry(free_if_gone, owner);
-		entry = find_entry(take_if_free, owner);
-	}
-	return entry ? entry : add_chunk(owner);
+	if (px_read_once(&px_gate.self.has_fork_handlers) != 0)
+		entry = take_old_entry(owner);
+	return entry ? entry : take_new_entry(owner);
 }
 
 struct px_inside *px_inside_own(void)
@@ -142,19 +229,31 @@ struct px_inside *px_inside_own(void)
 }
 
 /* Without an entry, a thread uses a word of its own, which no other thread knows. */
-static void find_word(void)
+static void set_word(void)
 {
-	struct px_inside *entry = NULL;
-	int saved_errno = errno;
+	struct px_inside *entry = px_is_confined() ? NULL : take_entry();
 
-	if (!px_is_confined())
-		entry = take_entry();
-	errno = saved_errno;
 	if (!entry)
 		px_inside_give_up();
-	if (!px_compare_exchange(&px_thread.word, (uintptr_t *)NULL, entry ? &entry->word : &px_thread.own_word) &&
+	if (!px_compare_exchange(&px_thread.word, (uintptr_t *)NULL,
+				 entry ? &entry->word : &px_thread.own_word) &&
 	    entry)
-		px_store_release(&entry->owner, UINT64_C(0)); /* a signal handler was faster */
+		px_store_release(&entry->owner, UINT64_C(0)); /* another thread with this storage was faster */
+}
+
+/* Block signals: a handler would take the entry, which has the tid of this thread, for that of an earlier thread. */
+static void find_word(void)
+{
+	uint64_t all = ~UINT64_C(0), before = 0;
+	int saved_errno = errno;
+	bool blocks = !px_is_confined() &&
+		      syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all)) == 0;
+
+	if (!px_thread.word)
+		set_word();
+	if (blocks)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	errno = saved_errno;
 }
 
 void px_inside_enter_unnoted(void)

@@ -39,7 +39,8 @@
  *			not deeper.
  *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
  *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
- *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread.
+ *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread: each
+ *			looks at a few entries, so its cost does not depend on the number of threads.
  *	fork		The child has only the thread that called fork.  The fork handler frees the entries of all other
  *			threads.  The entry of this thread keeps its word, because a handler may have called fork inside
  *			a trace point.  In a child without fork handlers (_Fork(), clone) nothing is ever freed.

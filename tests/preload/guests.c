@@ -12,6 +12,7 @@
  *	exchange FILE	gives memory to and takes it from an object that is bound past all wrappers
  *	writes		a few calls
  *	nowhere		executes what is at no address
+ *	crowd N		has N threads at the same time
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -240,6 +241,31 @@ static int nowhere(void)
 	return posix_spawn(&pid, path, NULL, NULL, none, none) == EFAULT ? 0 : 2;
 }
 
+static pthread_barrier_t all_are_here;
+
+static void *meet(void *unused)
+{
+	pthread_barrier_wait(&all_are_here);
+	return unused;
+}
+
+static int crowd(int nr)
+{
+	pthread_t *thread = calloc((size_t)nr, sizeof(*thread));
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)64 << 10);
+	pthread_barrier_init(&all_are_here, NULL, (unsigned int)nr);
+	for (int i = 0; i < nr; i++)
+		if (pthread_create(&thread[i], &attr, meet, NULL) != 0)
+			_exit(77);
+	for (int i = 0; i < nr; i++)
+		if (pthread_join(thread[i], NULL) != 0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *scene = argc > 1 ? argv[1] : "";
@@ -256,6 +282,8 @@ int main(int argc, char **argv)
 		return naked();
 	if (strcmp(scene, "nowhere") == 0)
 		return nowhere();
+	if (strcmp(scene, "crowd") == 0 && argc > 2)
+		return crowd(atoi(argv[2]));
 	if (strcmp(scene, "writes") == 0)
 		return writes();
 	return strcmp(scene, "exchange") == 0 && argc > 2 ? exchange(argv[2]) : 2;

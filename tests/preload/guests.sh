@@ -48,6 +48,17 @@ done
 scene handler
 scene naked
 scene nowhere
+# The cost of a thread does not grow with their number: with a cost that does, this takes minutes.
+if scene crowd 5000; then
+	rm -f "$scratch/own.trx"
+	nr_checks=$((nr_checks + 1))
+	env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/own.trx" "$guests" crowd 5000 >"$scratch/out" 2>"$scratch/err" ||
+		complain "crowd: with a log it exits with $?"
+	for trace in crowd own; do
+		nr=$(events_of "$scratch/$trace.trx" pthread_create)
+		[ "$nr" -eq 5000 ] || complain "crowd: $nr creations of threads in $trace.trx"
+	done
+fi
 TXTRACE_EVENTS=+heap
 export TXTRACE_EVENTS
 if $CC -shared -fPIC -o "$scratch/shim.so" "$top/tests/preload/shim.c" 2>"$scratch/err"; then

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -136,6 +137,79 @@ START_TEST(cycles_of_streams_need_no_more_memory_with_time)
 	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(thread[i], NULL);
+}
+END_TEST
+
+/* Many threads, at the same time or one after the other. */
+
+#define MANY_THREADS 2000
+
+static uint32_t nr_looks;
+static pthread_barrier_t all_have_traced;
+
+static void count_look(const char *point)
+{
+	if (strcmp(point, "inside.looked") == 0)
+		__atomic_fetch_add(&nr_looks, 1, __ATOMIC_RELAXED);
+}
+
+static void *trace_and_meet(void *unused)
+{
+	px_test_trace(type, 1);
+	pthread_barrier_wait(&all_have_traced);
+	return unused;
+}
+
+/* Return how often the threads, which all trace before the first one ends, looked at an entry. */
+static uint32_t looks_of_many_threads(void)
+{
+	static pthread_t thread[MANY_THREADS];
+	pthread_attr_t attr;
+
+	nr_looks = 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)128 << 10);
+	pthread_barrier_init(&all_have_traced, NULL, MANY_THREADS);
+	for (int i = 0; i < MANY_THREADS; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], &attr, trace_and_meet, NULL), 0);
+	for (int i = 0; i < MANY_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&all_have_traced);
+	pthread_attr_destroy(&attr);
+	return nr_looks;
+}
+
+/* EVENT-8: the first event of a thread takes no longer because there are many, or because many have ended. */
+START_TEST(threads_of_any_number_look_at_few_of_the_others)
+{
+	ok(posix_trace_start(create()));
+	__atomic_store_n(&px_testpoint_hook, count_look, __ATOMIC_RELEASE);
+	ck_assert_uint_le(looks_of_many_threads(), 2 * MANY_THREADS);
+	for (int i = 0; i < 3; i++) {
+		uint32_t looks = looks_of_many_threads();
+
+		ck_assert_uint_ge(looks, MANY_THREADS / 2); /* at entries of threads that have ended, to take them */
+		ck_assert_uint_le(looks, 8 * MANY_THREADS);
+	}
+}
+END_TEST
+
+/* SHUT-3: what a thread had, another one gets. */
+START_TEST(threads_one_after_the_other_need_no_more_memory_with_time)
+{
+	uint64_t before = 0;
+
+	ok(posix_trace_start(create()));
+	for (int i = 0; i < 11000; i++) {
+		pthread_t thread;
+
+		ck_assert_int_eq(pthread_create(&thread, NULL, trace_briefly, NULL), 0);
+		pthread_join(thread, NULL);
+		if (i == 1000)
+			before = address_space();
+	}
+	if (!getenv("PX_SANITIZED"))
+		ck_assert_uint_le(address_space(), before + ((uint64_t)1 << 20));
 }
 END_TEST
 
@@ -468,6 +542,8 @@ static Suite *suite(void)
 	tcase_add_test(tcase, writer_inside_which_fork_was_called_keeps_its_memory_in_both);
 	tcase_add_test(tcase, writers_of_the_parent_keep_no_memory_in_the_child);
 	tcase_add_test(tcase, children_of_children_need_no_more_memory_with_time);
+	tcase_add_test(tcase, threads_of_any_number_look_at_few_of_the_others);
+	tcase_add_test(tcase, threads_one_after_the_other_need_no_more_memory_with_time);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
