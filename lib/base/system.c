@@ -60,10 +60,10 @@ static inline long checked(long result)
 	checked(raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
 /*
- * As the C library does, read the maximum number of arguments.  The kernel ignores those that the system call does not
- * have.
+ * As in the C library: read the maximum number of arguments.  The kernel uses those that the call has.  The others may
+ * be bytes around a variable of the caller, which AddressSanitizer guards.
  */
-long syscall(long nr, ...)
+__attribute__((no_sanitize("address"))) long syscall(long nr, ...)
 {
 	long argument[6];
 	va_list list;

@@ -22,6 +22,9 @@
 #define FIRST_STACK (64 << 20) /* nothing else is mapped so near to the top of the first stack */
 #define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames beyond count as on another stack */
 
+/* The sanitizers do not let a function read the frames of others. */
+#define READS_ANY_STACK __attribute__((no_sanitize("address"), no_sanitize("thread")))
+
 void px_frames_note_stack(bool is_first_thread)
 {
 	struct px_inside *entry = px_inside_own();
@@ -44,7 +47,7 @@ static bool is_on_usual_stack(uintptr_t address)
  * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most memory that is not a
  * signal frame.  If such memory passes all tests, the only effect is that slots are freed later.
  */
-static bool is_signal_frame(uintptr_t at, uintptr_t above)
+READS_ANY_STACK static bool is_signal_frame(uintptr_t at, uintptr_t above)
 {
 #if defined(__x86_64__) || defined(__aarch64__)
 	const volatile ucontext_t *context = (const volatile ucontext_t *)at;
@@ -82,9 +85,8 @@ static bool is_readable(uintptr_t from, uintptr_t to)
 		       n, 0UL) == (long)n;
 }
 
-/* Return true if a signal handler that has interrupted the call with the frame `above` may still be running (F2). */
-__attribute__((no_sanitize("address"), no_sanitize("thread"))) static bool
-is_interrupted(uintptr_t above, uintptr_t below)
+/* Return true if a signal handler may run that has interrupted the call with this frame (F2). */
+READS_ANY_STACK static bool is_interrupted(uintptr_t above, uintptr_t below)
 {
 	struct px_inside *entry = px_inside_own();
 
