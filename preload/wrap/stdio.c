@@ -8,6 +8,14 @@
  * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and
  * never counts as waiting.  Calls for a single character are not recorded: there are too many, and most are macros.
  */
+#include <features.h>
+
+/*
+ * <stdio.h> defines some functions inline.  The compiler takes the visibility of a function from its first definition,
+ * and clang then hides the wrapper.
+ */
+#undef __USE_EXTERN_INLINES
+
 #include "wrap/descriptor.h"
 
 #include <string.h>

@@ -43,6 +43,11 @@ while read -r alias; do
 	grep -qx -e "$alias" "$scratch/wrapped" && continue
 	echo "$exceptions" | grep -qx -e "$alias" || complain "$alias bypasses its wrapper: it is not in preload/wrappers.def"
 done <"$scratch/exported"
+# The compiler hid none of the wrappers.
+${NM:-nm} -D --defined-only "$object" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >"$scratch/object"
+comm -23 "$scratch/wrapped" "$scratch/object" >"$scratch/hidden"
+nr_checks=$((nr_checks + 1))
+[ ! -s "$scratch/hidden" ] || complain "the object does not export these wrappers: $(tr '\n' ' ' <"$scratch/hidden")"
 for alias in $exceptions; do
 	grep -qx -e "$alias" "$scratch/exported" || complain "$alias is an exception to nothing"
 done

@@ -43,7 +43,7 @@ reason 'The dynamic linker, which only this object can ask: for the next object 
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
 	dirname memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf strcat strchr strcmp \
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \
-	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue fileno fileno_unlocked \
+	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
 	pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
 reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_version sysconf
