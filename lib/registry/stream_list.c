@@ -25,7 +25,7 @@ static void add_ring(const struct px_ring_control *control, const struct px_view
 		     struct px_stream_list_entry *entry)
 {
 	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
-	uint64_t extra = px_read_once(&control->extra);
+	uint64_t extra = px_ring_extra(control);
 	uint64_t tail = px_read_once(&control->tail);
 	uint64_t head = px_read_once(&control->head);
 

@@ -108,16 +108,24 @@ PX_INLINE enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, str
 		PX_STEP "incq %[slot]\n\t"
 		"jmp 74b\n"
 		"75:\n\t"
+		"movq %c[further_at](%[control]), %[slot]\n\t"
 		"movq %c[extra_at](%[control]), %[extra]\n\t"
+		"addq %[slot], %[extra]\n\t"
+		/* The new head and, beside it, the new `further` (R7). */
 		"movq %[head], %[scratch]\n\t"
 		"addq 16+%[request], %[scratch]\n\t"
+		"addq 16+%[request], %[slot]\n\t"
+		"decq %[slot]\n\t"
+		"movq %[scratch], %%xmm0\n\t"
+		"movq %[slot], %%xmm1\n\t"
+		"punpcklqdq %%xmm1, %%xmm0\n\t"
 		PX_STEP "movq %[head], %[claim]\n\t" /* C6 */
-		PX_SEQUENCE_END("%[scratch]")
+		PX_SEQUENCE_END("movaps %%xmm0, %c[head_at](%[control])")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [slot] "=&r"(slot), [scratch] "=&r"(scratch),
 		  [outcome] "=&r"(outcome), [request] "+m"(*request), [claim] "=m"(*claimed_at)
 		: PX_SEQUENCE_INPUTS
-		: "memory", "cc");
+		: "memory", "cc", "xmm0", "xmm1");
 	/* clang-format on */
 	return (enum px_outcome)outcome;
 }
@@ -136,20 +144,14 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 	enum px_outcome outcome;
 
 	px_write_once(&claim->nr_slots, n);
-	px_write_once(&claim->uncounted, n - 1);
 	while ((outcome = run(ring, cpu, &request, bound, reservation, &claim->position)) == PX_NO_ROOM &&
 	       limit == 0) {
 		request.saved = px_load_acquire(&ring->control->tail);
 		request.has_saved = 1;
 		px_ring_save_first_lost(ring, request.saved);
 	}
-	if (outcome != PX_TAKEN) {
-		px_write_once(&claim->uncounted, 0);
+	if (outcome != PX_TAKEN)
 		return outcome;
-	}
-	if (request.advance > 1)
-		px_fetch_add(&ring->control->extra, request.advance - 1);
-	px_write_once(&claim->uncounted, 0);
 	PX_TESTPOINT("ring.reserve.done");
 	if (request.nr_claims < n) {
 		px_ring_skip(ring, reservation->position + request.nr_claims);

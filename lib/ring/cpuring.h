@@ -164,8 +164,8 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	PX_STEP "movq %c[head_at](%[control]), %[head]\n\t"
 
 /* Store head, which completes the sequence.  The code after the store handles a sequence that was not completed. */
-#define PX_SEQUENCE_END(head)                                                                      \
-	PX_STEP "movq " head ", %c[head_at](%[control])\n"                                         \
+#define PX_SEQUENCE_END(store)                                                                     \
+	PX_STEP store "\n"                                                                         \
 	"2:\n\t"                                                                                   \
 	"movl %[done], %[outcome]\n\t"                                                             \
 	"jmp 9f\n\t"                                                                               \
@@ -192,6 +192,7 @@ PX_INLINE struct px_bound px_bound_of(const struct px_ring *ring, uint32_t n, ui
 	[cpu_at] "i"(offsetof(struct rseq, cpu_id)),                                               \
 	[sequence_at] "i"(offsetof(struct rseq, rseq_cs)),                                         \
 	[head_at] "i"(offsetof(struct px_ring_control, head)),                                     \
+	[further_at] "i"(offsetof(struct px_ring_control, further)),                               \
 	[extra_at] "i"(offsetof(struct px_ring_control, extra)),                                   \
 	[tail_at] "i"(offsetof(struct px_ring_control, tail))
 
@@ -237,12 +238,13 @@ PX_INLINE enum px_outcome px_sequence_one(const struct px_ring *ring, struct px_
 		"jnz 7f\n"
 		"8:\n\t"
 		PX_STEP "movq %c[extra_at](%[control]), %[extra]\n\t"
+		"addq %c[further_at](%[control]), %[extra]\n\t"
 		PX_STEP "leaq 1(%[head]), %[scratch]\n\t"
 		PX_STEP "movq %[tag], (%[word])\n\t"
 		/* Note the position (C6).  Use a register that is free now. */
 		PX_STEP "movq px_first_claim@gottpoff(%%rip), %[word]\n\t"
 		PX_STEP "movq %[head], %%fs:%c[position_at](%[word])\n\t"
-		PX_SEQUENCE_END("%[scratch]")
+		PX_SEQUENCE_END("movq %[scratch], %c[head_at](%[control])")
 		: [head] "=&r"(at->position), [extra] "=&r"(at->extra), "=&a"(at->counter),
 		  "=&d"(high), [word] "=&r"(word), [tag] "=&r"(tag), [scratch] "=&r"(scratch),
 		  [outcome] "=&r"(outcome)

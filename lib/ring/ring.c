@@ -69,11 +69,14 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 	PX_TESTPOINT("ring.skip.done");
 }
 
-/* Raise `extra` (R7) before the slots become void: a reader that sees a void slot then also sees the new `extra`. */
+/*
+ * Make the slots void before `extra` counts the first one (R7): whoever frees claims that were left or belong to the dead
+ * then finds none that `extra` counts already.  A writer that ends in between is counted as one lost event.
+ */
 void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
-	px_fetch_add(&ring->control->extra, UINT64_C(1));
 	px_ring_void(ring, position, nr_claimed);
+	px_fetch_add(&ring->control->extra, UINT64_C(1));
 }
 
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)
@@ -335,6 +338,6 @@ void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim,
 		if (px_word_ahead_of(seen, position) != 0 || state == PX_SLOT_HEAD)
 			return;
 		if (free_own(word, position, tid) && i == 0)
-			px_fetch_add(&ring->control->extra, UINT64_C(1) + claim->uncounted);
+			px_fetch_add(&ring->control->extra, UINT64_C(1));
 	}
 }

@@ -42,9 +42,9 @@
  *
  * The writers of each member (each group has its own cache lines):
  *
- *	head, extra, given_up,
- *	dropped			writers
- *	tail			the reader; of a partial ring the writers (growth.h)
+ *	head, further, extra,
+ *	given_up, dropped	writers
+ *	tail			the reader
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
  *	skipped			writers
@@ -62,8 +62,9 @@
  *	R5  Before a writer overwrites the record at tail, first_lost holds the counter of that record or
  *	    a later counter.
  *	R6  No thread takes away the claim of a living thread.
- *	R7  head - extra is the number of records, apart from records in flight.  After its exchange of head, a writer
- *	    adds the number of its further slots to extra.  If it gives up, it also adds 1 for the first slot.
+ *	R7  head - further - extra is the number of records, apart from records in flight.  A writer adds its further
+ *	    slots to `further` by the same instruction that moves head, so no signal handler can leave it in between.  If
+ *	    it gives up, it makes its slots void, and then adds the first slot to extra.
  *
  * Edges (release end -> acquire end; the tags are at both ends in the code):
  *
@@ -155,7 +156,8 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t extra;	   /* slots that begin no record: head - extra counts records */
+	uint64_t further;  /* slots that were reserved as further slots of a record */
+	uint64_t extra;	   /* other slots that begin no record (R7) */
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
@@ -171,6 +173,14 @@ struct px_ring_control {
 };
 
 _Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
+_Static_assert(offsetof(struct px_ring_control, further) == offsetof(struct px_ring_control, head) + 8,
+	       "one instruction writes both");
+
+/* Return the number of slots that begin no record. */
+PX_INLINE uint64_t px_ring_extra(const struct px_ring_control *control)
+{
+	return px_load_acquire(&control->extra) + px_load_acquire(&control->further);
+}
 
 /* The parts of one ring, at their addresses in this process. */
 struct px_ring {
@@ -229,10 +239,9 @@ void px_ring_init(const struct px_ring *ring);
  */
 struct px_claim {
 	uint64_t position;
-	uint32_t nr_slots;  /* at least as many as were claimed */
-	uint32_t uncounted; /* slots that are not in `extra` yet */
-	const struct px_ring_control *unclaimed; /* a shared ring in which some slots are not claimed yet, or NULL */
-	const struct px_ring_control *kept;	 /* a shared ring with an older claim, held until this one is made */
+	uint32_t nr_slots; /* at least as many as were claimed */
+	const struct px_ring_control *unclaimed; /* of a shared ring in which the writer has not claimed all slots yet */
+	const struct px_ring_control *kept;	 /* of a shared ring in which it has another claim, until it has this one */
 	uint64_t kept_position;
 };
 
@@ -242,7 +251,7 @@ extern __thread struct px_claim px_first_claim PX_TLS;
 struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
-	uint64_t extra; /* value of the control's extra before this reservation */
+	uint64_t extra; /* px_ring_extra() before this reservation */
 };
 
 /*
@@ -392,6 +401,29 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position);
 
 void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
 
+/* Replace head, and add to `further` at the same moment (R7).  Return false if head is not `from`. */
+PX_INLINE bool px_ring_move_head(struct px_ring_control *control, uint64_t from, uint64_t to, uint32_t further)
+{
+	if (px_likely(further == 0))
+		return px_compare_exchange(&control->head, from, to);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	uint64_t old = px_read_once(&control->further), seen = old;
+	bool moved;
+
+	__asm__ __volatile__("lock cmpxchg16b %1"
+			     : "=@ccz"(moved), "+m"(*(unsigned char(*)[16])control), "+a"(from), "+d"(seen)
+			     : "b"(to), "c"(old + further)
+			     : "memory");
+	return moved;
+#else
+	/* A writer that is left between these two makes the reader count slots as lost events. */
+	if (!px_compare_exchange(&control->head, from, to))
+		return false;
+	px_fetch_add(&control->further, (uint64_t)further);
+	return true;
+#endif
+}
+
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation)
 {
@@ -404,16 +436,14 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		head = px_read_once(&control->head);
 		if (limit != 0 && head + n - tail > limit)
 			return false;
-		reservation->extra = px_read_once(&control->extra);
+		reservation->extra = px_ring_extra(control);
 		PX_TESTPOINT("ring.reserve.loaded");
 		reservation->counter = px_clock_read(source);
 		PX_TESTPOINT("ring.reserve.stamped");
 		/* The top bit of a counter is 0.  Adding it makes the exchange wait until the counter is read (R2). */
 		next = head + n + (reservation->counter >> 63);
-	} while (!px_compare_exchange(&control->head, head, next)); /* EDGE stop release */
+	} while (!px_ring_move_head(control, head, next, n - 1)); /* EDGE stop release */
 	reservation->position = head;
-	if (px_unlikely(n > 1))
-		px_fetch_add(&control->extra, (uint64_t)(n - 1));
 	PX_TESTPOINT("ring.reserve.done");
 	if (limit == 0) {
 		tail = px_read_once(&control->tail);

@@ -35,7 +35,7 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 
 		reader->cursor[i].position = px_read_once(&ring.control->tail);
 		reader->cursor[i].released = reader->cursor[i].position;
-		reader->cursor[i].extra = px_read_once(&ring.control->extra);
+		reader->cursor[i].extra = px_ring_extra(ring.control);
 		reader->cursor[i].last_counter = timeline->origin.counter;
 	}
 	return 0;
@@ -281,7 +281,7 @@ void px_reader_clear(struct px_reader *reader)
 		struct px_ring ring = px_reader_ring(reader, i);
 
 		cursor->last_counter = px_clock_read(reader->timeline.source);
-		cursor->extra = px_read_once(&ring.control->extra);
+		cursor->extra = px_ring_extra(ring.control);
 		cursor->position = px_load_acquire(&ring.control->head);
 		cursor->head = cursor->position;
 		cursor->is_record = false;

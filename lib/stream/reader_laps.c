@@ -70,7 +70,7 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	struct px_ring ring = px_reader_ring(reader, i);
 	uint64_t head = cursor->head;
 	uint64_t oldest = px_ring_oldest(&ring, head, choose_margin(cursor, &ring, margin));
-	uint64_t extra = px_read_once(&ring.control->extra);
+	uint64_t extra = px_ring_extra(ring.control);
 	uint64_t counter = reader->horizon;
 	struct px_record record;
 	uint64_t word;

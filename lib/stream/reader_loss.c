@@ -50,7 +50,7 @@ static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = px_reader_ring(reader, i);
 	/* Load extra before head: then all of it belongs to reservations below head. */
-	uint64_t extra = px_load_acquire(&ring.control->extra);
+	uint64_t extra = px_ring_extra(ring.control);
 	int64_t late = (int64_t)(extra - cursor->extra);
 
 	if (px_read_once(&ring.control->head) != cursor->position)

@@ -168,7 +168,6 @@ static void free_claim(struct px_claim *claim)
 		}
 	}
 	claim->unclaimed = claim->kept = NULL;
-	claim->uncounted = 0;
 }
 
 /* Doubt a call before its mark goes away. */

@@ -207,6 +207,7 @@ static const struct damage damages[] = {
 	{PX_SEGMENT_RINGS_OFFSET + offsetof(struct px_ring_control, dropped), UINT64_MAX, 8, true},
 	{PX_SEGMENT_RINGS_OFFSET + offsetof(struct px_ring_control, head), 1, 8, true},
 	{PX_SEGMENT_RINGS_OFFSET + offsetof(struct px_ring_control, extra), UINT64_MAX, 8, true},
+	{PX_SEGMENT_RINGS_OFFSET + offsetof(struct px_ring_control, further), UINT64_MAX, 8, true},
 };
 
 static int open_segment(void)

@@ -120,7 +120,7 @@ static void expect_nothing_done(uint32_t n, uint32_t tid)
 	bool has_claim = false;
 
 	ck_assert_uint_eq(ring.control->head, head);
-	ck_assert_uint_eq(ring.control->extra, control_before.extra);
+	ck_assert_uint_eq(px_ring_extra(ring.control), px_ring_extra(&control_before));
 	ck_assert_uint_eq(ring.control->tail, control_before.tail);
 	for (uint64_t i = 0; i < NR_SLOTS; i++) {
 		const struct px_slot *before = &slots_before[(head + i) & ring.mask];
@@ -143,9 +143,9 @@ static void expect_nothing_done(uint32_t n, uint32_t tid)
 static void expect_taken(const struct px_reservation *at, uint32_t n)
 {
 	ck_assert_uint_eq(at->position, control_before.head);
-	ck_assert_uint_eq(at->extra, control_before.extra);
+	ck_assert_uint_eq(at->extra, px_ring_extra(&control_before));
 	ck_assert_uint_eq(ring.control->head, at->position + n);
-	ck_assert_uint_eq(ring.control->extra, control_before.extra + n - 1);
+	ck_assert_uint_eq(px_ring_extra(ring.control), px_ring_extra(&control_before) + n - 1);
 	for (uint64_t i = 0; i < NR_SLOTS; i++)
 		ck_assert_uint_eq(slot_of(at->position + i)->word,
 				  i < n ? claim_of(at->position + i, self) :
@@ -292,7 +292,7 @@ END_TEST
 static void expect_passed(uint64_t position, uint32_t distance, uint64_t claim)
 {
 	ck_assert_uint_eq(ring.control->head, position + distance + 1);
-	ck_assert_uint_eq(ring.control->extra, control_before.extra + distance);
+	ck_assert_uint_eq(px_ring_extra(ring.control), px_ring_extra(&control_before) + distance);
 	for (uint32_t i = 0; i < distance; i++)
 		ck_assert_uint_eq(slot_of(position + i)->word, px_word(position + i, 0, PX_SLOT_VOID));
 	ck_assert_uint_eq(slot_of(position + distance)->word, claim);

@@ -530,7 +530,7 @@ START_TEST(reserve_any_size_counts_records)
 	put_records(3, 1);
 	put_records(2, 5);
 	put_records(1, 2);
-	ck_assert_uint_eq(ring.control->head - starts[_i] - ring.control->extra, 6);
+	ck_assert_uint_eq(ring.control->head - starts[_i] - px_ring_extra(ring.control), 6);
 	ck_assert(px_ring_reserve(&ring, 4, limit, source, &at));
 	ck_assert_uint_eq(at.position - starts[_i] - at.extra, 6);
 }

@@ -598,7 +598,7 @@ START_TEST(slots_of_the_dead_in_a_ring_of_a_cpu_come_back)
 	read_all();
 	ck_assert_uint_eq(nr_found, ring.mask + 1);
 	/* A writer that has met one slot of the dead also frees the one that it needs next. */
-	ck_assert_uint_eq(ring.control->extra, NR_SLEEPERS / 2);
+	ck_assert_uint_eq(px_ring_extra(ring.control), NR_SLEEPERS / 2);
 }
 END_TEST
 
