@@ -19,8 +19,10 @@
 #define PAGE_BYTES 4096
 #define FIRST PX_FRAMES	 /* number of the first call, where nested[i] is number i */
 #define CALLS (PX_FRAMES + 1)
-#define FIRST_STACK (64 << 20) /* nothing else is mapped so near to the top of the first stack */
-#define OTHER_STACK (1 << 20)  /* most stacks of threads are larger; frames beyond count as on another stack */
+#define NEAR_ABOVE 2048	 /* F1: less than a signal frame, a handler and a trace point need */
+#define NEAR_BELOW 1024	 /* F1: less than the smallest signal frame */
+#define USUAL_ABOVE 8192 /* F2: a coroutine inside the usual stack has more room left than this */
+#define STACK_MAX (64 << 20) /* nothing else is mapped so near to the top of the first stack */
 
 /* The sanitizers do not let a function read the frames of others. */
 #define READS_ANY_STACK __attribute__((no_sanitize("address"), no_sanitize("thread")))
@@ -31,16 +33,50 @@ void px_frames_note_stack(bool is_first_thread)
 
 	if (!entry || entry->stack_top != 0)
 		return; /* the thread of a child runs on the same stack as its parent's */
-	entry->stack_size = is_first_thread ? FIRST_STACK : OTHER_STACK;
 	entry->stack_top = is_first_thread ? getauxval(AT_RANDOM) :
 					     (uintptr_t)__builtin_thread_pointer();
+	entry->stack_low = entry->stack_top - (is_first_thread ? STACK_MAX : 0);
+	entry->stack_ends = is_first_thread;
+	entry->interruption = 0;
 }
 
+/* Return how far down memory can be read: from `from` to the result, which is not below `to`. */
+static uintptr_t find_readable(uintptr_t from, uintptr_t to)
+{
+	struct iovec page[SCAN_BYTES / PAGE_BYTES + 2];
+	char bytes[sizeof(page) / sizeof(page[0])];
+	struct iovec here = {bytes, 0};
+	uintptr_t lowest = (from - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+	unsigned long n = 0;
+	long nr_read;
+
+	for (page[n++] = (struct iovec){(void *)lowest, 1}; lowest > to; n++) {
+		lowest -= PAGE_BYTES;
+		page[n] = (struct iovec){(void *)lowest, 1};
+	}
+	here.iov_len = n;
+	nr_read = syscall(SYS_process_vm_readv, (pid_t)px_read_once(&px_gate.self.pid), &here, 1UL,
+			  page, n, 0UL);
+	if (nr_read <= 0)
+		return from;
+	lowest = (uintptr_t)page[nr_read - 1].iov_base;
+	return lowest > to ? lowest : to;
+}
+
+/* The stack of a thread ends above the first page that cannot be read.  Look only as far down as needed. */
 static bool is_on_usual_stack(uintptr_t address)
 {
-	const struct px_inside *entry = px_inside_own();
+	struct px_inside *entry = px_inside_own();
 
-	return entry && entry->stack_top - address < entry->stack_size;
+	if (!entry || entry->stack_top - address - 1 >= STACK_MAX)
+		return false;
+	while (address < entry->stack_low && !entry->stack_ends) {
+		uintptr_t to = entry->stack_low - SCAN_BYTES;
+
+		entry->stack_low = find_readable(entry->stack_low, to);
+		entry->stack_ends = entry->stack_low != to;
+	}
+	return address >= entry->stack_low;
 }
 
 /*
@@ -68,58 +104,57 @@ READS_ANY_STACK static bool is_signal_frame(uintptr_t at, uintptr_t above)
 }
 
 /*
- * Return true if all pages from `from` to `to` can be read.  The guard page at the lower end of a thread's stack
- * cannot.  So an unreadable page may separate two stacks.
+ * Return true if a signal frame of a handler that has interrupted the call with this frame is above `below`.  A thread
+ * that has left such a call asks at each event, until other frames have overwritten the signal frame.  So look first
+ * where it was.
  */
-static bool is_readable(uintptr_t from, uintptr_t to)
-{
-	struct iovec page[SCAN_BYTES / PAGE_BYTES + 2];
-	char bytes[sizeof(page) / sizeof(page[0])];
-	struct iovec here = {bytes, 0};
-	unsigned long n = 0;
-
-	for (uintptr_t at = from; at < to; at = (at & ~(uintptr_t)(PAGE_BYTES - 1)) + PAGE_BYTES)
-		page[n++] = (struct iovec){(void *)at, 1};
-	here.iov_len = n;
-	return syscall(SYS_process_vm_readv, (pid_t)px_read_once(&px_gate.self.pid), &here, 1UL, page,
-		       n, 0UL) == (long)n;
-}
-
-/* Return true if a signal handler may run that has interrupted the call with this frame (F2). */
-READS_ANY_STACK static bool is_interrupted(uintptr_t above, uintptr_t below)
+__attribute__((no_sanitize("address"), no_sanitize("thread"))) static bool
+is_interrupted(uintptr_t above, uintptr_t below)
 {
 	struct px_inside *entry = px_inside_own();
+	uintptr_t at = entry->interruption, lowest;
 
-	if (above - below > SCAN_BYTES - sizeof(ucontext_t))
+	if (at > below && at < above && above - at >= sizeof(ucontext_t) && is_signal_frame(at, above))
 		return true;
-	/* The check is a system call, so only each eighth event of a handler makes it. */
-	if (entry->stack_size != FIRST_STACK &&
-	    (++entry->nr_doubts % 8 != 0 || !is_readable(below, above)))
+	lowest = find_readable(above, below);
+	for (at = above & ~(uintptr_t)(SCAN_STEP - 1); at >= lowest + SCAN_STEP; at -= SCAN_STEP) {
+		if (at + sizeof(ucontext_t) > above || !is_signal_frame(at, above))
+			continue;
+		entry->interruption = at;
 		return true;
-	for (uintptr_t at = above & ~(uintptr_t)(SCAN_STEP - 1); at >= below + SCAN_STEP; at -= SCAN_STEP)
-		if (at + sizeof(ucontext_t) <= above && is_signal_frame(at, above))
-			return true;
+	}
 	return false;
 }
 
 enum verdict { RUNS, SEEMS_LEFT, WAS_LEFT };
 
+/* Both frames are on the usual stack, and not near each other. */
+static bool may_be_interrupted(uintptr_t older, uintptr_t newer)
+{
+	if (older < newer)
+		return newer - older >= USUAL_ABOVE && is_interrupted(older, older - SCAN_BYTES);
+	return older - newer > SCAN_BYTES - sizeof(ucontext_t) || is_interrupted(older, newer);
+}
+
 static enum verdict judge(uintptr_t older, uintptr_t newer)
 {
-	bool is_usual = is_on_usual_stack(newer), was_usual = is_on_usual_stack(older);
-	stack_t stack;
+	bool is_near = newer - older < NEAR_ABOVE || older - newer < NEAR_BELOW;
+	bool is_usual = is_near || is_on_usual_stack(newer), was_usual = is_near || is_on_usual_stack(older);
 	bool is_alternate, was_alternate;
+	stack_t stack;
 
-	if (was_usual && (!is_usual || older > newer))
-		return is_usual && !is_interrupted(older, newer) ? SEEMS_LEFT : RUNS; /* F2 F4 */
+	if (!is_near && is_usual && was_usual && may_be_interrupted(older, newer))
+		return RUNS;
 	if (syscall(SYS_sigaltstack, NULL, &stack) != 0)
 		return RUNS;
 	is_alternate = stack.ss_flags & SS_ONSTACK;
 	was_alternate = !(stack.ss_flags & SS_DISABLE) &&
 			older - 1 - (uintptr_t)stack.ss_sp < stack.ss_size;
 	if (was_alternate)
-		return (is_alternate ? older <= newer : is_usual) ? WAS_LEFT : RUNS; /* F3 */
-	return is_usual && was_usual && !is_alternate ? WAS_LEFT : RUNS; /* F1 F4 */
+		return (is_alternate ? older <= newer : is_on_usual_stack(newer)) ? WAS_LEFT : RUNS; /* F3 */
+	if (is_alternate || !is_usual || !was_usual)
+		return RUNS;			       /* F4 */
+	return older <= newer ? WAS_LEFT : SEEMS_LEFT; /* F1 F2 */
 }
 
 /* A thread without an entry has only its first call. */

@@ -8,17 +8,44 @@
  * the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older calls were
  * left, and frees their claims:
  *
- *	F1  Both calls are on the usual stack of the thread, and the older frame is not above the new one: the older
- *	    call was left, because the frame of a running call is above the frames of its callees.
- *	F2  Both are on the usual stack, and the older frame is above the new one: the older call was left, unless a
- *	    signal frame of the kernel is between them.  Such a signal frame has a stack pointer in or below the older
- *	    frame.
- *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: the older call was
- *	    left.
+ *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it.  It was left.
+ *	    A call that runs has been interrupted, by a signal frame that begins below its frame and is larger than 1 KiB.
+ *	    If the new call is in that handler, it is further below.  If the handler has switched to a coroutine, the
+ *	    coroutine has a stack of its own.  This stack must have room for a signal frame, a handler and a trace point,
+ *	    so frames of two stacks are not near each other.
+ *	F2  Both calls are on the usual stack of the thread.  The older one was left, unless a signal frame of the kernel
+ *	    is below its frame (and above the new one, if that is lower).  Such a signal frame has a stack pointer in or
+ *	    below the older frame.  If the older frame is at most 8 KiB below the new one, it was left in any case: a
+ *	    coroutine with a stack inside the usual one has more room left.
+ *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
  *	F4  In all other cases, the older call counts as running.
  *
- * A claim of a call that counts as running is kept, and looked at again when the next call begins.  All of this is for
- * the calling thread only: no other thread frees these claims.  A signal handler may interrupt it anywhere.
+ * It is worse to free the claim of a call that runs than to keep one that was left.  So these are the cases:
+ *
+ *	the older frame is on	what is known			what is done
+ *	usual stack, near or	F1 or F2, at any depth		freed by the next call
+ *	up to 8 KiB below
+ *	usual stack, further	A handler that was left leaves	freed as soon as other frames have overwritten the signal
+ *				its signal frame behind.  A	frame; kept until then
+ *				coroutine whose stack is inside
+ *				the usual one has it, too.
+ *	alternate stack		F3: one handler at a time uses	freed by the next call on the usual stack
+ *				it.
+ *	another stack (of a	The call may go on at any	freed if the next call is near (F1); otherwise kept
+ *	coroutine)		time.
+ *	a stack that the	Only F1 can be decided.		as on another stack
+ *	kernel does not show
+ *
+ * The usual stack is known by its real bounds.  The first thread has a stack that grows; nothing else is mapped less than
+ * 64 MiB below its top.  The stack of another thread reaches from its thread control block down to the first page that
+ * cannot be read, which is its guard page.  If a stack has no guard page, F2 still finds the signal frames of coroutines
+ * below it.  Handlers that rewrite their own signal frame, to return to another coroutine, leave no signal frame behind;
+ * then a claim is safe only on stacks that are not inside the usual one.
+ *
+ * A claim of a call that counts as running is kept, and looked at again when the next call begins.  Writers skip its
+ * slots in each lap, and the reader sets the event aside after a short wait.  An event that finds no slots because of
+ * such claims is counted as given up.  All of this is for the calling thread only: no other thread uses these words.  A
+ * signal handler may interrupt it anywhere.
  *
  * F2 is no proof: a debugger may call a function of a thread that it has stopped in a trace point.  That can damage the
  * event, but not memory (px_inside_doubt()).

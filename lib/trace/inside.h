@@ -34,9 +34,9 @@
  *	signal handlers	A call in a handler that has interrupted another one is nested.  It sets and clears a bit.
  *	siglongjmp	The address or the bit stays when a handler jumps out of a call.  The next call of the thread
  *			clears it, if it finds that the call was left (frames.h).  In all other cases it stays, and the
- *			views stay too: memory is kept, but never freed too early.  F2 is no proof, so the thread then
- *			counts as inside until it looks at its streams again in a trace point on the same stack that is
- *			not deeper.
+ *			views stay too: memory is kept, but never freed too early.  If the frame of the call is above that
+ *			of the new one, there is no proof that it was left.  Then the thread counts as inside until it
+ *			looks at its streams again in a trace point on the same stack that is not deeper.
  *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
  *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
  *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread: each
@@ -78,8 +78,9 @@ struct px_inside {
 	uint32_t nr_unnoted;  /* nested calls without a note */
 	uint32_t awaits_zero; /* of px_inside_reclaim(): one of the last two must become 0 */
 	uintptr_t stack_top;  /* of the usual stack of the thread; 0: not known yet (frames.h) */
-	size_t stack_size;
-	uint32_t nr_doubts; /* about calls that may have been left (frames.h) */
+	uintptr_t stack_low;  /* the stack reaches at least down to here, */
+	uint32_t stack_ends;  /* and not further */
+	uintptr_t interruption; /* the signal frame that was found last (frames.h); 0: none */
 	struct px_frame nested[PX_FRAMES];
 } __attribute__((aligned(PX_CACHE_LINE)));
 

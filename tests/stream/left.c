@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "ring/cpuring.h"
@@ -515,6 +516,171 @@ START_TEST(event_in_a_handler_on_a_higher_stack_leaves_the_outer_call_its_claim)
 }
 END_TEST
 
+/* Stacks of other sizes and places. */
+
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static unsigned int nr_claims_after[10];
+
+static void leave_and_record(void)
+{
+	for (volatile size_t i = 0; i < PX_ARRAY_SIZE(nr_claims_after); i++) {
+		leave_at("record.write.first");
+		record(8);
+		nr_claims_after[i] = count_claims();
+	}
+}
+
+static void *leave_deep_down(void *depth)
+{
+	volatile char *used = __builtin_alloca((size_t)depth);
+
+	used[0] = 1;
+	stay_on_this_cpu();
+	record(0);
+	leave_and_record();
+	return NULL;
+}
+
+static const size_t depths[] = {1000, 1200000, 3000000, 7000000};
+
+/* EVENT-17: the depth of the stack does not matter. */
+START_TEST(event_left_deep_in_the_stack_of_a_thread_is_freed_by_the_next)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	bytes = MANY_BYTES;
+	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 8 << 20);
+	ck_assert_int_eq(pthread_create(&thread, &attr, leave_deep_down, (void *)depths[_i]), 0);
+	pthread_join(thread, NULL);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(nr_claims_after); i++)
+		ck_assert_uint_eq(nr_claims_after[i], 0);
+}
+END_TEST
+
+static ucontext_t before_coroutines, coroutine[2];
+
+#define COROUTINE_BYTES 65536
+
+static void make_coroutine(int i, char *stack, void (*function)(void))
+{
+	getcontext(&coroutine[i]);
+	coroutine[i].uc_stack.ss_sp = stack;
+	coroutine[i].uc_stack.ss_size = COROUTINE_BYTES;
+	coroutine[i].uc_link = &before_coroutines;
+	makecontext(&coroutine[i], function, 0);
+}
+
+START_TEST(event_left_on_the_stack_of_a_coroutine_is_freed_by_the_next)
+{
+	static char stack[COROUTINE_BYTES];
+
+	bytes = MANY_BYTES;
+	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, 0);
+	record(0);
+	make_coroutine(0, stack, leave_and_record);
+	swapcontext(&before_coroutines, &coroutine[0]);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(nr_claims_after); i++)
+		ck_assert_uint_eq(nr_claims_after[i], 0);
+}
+END_TEST
+
+/* A handler interrupts the call of one coroutine, and switches to another one, which records, and switches back. */
+
+static void switch_to_the_other(int signal)
+{
+	(void)signal;
+	swapcontext(&coroutine[0], &coroutine[1]);
+}
+
+static void record_in_one(void)
+{
+	catch_with(SIGUSR1, switch_to_the_other, 0);
+	raise_at = "record.write.first";
+	__atomic_store_n(&px_testpoint_hook, raise_at_point, __ATOMIC_RELEASE);
+	record(9);
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+}
+
+static void record_in_the_other(void)
+{
+	record_inside(SIGUSR1);
+	swapcontext(&coroutine[1], &coroutine[0]);
+}
+
+static void run_coroutines(char *stack, bool is_reversed)
+{
+	stay_on_this_cpu();
+	leaves_inner = false;
+	record(0);
+	make_coroutine(0, stack + (is_reversed ? COROUTINE_BYTES : 0), record_in_one);
+	make_coroutine(1, stack + (is_reversed ? 0 : COROUTINE_BYTES), record_in_the_other);
+	swapcontext(&before_coroutines, &coroutine[0]);
+}
+
+struct coroutine_stacks {
+	char coroutines[2 * COROUTINE_BYTES];
+	char guard[4096];
+	char thread[4 * COROUTINE_BYTES];
+	bool is_reversed;
+};
+
+static void *run_below_the_stack(void *stacks)
+{
+	struct coroutine_stacks *below = stacks;
+
+	run_coroutines(below->coroutines, below->is_reversed);
+	return NULL;
+}
+
+static void *run_inside_the_stack(void *stacks)
+{
+	char inside[2 * COROUTINE_BYTES];
+
+	run_coroutines(inside, ((struct coroutine_stacks *)stacks)->is_reversed);
+	return NULL;
+}
+
+/* R6 */
+START_TEST(event_in_another_coroutine_leaves_the_interrupted_call_its_claim)
+{
+	struct coroutine_stacks *stacks = mmap(NULL, sizeof(*stacks), PROT_READ | PROT_WRITE,
+					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	bytes = MANY_BYTES;
+	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, _i / 2 % 2);
+	stacks->is_reversed = _i % 2;
+	mprotect(stacks->guard, sizeof(stacks->guard), PROT_NONE);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stacks->thread, sizeof(stacks->thread));
+	ck_assert_int_eq(pthread_create(&thread, &attr,
+					_i / 4 ? run_inside_the_stack : run_below_the_stack, stacks),
+			 0);
+	pthread_join(thread, NULL);
+	ok(posix_trace_stop(stream));
+	ck_assert_uint_eq(nr_outer_claims, MANY_BYTES / 50 + 1);
+	ck_assert_uint_eq(nr_kept_claims, nr_outer_claims);
+	ck_assert_int_eq(take_number(), 0);
+	ck_assert_int_eq(take_number(), 9);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(take_number(), 21);
+	ck_assert_int_eq(take_number(), -1);
+	expect_lost(0);
+}
+END_TEST
+
 /* Two streams in one call: left in the first, or in the second one. */
 START_TEST(event_for_two_streams_left_in_one_of_them_is_freed)
 {
@@ -601,6 +767,10 @@ int main(void)
 	tcase_add_loop_test(tcase, event_in_a_handler_leaves_the_outer_call_its_claim, 0,
 			    PX_ARRAY_SIZE(points) * 8);
 	tcase_add_test(tcase, event_in_a_handler_on_a_higher_stack_leaves_the_outer_call_its_claim);
+	tcase_add_loop_test(tcase, event_left_deep_in_the_stack_of_a_thread_is_freed_by_the_next, 0,
+			    PX_ARRAY_SIZE(depths));
+	tcase_add_test(tcase, event_left_on_the_stack_of_a_coroutine_is_freed_by_the_next);
+	tcase_add_loop_test(tcase, event_in_another_coroutine_leaves_the_interrupted_call_its_claim, 0, 8);
 	tcase_add_test(tcase, event_for_two_streams_left_in_one_of_them_is_freed);
 	tcase_add_test(tcase, fork_after_an_event_was_left_leaves_the_claim_to_the_parent);
 	tcase_add_test(tcase, read_after_an_event_was_left_does_not_wait);
