@@ -243,7 +243,7 @@ static void die(const char *name)
 	if (!dies_at || strcmp(name, dies_at) != 0)
 		return;
 	if (nr_before-- > 0)
-		px_test_trace(type, HELD); /* as a signal handler does */
+		raise(SIGUSR1);
 	else
 		syscall(SYS_exit, 0);
 }
@@ -253,8 +253,17 @@ static struct {
 	int depth;
 } death;
 
+static void record_in_handler(int signal)
+{
+	(void)signal;
+	px_test_trace(type, HELD);
+}
+
 static void *write_and_die(void *unused)
 {
+	const struct sigaction action = {.sa_handler = record_in_handler, .sa_flags = SA_NODEFER};
+
+	sigaction(SIGUSR1, &action, NULL);
 	dies_at = death.point;
 	nr_before = death.depth;
 	px_test_trace(type, HELD);
