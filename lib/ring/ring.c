@@ -79,6 +79,15 @@ void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_
 	px_fetch_add(&ring->control->extra, UINT64_C(1));
 }
 
+void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter)
+{
+	struct px_ring_control *control = ring->control;
+
+	px_exchange(&control->mark[px_fetch_add(&control->nr_marks, UINT64_C(1)) % PX_RING_MARKS], counter);
+	PX_TESTPOINT("ring.given.marked");
+	px_fetch_add(&control->given_up, UINT64_C(1)); /* EDGE given release */
+}
+
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -213,13 +222,12 @@ static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
 }
 
 /*
- * Return false if a slot has a living owner.  This function loads all words before it asks about the first owner.  So
- * if that owner is dead, all words with its tid are claims of the dead thread, and not of a new thread with the same
- * tid (R6).  Below head a thread cannot claim the same position again (C2 in cpuring.h).  So the exchange can replace
- * only the claim that was loaded.
+ * Return false if a slot has a living owner, and set *held to its word.  All words are loaded before the first question.  So if the owner of one
+ * slot is dead, all slots with its tid belong to the dead, and not to a new thread with the same tid (R6).  Below head a
+ * thread cannot claim the same position again (C2 in cpuring.h), so the exchange finds exactly the claim that was seen.
  */
 static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
-		       uint32_t *nr_freed)
+		       uint32_t *nr_freed, uint64_t *held)
 {
 	uint64_t head = px_load_acquire(&ring->control->head);
 	uint64_t seen[CHUNK_SLOTS];
@@ -233,8 +241,10 @@ static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, st
 			i++;
 			continue;
 		}
-		if (!is_dead(inquiry, tid))
+		if (!is_dead(inquiry, tid)) {
+			*held = seen[i];
 			return false;
+		}
 		for (; i < n; i++) {
 			if (!is_claimed_below(seen[i], head))
 				continue;
@@ -249,27 +259,42 @@ static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, st
 	return true;
 }
 
-static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry)
+static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
+			  uint64_t *held)
 {
 	uint32_t nr_freed = 0;
 
+	*held = 0;
 	for (uint32_t i = 0; i < n; i += CHUNK_SLOTS)
 		if (!free_chunk(ring, from + i, n - i < CHUNK_SLOTS ? n - i : CHUNK_SLOTS, inquiry,
-				&nr_freed))
+				&nr_freed, held))
 			break;
 	return nr_freed;
 }
 
 /*
- * First free the slots of the failed attempt: until the held slot among them is free, writers skip it in each lap.
- * Then free the slots from head on, which the next attempt takes.
+ * Return true if the second claim is a later one of the same thread.  Positions of claims are less than a lap apart.  So
+ * after a lap at most, the answer is false.
+ */
+static bool is_further(uint64_t first, uint64_t second)
+{
+	const uint64_t position = second >> PX_WORD_POSITION_SHIFT;
+
+	return first != 0 && second != 0 && px_word_tid(first) == px_word_tid(second) &&
+	       px_word_ahead_of(first, position) < 0;
+}
+
+/*
+ * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.  The
+ * next attempt takes slots from head on.
  */
 bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n, struct px_inquiry *inquiry)
 {
-	uint32_t nr_freed = free_dead(ring, position, n, inquiry);
+	uint64_t first, second;
+	uint32_t nr_freed = free_dead(ring, position, n, inquiry, &first);
 
-	nr_freed += free_dead(ring, px_read_once(&ring->control->head), n, inquiry);
-	return nr_freed > 0;
+	nr_freed += free_dead(ring, px_read_once(&ring->control->head), n, inquiry, &second);
+	return nr_freed > 0 || is_further(first, second);
 }
 
 /* If this thread has claimed the slot, make it void.  Return true if so. */

@@ -44,6 +44,7 @@
  *
  *	head, further, extra,
  *	given_up, dropped	writers
+ *	nr_marks, mark		writers; the reader stores 0 in a mark that it has taken
  *	tail			the reader
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
@@ -77,6 +78,7 @@
  *	stop	The controller exchanges the state, then loads head.  The writer exchanges head, then
  *		loads the state.  So at least one of them sees the exchange of the other (segment.h).
  *	attach	registry's generation store	-> trace point's load of it (registry.h)
+ *	given	writer's mark, then its addition to given_up	-> reader's load of given_up, then of the mark
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
  *	inside	A thread stores its word, then loads a view.  The other thread takes the view away, makes all
  *		threads pass a barrier, then loads the word (inside.h).
@@ -102,6 +104,7 @@
 
 #define PX_RING_PAGE 4096
 #define PX_RING_SKIPS 64
+#define PX_RING_MARKS 24
 #define PX_WRAPPERS_MAX 384
 #define PX_RING_SLOTS_MAX (1u << 22) /* TraceX reads no more entries than 4,194,303 */
 
@@ -170,6 +173,12 @@ struct px_ring_control {
 	 * counted.
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
+	/*
+	 * Where events were given up.  Index: number of the mark mod PX_RING_MARKS; value: counter of the event, or 0 if
+	 * the reader has taken the mark.
+	 */
+	uint64_t nr_marks __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t mark[PX_RING_MARKS];
 };
 
 _Static_assert(sizeof(struct px_ring_control) <= PX_RING_PAGE, "control page");
@@ -273,6 +282,12 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
  * claimed slots become void.
  */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
+
+/*
+ * Count an event that is lost because no attempt found free slots, and mark its place.  counter: of the last attempt.  If
+ * the reader leaves more than PX_RING_MARKS marks, the oldest of them are overwritten.
+ */
+PX_COLD void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter);
 
 /* Make claimed slots void. */
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n);
@@ -378,9 +393,12 @@ PX_INLINE struct px_inquiry px_inquiry_of(uint32_t tid, px_procfs_asked *is_aliv
 }
 
 /*
- * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots of dead
- * owners at this position, and then those at head, where the next attempt takes its slots.  Each time, stop at a slot
- * with a living owner.  Return true if a slot was freed: then another attempt may succeed.
+ * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots with dead
+ * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a living
+ * owner.
+ *
+ * Return true if the next attempt does not count, because it gets further: a slot was freed, or the next attempt meets
+ * only further slots of the record that was in the way of this one.  So the writer goes around a long record.
  */
 PX_COLD bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 			      struct px_inquiry *inquiry);

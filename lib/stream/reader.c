@@ -20,7 +20,9 @@ int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_
 	reader->heap = calloc(nr_rings, sizeof(*reader->heap));
 	reader->aside = calloc(PX_READER_ASIDE_MAX, sizeof(*reader->aside));
 	reader->held_data = malloc(reader->held_capacity);
-	if (!reader->cursor || !reader->heap || !reader->aside || !reader->held_data) {
+	reader->marks_capacity = nr_rings * PX_RING_MARKS;
+	reader->mark = calloc(reader->marks_capacity, sizeof(*reader->mark));
+	if (!reader->cursor || !reader->heap || !reader->aside || !reader->held_data || !reader->mark) {
 		px_reader_destroy(reader);
 		return ENOMEM;
 	}
@@ -47,6 +49,7 @@ void px_reader_destroy(struct px_reader *reader)
 	free(reader->heap);
 	free(reader->aside);
 	free(reader->held_data);
+	free(reader->mark);
 	memset(reader, 0, sizeof(*reader));
 }
 
@@ -65,13 +68,13 @@ void px_reader_read_heads(struct px_reader *reader)
 		struct px_ring ring = px_reader_ring(reader, i);
 
 		reader->cursor[i].head = px_load_acquire(&ring.control->head);
+		px_reader_look_at_given_up(reader, i);
 	}
 	PX_TESTPOINT("reader.snapshot.taken");
 }
 
 static void take_snapshot(struct px_reader *reader)
 {
-	px_reader_free_dead(reader);
 	px_reader_read_heads(reader);
 	if (px_unlikely(reader->nr_aside > 0)) {
 		px_aside_look(reader);
@@ -173,7 +176,8 @@ static struct px_aside *next_late(struct px_reader *reader)
 {
 	struct px_aside *late = px_aside_first(reader);
 
-	reader->has_late = late != NULL;
+	px_reader_pass_marks(reader);
+	reader->has_late = late != NULL || reader->nr_marks > 0;
 	if (late && reader->nr_heap > 0 &&
 	    (int64_t)(late->counter - reader->cursor[reader->heap[0]].counter) > 0)
 		return NULL;
@@ -288,7 +292,9 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->released = cursor->position;
 		if (!px_growth_is_partial(reader->view, ring.control))
 			px_ring_consume(&ring, cursor->position);
+		px_reader_look_at_given_up(reader, i);
 	}
+	reader->nr_marks = 0;
 	reader->nr_heap = 0;
 	reader->taken.is_lapped = true;
 	reader->in_gap = reader->skips_overflow = reader->skips_resume = false;

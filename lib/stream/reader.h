@@ -105,13 +105,16 @@ struct px_reader {
 	uint32_t *heap;		  /* numbers of rings, the one with the lowest counter first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
-	bool has_late;	  /* a reservation that was set aside may have a record that can be read */
+	bool has_late;	  /* a reservation that was set aside may have a record that can be read, or a mark is left */
 	uint32_t nr_aside;
 	uint64_t horizon; /* the counter T of the last snapshot */
 	struct px_timeline timeline;
 	struct px_loss loss;
 	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
 	uint64_t reported_given_up; /* number of given-up events that were reported */
+
+	uint64_t *mark; /* counters of events given up, for which no gap is noted yet */
+	uint32_t nr_marks, marks_capacity;
 
 	struct px_aside *aside;
 	uint32_t next_asked; /* index of the next owner to ask about */

@@ -167,7 +167,22 @@ void px_aside_done(struct px_reader *reader, struct px_aside *aside, uint32_t nr
 		remove_entry(reader, aside);
 }
 
-/* Neighbouring slots that one thread has claimed become one entry. */
+/*
+ * Slots that were skipped, or not claimed yet, become one entry together with their neighbours.  Records of several
+ * writers may still come there: split() and count_record() allow for that.
+ */
+static uint64_t end_of_unclaimed(const struct px_ring *ring, const struct px_cursor *cursor)
+{
+	uint64_t until = cursor->position + 1;
+	uint64_t word;
+
+	while (until != cursor->head &&
+	       px_ring_look(ring, until, cursor->head, &word) == PX_LOOK_UNCLAIMED)
+		until++;
+	return until;
+}
+
+/* Slots that one thread has claimed one after another become one entry. */
 static uint64_t end_of_claims(const struct px_reader *reader, const struct px_ring *ring,
 			      const struct px_cursor *cursor)
 {
@@ -196,6 +211,8 @@ void px_aside_add(struct px_reader *reader, uint32_t i)
 	if (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word) == PX_LOOK_CLAIMED) {
 		aside.tid = px_word_tid(cursor->word);
 		aside.until = end_of_claims(reader, &ring, cursor);
+	} else {
+		aside.until = end_of_unclaimed(&ring, cursor);
 	}
 	cursor->extra += aside.until - aside.position - 1;
 	cursor->position = aside.until;

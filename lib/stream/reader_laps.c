@@ -40,7 +40,7 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 		passed = 0; /* nonsense, from a hostile writer */
 	cursor->position = oldest;
 	cursor->extra += (uint64_t)passed;
-	return (uint64_t)(slots - passed);
+	return slots > passed ? (uint64_t)(slots - passed) : 0;
 }
 
 /*

@@ -21,22 +21,64 @@ void px_reader_abandon(struct px_reader *reader, uint64_t counter)
 void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
+	struct px_ring ring = px_reader_ring(reader, i);
+	uint64_t head = px_load_acquire(&ring.control->head);
 
+	/*
+	 * If a writer has reserved that slot again, and sleeps, and another one has overwritten a further slot, this is
+	 * a lap: then px_reader_settle() finds it by head.
+	 */
+	if (head - cursor->position > ring.mask + 1 && reader->view->limit == 0) {
+		cursor->head = head;
+		return;
+	}
 	px_reader_abandon(reader, cursor->counter);
 	cursor->position++;
 }
 
-void px_reader_free_dead(struct px_reader *reader)
+/* Take the marks of a ring.  A mark for which there is no room becomes a gap at once. */
+static void take_marks(struct px_reader *reader, const struct px_ring *ring)
 {
-	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
-		struct px_ring ring = px_reader_ring(reader, i);
-		uint64_t given_up = px_read_once(&ring.control->given_up);
+	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
+		uint64_t counter = px_exchange(&ring->control->mark[k], UINT64_C(0));
 
-		if (given_up == reader->cursor[i].given_up ||
-		    px_growth_is_partial(reader->view, ring.control))
+		if (counter == 0)
 			continue;
-		reader->cursor[i].given_up = given_up;
+		if (reader->nr_marks < reader->marks_capacity)
+			reader->mark[reader->nr_marks++] = counter;
+		else
+			px_reader_note_gap(reader, counter);
+		reader->has_late = true;
+	}
+}
+
+void px_reader_look_at_given_up(struct px_reader *reader, uint32_t i)
+{
+	struct px_ring ring = px_reader_ring(reader, i);
+	uint64_t given_up = px_load_acquire(&ring.control->given_up); /* EDGE given acquire */
+
+	if (px_likely(given_up == reader->cursor[i].given_up))
+		return;
+	reader->cursor[i].given_up = given_up;
+	take_marks(reader, &ring);
+	if (!px_growth_is_partial(reader->view, ring.control))
 		px_ring_reclaim_all(&ring, px_procfs_has);
+}
+
+void px_reader_pass_marks(struct px_reader *reader)
+{
+	const struct px_cursor *cursor;
+
+	if (reader->nr_heap == 0 || !reader->cursor[reader->heap[0]].is_record)
+		return;
+	cursor = &reader->cursor[reader->heap[0]];
+	for (uint32_t k = 0; k < reader->nr_marks;) {
+		if ((int64_t)(reader->mark[k] - cursor->counter) > 0) {
+			k++;
+			continue;
+		}
+		px_reader_note_gap(reader, reader->mark[k]);
+		reader->mark[k] = reader->mark[--reader->nr_marks];
 	}
 }
 
@@ -89,7 +131,8 @@ bool px_reader_report_overrun(struct px_reader *reader)
 	uint64_t given_up = 0;
 	bool is_overrun;
 
-	px_reader_free_dead(reader);
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
+		px_reader_look_at_given_up(reader, i);
 	if (reader->nr_aside > 0) {
 		px_aside_look(reader);
 		reader->has_late = true;

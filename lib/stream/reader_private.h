@@ -167,7 +167,14 @@ void px_reader_abandon(struct px_reader *reader, uint64_t counter);
 /* The record at the cursor is not whole, and never will be: pass its first slot. */
 void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
 
-/* If writers have given up events because they found no slot: free the slots of dead threads. */
-void px_reader_free_dead(struct px_reader *reader);
+/*
+ * If writers of this ring have given up events because they found no slot: take their marks, and free the slots of dead
+ * threads.  A later event of such a writer has a later counter.  So the mark is there when a snapshot shows that event,
+ * if this is called after the read of the snapshot's counter.
+ */
+void px_reader_look_at_given_up(struct px_reader *reader, uint32_t i);
+
+/* Note a gap for each mark that is not later than the record at the top of the heap. */
+void px_reader_pass_marks(struct px_reader *reader);
 
 #endif

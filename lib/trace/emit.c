@@ -51,7 +51,7 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 		    ++attempts == PX_EMIT_ATTEMPTS)
 			break;
 	}
-	px_fetch_add(&ring.control->given_up, UINT64_C(1));
+	px_ring_count_given_up(&ring, at.counter);
 }
 
 void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,

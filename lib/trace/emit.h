@@ -17,10 +17,10 @@
 
 /*
  * If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts.  An attempt
- * does not count if the writer freed slots of dead threads after it.  struct px_inquiry limits the number of such
- * attempts.
+ * does not count if the writer could free slots of dead threads after it; the inquiry limits the number of those.  It
+ * also does not count if the next one meets only further slots of the same record (px_ring_make_way()).
  */
-#define PX_EMIT_ATTEMPTS 4
+#define PX_EMIT_ATTEMPTS 16
 
 /* Return the CPU of the calling thread, and the thread's area for restartable sequences. */
 PX_INLINE struct px_cpu px_emit_current_cpu(void)

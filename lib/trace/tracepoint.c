@@ -71,8 +71,10 @@ static bool record_control(const struct px_view *view, const struct px_event *ev
 		if (outcome == PX_NO_ROOM && view->grows &&
 		    px_growth_make_room(view, ring.control, n, limit))
 			continue;
-		if (outcome == PX_NO_ROOM)
+		if (outcome == PX_NO_ROOM) {
+			at.counter = px_clock_read((enum px_clock_source)view->rings.source);
 			break;
+		}
 		if (outcome == PX_HELD) {
 			px_ring_give_up(&ring, at.position, 0);
 			attempts += !px_ring_make_way(&ring, at.position, n, &inquiry);
@@ -85,7 +87,7 @@ static bool record_control(const struct px_view *view, const struct px_event *ev
 		*counter = at.counter;
 		return true;
 	}
-	px_fetch_add(&ring.control->given_up, UINT64_C(1));
+	px_ring_count_given_up(&ring, at.counter);
 	return false;
 }
 

@@ -19,6 +19,7 @@
 
 #include "ring/cpuring.h"
 #include "support/traps.h"
+#include "trace/emit.h"
 #include "trace/process.h"
 
 #define MANY_BYTES 200 /* of data: five slots */
@@ -526,7 +527,7 @@ END_TEST
 
 /* Sleepers in the ring of a CPU. */
 
-#define NR_SLEEPERS 4 /* as often as an event is tried */
+#define NR_SLEEPERS PX_EMIT_ATTEMPTS
 
 static const char *const sleeping_points[] = {"ring.claim.done", "record.write.first",
 					      "ring.commit.ready"};
@@ -555,7 +556,7 @@ START_TEST(event_that_meets_sleepers_passes_them_or_is_counted)
 		for (uint64_t i = 0; i < nr_sleepers; i++)
 			ck_assert_int_eq(px_word_state(ring.slots[i].word), PX_SLOT_CLAIMED);
 	}
-	/* Each time round the four attempts of one event. */
+	/* Each time round all attempts of one event. */
 	ck_assert_uint_eq(ring.control->given_up, nr_sleepers == NR_SLEEPERS ? 4 : 0);
 	for (size_t i = 0; i < nr_sleepers; i++)
 		px_test_release(&sleepers[i]);
@@ -566,6 +567,88 @@ START_TEST(event_that_meets_sleepers_passes_them_or_is_counted)
 		ck_assert_uint_gt(found[i], found[i - 1]);
 	ck_assert_uint_eq(nr_read + count_lost(), total);
 	ck_assert_uint_eq(ring.slots[0].word & 7, PX_SLOT_HEAD);
+}
+END_TEST
+
+/*
+ * The sleepers hold as many slots as an event tries.  LOOP-4: the event that is given up is marked between the events
+ * of its thread before and after it, although one snapshot of the reader shows both.
+ */
+START_TEST(event_given_up_is_marked_in_its_place)
+{
+	static struct px_test_writer sleepers[NR_SLEEPERS];
+	struct px_test_event event;
+	uint64_t before = 0, after;
+	struct px_ring ring;
+	uint32_t batch = 0;
+	int nr_marked = 0;
+
+	make(POSIX_TRACE_LOOP, 4096);
+	read_all();
+	ring = ring_of_cpu(this_cpu);
+	data_bytes = 8;
+	for (size_t i = 0; i < NR_SLEEPERS; i++)
+		px_test_hold(&sleepers[i], "ring.claim.done", type, 1000000);
+	while (nr_marked < 3) {
+		uint64_t given_up = ring.control->given_up;
+		uint32_t lost, first = next_number;
+
+		batch = batch % 7 + 2; /* varied, so that the loss comes at any place of a batch */
+		nr_recorded = 0;
+		while (ring.control->given_up == given_up && next_number - first < batch)
+			record_next();
+		lost = next_number - 1;
+		if (ring.control->given_up == given_up || lost == first) {
+			read_all();
+			continue;
+		}
+		record_next();
+		for (uint32_t number = first; number < lost; number++) {
+			px_test_expect(stream, type, &event);
+			ck_assert_uint_eq(number_of(&event), number);
+			before = px_test_ns(event.info.posix_timestamp);
+		}
+		px_test_expect(stream, POSIX_TRACE_OVERFLOW, &event);
+		after = px_test_ns(event.info.posix_timestamp);
+		ck_assert_uint_gt(after, before);
+		px_test_expect(stream, POSIX_TRACE_RESUME, &event);
+		ck_assert_uint_gt(px_test_ns(event.info.posix_timestamp), after);
+		px_test_expect(stream, type, &event);
+		ck_assert_uint_eq(number_of(&event), lost + 1);
+		nr_marked++;
+	}
+	for (size_t i = 0; i < NR_SLEEPERS; i++)
+		px_test_release(&sleepers[i]);
+}
+END_TEST
+
+#define LONG_BYTES 3000 /* more slots than attempts */
+
+/* A record of many slots, whose writer sleeps, is one obstacle: events of any size go around it. */
+START_TEST(events_go_around_a_long_record_whose_writer_sleeps)
+{
+	static unsigned char data[LONG_BYTES];
+	struct px_test_writer sleeper;
+	struct txtrace_loss loss;
+
+	stream = px_test_create(&(struct px_test_stream){.policy = POSIX_TRACE_LOOP,
+							 .size = 100000,
+							 .max_data = LONG_BYTES,
+							 .nr_rings = _i % 2 ? 1 : 0});
+	ok(posix_trace_start(stream));
+	read_all();
+	data_bytes = _i / 2 ? MANY_BYTES : 8;
+	px_test_hold_data(&sleeper, "record.write.first", type, data, sizeof(data));
+	ck_assert(sleeper.was_held);
+	for (int i = 0; i < 20000; i++) {
+		record_next();
+		if (i % 50 == 0)
+			read_all();
+	}
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.dropped, 0);
+	nr_recorded = 0;
+	px_test_release(&sleeper);
 }
 END_TEST
 
@@ -1116,6 +1199,8 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, event_that_meets_sleepers_passes_them_or_is_counted, 0,
 			    2 * PX_ARRAY_SIZE(sleeping_points));
+	tcase_add_test(tcase, event_given_up_is_marked_in_its_place);
+	tcase_add_loop_test(tcase, events_go_around_a_long_record_whose_writer_sleeps, 0, 4);
 	tcase_add_test(tcase, slots_of_the_dead_in_a_ring_of_a_cpu_come_back);
 	tcase_add_loop_test(tcase, overflow_of_a_ring_of_a_cpu_has_the_time_of_the_first_lost, 0, 2);
 	suite_add_tcase(suite, tcase);

@@ -473,6 +473,72 @@ START_TEST(claims_of_very_many_threads_are_remembered_or_counted)
 }
 END_TEST
 
+/* A sleeper holds many slots for a lap.  Other writers have skipped these slots: no event is lost there. */
+START_TEST(slots_skipped_beside_a_long_record_are_no_lost_events)
+{
+	struct txtrace_loss loss;
+	struct px_stream *inner;
+	struct px_ring ring;
+	uint32_t nr_held = 3 * PX_READER_ASIDE_MAX;
+
+	make(&(struct px_test_stream){.size = 1000000, .nr_rings = 1});
+	inner = px_handle_lock(stream);
+	ring = px_rings_get(&inner->view.rings, 0);
+	px_handle_unlock(stream);
+	for (uint32_t i = 0; i < nr_held; i++) {
+		uint64_t position = px_read_once(&ring.control->head);
+
+		ring.slots[position & ring.mask].word =
+			px_word(position - ring.mask - 1, (uint32_t)getpid(), PX_SLOT_CLAIMED);
+		px_fetch_add(&ring.control->extra, UINT64_C(1));
+		px_fetch_add(&ring.control->head, UINT64_C(1));
+	}
+	write_numbers(0, NR_OTHERS);
+	expect_numbers(0, NR_OTHERS);
+	px_test_expect(stream, 0, &event);
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.abandoned, 0);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+static struct px_ring torn_ring;
+
+/* One writer reserves the first slot of the oldest record, and sleeps.  The next one overwrites the second slot. */
+static void overwrite_the_second_slot(void)
+{
+	struct px_reservation at;
+
+	px_ring_reserve(&torn_ring, 1, 0, PX_CLOCK_HARDWARE, &at);
+	px_test_trace(type, 1000);
+	px_fetch_add(&torn_ring.control->extra, UINT64_C(1)); /* the sleeper gives up */
+	px_ring_skip(&torn_ring, at.position);
+}
+
+START_TEST(record_whose_second_slot_is_overwritten_first_counts_as_overwritten)
+{
+	static const unsigned char data[200];
+	struct txtrace_loss loss;
+	struct px_stream *inner;
+	uint32_t number = 0;
+
+	make(&(struct px_test_stream){.size = 4096, .max_data = sizeof(data), .nr_rings = 1});
+	inner = px_handle_lock(stream);
+	torn_ring = px_rings_get(&inner->view.rings, 0);
+	px_handle_unlock(stream);
+	posix_trace_event(type, data, sizeof(data));
+	while (torn_ring.control->head - torn_ring.control->tail <= torn_ring.mask)
+		px_test_trace(type, ++number);
+	px_test_at_point("reader.snapshot.taken", overwrite_the_second_slot);
+	while (px_test_take(stream, &event) != 0)
+		;
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.abandoned, 0);
+	ck_assert_uint_ge(loss.overwritten, 1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* Logs. */
 
 static uint32_t count_in_log(int fd, uint32_t number)
@@ -663,6 +729,8 @@ int main(void)
 	tcase_add_loop_test(tcase, event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time,
 			    0, NR_KINDS);
 	tcase_add_test(tcase, claims_of_very_many_threads_are_remembered_or_counted);
+	tcase_add_test(tcase, slots_skipped_beside_a_long_record_are_no_lost_events);
+	tcase_add_test(tcase, record_whose_second_slot_is_overwritten_first_counts_as_overwritten);
 	tcase_add_loop_test(tcase, flush_beside_a_writer_held_writes_its_event_later, 0, NR_KINDS);
 	tcase_add_loop_test(tcase, process_stopped_and_continued_again_and_again_loses_nothing, 0,
 			    NR_KINDS);
