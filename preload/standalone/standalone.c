@@ -107,6 +107,9 @@ bool px_standalone_leaves_out(bool spawns)
 
 /* The log. */
 
+/* A program may overwrite its arguments before it forks, and program_invocation_short_name points to them. */
+static char program_name[256];
+
 static bool put(char *path, const char *text, bool is_name)
 {
 	size_t length = strlen(path);
@@ -125,7 +128,7 @@ static bool put_expansion(char *path, char key)
 	struct tm date;
 
 	if (key == 'e')
-		return put(path, program_invocation_short_name, true);
+		return put(path, program_name, true);
 	if (key == 'p')
 		snprintf(text, sizeof(text), "%ld", syscall(SYS_getpid));
 	else if (key == 't' && localtime_r(&now, &date))
@@ -233,7 +236,7 @@ static int create(int fd, bool has_former)
 
 	if (error)
 		return error;
-	posix_trace_attr_setname(&attr, program_invocation_short_name);
+	posix_trace_attr_setname(&attr, program_name);
 	error = posix_trace_attr_setlogfullpolicy(&attr, log_policy);
 	if (!error)
 		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
@@ -343,6 +346,7 @@ __attribute__((constructor(103))) static void begin(void)
 {
 	int saved_errno = errno;
 
+	snprintf(program_name, sizeof(program_name), "%s", program_invocation_short_name);
 	trace();
 	px_recover_own();
 	errno = saved_errno;

@@ -40,6 +40,26 @@ timeout -k 1 120 env LD_PRELOAD="$other $object" TXTRACE_OUT=%e.%p.trx sh -c './
 is 'what else is preloaded, ahead' "LD_PRELOAD=$other" "$(cat out)"
 is 'logs' 1 "$(logs)"
 
+# A server overwrites its arguments with a title before it forks: its children have the name of the program all the same.
+cat >title.c <<'END'
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	(void)argc;
+	memset(argv[0], 'x', strlen(argv[0]));
+	if (fork() == 0)
+		return getppid() == 0;
+	return wait(NULL) < 0;
+}
+END
+${CC:-cc} title.c -o title || complain 'there is no program with a title'
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./title
+is 'logs with the name of the program' 2 "$(find . -name 'title.*.trx' | wc -l)"
+is 'logs' 2 "$(logs)"
+
 # Behind the C library nobody calls us, and nothing breaks.
 rm -f ./*.trx*
 bare "$acts" fork
