@@ -162,11 +162,26 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 	return object;
 }
 
+/*
+ * The thread table keeps the newest threads only.  If it no longer has a thread when its first event is translated, the
+ * event has the tid.  The name of the thread is not known then.
+ */
+static void identify_started(struct px_resolve *all, struct px_call_object *self, uint32_t tid)
+{
+	if (self->object.tid || !tid)
+		return;
+	self->object.tid = tid;
+	snprintf(self->object.name, sizeof(self->object.name), "thread %u", tid);
+	bind_thread(all, self);
+}
+
 static void find_thread(struct px_resolve *all, struct px_call_read *call)
 {
 	const struct px_key key = address_key(call, PX_TXTB_THREAD);
 	bool creates = call->native == PX_NATIVE_THREAD_CREATE;
 
+	if (call->call == PX_CALL_txtrace_thread_start)
+		identify_started(all, call->self, call->first.of_object.value);
 	if (call->call == PX_CALL_txtrace_thread_start || call->call == PX_CALL_txtrace_thread_end)
 		call->object = call->self;
 	else if (creates && !call->has_failed && px_is_thread(call->first.of_object.value)) {

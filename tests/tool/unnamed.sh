@@ -109,6 +109,8 @@ file=$scratch/threads.trx
 expect_all "$file"
 expect 'threads that began' "$(count context txtrace_thread_start "$file")" 1200
 expect 'threads that locked' "$(count context pthread_mutex_lock "$file")" 1200
+expect 'threads whose name has their tid' 1200 "$("$tool" print --format csv --columns thread,data -f txtrace_thread_start \
+	"$file" </dev/null | sed -n 's/^.* \([0-9]*\),.*tid=\([0-9]*\) .*/\1 \2/p' | awk '$1 == $2' | wc -l)"
 
 # Each child has four: its fork and its end, lock and unlock.
 record children 700
