@@ -210,21 +210,26 @@ static void put_objects(struct px_log *log, const struct px_log_volume *volume, 
 	}
 }
 
-static void put_header(struct px_log *log, const struct last *last, struct copy *copy)
-{
-	struct px_txtb_header header;
-
-	px_txtb_header_init(&header, copy->nr_objects, last->nr_entries);
-	if (log->loops && log->written.end > log->capacity)
-		header.current += px_log_slot_in_volume(&log->header, log->written.end) *
-				  (uint32_t)sizeof(struct px_txtb_entry);
-	memcpy(copy->bytes, &header, sizeof(header));
-	memcpy(copy->bytes + copy->layout.header, &log->header, sizeof(log->header));
-}
-
 static bool read_part(int fd, struct copy *copy, uint64_t to, uint64_t from, uint64_t size)
 {
 	return px_txtb_file_read(fd, copy->bytes + to, (size_t)size, from) == size;
+}
+
+/*
+ * The oldest entry stays the oldest.  Only the header in the file tells which one that is: a write that failed may have
+ * left entries behind the newest one.
+ */
+static bool put_header(struct px_log *log, const struct last *last, int reader, struct copy *copy)
+{
+	struct px_txtb_header header, old;
+
+	if (px_txtb_file_read(reader, &old, sizeof(old), 0) != sizeof(old))
+		return false;
+	px_txtb_header_init(&header, copy->nr_objects, last->nr_entries);
+	header.current = header.buffer_start + (old.current - old.buffer_start);
+	memcpy(copy->bytes, &header, sizeof(header));
+	memcpy(copy->bytes + copy->layout.header, &log->header, sizeof(log->header));
+	return true;
 }
 
 /* Make the copy.  Return false if a part of the log cannot be read. */
@@ -233,7 +238,8 @@ static bool make_copy(struct px_log *log, const struct last *last, int reader, s
 {
 	const struct px_log_commit *commit = &log->commit;
 
-	put_header(log, last, copy);
+	if (!put_header(log, last, reader, copy))
+		return false;
 	put_objects(log, &log->volumes[0], copy);
 	return read_part(reader, copy, copy->layout.entries, log->layout.entries,
 			 last->nr_entries * sizeof(struct px_txtb_entry)) &&
