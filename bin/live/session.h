@@ -36,9 +36,10 @@ struct session_options {
 bool session_create(const struct session_options *order, trace_id_t *trace);
 
 /*
- * Create the file of a log. Rename an existing file instead of truncating it, because another stream may still write to
- * it. *aside becomes the new name of that file, until one of the two functions below is called. It becomes NULL if
- * there was no file. A file that is not a regular file stays unchanged. Return a descriptor, or -1 with a message.
+ * Create the file of a log. If overwrites is true, rename an existing regular file instead of truncating it, because
+ * another stream may still write to it. *aside becomes the new name of that file, until one of the two functions below
+ * is called. It becomes NULL if there was no file. If a directory, a device or a link has this name, leave it
+ * unchanged, and fail. Return a descriptor, or -1 with a message.
  */
 int session_open_log(const char *path, bool overwrites, char **aside);
 

@@ -63,7 +63,7 @@ struct hold {
 	int64_t since_ns; /* LONG_AGO: before the trace began */
 	uintptr_t address;
 	unsigned int depth; /* number of nested acquisitions */
-	int priority;	    /* priority of the thread at that time */
+	int priority;	    /* of the thread when it took the object, or was first seen with it */
 	bool is_shared;	    /* other threads may hold it too */
 	bool counts;
 	struct hold *next_of_thread, *next_of_object;

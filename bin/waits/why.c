@@ -23,8 +23,12 @@
 #define PRINTED 4	      /* most printed waits of a thread in a period */
 #define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period is not printed */
 #define DEPTH_MAX 12
-#define MANY_TURNS 8 /* more turns than this, each at most 1 / FEW_PARTS */
-#define FEW_PARTS 5  /* of the period long, are printed together */
+/*
+ * If an object had more than MANY_TURNS turns, and none took more than 1 / FEW_PARTS of the period, they share one
+ * printed line.
+ */
+#define MANY_TURNS 8
+#define FEW_PARTS 5
 
 struct why {
 	struct source *source;

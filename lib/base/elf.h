@@ -32,7 +32,10 @@ bool px_elf_open_image(struct px_elf *elf, const ElfW(Ehdr) * header);
  */
 uint32_t px_elf_next(const struct px_elf *elf, const char *name, uint32_t after);
 
-/* Return true for the version of a symbol that the linker uses by default. */
+/*
+ * symbol: the number of an entry in the symbol table.  Return true if this entry is the default version of its symbol,
+ * or if the object has no versions.
+ */
 static inline bool px_elf_is_default(const struct px_elf *elf, uint32_t symbol)
 {
 	return !elf->versions || !(elf->versions[symbol] & 0x8000);

@@ -4,7 +4,7 @@
  * an image.
  *
  * The translator makes one entry from a record, its *own* entry.  It may add other entries, which exist only in the
- * image (entries.h). calls.def and rules.h define the event of a call.  Two modules keep state between calls: resolve.h
+ * image (entries.h). rules.h finds the native event of a call in calls.def.  Two modules keep state between calls: resolve.h
  * knows the object of an address or a descriptor, and wakers.h knows the threads that release objects or wait for them.
  * Each call passes through resolve.h, rules.h and wakers.h in this order (call.h).
  *

@@ -10,7 +10,7 @@
  *	{id, WRITING} -> {id, READY}	after a thread has written the name
  *
  * All threads that add an id write the same name, because they have the name from the same table.
- * So a thread that finds its id WRITING writes the name again.  It does not wait for the other
+ * So a thread that wants to add an id, and finds it in the state WRITING, writes the name again.  It does not wait for the other
  * thread, which may have been killed.
  *
  * The functions are async-signal-safe.  A process of another user may write to the list, so its contents are hostile

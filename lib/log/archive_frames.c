@@ -81,8 +81,8 @@ static bool ensure(void *memory, size_t *size, size_t wanted, size_t each)
 /* Frames. */
 
 /*
- * Find the header of the first frame at or behind this position.  If there is no frame where one could be, the volume ends
- * there.  Return false if the log ends.
+ * Find the header of the first frame at or behind this position.  If there is no frame where one could be, the volume
+ * ends there.  Return false if the log ends.
  */
 static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *frame,
 		       struct px_log_frame *head)

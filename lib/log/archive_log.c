@@ -77,7 +77,9 @@ static void take(struct logreader *reader, uint64_t i, void *data, size_t capaci
 	reader->position++;
 }
 
-/* Ensure that the window has the entry at this position, or the next entry behind it.  Return false if there is none. */
+/*
+ * Ensure that the window has the entry at this position, or the next entry behind it.  Return false if there is none.
+ */
 PX_INLINE bool ensure_window(struct logreader *reader, uint64_t position)
 {
 	return px_likely(position - reader->window.position < reader->window.nr_entries) ||

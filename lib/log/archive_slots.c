@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs of version 2, which posixtrace 0.1 wrote: beside each entry there is a slot of 48 bytes.  All volumes have one size, and
- * all areas of a volume their full size.  An event with more than 16 bytes of data has further entries and slots, with 16
- * and 40 bytes each.
+ * Logs of version 2, which posixtrace 0.1 wrote: beside each entry there is a slot of 48 bytes.  All volumes have one
+ * size, and all areas of a volume their full size.  An event with more than 16 bytes of data has further entries and
+ * slots, with 16 and 40 bytes each.
  */
 #include "log/archive_source.h"
 
@@ -51,7 +51,7 @@ struct slots {
 	struct px_unpacked *packed;
 	uint64_t contexts_of; /* volume + 1; 0: none */
 	struct px_log_object *contexts;
-	uint16_t found[CONTEXTS_FOUND]; /* by handle: the slot in which it was found last */
+	uint16_t found[CONTEXTS_FOUND]; /* by handle mod CONTEXTS_FOUND: index of the last one found */
 	unsigned char *data;		/* of long events in the window */
 	size_t data_size;
 };
@@ -213,8 +213,8 @@ static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
 }
 
 /*
- * Load a window that begins at this position.  Return the number of its entries: it ends before an event whose slots are
- * not all in it, unless that is the first one.
+ * Load a window that begins at this position.  Return the number of its entries: it ends before an event whose slots
+ * are not all in it, unless that is the first one.
  */
 static uint32_t fill(struct slots *slots, uint64_t position)
 {
@@ -339,8 +339,8 @@ static void set_layout(struct slots *slots)
 
 /*
  * Count the volumes in the file; the last of them may be incomplete.  Return false if the log is complete but a part of
- * the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may have ended
- * early.
+ * the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may have
+ * ended early.
  */
 static bool count_volumes(struct slots *slots)
 {

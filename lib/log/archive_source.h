@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where archive_log.c gets the entries of a log from, with all that belongs to them.  There is a source for each version of the
- * format of logs.  A source reads pieces of bounded size, and treats all that it reads as hostile input.
+ * Where archive_log.c gets the entries of a log from, with all that belongs to them.  There is a source for each
+ * version of the format of logs.  A source reads pieces of bounded size, and treats all that it reads as hostile input.
  */
 #ifndef PX_LOG_ARCHIVE_SOURCE_H
 #define PX_LOG_ARCHIVE_SOURCE_H
@@ -33,8 +33,8 @@ struct px_archive_source;
 
 struct px_archive_source_kind {
 	/*
-	 * Get a window with the entry at this position, or, if the log has no entry there, with the next entries behind it.
-	 * Return false if there are none.  The window is valid until the next call.
+	 * Get a window with the entry at this position, or, if the log has no entry there, with the next entries behind
+	 * it. Return false if there are none.  The window is valid until the next call.
 	 */
 	bool (*load)(struct px_archive_source *source, uint64_t position,
 		     struct px_archive_window *window);
@@ -48,9 +48,9 @@ struct px_archive_source {
 };
 
 /*
- * Make the source of this log, and set file->nr_volumes.  file->header and ->layout are read; the source reads the commit.
- * The caller keeps *file valid.  Return 0, ENOMEM, or EINVAL if the commit is not valid, or if a part of a complete log is
- * missing.
+ * Make the source of this log, and set file->nr_volumes.  file->header and ->layout are read; the source reads the
+ * commit. The caller keeps *file valid.  Return 0, ENOMEM, or EINVAL if the commit is not valid, or if a part of a
+ * complete log is missing.
  */
 int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source);
 
@@ -58,8 +58,8 @@ int px_archive_frames_open(struct px_archive_file *file, struct px_archive_sourc
 uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number);
 
 /*
- * For such a source: find the header of the first frame at or behind this position.  *frame: its offset in the frames of its
- * volume.  Both are set to those of the frame found.  Return false if there is none.
+ * For such a source: find the header of the first frame at or behind this position.  *frame: its offset in the frames
+ * of its volume.  Both are set to those of the frame found.  Return false if there is none.
  */
 bool px_archive_frames_find(struct px_archive_source *source, uint64_t *position, uint64_t *frame,
 			    struct px_log_frame *head);

@@ -2,12 +2,12 @@
 /*
  * Make a completed log as long as what it holds.
  *
- * A small log is written once more, whole: behind the end of the file first, with a footer that tells where it is, then at
- * the beginning of the file.  Until the log at the beginning is whole, readers use the other one.  For the viewer, which
- * knows no footer, the image has no entries while it changes.
+ * A small log is written once more, whole: behind the end of the file first, with a footer that tells where it is, then
+ * at the beginning of the file.  Until the log at the beginning is whole, readers use the other one.  For the viewer,
+ * which knows no footer, the image has no entries while it changes.
  *
- * Of a larger log, the last volume is cut: its section and the tail are written once more into the part of the image that
- * has no entries.  Then one write of the header of the image makes the image shorter.
+ * Of a larger log, the last volume is cut: its section and the tail are written once more into the part of the image
+ * that has no entries.  Then one write of the header of the image makes the image shorter.
  *
  * At every instant the file is a whole log, so nothing is lost if the writer dies.
  */

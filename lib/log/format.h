@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a log.  A log is a sequence of volumes.  Each volume is a TXTB image and, after it, a POSIX section.  The
- * viewer can open the image without any conversion.  Behind the last volume is the tail.
+ * The layout of a log.  A log is a sequence of volumes.  Each volume is a TXTB image and, after it, a POSIX section.
+ * The viewer can open the image without any conversion.  Behind the last volume is the tail.
  *
  *	image		TXTB header, object slots, an entry of 32 bytes for each event
  *	section		header		identifies the log, and says where the next volume is
- *			commit		the range of valid positions, counts, and where the tail is; first volume only
+ *			commit		which positions are valid, counts, where the tail is; first volume only
  *			frames		what TXTB has no room for, packed (frame.h)
  *	tail		modules		the modules of the target, as text (modules.h)
  *			wrappers	wrapper statistics (wrapper_stats.h)
  *			names		event types in the order in which they were opened
  *
- * Header and commit are a page each, and entries are aligned to their size.  While the log is written, each area has its
- * full size in a sparse file.  A volume that is complete ends behind its last frame.  If it has fewer entries than it has
- * room for, its image is cut and its section moves there.  When the log is complete, the tail is directly behind the last
- * volume.
+ * Header and commit are a page each, and entries are aligned to their size.  While the log is written, each area has
+ * its full size in a sparse file.  A volume that is complete ends behind its last frame.  If it has fewer entries than
+ * it has room for, its image is cut and its section moves there.  When the log is complete, the tail is directly behind
+ * the last volume.
  *
  * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: there,
  * the place is the position modulo the number of all entries.  In other logs, it is the position itself.  A volume has
  * the positions from its number times nr_entries on, even if it is cut.  If an event does not fit into the rest of a
- * volume, or its frame does not, the rest of the volume is a *hole*.  Fillers are entries for the viewer only.  The writer
- * inserts them into long time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.  Other
- * entries for the viewer only are what ThreadX would have recorded in addition to a call (translate.h).
+ * volume, or its frame does not, the rest of the volume is a *hole*.  Fillers are entries for the viewer only.  The
+ * writer inserts them into long time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.
+ * Other entries for the viewer only are what ThreadX would have recorded in addition to a call (translate.h).
  *
  * The frames of a volume follow each other without gaps.  In a LOOP log, each round through a volume begins again with
- * the first byte, so its frames overwrite those of the round before.  The log gives up its oldest events by chapters: the
- * first event of a log is the first one of a chapter.
+ * the first byte, so its frames overwrite those of the round before.  The log gives up its oldest events by chapters:
+ * the first event of a log is the first one of a chapter.
  *
  * A native event is a call that the image shows as an event of ThreadX.  So the information words of its entry differ
  * from the data of the call.  That data is in the frame.
@@ -239,9 +239,9 @@ uint32_t px_log_least_entries(void);
 /*
  * Choose the sizes of a log, and store them in the header: the entries and frames of a volume, how many volumes the log
  * may have, and the object slots.  An APPEND log has no bound: nr_volumes becomes 0.  Otherwise entries and frames
- * together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes with which a log works.
- * file_limit: the greatest size of a file.  All areas of a volume have their full size from the beginning, so the volumes
- * of an APPEND log are small enough that several of them fit.
+ * together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes with which a log
+ * works. file_limit: the greatest size of a file.  All areas of a volume have their full size from the beginning, so
+ * the volumes of an APPEND log are small enough that several of them fit.
  */
 void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
 		     uint64_t file_limit);

@@ -20,19 +20,19 @@
  *		2, site, event		the site gets no index
  *		3 + index, event	an event of this site
  *
- *	site	shape (1 byte), flags, event type, data length (if the shape is not LONG), signed: address minus the
- *		address of the site defined before it
+ *	site	shape (1 byte), flags, event type, data length (if the shape is not LONG), signed: address minus
+ *		the address of the site defined before it
  *
  *	event	time: a byte below 255: nanoseconds to add to the time of the entry's stamp; 255: a signed number
  *		follows, and also all later events of the frame are later by this number
  *		OTHER_THREAD: pid, pthread_t
  *		LONG: data length
- *		NATIVE: 16 bytes of data, as a byte with 2 bits for each 32-bit word, and 0, 1, 2 or 4 bytes for each word: the
- *		word XOR the same word of the last event of this site in the chapter
+ *		NATIVE: 16 bytes of data, as a byte with 2 bits for each 32-bit word, and 0, 1, 2 or 4 bytes for each
+ *		word: the word XOR the same word of the last event of this site in the chapter
  *		LONG: the data after the first 16 bytes
  *
- * The first 16 bytes of data of an event that is not NATIVE are in its entry.  An event without OTHER_THREAD has pid and
- * pthread_t of the object of its entry's context.
+ * The first 16 bytes of data of an event that is not NATIVE are in its entry.  An event without OTHER_THREAD has pid
+ * and pthread_t of the object of its entry's context.
  */
 #ifndef PX_LOG_FRAME_H
 #define PX_LOG_FRAME_H

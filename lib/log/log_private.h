@@ -183,7 +183,10 @@ PX_INLINE struct px_log_part *px_log_part(const struct px_log *log, uint32_t i)
 	return &log->parts[(log->first_part + i) % log->parts_max];
 }
 
-/* Add a frame of a LOOP log to its parts.  begins: the frame begins a chapter. */
+/*
+ * Note a new frame of a LOOP log.  If it begins a chapter, and the list of parts has room or is empty, *part becomes a
+ * new part.  Otherwise the newest part gets the events of the frame.
+ */
 void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool begins);
 
 /*

@@ -9,8 +9,8 @@
  *	px_pack_object()	defines an object; before the frame ends, at any time
  *	px_pack_end()	ends the frame and returns its bytes
  *
- * The memory has a fixed size; after px_pack_make() the packer allocates nothing.  No function makes a system call.  The
- * caller ensures that only one thread at a time uses a packer.
+ * The memory has a fixed size; after px_pack_make() the packer allocates nothing.  No function makes a system call.
+ * The caller ensures that only one thread at a time uses a packer.
  */
 #ifndef PX_LOG_PACK_H
 #define PX_LOG_PACK_H
@@ -45,14 +45,17 @@ struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data);
 void px_pack_free(struct px_pack *pack);
 
 /*
- * Begin a frame.  position: of its first entry.  chapter: the frame begins a chapter.  Call this also to discard a frame.
+ * Begin a frame.  position: of its first entry.  chapter: the frame begins a chapter.  Call this also to discard a
+ * frame.
  */
 void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter);
 
 /* Return true if the frame has room for an event with this length of data, and all objects of its entries. */
 bool px_pack_has_room(const struct px_pack *pack, size_t length);
 
-/* Return an upper bound of the bytes of the frame with such an event added.  pack: NULL for a frame that is not begun. */
+/*
+ * Return an upper bound of the bytes of the frame with such an event added.  pack: NULL for a frame that is not begun.
+ */
 size_t px_pack_bound(const struct px_pack *pack, size_t length);
 
 /* Return true if the tables of the chapter are nearly full, so that the next frame should begin a chapter. */

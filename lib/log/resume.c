@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file of the log has the rest.
- * Its object slots hold threads, objects of calls, and event types.  Its frames have their exact names, and say where the
- * chapters of a LOOP log begin.  Its entries show which object slots are in use, and the last stamp of each volume.
+ * Its object slots hold threads, objects of calls, and event types.  Its frames have their exact names, and say where
+ * the chapters of a LOOP log begin.  Its entries show which object slots are in use, and the last stamp of each volume.
  *
  * The file is untrusted input.
  */
@@ -25,8 +25,8 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 /* Objects. */
 
 /*
- * Load an object slot.  The names of the image are shortened; load_definitions() replaces them.  If a slot has no place in
- * this order, or its object is in another one too, it stays free.
+ * Load an object slot.  The names of the image are shortened; load_definitions() replaces them.  If a slot has no place
+ * in this order, or its object is in another one too, it stays free.
  */
 static void load_context(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
 			 const struct px_txtb_object *shown)
@@ -131,8 +131,8 @@ static void note_entry(struct px_log *log, uint64_t position, const struct px_tx
 }
 
 /*
- * Read all entries of the volumes, oldest first, also those before the oldest event that is left: the viewer may still show
- * them, and the stamps of a volume continue from its last entry.
+ * Read all entries of the volumes, oldest first, also those before the oldest event that is left: the viewer may still
+ * show them, and the stamps of a volume continue from its last entry.
  */
 static int scan_entries(struct px_log *log)
 {

@@ -52,9 +52,9 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have slots of their own,
- * so neither can take all.  If there is no slot, return 0, and set `none_before`: a search with a smaller keep would find
- * none either.
+ * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have slots of their
+ * own, so neither can take all.  If there is no slot, return 0, and set `none_before`: a search with a smaller keep
+ * would find none either.
  */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume,
 			     bool is_thread, uint64_t keep)
@@ -390,9 +390,9 @@ static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
 }
 
 /*
- * Make object slots for all entries of an event.  If no slot is free, the viewer shows a handle without a name; the frame
- * has the name.  Return false if an APPEND log should begin a volume for more slots: only when it has used half of this
- * one, because each volume takes room.
+ * Make object slots for all entries of an event.  If no slot is free, the viewer shows a handle without a name; the
+ * frame has the name.  Return false if an APPEND log should begin a volume for more slots: only when it has used half
+ * of this one, because each volume takes room.
  */
 static bool find_contexts(struct px_log *log, uint64_t keep)
 {
@@ -473,7 +473,8 @@ static void keep_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Define the objects of the event laid out last.  The log must not reuse their object slots while the event is in the log.
+ * Define the objects of the event laid out last.  The log must not reuse their object slots while the event is in the
+ * log.
  */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,
 			  const struct px_translation *translation)

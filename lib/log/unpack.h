@@ -48,10 +48,10 @@ bool px_unpack_is_frame(const struct px_log_frame *frame, uint64_t position, uin
 			uint64_t max);
 
 /*
- * Unpack a frame.  body: the bytes after its header; they must stay valid while the caller uses `to`.  entries: the entries of
- * the frame.  tick_ns: of their stamps.  to: one for each entry.  Return the number of entries in `to`; it is smaller than
- * frame->nr_entries if the frame is damaged.  After a damaged frame, the rest of the chapter counts as damaged, because its
- * frames may need what that frame defines.
+ * Unpack a frame.  body: the bytes after its header; they must stay valid while the caller uses `to`.  entries: the
+ * entries of the frame.  tick_ns: of their stamps.  to: one for each entry.  Return the number of entries in `to`; it
+ * is smaller than frame->nr_entries if the frame is damaged.  After a damaged frame, the rest of the chapter counts as
+ * damaged, because its frames may need what that frame defines.
  */
 uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *frame, const void *body,
 			 const struct px_txtb_entry *entries, uint32_t tick_ns,
@@ -61,8 +61,8 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 const struct px_log_object *px_unpack_object(const struct px_unpack *unpack, uint32_t handle);
 
 /*
- * Get the next definition of the frame.  *offset: 0 for the first one.  Return false after the last definition, and at a
- * damaged one.
+ * Get the next definition of the frame.  *offset: 0 for the first one.  Return false after the last definition, and at
+ * a damaged one.
  */
 bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object);

@@ -34,9 +34,9 @@ extern bool px_growth_is_wanted __attribute__((visibility("hidden")));
 bool px_growth_can_begin(const struct px_geometry *geometry);
 
 /*
- * Allocate and map the first part of each ring of a segment of zeros.  The bytes before the rings are allocated.  Return
- * false if this is impossible: there is no memory, or the kernel is older than 5.14 and cannot allocate memory without
- * SIGBUS.
+ * Allocate and map the first part of each ring of a segment of zeros.  The bytes before the rings are allocated.
+ * Return false if this is impossible: there is no memory, or the kernel is older than 5.14 and cannot allocate memory
+ * without SIGBUS.
  */
 bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry);
 

@@ -70,8 +70,8 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 }
 
 /*
- * Make the slots void before `extra` counts the first one (R7): whoever frees claims that were left or belong to the dead
- * then finds none that `extra` counts already.  A writer that ends in between is counted as one lost event.
+ * Make the slots void before `extra` counts the first one (R7): whoever frees claims that were left or belong to the
+ * dead then finds none that `extra` counts already.  A writer that ends in between is counted as one lost event.
  */
 void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
@@ -222,9 +222,10 @@ static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
 }
 
 /*
- * Return false if a slot has a living owner, and set *held to its word.  All words are loaded before the first question.  So if the owner of one
- * slot is dead, all slots with its tid belong to the dead, and not to a new thread with the same tid (R6).  Below head a
- * thread cannot claim the same position again (C2 in cpuring.h), so the exchange finds exactly the claim that was seen.
+ * Return false if a slot has a living owner, and set *held to its word.  All words are loaded before the first
+ * question.  So if the owner of one slot is dead, all slots with its tid belong to the dead, and not to a new thread
+ * with the same tid (R6).  Below head a thread cannot claim the same position again (C2 in cpuring.h), so the exchange
+ * finds exactly the claim that was seen.
  */
 static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
 		       uint32_t *nr_freed, uint64_t *held)
@@ -273,8 +274,8 @@ static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n,
 }
 
 /*
- * Return true if the second claim is a later one of the same thread.  Positions of claims are less than a lap apart.  So
- * after a lap at most, the answer is false.
+ * Return true if the second claim is a later one of the same thread.  Positions of claims are less than a lap apart.
+ * So after a lap at most, the answer is false.
  */
 static bool is_further(uint64_t first, uint64_t second)
 {
@@ -285,8 +286,8 @@ static bool is_further(uint64_t first, uint64_t second)
 }
 
 /*
- * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.  The
- * next attempt takes slots from head on.
+ * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.
+ * The next attempt takes slots from head on.
  */
 bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n, struct px_inquiry *inquiry)
 {

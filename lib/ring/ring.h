@@ -174,8 +174,8 @@ struct px_ring_control {
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * Where events were given up.  Index: number of the mark mod PX_RING_MARKS; value: counter of the event, or 0 if
-	 * the reader has taken the mark.
+	 * Where events were given up.  Index: number of the mark mod PX_RING_MARKS; value: counter of the event, or 0
+	 * if the reader has taken the mark.
 	 */
 	uint64_t nr_marks __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t mark[PX_RING_MARKS];
@@ -284,8 +284,8 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /*
- * Count an event that is lost because no attempt found free slots, and mark its place.  counter: of the last attempt.  If
- * the reader leaves more than PX_RING_MARKS marks, the oldest of them are overwritten.
+ * Count an event that is lost because no attempt found free slots, and mark its place.  counter: of the last attempt.
+ * If the reader leaves more than PX_RING_MARKS marks, the oldest of them are overwritten.
  */
 PX_COLD void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter);
 
@@ -394,8 +394,8 @@ PX_INLINE struct px_inquiry px_inquiry_of(uint32_t tid, px_procfs_asked *is_aliv
 
 /*
  * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots with dead
- * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a living
- * owner.
+ * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a
+ * living owner.
  *
  * Return true if the next attempt does not count, because it gets further: a slot was freed, or the next attempt meets
  * only further slots of the record that was in the way of this one.  So the writer goes around a long record.

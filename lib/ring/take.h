@@ -41,9 +41,10 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 PX_COLD bool px_ring_took_long(const struct px_view *view, const struct px_reservation *at);
 
 /*
- * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that counter
- * in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough, and no
- * slot is wasted.  Call this directly after the reservation: only if the reader has passed, it reads the clock again.
+ * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that
+ * counter in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough,
+ * and no slot is wasted.  Call this directly after the reservation: only if the reader has passed, it reads the clock
+ * again.
  */
 PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
 {

@@ -159,7 +159,9 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	PX_TESTPOINT("reader.take.copied");
 	note_taken(reader, i);
 	px_reader_advance(cursor, &report->record);
-	/* Call px_reader_hold() first: if resettle_top() finds a lap, its gap belongs after this record, not before it. */
+	/*
+	 * Call px_reader_hold() first: if resettle_top() finds a lap, its gap belongs after this record, not before it.
+	 */
 	if (holding)
 		px_reader_hold(reader, &report->record, filter);
 	resettle_top(reader);

@@ -3,7 +3,8 @@
  * Between the files of the reader.
  *
  * The reader sets reservations aside (reader_aside.c).  Such a reservation is claimed by a thread that was stopped, or
- * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry is left when the reader finds in the slots:
+ * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry is left
+ * when the reader finds in the slots:
  *
  *	a record		report it, although younger events were reported before
  *	void slots		there was no record: the writer has recorded its event in other slots

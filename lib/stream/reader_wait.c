@@ -8,8 +8,8 @@
 #define GIVE_UP_NS 50000000 /* an owner that lives may be waiting for its CPU */
 
 /*
- * The reader waits no longer for the reservation at the cursor.  In the ring of a CPU the sequence has claimed all slots
- * that will hold a record.
+ * The reader waits no longer for the reservation at the cursor.  In the ring of a CPU the sequence has claimed all
+ * slots that will hold a record.
  */
 static void stop_waiting(struct px_reader *reader, uint32_t i, enum px_look look, bool is_gone)
 {

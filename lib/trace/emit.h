@@ -184,8 +184,8 @@ PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
 }
 
 /*
- * Record the event if the stream wants it, in a call that is the first one of this thread (px_calls_begin()).  Pass only
- * a copy of the event to px_emit_any(), so that the event itself can stay in registers.
+ * Record the event if the stream wants it, in a call that is the first one of this thread (px_calls_begin()).  Pass
+ * only a copy of the event to px_emit_any(), so that the event itself can stay in registers.
  */
 PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
 {

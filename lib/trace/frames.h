@@ -4,9 +4,9 @@
  *
  * A signal handler may interrupt a trace point and leave it for good.  The slots that the trace point had claimed then
  * belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes its claim, and
- * the address of its stack frame.  The note is in use from before the first claim to the end of the call (inside.h).  In
- * the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older calls were
- * left, and frees their claims:
+ * the address of its stack frame.  The note is in use from before the first claim to the end of the call (inside.h).
+ * In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older calls
+ * were left, and frees their claims:
  *
  *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it.  It was left.
  *	    A call that runs has been interrupted, by a signal frame that begins below its frame and is larger than 1 KiB.
@@ -36,11 +36,11 @@
  *	a stack that the	Only F1 can be decided.		as on another stack
  *	kernel does not show
  *
- * The usual stack is known by its real bounds.  The first thread has a stack that grows; nothing else is mapped less than
- * 64 MiB below its top.  The stack of another thread reaches from its thread control block down to the first page that
- * cannot be read, which is its guard page.  If a stack has no guard page, F2 still finds the signal frames of coroutines
- * below it.  Handlers that rewrite their own signal frame, to return to another coroutine, leave no signal frame behind;
- * then a claim is safe only on stacks that are not inside the usual one.
+ * The usual stack is known by its real bounds.  The first thread has a stack that grows; nothing else is mapped less
+ * than 64 MiB below its top.  The stack of another thread reaches from its thread control block down to the first page
+ * that cannot be read, which is its guard page.  If a stack has no guard page, F2 still finds the signal frames of
+ * coroutines below it.  Handlers that rewrite their own signal frame, to return to another coroutine, leave no signal
+ * frame behind; then a claim is safe only on stacks that are not inside the usual one.
  *
  * A claim of a call that counts as running is kept, and looked at again when the next call begins.  Writers skip its
  * slots in each lap, and the reader sets the event aside after a short wait.  An event that finds no slots because of

@@ -30,9 +30,9 @@ static uint32_t has_given_up;
 /*
  * Entries.  They are in chunks, each twice as large as the one before it.  A thread cannot tell when it ends, so a new
  * thread looks at old entries, one after the other, and takes one whose thread has ended.  It looks at few of them:
- * each new thread adds LOOKS_EACH to the looks of the process, and takes a new entry when none are left.  So the cost of
- * a thread does not depend on the number of threads, and there are not many more entries than there were threads at the
- * same time.
+ * each new thread adds LOOKS_EACH to the looks of the process, and takes a new entry when none are left.  So the cost
+ * of a thread does not depend on the number of threads, and there are not many more entries than there were threads at
+ * the same time.
  */
 
 static struct px_inside first_entries[ENTRIES_AT_FIRST];

@@ -4,9 +4,9 @@
  * more.
  *
  * Each thread has a word in a table of the process.  It holds the address of the stack frame of the first call, and in
- * the low bits, which are 0 in such an address, one bit for each note of a nested call.  A call is nested if the word is
- * not 0 when it begins: a signal handler has interrupted another call, or has left it by siglongjmp() (frames.h).  In
- * the usual case the word is 0, and a call stores it at its begin and clears it at its end.  These are all the
+ * the low bits, which are 0 in such an address, one bit for each note of a nested call.  A call is nested if the word
+ * is not 0 when it begins: a signal handler has interrupted another call, or has left it by siglongjmp() (frames.h).
+ * In the usual case the word is 0, and a call stores it at its begin and clears it at its end.  These are all the
  * instructions that a call needs for this file and for frames.h.
  *
  * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
@@ -85,9 +85,10 @@ struct px_inside {
 } __attribute__((aligned(PX_CACHE_LINE)));
 
 /*
- * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another call,
- * or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before the
- * store, the calls in it have ended when it returns.  (Only a call that was left inside of that handler is forgotten.)
+ * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another
+ * call, or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before
+ * the store, the calls in it have ended when it returns.  (Only a call that was left inside of that handler is
+ * forgotten.)
  */
 PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {

@@ -18,8 +18,8 @@ struct px_self;
 struct rseq;
 
 /*
- * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address serves
- * as well: it is above all that the function stores.
+ * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address
+ * serves as well: it is above all that the function stores.
  */
 #define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
 

@@ -3,7 +3,8 @@
  * Message queues.  A wrapper first tries a transfer with a deadline in the past.  If the transfer would have to wait,
  * the kernel returns ETIMEDOUT.  Otherwise the deadline has no effect.  So a transfer that does not wait takes one
  * system call, as it does without this object.  If the caller's deadline is invalid, the wrapper only makes the
- * caller's call, unchanged.  The wrapper needs another system call to test whether a deadline is readable.
+ * caller's call, unchanged.  If the caller passes a deadline, the wrapper makes one more system
+ * call, to test whether it can read the memory of the deadline (probe.h).
  */
 #include <fcntl.h>
 #include <stdarg.h>
