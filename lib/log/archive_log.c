@@ -373,7 +373,8 @@ static int load(struct logreader *reader, int fd)
 
 	reader->file.fd = fd;
 	error = open_source(reader);
-	if (!error && !reader->file.commit.is_complete &&
+	/* A complete log may still be moving. */
+	if (!error && (!reader->file.commit.is_complete || reader->file.layout.base) &&
 	    px_archive_log_is_written(&reader->file.header))
 		error = EINVAL;
 	reader->file.fd = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -82,6 +82,15 @@ static int truncate_to(struct px_log *log, uint64_t size)
 	return ftruncate(log->fd, (off_t)size) == 0 ? 0 : errno;
 }
 
+/*
+ * Only the writer moves parts of its log.  While it lives, no other process opens the log.  But a log that is recovered
+ * may be open in other processes, and they must find everything where it was.
+ */
+static bool may_move(const struct px_log *log)
+{
+	return log->commit.is_complete == PX_LOG_COMPLETE;
+}
+
 /* Larger logs. */
 
 /* Write the last commit to this offset. */
@@ -138,7 +147,8 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 	struct px_log_tail tail = tail_at(&log->commit, end);
 	int error;
 
-	if (page_up(entries_end) + 2 * PX_LOG_PAGE + last->frames + tail.size <=
+	if (may_move(log) &&
+	    page_up(entries_end) + 2 * PX_LOG_PAGE + last->frames + tail.size <=
 		   log->layout.header) {
 		error = cut_volume(log, state, last, reader, &end);
 	} else if (end + tail.size <= log->tail.modules) {
@@ -326,9 +336,32 @@ static int write_plainly(void *argument, const void *data, size_t size, uint64_t
 	return 0;
 }
 
+/* Cut a complete log after its tail, if its writer died before it did so. */
+static int cut_file(int fd)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+	struct px_log_commit commit;
+	struct stat status;
+	uint64_t end, other;
+
+	if (fstat(fd, &status) != 0 || !px_log_find(fd, &header, &layout) ||
+	    !px_log_header_is_ours(&header) || !px_log_read_commit(fd, &header, &layout, &commit) ||
+	    !commit.is_complete || layout.base != 0)
+		return 0;
+	end = commit.names_at + commit.nr_names * sizeof(struct px_log_name);
+	other = commit.wrappers_at + commit.nr_wrappers * sizeof(struct px_wrapper_sum);
+	end = other > end ? other : end;
+	other = commit.modules_at + commit.modules_bytes;
+	end = other > end ? other : end;
+	return (uint64_t)status.st_size <= end ? 0 : write_plainly(&fd, NULL, 0, end);
+}
+
 int px_log_settle(int fd)
 {
-	return settle(fd, write_plainly, &fd);
+	int error = settle(fd, write_plainly, &fd);
+
+	return error ? error : cut_file(fd);
 }
 
 /* *is_moving: the copy is whole, and from now on it is the log. */
@@ -387,7 +420,7 @@ static int finish(struct px_log *log, const struct px_log_state *state)
 	struct copy copy = {0};
 	bool is_moving = false;
 
-	if (reader >= 0 && is_small(log, &last, &copy, &tail))
+	if (reader >= 0 && may_move(log) && is_small(log, &last, &copy, &tail))
 		copy.bytes = calloc(1, copy.size);
 	if (copy.bytes)
 		error = finish_small(log, &last, reader, &copy, &tail, &is_moving);

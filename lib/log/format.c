@@ -12,6 +12,8 @@
 #include "calls/entries.h"
 #include "txtb/file.h"
 
+#define FIND_ATTEMPTS 3
+
 static uint64_t page_up(uint64_t offset)
 {
 	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
@@ -172,13 +174,18 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 {
 	struct px_log_footer footer;
 
-	if (px_log_find_footer(fd, &footer) &&
-	    px_log_find_volume(fd, footer.base, header, layout) &&
-	    memcmp(header->uuid, footer.uuid, sizeof(footer.uuid)) == 0) {
-		layout->base = footer.base;
-		return true;
+	/* The log may move between two reads.  The move is over soon. */
+	for (int i = 0; i < FIND_ATTEMPTS; i++) {
+		if (px_log_find_footer(fd, &footer) &&
+		    px_log_find_volume(fd, footer.base, header, layout) &&
+		    memcmp(header->uuid, footer.uuid, sizeof(footer.uuid)) == 0) {
+			layout->base = footer.base;
+			return true;
+		}
+		if (px_log_find_volume(fd, 0, header, layout) && !px_log_find_footer(fd, &footer))
+			return true;
 	}
-	return px_log_find_volume(fd, 0, header, layout);
+	return false;
 }
 
 bool px_log_header_is_ours(const struct px_log_header *header)

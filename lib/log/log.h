@@ -143,8 +143,9 @@ int px_log_empty(struct px_log *log);
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
- * If a completed log was moving to the beginning of its file when its writer died, move it now.  fd: for reading and
- * writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an error of the file.
+ * If a completed log was moving to the beginning of its file when its writer died, move it now.  If its writer died
+ * before it cut the file, cut it.  fd: for reading and writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an
+ * error of the file.
  */
 int px_log_settle(int fd);
 
