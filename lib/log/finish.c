@@ -103,13 +103,12 @@ static int commit_at(struct px_log *log, const struct px_log_state *state, uint6
 	return px_log_write_commit(log, state->checkpoint);
 }
 
-/* Write the header of the image, with so many entries. */
-static int cut_image(struct px_log *log, const struct last *last, uint32_t nr_objects,
-		     uint32_t nr_entries)
+/* Make the image as long as its entries. */
+static int cut_image(struct px_log *log, const struct last *last)
 {
 	struct px_txtb_header header;
 
-	px_txtb_header_init(&header, nr_objects, nr_entries);
+	px_txtb_header_init(&header, log->layout.nr_objects, last->nr_entries);
 	return px_log_write_all(log, &header, sizeof(header), last->at);
 }
 
@@ -132,11 +131,11 @@ static int cut_volume(struct px_log *log, const struct px_log_state *state, cons
 	if (error)
 		return error;
 	if (!last->is_first) {
-		error = cut_image(log, last, old->nr_objects, last->nr_entries);
+		error = cut_image(log, last);
 		return error ? error : commit_at(log, state, log->commit_at, &tail);
 	}
 	error = commit_at(log, state, new.commit, &tail);
-	return error ? error : cut_image(log, last, old->nr_objects, last->nr_entries);
+	return error ? error : cut_image(log, last);
 }
 
 static int finish_large(struct px_log *log, const struct px_log_state *state,
@@ -274,7 +273,8 @@ static int settle(int fd, writer *write, void *argument)
 	uint64_t old, new;
 	int error;
 
-	if (!px_log_find_footer(fd, &footer) || footer.size > 2 * SMALL_MAX)
+	if (!px_log_find_footer(fd, &footer) || footer.size > 2 * SMALL_MAX ||
+	    footer.size < sizeof(header) + sizeof(none))
 		return 0;
 	bytes = malloc((size_t)footer.size);
 	if (!bytes)
@@ -415,6 +415,9 @@ static bool is_small(const struct px_log *log, const struct last *last, struct c
 static int finish(struct px_log *log, const struct px_log_state *state)
 {
 	struct last last = last_of(log);
+	const struct px_log_commit commit = log->commit;
+	const struct px_log_tail old_tail = log->tail;
+	const uint64_t old_at = log->commit_at;
 	int error = EFBIG, reader = px_log_open_reader(log);
 	struct px_log_tail tail;
 	struct copy copy = {0};
@@ -428,8 +431,14 @@ static int finish(struct px_log *log, const struct px_log_state *state)
 	/* If there is no room for a copy, the file remains longer. */
 	if (error && !is_moving && reader >= 0)
 		error = finish_large(log, state, &last, reader);
-	if (error && !is_moving)
+	/* A step that failed may have been the last one, so the file still has its commit and its tail where they were. */
+	if (error && !is_moving) {
+		set_tail(&log->commit, &old_tail);
+		log->commit.serial = commit.serial;
+		log->tail = old_tail;
+		log->commit_at = old_at;
 		error = finish_in_place(log, state);
+	}
 	if (reader >= 0)
 		close(reader);
 	return error;

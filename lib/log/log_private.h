@@ -127,7 +127,7 @@ struct px_log {
 	struct px_pack *pack; /* the frame of the entries staged */
 	uint64_t frame;	      /* where it goes: offset in the frames of the volume */
 	uint64_t chapter;     /* number of the current one, from 1 */
-	uint64_t chapter_position, chapter_frame; /* where it begins */
+	uint64_t chapter_frame;			  /* where it begins */
 	uint32_t chapter_entries;		  /* it ends after so many */
 	bool ends_chapter;			  /* the next frame must begin a chapter */
 	bool ends_volume;			  /* the next event begins a volume */
