@@ -393,10 +393,7 @@ static bool is_whole(const struct frames *frames)
 
 	if (!commit->is_complete)
 		return true;
-	if (commit->names_at + commit->nr_names * sizeof(struct px_log_name) > frames->file_size ||
-	    commit->wrappers_at + commit->nr_wrappers * sizeof(struct px_wrapper_sum) >
-		    frames->file_size ||
-	    commit->modules_at + commit->modules_bytes > frames->file_size)
+	if (px_log_length(commit) > frames->file_size)
 		return false;
 	if (commit->end == 0)
 		return true;

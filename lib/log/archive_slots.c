@@ -61,11 +61,6 @@ static struct slots *slots_of(struct px_archive_source *source)
 	return (struct slots *)source;
 }
 
-static uint64_t page_up(uint64_t offset)
-{
-	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
-}
-
 static uint64_t volume_of(const struct slots *slots, uint64_t position)
 {
 	return px_log_volume_number(&slots->file->header, position) * slots->size;
@@ -328,12 +323,12 @@ static void set_layout(struct slots *slots)
 
 	file->commit.names_at = file->layout.commit + PX_LOG_PAGE;
 	file->commit.modules_at =
-		file->commit.names_at + page_up(NAMES * sizeof(struct px_log_name));
+		file->commit.names_at + px_log_page_up(NAMES * sizeof(struct px_log_name));
 	file->commit.wrappers_at = file->commit.modules_at + PX_LOG_MODULES_BYTES;
 	slots->objects = file->commit.wrappers_at +
-			 page_up(WRAPPERS * sizeof(struct px_wrapper_sum));
-	slots->slots = slots->objects + page_up(PX_LOG_OBJECTS_2 * sizeof(struct px_log_object));
-	slots->size = page_up(slots->slots +
+			 px_log_page_up(WRAPPERS * sizeof(struct px_wrapper_sum));
+	slots->slots = slots->objects + px_log_page_up(PX_LOG_OBJECTS_2 * sizeof(struct px_log_object));
+	slots->size = px_log_page_up(slots->slots +
 			      (uint64_t)file->header.nr_entries * sizeof(struct slot));
 }
 

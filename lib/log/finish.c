@@ -32,11 +32,6 @@ struct last {
 	bool is_first;	     /* it is the only one */
 };
 
-static uint64_t page_up(uint64_t offset)
-{
-	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
-}
-
 static struct last last_of(const struct px_log *log)
 {
 	uint64_t number = log->nr_begun - 1;
@@ -147,7 +142,7 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 	int error;
 
 	if (may_move(log) &&
-	    page_up(entries_end) + 2 * PX_LOG_PAGE + last->frames + tail.size <=
+	    px_log_page_up(entries_end) + 2 * PX_LOG_PAGE + last->frames + tail.size <=
 		   log->layout.header) {
 		error = cut_volume(log, state, last, reader, &end);
 	} else if (end + tail.size <= log->tail.modules) {
@@ -209,12 +204,8 @@ static void put_objects(struct px_log *log, const struct px_log_volume *volume, 
 		if (volume->context[i].handle)
 			put_object(copy, &slot, &volume->context[i].known.object);
 	for (uint32_t i = 0; i < volume->nr_types; i++) {
-		struct px_object type = {
-			.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, volume->type[i]),
-			.type = PX_TXTB_EVENT_TYPE};
+		struct px_object type = px_log_type_object(log, volume->type[i]);
 
-		if (px_typelist_name(log->types, volume->type[i], type.name) != 0)
-			snprintf(type.name, sizeof(type.name), "event type %u", volume->type[i]);
 		put_object(copy, &slot, &type);
 	}
 }
@@ -343,18 +334,13 @@ static int cut_file(int fd)
 	struct px_log_layout layout;
 	struct px_log_commit commit;
 	struct stat status;
-	uint64_t end, other;
 
 	if (fstat(fd, &status) != 0 || !px_log_find(fd, &header, &layout) ||
 	    !px_log_header_is_ours(&header) || !px_log_read_commit(fd, &header, &layout, &commit) ||
-	    !commit.is_complete || layout.base != 0)
+	    !commit.is_complete || layout.base != 0 ||
+	    (uint64_t)status.st_size <= px_log_length(&commit))
 		return 0;
-	end = commit.names_at + commit.nr_names * sizeof(struct px_log_name);
-	other = commit.wrappers_at + commit.nr_wrappers * sizeof(struct px_wrapper_sum);
-	end = other > end ? other : end;
-	other = commit.modules_at + commit.modules_bytes;
-	end = other > end ? other : end;
-	return (uint64_t)status.st_size <= end ? 0 : write_plainly(&fd, NULL, 0, end);
+	return write_plainly(&fd, NULL, 0, px_log_length(&commit));
 }
 
 int px_log_settle(int fd)
@@ -378,7 +364,7 @@ static int finish_small(struct px_log *log, const struct last *last, int reader,
 	commit.serial++;
 	set_tail(&commit, tail);
 	memcpy(copy->bytes + copy->layout.commit, &commit, sizeof(commit));
-	footer.base = page_up(log->tail.names + log->commit.nr_names * sizeof(struct px_log_name));
+	footer.base = px_log_page_up(log->tail.names + log->commit.nr_names * sizeof(struct px_log_name));
 	memcpy(footer.uuid, log->header.uuid, sizeof(footer.uuid));
 	error = truncate_to(log, footer.base); /* the caller may have allocated more */
 	if (!error)

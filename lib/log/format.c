@@ -14,9 +14,15 @@
 
 #define FIND_ATTEMPTS 3
 
-static uint64_t page_up(uint64_t offset)
+uint64_t px_log_length(const struct px_log_commit *commit)
 {
-	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
+	uint64_t length = commit->names_at + commit->nr_names * sizeof(struct px_log_name);
+	uint64_t wrappers =
+		commit->wrappers_at + commit->nr_wrappers * sizeof(struct px_wrapper_sum);
+	uint64_t modules = commit->modules_at + commit->modules_bytes;
+
+	length = wrappers > length ? wrappers : length;
+	return modules > length ? modules : length;
 }
 
 struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t volume_max)
@@ -27,10 +33,10 @@ struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uin
 	layout.nr_objects = nr_objects;
 	layout.nr_entries = nr_entries;
 	layout.entries = px_txtb_entries_offset(nr_objects);
-	layout.header = page_up(px_txtb_image_size(nr_objects, nr_entries));
+	layout.header = px_log_page_up(px_txtb_image_size(nr_objects, nr_entries));
 	layout.commit = layout.header + PX_LOG_PAGE;
 	layout.frames = layout.commit + PX_LOG_PAGE;
-	layout.size = page_up(layout.frames + volume_max);
+	layout.size = px_log_page_up(layout.frames + volume_max);
 	return layout;
 }
 
@@ -40,8 +46,8 @@ struct px_log_tail px_log_tail(void)
 
 	tail.modules = 0;
 	tail.wrappers = PX_LOG_MODULES_BYTES;
-	tail.names = tail.wrappers + page_up(PX_WRAPPERS_MAX * sizeof(struct px_wrapper_sum));
-	tail.size = tail.names + page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
+	tail.names = tail.wrappers + px_log_page_up(PX_WRAPPERS_MAX * sizeof(struct px_wrapper_sum));
+	tail.size = tail.names + px_log_page_up(PX_EVENT_IDS * sizeof(struct px_log_name));
 	return tail;
 }
 

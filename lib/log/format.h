@@ -210,6 +210,14 @@ PX_INLINE uint32_t px_log_nr_objects(const struct px_log_header *header)
 	       header->nr_type_slots;
 }
 
+PX_INLINE uint64_t px_log_page_up(uint64_t offset)
+{
+	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
+}
+
+/* Return the length of the file of a complete log: it ends with its tail. */
+uint64_t px_log_length(const struct px_log_commit *commit);
+
 /* Return the number of the volume that has this position. */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)
 {

@@ -200,6 +200,9 @@ uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end)
 /* Create, in the file, the volume that has this position. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
+/* Return the object of an event type in the image. */
+struct px_object px_log_type_object(const struct px_log *log, unsigned int id);
+
 /* Write the names of the event types that were opened since the last call, for the next commit. */
 int px_log_write_names(struct px_log *log);
 

@@ -126,9 +126,8 @@ uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end)
 /* There may be a hole behind the last frame. */
 void px_log_end_volume(struct px_log *log)
 {
-	log->next_at = (log->volume_at + log->layout.frames + log->frame + sizeof(struct px_log_frame) +
-			PX_LOG_PAGE - 1) &
-		       ~(uint64_t)(PX_LOG_PAGE - 1);
+	log->next_at = px_log_page_up(log->volume_at + log->layout.frames + log->frame +
+				      sizeof(struct px_log_frame));
 }
 
 void px_log_next_volume(struct px_log *log)

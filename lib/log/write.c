@@ -132,19 +132,26 @@ static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	return error;
 }
 
+struct px_object px_log_type_object(const struct px_log *log, unsigned int id)
+{
+	struct px_object type = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
+				 .type = PX_TXTB_EVENT_TYPE};
+
+	if (px_typelist_name(log->types, id, type.name) != 0)
+		snprintf(type.name, sizeof(type.name), "event type %u", id);
+	return type;
+}
+
 static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	int error = 0;
 
 	while (!error && volume->types_written < volume->nr_types) {
-		unsigned int id = volume->type[volume->types_written];
-		struct px_object type = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
-					 .type = PX_TXTB_EVENT_TYPE};
+		struct px_object type =
+			px_log_type_object(log, volume->type[volume->types_written]);
 		uint32_t slot = px_log_nr_objects(&log->header) - log->header.nr_type_slots +
 				volume->types_written;
 
-		if (px_typelist_name(log->types, id, type.name) != 0)
-			snprintf(type.name, sizeof(type.name), "event type %u", id);
 		error = write_object(log, offset, slot, &type);
 		volume->types_written += !error;
 	}
