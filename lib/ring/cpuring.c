@@ -26,8 +26,8 @@ struct request {
 	uint64_t nr_claims; /* slots to write, from head on */
 	uint64_t low;	    /* new word of these slots, without the position */
 	uint64_t advance;   /* slots to reserve */
-	uint64_t saved;	    /* if has_saved is 1, first_lost is saved for this tail, */
-	uint64_t has_saved; /* so the sequence does not stop */
+	uint64_t saved;	    /* the tail for which first_lost is saved */
+	uint64_t has_saved; /* 1: the sequence does not stop at the tail in `saved` */
 };
 
 _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, advance) == 16 &&
@@ -37,9 +37,9 @@ _Static_assert(offsetof(struct request, low) == 8 && offsetof(struct request, ad
 
 /*
  * Take any number of slots.  If another thread holds a slot, the sequence changes the request and continues.  It then
- * reserves the slots up to and including the held slot, and makes the slots before the held slot void.  A second
- * sequence instead would have to check the slot again: its owner may have freed it since, and only a leftover claim may
- * be in it.  Without that check, the leftover claim would hold the slot until its owner exits.
+ * reserves the slots up to and including the held slot, and makes the slots before the held slot void.  Two sequences
+ * would not be enough.  Between them, the owner may free the slot, and a leftover claim may be in it.  The second
+ * sequence would have to check the slot again: otherwise, the leftover claim would hold the slot until its owner exits.
  */
 PX_INLINE enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, struct request *request,
 			      struct px_bound bound, struct px_reservation *at, uint64_t *claimed_at)

@@ -12,9 +12,9 @@
 #endif
 
 #define FIRST_SLOTS 256u
-#define PART_SLOTS 4096u /* allocated in less than 1 ms, for which the writer waits */
-#define PARTS 32	 /* a larger ring has larger parts */
-#define PARTS_MAX 64	 /* only hostile memory makes more */
+#define PART_SLOTS 4096u /* the writer waits less than 1 ms for such a part */
+#define PARTS 32	 /* a part of a large ring has 1 / PARTS of its slots */
+#define PARTS_MAX 64	 /* no ring has more parts, except in hostile memory */
 
 bool px_growth_is_wanted;
 
@@ -82,7 +82,7 @@ void px_growth_begin(struct px_view *view)
 
 /*
  * Allocate the next part of a ring with this tail.  Other threads may do the same: the kernel allocates each page once,
- * and one of them moves tail.
+ * and only one of the threads moves tail.
  */
 static bool extend(const struct px_view *view, struct px_ring_control *control, uint64_t tail)
 {

@@ -16,7 +16,7 @@ struct harvest {
 	struct px_txtb_entry *entry;
 	uint64_t *counter;
 	uint32_t nr_entries;
-	uint32_t *context; /* sorted, without duplicates */
+	uint32_t *context; /* the contexts of the entries: sorted, without duplicates */
 	uint32_t nr_contexts;
 	struct px_object *object; /* threads first */
 	uint32_t nr_objects;

@@ -26,8 +26,8 @@
 enum px_record_flags {
 	PX_RECORD_TRUNCATED = 1, /* the data was truncated when it was recorded */
 	PX_RECORD_MARKS = 2,	 /* the last bytes of the data are a struct px_marks */
-	PX_RECORD_SILENT = 4,	 /* readers report only its marks */
-	PX_RECORD_CALL = 8,	 /* recorded by a wrapper: id of a call, and the data of calls.h */
+	PX_RECORD_SILENT = 4,	 /* readers report the marks of this record, but not the record */
+	PX_RECORD_CALL = 8,	 /* a wrapper recorded it: the id is a call, and calls.h defines the data */
 	PX_RECORD_BEGINS = 16,	 /* the call begins to wait */
 	PX_RECORD_ENDS = 32	 /* the wait has ended */
 };
@@ -38,8 +38,8 @@ enum px_record_flags {
  */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
-	uint32_t stopped;	/* report the automatic STOP of this run; 0: none */
-	uint32_t gap;		/* 1: report OVERFLOW and RESUME (when first_dropped is not 0) */
+	uint32_t stopped;	/* serial of a run: report its automatic STOP; 0: none */
+	uint32_t gap;		/* 1: if first_dropped is not 0, report OVERFLOW and RESUME */
 };
 
 /* An event to be recorded. */
@@ -64,10 +64,10 @@ struct px_record {
 	uint32_t pid;
 	uint32_t id;
 	uint32_t flags;
-	uint32_t length; /* bytes of data recorded, marks included */
+	uint32_t length; /* bytes of recorded data, including the marks */
 	uint32_t extra;	 /* low 32 bits of `extra` in px_ring_control before this record */
 	uint32_t nr_slots;
-	uint32_t context;  /* TXTB: handle of the thread; 0: synthesized by the reader */
+	uint32_t context;  /* TXTB handle of the thread; 0: the reader synthesized the event */
 	uint32_t priority; /* TXTB priority word */
 	uint32_t cpu;
 };
@@ -87,7 +87,7 @@ PX_INLINE uint64_t px_record_size(uint64_t length)
 	return (uint64_t)px_record_slots((size_t)length) * PX_SLOT_BYTES;
 }
 
-/* Bytes of data of the largest system event, FILTER: the old and the new set. */
+/* FILTER is the system event with the most data: the old and the new set. */
 #define PX_SYSTEM_EVENT_BYTES (2 * sizeof(struct px_eventset))
 
 /*

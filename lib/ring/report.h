@@ -12,7 +12,7 @@
 struct px_loss {
 	uint64_t overwritten; /* overwritten by newer events */
 	uint64_t dropped;     /* not recorded, because the stream had no room */
-	uint64_t abandoned;   /* begun by a writer that did not finish them */
+	uint64_t abandoned;   /* a writer began to record them, but did not finish */
 };
 
 /* What a reader returns: a record, or a synthesized event. */

@@ -3,7 +3,7 @@
 
 #include "base/confined.h"
 
-#define ASKED_MAX 1024 /* maximum of threads with claims in a ring; only hostile memory has more */
+#define ASKED_MAX 1024 /* at most this many threads have claims in a ring, except in hostile memory */
 
 __thread struct px_claim px_first_claim PX_TLS;
 
@@ -29,7 +29,7 @@ void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail)
 
 		if (px_word_ahead_of(word, p) != 0 || px_word_state(word) == PX_SLOT_FREE ||
 		    px_word_state(word) == PX_SLOT_CLAIMED)
-			return; /* not written yet, or overwritten: then that writer has saved the counter */
+			return; /* the slot is not written yet, or a writer has saved the counter and overwritten it */
 		if (px_word_state(word) != PX_SLOT_HEAD)
 			continue;
 		px_raise_to(&ring->control->first_lost, px_read_once(&slot->counter));
@@ -61,7 +61,7 @@ bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t 
 /*
  * Another thread owns the slot, so record in the control page that this writer skips it.  If two positions share an
  * element of `skipped`, the second one overwrites the first one.  Then the reader waits at the first position until its
- * timeout for giving up.
+ * timeout.
  */
 void px_ring_skip(const struct px_ring *ring, uint64_t position)
 {
@@ -70,8 +70,9 @@ void px_ring_skip(const struct px_ring *ring, uint64_t position)
 }
 
 /*
- * Make the slots void before `extra` counts the first one (R7): whoever frees claims that were left or belong to the
- * dead then finds none that `extra` counts already.  A writer that ends in between is counted as one lost event.
+ * Make the slots void before `extra` counts the first one (R7).  Other code frees the claims of dead threads and of
+ * calls that were left.  With this order, that code never finds a claim that `extra` counts already.  If a writer ends
+ * between the two steps, the reader counts one lost event.
  */
 void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed)
 {
@@ -223,9 +224,9 @@ static bool is_dead(struct px_inquiry *inquiry, uint32_t tid)
 
 /*
  * Return false if a slot has a living owner, and set *held to its word.  All words are loaded before the first
- * question.  So if the owner of one slot is dead, all slots with its tid belong to the dead, and not to a new thread
- * with the same tid (R6).  Below head a thread cannot claim the same position again (C2 in cpuring.h), so the exchange
- * finds exactly the claim that was seen.
+ * question.  So if the owner of one slot is dead, all slots with its tid belong to that dead thread, and not to a new
+ * thread with the same tid (R6).  Below head a thread cannot claim the same position again (C2 in cpuring.h), so the
+ * exchange finds exactly the claim that was seen.
  */
 static bool free_chunk(const struct px_ring *ring, uint64_t from, uint32_t n, struct px_inquiry *inquiry,
 		       uint32_t *nr_freed, uint64_t *held)
@@ -274,8 +275,8 @@ static uint32_t free_dead(const struct px_ring *ring, uint64_t from, uint32_t n,
 }
 
 /*
- * Return true if the second claim is a later one of the same thread.  Positions of claims are less than a lap apart.
- * So after a lap at most, the answer is false.
+ * Return true if both words are claims of the same thread, and the second claim has the later position.  Claims of one
+ * thread are less than a lap apart.  So after at most one lap, the answer is false.
  */
 static bool is_further(uint64_t first, uint64_t second)
 {
@@ -286,8 +287,8 @@ static bool is_further(uint64_t first, uint64_t second)
 }
 
 /*
- * The slots of the failed attempt come first: other threads skip the held slot there in each lap, until it is free.
- * The next attempt takes slots from head on.
+ * Free the slots of the failed attempt first.  Until the held slot there is free, other threads must skip it in each
+ * lap.  The next attempt takes slots from head on.
  */
 bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n, struct px_inquiry *inquiry)
 {
@@ -298,7 +299,7 @@ bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 	return nr_freed > 0 || is_further(first, second);
 }
 
-/* If this thread has claimed the slot, make it void.  Return true if so. */
+/* Return true if this thread had claimed the slot.  If so, the slot is void now. */
 static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
 {
 	bool freed = px_compare_exchange(word, px_word(position, tid, PX_SLOT_CLAIMED),
@@ -309,8 +310,8 @@ static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
 }
 
 /*
- * The caller blocks signals, so no handler does the same at the same time.  The event will not become a record, so
- * `extra` also counts its first slot (R7).
+ * The caller blocks signals, so no signal handler runs this function at the same time.  The event will not become a
+ * record, so `extra` also counts its first slot (R7).
  */
 static void free_partly_claimed(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
 {
@@ -330,10 +331,10 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
 }
 
 /*
- * nr_slots of the claim may be too large.  So the record ends at the first slot that this thread has not claimed,
- * unless it is a committed or void further slot.  At or above head, a claim is left over from an unfinished sequence
- * (C2).  In the ring of a CPU, a slot below head with an older word was held when a sequence reached it.  No writer
- * will claim this slot.  A handler may have left the writer before the writer recorded that, so record it here.
+ * nr_slots of the claim may be too large.  So stop at the first slot that has another position, or that begins a
+ * committed record.  Stop also at head, because a claim at or above head is left over from an unfinished sequence (C2).
+ * In the ring of a CPU, a slot below head with an older word was held when a sequence reached it.  No writer will claim
+ * this slot.  A handler may have left the writer before the writer recorded that, so record it here.
  */
 void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
 {

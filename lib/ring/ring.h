@@ -113,7 +113,7 @@ enum px_slot_state {
 	PX_SLOT_CLAIMED = 1,
 	PX_SLOT_HEAD = 2, /* committed: first slot of a record */
 	PX_SLOT_MORE = 3, /* committed: a further slot */
-	PX_SLOT_VOID = 4  /* reserved, then given up: no record */
+	PX_SLOT_VOID = 4  /* the writer reserved the slot, and then gave it up */
 };
 
 /* A slot word: state in bits 0-2, tid of the owner in bits 3-24, low 39 bits of the position in bits 25-63. */
@@ -160,12 +160,15 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t further;  /* slots that were reserved as further slots of a record */
-	uint64_t extra;	   /* other slots that begin no record (R7) */
+	uint64_t extra;	   /* slots that are not in `further`, but begin no record (R7) */
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* a counter; see R5 */
-	/* Index: position mod PX_RING_SKIPS.  Value: 1 + a position that its writer could not claim. */
+	/*
+	 * Index: position mod PX_RING_SKIPS. Value: 1 + a position.  The writer that reserved this position could not
+	 * claim its slot.
+	 */
 	uint64_t skipped[PX_RING_SKIPS] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
 	 * Index: number of the wrapper (wrapper_stats.h).  Value: number of calls on this CPU, including calls whose
@@ -174,8 +177,8 @@ struct px_ring_control {
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * Where events were given up.  Index: number of the mark mod PX_RING_MARKS; value: counter of the event, or 0
-	 * if the reader has taken the mark.
+	 * The marks of events that writers gave up.  Index: number of the mark mod PX_RING_MARKS.  Value: counter of
+	 * the event, or 0 if the reader has taken the mark.
 	 */
 	uint64_t nr_marks __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t mark[PX_RING_MARKS];
@@ -243,49 +246,54 @@ void px_ring_init(const struct px_ring *ring);
 /*
  * The note of a writer about the slots that it claims.  If a signal handler leaves the writer by siglongjmp(), the
  * thread later finds the claim by this note, and frees it (trace/frames.h).  While a thread has a claim, the note has
- * the position of the claim.  Without a claim the note is out of date.  This does no harm, because a note can only free
- * slots that this thread has claimed.
+ * the position of the claim.  When the thread has no claim, the note holds old values.  This does no harm, because a
+ * note can only free slots that this thread has claimed.
  */
 struct px_claim {
 	uint64_t position;
-	uint32_t nr_slots; /* at least as many as were claimed */
-	const struct px_ring_control *unclaimed; /* of a shared ring in which the writer has not claimed all slots yet */
-	const struct px_ring_control *kept;	 /* of a shared ring in which it has another claim, until it has this one */
+	uint32_t nr_slots; /* the writer has claimed this many slots or fewer */
+	const struct px_ring_control *unclaimed; /* the shared ring in which the writer is claiming slots, or NULL */
+	/* the shared ring in which the writer still has an older claim, or NULL */
+	const struct px_ring_control *kept;
 	uint64_t kept_position;
 };
 
-/* The note of a call that is not nested in another call.  A variable of its own has a constant address. */
+/*
+ * The note of a call that is not nested in another call.  This separate variable has a constant offset from the thread
+ * pointer, so px_sequence_one() can store to it.
+ */
 extern __thread struct px_claim px_first_claim PX_TLS;
 
 struct px_reservation {
 	uint64_t position;
 	uint64_t counter;
-	uint64_t extra; /* px_ring_extra() before this reservation */
+	uint64_t extra; /* result of px_ring_extra() before this reservation */
 };
 
 /*
- * Reserve n slots.  If limit is not 0, reserve nothing and return false if more than limit slots would then be reserved
- * and not consumed.  If limit is 0, the ring loops, and there is always room.
+ * Reserve n slots.  A limit other than 0 is the largest number of slots that may be reserved and not yet consumed.  If
+ * n more slots would exceed it, reserve nothing and return false.  If limit is 0, the ring loops, and there is always
+ * room.
  */
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation);
 
 /*
- * Claim the n reserved slots from position on for tid.  If any slot cannot be claimed, make the other slots VOID and
- * return false.
+ * Claim n reserved slots for the thread tid. `position` is the first of them.  If any slot cannot be claimed, make the
+ * other slots VOID and return false.
  */
 PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint32_t n,
 			     uint32_t tid);
 
 /*
- * Give up a reservation. nr_claimed is the number of its slots if the writer has claimed them, otherwise 0.  The
- * claimed slots become void.
+ * Give up a reservation.  If the writer has claimed the slots, nr_claimed is their number, and they become void.
+ * Otherwise nr_claimed is 0.
  */
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /*
- * Count an event that is lost because no attempt found free slots, and mark its place.  counter: of the last attempt.
- * If the reader leaves more than PX_RING_MARKS marks, the oldest of them are overwritten.
+ * Count an event that is lost because every attempt to claim slots for it failed. `counter` is the counter of the last
+ * attempt.  Store it as a mark.  The ring keeps the newest PX_RING_MARKS marks.
  */
 PX_COLD void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter);
 
@@ -301,17 +309,22 @@ PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uin
 enum px_look {
 	PX_LOOK_EMPTY,	   /* the position is head: nothing is reserved there */
 	PX_LOOK_RECORD,	   /* a committed record begins here */
-	PX_LOOK_NOTHING,   /* no record begins here, and none will: skip the slot */
+	PX_LOOK_NOTHING,   /* no record begins here, now or later: skip the slot */
 	PX_LOOK_CLAIMED,   /* a writer has claimed the slot: its tid is in the word */
-	PX_LOOK_UNCLAIMED, /* reserved, but not yet claimed */
+	PX_LOOK_UNCLAIMED, /* a writer has reserved the slot, but not claimed it yet */
 	PX_LOOK_LAPPED /* a writer has overwritten the slot */
 };
 
-/* Return what is at position, which must not be above head.  If it is below head, set *word to the slot word there. */
+/*
+ * Return what is at this position, which must be at most head.  If the position is below head, set *word to its slot
+ * word.
+ */
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word);
 
-/* Return true if px_ring_look() would return PX_LOOK_RECORD for this position below head, and set *word. */
+/*
+ * position must be below head.  Set *word to its slot word.  Return true if px_ring_look() would return PX_LOOK_RECORD.
+ */
 PX_INLINE bool px_ring_has_record(const struct px_ring *ring, uint64_t position, uint64_t *word)
 {
 	/* EDGE commit acquire */
@@ -320,8 +333,8 @@ PX_INLINE bool px_ring_has_record(const struct px_ring *ring, uint64_t position,
 }
 
 /*
- * Return true if the slot word is still `word`, as px_ring_look() found it.  If so, a copy that was made in between is
- * whole (R3).
+ * `word` is the slot word that px_ring_look() read.  Return true if the slot still has this word.  If so, a copy that
+ * the caller made in between is whole (R3).
  */
 PX_INLINE bool px_ring_unchanged(const struct px_ring *ring, uint64_t position, uint64_t word)
 {
@@ -349,8 +362,8 @@ uint64_t px_ring_oldest(const struct px_ring *ring, uint64_t head, uint32_t marg
 bool px_ring_revoke(const struct px_ring *ring, uint64_t position);
 
 /*
- * Return true if the word of this position became VOID because its owner was dead.  Such a word keeps the owner's
- * tid.
+ * Return true if a thread made the slot of this position VOID because the slot's owner was dead.  Such a word keeps the
+ * owner's tid.
  */
 PX_INLINE bool px_ring_is_left(uint64_t word, uint64_t position)
 {
@@ -359,20 +372,20 @@ PX_INLINE bool px_ring_is_left(uint64_t word, uint64_t position)
 }
 
 /*
- * Make the slots void that a dead thread claimed for one record, from position on.  The caller knows that the thread is
- * dead.  Return the position after them.
+ * A dead thread has claimed slots for one record, from position on.  Make these slots void, and return the position
+ * after them.  The caller has checked that the thread is dead.
  */
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 
 /*
- * Make all claimed slots below head void if their owner is dead; alive() decides this.  Return the number of these
- * slots.
+ * Make each claimed slot below head void if its owner is dead. alive() tells whether a thread lives.  Return the number
+ * of slots that became void.
  */
 uint32_t px_ring_reclaim_all(const struct px_ring *ring, px_procfs_asked *alive);
 
 /*
- * Free the slots of this ring that belong to a claim of a call that the calling thread has left. tid is its tid.  If
- * the claim is in another ring, change nothing. is_own: the ring belongs to a CPU.
+ * Free the slots of a claim. `claim` is the note of a call that the calling thread has left by siglongjmp(). tid is the
+ * tid of the calling thread.  If the claim is in another ring, change nothing. is_own: the ring belongs to a CPU.
  */
 void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid,
 		       bool is_own);
@@ -381,8 +394,8 @@ void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim,
 
 struct px_inquiry {
 	px_procfs_asked *is_alive;
-	uint32_t alive_tid; /* the last thread that is known to live */
-	uint32_t nr_left;   /* number of further questions: each one is a system call */
+	uint32_t alive_tid; /* the thread that was found alive last */
+	uint32_t nr_left;   /* the writer may ask this many more questions: each one is a system call */
 };
 
 #define PX_INQUIRY_MAX 64
@@ -393,12 +406,13 @@ PX_INLINE struct px_inquiry px_inquiry_of(uint32_t tid, px_procfs_asked *is_aliv
 }
 
 /*
- * Call this after an attempt to take n slots at this position failed because a slot is held.  Free the slots with dead
- * owners that were in the way of this attempt, and those that are in the way of the next one, up to a slot with a
- * living owner.
+ * Call this after an attempt to take n slots at this position failed because another thread held a slot.  Free slots
+ * with dead owners in two groups: the slots of this attempt, and the slots that the next attempt will take.  In each
+ * group, stop at the first slot with a living owner.
  *
- * Return true if the next attempt does not count, because it gets further: a slot was freed, or the next attempt meets
- * only further slots of the record that was in the way of this one.  So the writer goes around a long record.
+ * Return true if the writer should not count the next attempt, because it gets further.  This is so if a slot was
+ * freed.  It is also so if the same thread holds a slot of both groups, with a later position in the second: then the
+ * writer is passing a long record.
  */
 PX_COLD bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uint32_t n,
 			      struct px_inquiry *inquiry);
@@ -406,8 +420,8 @@ PX_COLD bool px_ring_make_way(const struct px_ring *ring, uint64_t position, uin
 /* The seldom used parts of the writers. */
 
 /*
- * Save the counter of the record at tail, which is about to be overwritten (R5).  The writer that overwrites the record
- * calls this.  A reader also calls it, if it cannot know whether the writer has saved the counter.
+ * Save the counter of the record at tail (R5).  A writer calls this before it overwrites that record.  A reader also
+ * calls it if the reader cannot know whether the writer has saved the counter.
  */
 void px_ring_save_first_lost(const struct px_ring *ring, uint64_t tail);
 
@@ -434,7 +448,7 @@ PX_INLINE bool px_ring_move_head(struct px_ring_control *control, uint64_t from,
 			     : "memory");
 	return moved;
 #else
-	/* A writer that is left between these two makes the reader count slots as lost events. */
+	/* If a writer is left by siglongjmp() between these two steps, the reader counts slots as lost events. */
 	if (!px_compare_exchange(&control->head, from, to))
 		return false;
 	px_fetch_add(&control->further, (uint64_t)further);
@@ -449,7 +463,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 	uint64_t tail, head, next;
 
 	do {
-		/* EDGE free acquire: tail before head, so that the difference is never negative */
+		/* EDGE free acquire: load tail before head, so that the difference is never negative */
 		tail = px_load_acquire(&control->tail);
 		head = px_read_once(&control->head);
 		if (limit != 0 && head + n - tail > limit)
@@ -458,7 +472,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		PX_TESTPOINT("ring.reserve.loaded");
 		reservation->counter = px_clock_read(source);
 		PX_TESTPOINT("ring.reserve.stamped");
-		/* The top bit of a counter is 0.  Adding it makes the exchange wait until the counter is read (R2). */
+		/* The top bit of a counter is 0.  The exchange needs this bit, so the counter is read first (R2). */
 		next = head + n + (reservation->counter >> 63);
 	} while (!px_ring_move_head(control, head, next, n - 1)); /* EDGE stop release */
 	reservation->position = head;
@@ -482,7 +496,7 @@ PX_INLINE bool px_ring_claim_one(const struct px_ring *ring, uint64_t position, 
 			return false;
 		if (px_unlikely(px_word_ahead_of(seen, position) >= 0 &&
 				px_word_state(seen) != PX_SLOT_FREE))
-			return false; /* lapped while this thread was preempted, or revoked by the reader */
+			return false; /* a writer lapped this thread, or the reader revoked the position */
 		PX_TESTPOINT("ring.claim.loaded");
 	} while (!px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_CLAIMED)));
 	PX_TESTPOINT("ring.claim.done");

@@ -114,10 +114,10 @@ PX_INLINE uint64_t px_state_next_filter(uint64_t word)
 /* Sizes of a stream: rings, and slots of one ring. */
 struct px_geometry {
 	uint32_t nr_rings;
-	uint32_t nr_shared; /* rings that any CPU writes; the others belong to CPU 0, 1, ... */
+	uint32_t nr_shared; /* threads on any CPU write to these rings; the others belong to CPU 0, 1, ... */
 	uint32_t nr_slots;
 	uint32_t event_slots; /* slots of the largest user event */
-	uint32_t user_limit;  /* slots that user events may reserve before they are consumed */
+	uint32_t user_limit;  /* user events may reserve this many slots that are not yet consumed */
 };
 
 /*
@@ -125,10 +125,10 @@ struct px_geometry {
  * the segment because another process needs it to complete the log of a dead controller (UFULL-2).
  */
 struct px_run {
-	uint32_t serial;      /* of the last run; 0: none */
-	uint32_t settled;     /* serial of a run that needs no automatic STOP, in any state */
-	uint32_t judged;      /* serial of a run whose filter changed during its automatic stop, */
-	uint32_t is_filtered; /* 1: the filter before that change excluded STOP */
+	uint32_t serial;      /* serial of the last run; 0: no run yet */
+	uint32_t settled;     /* serial of a run that needs no automatic STOP, whatever the state is */
+	uint32_t judged;      /* serial of a run whose filter changed during its automatic stop */
+	uint32_t is_filtered; /* 1: before that change, the filter of run `judged` excluded STOP */
 };
 
 struct px_segment {
@@ -139,7 +139,7 @@ struct px_segment {
 	uint32_t bounded; /* 0: the rings loop */
 	uint32_t source;  /* enum px_clock_source */
 	uint32_t shift;
-	uint32_t policy;   /* enum px_full_policy; this and the name are for stream_list.h */
+	uint32_t policy;   /* enum px_full_policy; stream_list.h reads the policy and the name */
 	uint32_t grows;	   /* 1: rings may be partial (growth.h) */
 	uint64_t max_data; /* bytes */
 	char name[PX_TRACE_NAME_MAX + 1];
@@ -188,7 +188,7 @@ struct px_view {
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
 	uint64_t max_data;
 	uint32_t grows;	 /* 1: rings may be partial (growth.h) */
-	uint32_t nr_own; /* rings of CPUs that this process may write to: all, or 0 */
+	uint32_t nr_own; /* number of CPU rings that this process may write to: all, or 0 */
 	struct px_mapping mapping;
 	uint32_t generation; /* generation of the registry slot */
 };
@@ -209,8 +209,8 @@ bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t
 		      uint32_t nr_rings);
 
 /*
- * Return the number of bytes that a ring guarantees.  With this number as min_bytes, px_geometry_init() computes the
- * same geometry.
+ * Return for how many bytes of user records a ring always has room.  With this number as min_bytes, px_geometry_init()
+ * computes the same geometry.
  */
 uint64_t px_geometry_guarantee(const struct px_geometry *geometry);
 

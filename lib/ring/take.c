@@ -3,7 +3,7 @@
 
 #include "ring/take.h"
 
-/* A writer that was preempted between its counter and its reservation, in units of about 100 ns. */
+/* A writer is late if it reserved its slots more than LATE units after it read the counter.  A unit is about 100 ns. */
 #define LATE 100
 #define LATE_ATTEMPTS 3
 

@@ -11,7 +11,10 @@
 #include "ring/cpuring.h"
 #include "ring/segment.h"
 
-/* After this many disturbed sequences in one call, as under a debugger, the thread takes slots of a shared ring. */
+/*
+ * A debugger may disturb every sequence.  After this many disturbed sequences in one call, the thread takes slots of a
+ * shared ring instead.
+ */
 #define PX_TAKE_DISTURBED_MAX 1000
 
 PX_INLINE bool px_ring_is_own(const struct px_view *view, struct px_cpu cpu)
@@ -37,14 +40,13 @@ PX_INLINE struct px_ring px_ring_choose(const struct px_view *view, struct px_cp
 	return px_ring_own_or_shared(&view->rings, px_ring_is_own(view, cpu), cpu.number);
 }
 
-/* Return true if much time has passed since the counter was read.  The caller has just reserved. */
+/* Return true if the caller read its counter much earlier than now.  The caller has just reserved its slots. */
 PX_COLD bool px_ring_took_long(const struct px_view *view, const struct px_reservation *at);
 
 /*
  * Return true if the writer was preempted between its counter and its reservation, and the reader has passed that
- * counter in the meantime.  Later events may have been read then.  Without a reader, the order of the ring is enough,
- * and no slot is wasted.  Call this directly after the reservation: only if the reader has passed, it reads the clock
- * again.
+ * counter in the meantime.  Later events may have been read then.  If no reader has passed the counter, the order of
+ * the ring is enough: then this function does not read the clock again.  Call it directly after the reservation.
  */
 PX_INLINE bool px_ring_is_late(const struct px_view *view, const struct px_reservation *at)
 {
@@ -67,8 +69,8 @@ PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_r
 }
 
 /*
- * Replace slots with an old counter by others.  Keep them if there are no others.  Arguments: as for
- * px_ring_take_shared().
+ * The slots at *at have an old counter.  Take other slots instead.  If no others can be taken, keep the old ones.
+ * Arguments: as for px_ring_take_shared().
  */
 PX_COLD void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *at,

@@ -34,7 +34,7 @@ struct px_wrapper_row {
 
 struct px_wrapper_cost {
 	uint64_t samples;
-	uint64_t ticks; /* of the stream's counter; the sum of all samples */
+	uint64_t ticks; /* sum of all samples, in ticks of the stream's counter */
 };
 
 /* A row with its counts, as logs store it. */
@@ -44,11 +44,11 @@ struct px_wrapper_sum {
 	uint32_t call;
 	uint32_t state;
 	uint64_t calls, samples;
-	uint64_t overhead_ns; /* of all samples together */
+	uint64_t overhead_ns; /* sum of all samples */
 };
 
 struct px_wrapper_stats {
-	uint32_t nr_rows; /* stored last; 0: not yet written */
+	uint32_t nr_rows; /* stored after the rows; 0: the rows are not written yet */
 	uint32_t reserved;
 	struct px_wrapper_row row[PX_WRAPPERS_MAX];
 	struct px_wrapper_cost cost[PX_WRAPPERS_MAX];
