@@ -53,7 +53,7 @@ struct px_auto_stop {
 	uint32_t queued;	  /* a run whose STOP is QUEUED; 0: none */
 	uint32_t reported;	  /* the last run that is REPORTED; 0: none */
 	uint32_t reported_before; /* `reported` before the last STOP */
-	bool has_last_stop;	  /* LOGGED */
+	bool has_last_stop;	  /* the last STOP is LOGGED */
 	uint64_t settled_state;	  /* argument of the last px_auto_stop_settle() */
 };
 

@@ -85,8 +85,8 @@ struct request {
 };
 
 /*
- * Create a segment that grows.  Return false if that is impossible: growth.h says which streams can grow.  This policy
- * is that of a bounded stream with a log.
+ * Create a segment that grows.  Return false if that is impossible: growth.h says which streams can grow.  Only a
+ * bounded stream with a log has the policy FLUSH.
  */
 static bool create_growing(const struct px_stream *stream, const struct request *request,
 			   const struct px_geometry *geometry, struct px_mapping *mapping)

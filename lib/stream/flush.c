@@ -21,11 +21,11 @@
 #define AGE_NS 1000000000     /* maximum age of an event that is not flushed */
 #define ROUND_NS (AGE_NS / 4) /* longest sleep of the thread, which then checks the age */
 #define PENDING_NS 50000
-#define PAUSES_MAX 40000      /* some seconds */
+#define PAUSES_MAX 40000      /* some seconds for all pauses together */
 #define STACK_BYTES (1 << 20) /* a namer may read debugging information, which needs a large stack */
 #define CREATE_ATTEMPTS 20
 #define NAP_NS 1000000
-#define MEMORY_NS 20000000 /* between two attempts to get memory */
+#define MEMORY_NS 20000000 /* time between two attempts to get memory */
 
 /* One flush. */
 struct flush {
@@ -34,7 +34,7 @@ struct flush {
 	bool is_last;	/* the stream ends: no lock is needed */
 	bool gives_up;	/* end this flush at the first error */
 	bool has_bound;
-	uint64_t bound; /* a counter: stop after it */
+	uint64_t bound; /* stop at the first event with a later counter */
 	int error; /* the first error */
 };
 
@@ -374,7 +374,7 @@ void px_flush_mark_forked(unsigned long id)
 	px_handle_unlock(id);
 }
 
-/* The names of objects at addresses of the former program do not come from the modules of this one. */
+/* An address of the former program may be in a module of this program.  So do not name an object after a module. */
 static int name_by_number(const struct px_namer *namer, const struct px_call_object *object,
 			  char *text, size_t size)
 {
@@ -565,7 +565,8 @@ static void flush_until_end(unsigned long id)
 		}
 		if (px_unlikely(lacks_memory(stream)) && !has_waited_long(stream)) {
 			px_handle_leave(id);
-			px_wakeup_pause(MEMORY_NS); /* the flag is not raised: each dropped event would wake us up */
+			/* do not raise the flag: each dropped event would wake up this thread */
+			px_wakeup_pause(MEMORY_NS);
 			stream = px_handle_return(id);
 			continue;
 		}

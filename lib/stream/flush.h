@@ -53,7 +53,10 @@ int px_flush_end(struct px_stream *stream, const struct px_caller *caller);
  */
 int px_flush_recover(struct px_stream *stream);
 
-/* Mark the log as that of a child by fork that has not executed a program: px_former_find(). */
+/*
+ * Note in the checkpoint file that the log belongs to a child made by fork that has not executed a program
+ * (px_former_find()).
+ */
 void px_flush_mark_forked(unsigned long id);
 
 /*

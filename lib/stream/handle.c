@@ -21,7 +21,7 @@
 #define ENTRIES_IN_CHUNK (1UL << CHUNK_BITS)
 #define CHUNKS (1UL << (ENTRY_BITS - CHUNK_BITS))
 #define EXIT_PAUSE_NS UINT64_C(1000000000)
-#define EXIT_WAIT_NS 200000000 /* total time for all locks */
+#define EXIT_WAIT_NS 200000000 /* longest wait for all locks together */
 
 _Static_assert(ENTRIES_IN_CHUNK > PX_STREAMS_MAX, "there is an entry for every stream");
 
@@ -29,11 +29,11 @@ struct entry {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* the identifier was closed, nr_away is 0, or px_handle_wake() was called */
 	unsigned long serial;	/* counts the uses of this entry from 1, so no identifier is 0 */
-	uint64_t owner;		/* incarnation of the process that opened it; 0: never used */
+	uint64_t owner;		/* number of the process that opened it (this_process()); 0: never used */
 	uint32_t nr_away;	/* threads between px_handle_leave() and px_handle_return() */
 	bool is_open;
 	bool has_exited;	 /* px_handle_close_all() has closed it */
-	bool is_busy;		 /* locked, in the process that opened it */
+	bool is_busy;		 /* the entry is locked, in the process that opened it */
 	struct px_handle handle; /* both NULL: free */
 };
 
@@ -55,7 +55,7 @@ static struct entry *entry_at(unsigned long index)
 	return chunk ? &chunk[index & (ENTRIES_IN_CHUNK - 1)] : NULL;
 }
 
-/* The number need not be a valid identifier.  Then the entry may be one that was never used. */
+/* If the number is not a valid identifier, the entry may be one that was never used. */
 static struct entry *entry_of(unsigned long id)
 {
 	static struct entry unused;
@@ -125,8 +125,8 @@ static bool is_free(const struct entry *entry)
 }
 
 /*
- * Do the same as entry_at(), but make the chunk if it does not exist.  Return NULL if there is no memory, or no such
- * index.
+ * Do the same as entry_at(), but make the chunk if it does not exist.  Return NULL if there is no memory, or if the
+ * index is too large.
  */
 static struct entry *make_entry(unsigned long index)
 {

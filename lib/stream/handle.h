@@ -25,8 +25,8 @@ struct px_stream;
 
 /* The object of an identifier: exactly one member is set. */
 struct px_handle {
-	struct px_stream *stream;   /* active */
-	struct px_archive *archive; /* pre-recorded */
+	struct px_stream *stream;   /* an active stream */
+	struct px_archive *archive; /* a pre-recorded stream */
 };
 
 /* Make an identifier.  Return 0, or ENOMEM if the table is full. */

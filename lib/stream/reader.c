@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 4096 /* of one call; the next call continues there */
+#define STEPS_MAX 4096 /* most steps of one call; the next call continues */
 
 int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
 		   const struct px_timeline *timeline)
@@ -187,8 +187,8 @@ static struct px_aside *next_late(struct px_reader *reader)
 }
 
 /*
- * Take this late record, or count it as lost if it is before the cut-off, or overwritten.  If there is a gap to report,
- * do not report it now, but before the next record that is not late.  Return true if the late record is reported.
+ * If this late record is before the cut-off, or overwritten, count it as lost.  Otherwise take it.  Do not report a gap
+ * here: the reader reports it before the next record that is not late.  Return true if the late record is reported.
  */
 static bool take_late(struct px_reader *reader, struct px_aside *late,
 		      const struct px_eventset *filter, void *data, size_t capacity,

@@ -52,16 +52,16 @@ struct px_cursor {
 	uint64_t position; /* next slot to read; the slots below are consumed */
 	uint64_t head;	   /* head of the ring in the snapshot */
 	uint64_t word;	   /* slot word of the record at position, if is_record */
-	uint64_t counter;  /* the heap orders the rings by this */
+	uint64_t counter;  /* the heap orders the rings by this counter */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as the reader knows */
 	bool is_guessed; /* no record survived the last lap: extra may also count later slots */
 	bool is_record;
-	uint64_t pending_until;	   /* the reader waits for positions below this since ... */
-	uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
-	uint64_t passed_until;	   /* after the last slot of a dead thread that the reader passed, ... */
-	uint32_t passed_tid;	   /* and that thread */
-	uint64_t given_up;	   /* the ring's count at the last search for slots of dead threads */
+	uint64_t pending_until;	   /* the reader waits for the slots below this position */
+	uint64_t pending_since_ns; /* start of this wait, CLOCK_MONOTONIC */
+	uint64_t passed_until;	   /* end of the slots of a dead thread that the reader passed last */
+	uint32_t passed_tid;	   /* tid of that thread */
+	uint64_t given_up;	   /* given_up of the ring at the last search for slots of dead threads */
 	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
 	uint64_t released;	   /* if the reader keeps slots: slots below this may be freed */
 	bool tail_is_held;	   /* the tail is lower than position, because a reservation was set aside */
@@ -74,16 +74,16 @@ struct px_aside {
 	uint32_t ring;
 	uint32_t tid;		  /* tid of the owner; 0: not claimed */
 	uint64_t position, until; /* the slots that may still become a record */
-	uint64_t word, counter;	  /* if is_ready, of the record at position; otherwise counter is a lower bound */
+	uint64_t word, counter;	  /* if is_ready: those of the record at position; else counter is a lower bound */
 	bool is_ready;
-	bool is_counted; /* the cursor's count of records is complete without this entry */
+	bool is_counted; /* the one record that the cursor counts for this entry was reported or lost */
 	bool holds_tail;
 };
 
 /* The state of a cursor before the reader took the last record. */
 struct px_taken {
 	uint32_t ring;
-	bool is_lapped; /* writers have overwritten it, or it was set aside: no cursor can go back */
+	bool is_lapped; /* no cursor can go back: writers have overwritten the record, or it was set aside */
 	uint64_t position, extra, last_counter;
 	uint64_t reported_counter;
 };
@@ -93,8 +93,8 @@ enum px_reported {
 	PX_REPORTED_NOTHING,
 	PX_REPORTED_RECORD,
 	PX_REPORTED_HELD,
-	PX_REPORTED_STOP,	 /* after everything else, */
-	PX_REPORTED_MARKED_STOP, /* or before a held or silent record */
+	PX_REPORTED_STOP,	 /* an automatic STOP after all other events */
+	PX_REPORTED_MARKED_STOP, /* an automatic STOP before a held or silent record */
 	PX_REPORTED_OVERFLOW,
 	PX_REPORTED_RESUME
 };
@@ -102,10 +102,10 @@ enum px_reported {
 struct px_reader {
 	const struct px_view *view;
 	struct px_cursor *cursor; /* one for each ring */
-	uint32_t *heap;		  /* numbers of rings, the one with the lowest counter first */
+	uint32_t *heap;		  /* numbers of rings: the ring with the lowest counter comes first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
-	bool has_late;	  /* a reservation that was set aside may have a record that can be read, or a mark is left */
+	bool has_late;	  /* a record that was set aside may be readable, or a mark is left */
 	uint32_t nr_aside;
 	uint64_t horizon; /* the counter T of the last snapshot */
 	struct px_timeline timeline;
@@ -113,7 +113,7 @@ struct px_reader {
 	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
 	uint64_t reported_given_up; /* number of given-up events that were reported */
 
-	uint64_t *mark; /* counters of events given up, for which no gap is noted yet */
+	uint64_t *mark; /* counters of given-up events for which no gap is noted yet */
 	uint32_t nr_marks, marks_capacity;
 
 	struct px_aside *aside;
@@ -123,7 +123,7 @@ struct px_reader {
 
 	/* The synthesized events that wait to be reported, in this order, and the record after them. */
 	struct px_auto_stop stop;
-	bool has_waiting; /* some of these may wait */
+	bool has_waiting; /* at least one of these may be waiting */
 	bool overflow_waits;
 	bool resume_waits;
 	bool held_waits;

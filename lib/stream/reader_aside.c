@@ -3,7 +3,7 @@
 
 #include "base/procfs.h"
 
-#define QUESTIONS_MAX 16 /* most questions to the kernel in one px_aside_look() */
+#define QUESTIONS_MAX 16 /* one px_aside_look() asks the kernel at most this many questions */
 
 static struct px_cursor *cursor_of(const struct px_reader *reader, const struct px_aside *aside)
 {
@@ -107,7 +107,7 @@ static void split(struct px_reader *reader, struct px_aside *aside)
 	}
 }
 
-/* Ask the kernel about a few owners, the next ones in turn. */
+/* Ask the kernel about a few owners.  The next call asks about the owners after them. */
 static void ask(struct px_reader *reader)
 {
 	uint64_t now = px_clock_monotonic_ns();

@@ -40,7 +40,7 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 	ring->extra = taken->extra;
 	ring->last_counter = taken->last_counter;
 	if (!todo->held)
-		return; /* nothing comes before it, or it is silent: the gap is reported later */
+		return; /* no event comes before the record, or it is silent: the reader reports the gap later */
 	checkpoint->in_gap = todo->overflow || todo->resume;
 	checkpoint->gap_counter = reader->overflow_counter;
 	if (checkpoint->in_gap || reader->held.flags & PX_RECORD_MARKS) {

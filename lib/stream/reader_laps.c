@@ -17,8 +17,8 @@ static uint64_t first_lost(const struct px_cursor *cursor, const struct px_ring 
 	if ((int64_t)(saved - cursor->last_counter) > 0)
 		return saved;
 	/*
-	 * The event was written and overwritten before we published our tail, so no writer saved its counter.  It is
-	 * not older than the last record, so use the counter of that record.
+	 * The event was written and overwritten before the reader published its tail, so no writer saved its counter.
+	 * It is not older than the last record, so use the counter of that record.
 	 */
 	return cursor->last_counter;
 }

@@ -25,8 +25,8 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 	uint64_t head = px_load_acquire(&ring.control->head);
 
 	/*
-	 * If a writer has reserved that slot again, and sleeps, and another one has overwritten a further slot, this is
-	 * a lap: then px_reader_settle() finds it by head.
+	 * This may be a lap: one writer has reserved the first slot again and sleeps, and another writer has
+	 * overwritten a further slot. px_reader_settle() finds such a lap by head.
 	 */
 	if (head - cursor->position > ring.mask + 1 && reader->view->limit == 0) {
 		cursor->head = head;
@@ -83,15 +83,15 @@ void px_reader_pass_marks(struct px_reader *reader)
 }
 
 /*
- * Correct the counts of a ring of which all is read.  Slots that did not become records were counted as lost records:
- * subtract them.  Return the number of reservations that are not in the ring's extra, although no record came of them:
- * their writers have died, or may still make another reservation.
+ * The reader has read all records of a ring: correct the ring's counts.  Slots that did not become records were counted
+ * as lost records: subtract them.  Return the number of reservations that became no record, but are not in the ring's
+ * extra: their writers have died, or may still make another reservation.
  */
 static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = px_reader_ring(reader, i);
-	/* Load extra before head: then all of it belongs to reservations below head. */
+	/* Load extra before head: then it counts only slots below head. */
 	uint64_t extra = px_ring_extra(ring.control);
 	int64_t late = (int64_t)(extra - cursor->extra);
 

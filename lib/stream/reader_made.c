@@ -104,7 +104,7 @@ void px_reader_hold(struct px_reader *reader, const struct px_record *record,
 	reader->has_waiting = true;
 	reader->held = *record;
 	if (reader->held.length > reader->held_capacity)
-		reader->held.length = (uint32_t)reader->held_capacity; /* a hostile writer */
+		reader->held.length = (uint32_t)reader->held_capacity; /* only a hostile writer causes this */
 	if (record->flags & PX_RECORD_MARKS)
 		read_marks(reader);
 	if (record->flags & PX_RECORD_SILENT)
@@ -112,7 +112,7 @@ void px_reader_hold(struct px_reader *reader, const struct px_record *record,
 	reader->held_waits = true;
 	if (reader->in_gap) {
 		reader->in_gap = false;
-		/* The gap may have been found late: keep the times in order. */
+		/* The reader may have found the gap late: keep the times in order. */
 		reader->overflow_counter = later_of(reader->gap_counter, reader->reported_counter);
 		reader->resume_counter = later_of(record->counter, reader->overflow_counter);
 		reader->overflow_waits = !reader->skips_overflow &&

@@ -25,8 +25,8 @@ void px_reader_sift_down(struct px_reader *reader, uint32_t at)
 }
 
 /*
- * The cursor is at a slot that will hold no record.  If it was freed because its owner was dead, an event is lost.
- * Neighbouring slots of one thread count as one record.
+ * The cursor is at a slot that will hold no record.  If the slot was freed because its owner was dead, count one event
+ * as lost.  Count neighbouring slots of one thread only once.
  */
 static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 {
@@ -35,7 +35,7 @@ static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 	if (px_unlikely(px_ring_is_left(cursor->word, cursor->position))) {
 		if (cursor->position != cursor->passed_until || tid != cursor->passed_tid) {
 			px_reader_abandon(reader, cursor->last_counter);
-			cursor->extra--; /* this slot begins a record */
+			cursor->extra--; /* count this slot as one record */
 		}
 		cursor->passed_until = cursor->position + 1;
 		cursor->passed_tid = tid;

@@ -3,18 +3,18 @@
  * Between the files of the reader.
  *
  * The reader sets reservations aside (reader_aside.c).  Such a reservation is claimed by a thread that was stopped, or
- * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry is left
- * when the reader finds in the slots:
+ * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry ends when
+ * the reader finds one of these in its slots:
  *
  *	a record		report it, although younger events were reported before
  *	void slots		there was no record: the writer has recorded its event in other slots
  *	void slots with a tid	the owner was dead: count the record as abandoned
  *	newer positions		count the record as overwritten
  *
- * In a bounded stream the ring's tail stays at the oldest entry as long as the stream is not AUTO_FULL, and the slots
- * from there to head use at most half of the room.  So no writer uses the slots of the entry again before the reader
- * has seen its record.  Otherwise the tail moves on.  Then the entry is like an entry of a ring that loops: its slots
- * are safe until the owner commits, and after that until another writer reaches them.
+ * In a bounded stream, the ring's tail stays at the oldest entry while two conditions are true: the stream is not
+ * AUTO_FULL, and the slots from the entry to head use at most half of the room.  So no writer uses the slots of the
+ * entry again before the reader has seen its record.  Otherwise the tail moves on.  Then the entry is like an entry of
+ * a ring that loops: its slots are safe until the owner commits, and after that until another writer reaches them.
  *
  * An entry counts as one record in `position - extra` of its cursor, until the reader knows the exact number.
  */
@@ -48,7 +48,7 @@ struct px_aside *px_aside_first(const struct px_reader *reader);
  */
 void px_aside_done(struct px_reader *reader, struct px_aside *aside, uint32_t nr_slots);
 
-/* Return the tail of this ring that keeps the slots of entries: this position, or a lower one. */
+/* Return the tail that keeps the slots of this ring's entries: `position`, or a lower position. */
 uint64_t px_aside_tail(struct px_reader *reader, uint32_t i, uint64_t position);
 
 /* Count the records of all entries as abandoned. */
@@ -65,8 +65,8 @@ void px_reader_read_heads(struct px_reader *reader);
 /* reader_merge.c */
 
 enum px_settled {
-	PX_SETTLED_EMPTY, /* nothing below the snapshot */
-	PX_SETTLED_READY, /* a record, or a reservation that is not committed yet */
+	PX_SETTLED_EMPTY, /* no record or reservation is below the snapshot */
+	PX_SETTLED_READY, /* the cursor is at a record, or at a reservation that is not committed yet */
 	PX_SETTLED_LAPPED
 };
 
@@ -79,7 +79,7 @@ enum px_settled px_reader_settle(struct px_reader *reader, uint32_t i);
 /* Put the rings with a record or reservation into the heap.  Return false if a ring was lapped. */
 bool px_reader_build_heap(struct px_reader *reader);
 
-/* The ring at this place of the heap has another counter: move it down to where it belongs. */
+/* The counter of the ring at this place of the heap has changed: move the ring down to where it belongs. */
 void px_reader_sift_down(struct px_reader *reader, uint32_t at);
 
 /* Move the cursor over this record. */
@@ -159,10 +159,10 @@ PX_INLINE void px_reader_note_reported(struct px_reader *reader, uint64_t counte
 
 /* reader_loss.c */
 
-/* Events were lost, the first of them at this counter or later. */
+/* Note that events were lost.  The first of them has this counter or a later one. */
 void px_reader_note_gap(struct px_reader *reader, uint64_t counter);
 
-/* A record with this counter, or a later one, is lost because its writer did not finish it. */
+/* Count a record as lost, because its writer did not finish it.  The record has this counter or a later one. */
 void px_reader_abandon(struct px_reader *reader, uint64_t counter);
 
 /* The record at the cursor is not whole, and never will be: pass its first slot. */
@@ -170,8 +170,8 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
 
 /*
  * If writers of this ring have given up events because they found no slot: take their marks, and free the slots of dead
- * threads.  A later event of such a writer has a later counter.  So the mark is there when a snapshot shows that event,
- * if this is called after the read of the snapshot's counter.
+ * threads.  Call this after the read of the snapshot's counter.  A later event of such a writer has a later counter, so
+ * the mark exists before a snapshot shows that event.
  */
 void px_reader_look_at_given_up(struct px_reader *reader, uint32_t i);
 

@@ -5,7 +5,7 @@
 #include "base/procfs.h"
 #include "trace/frames.h"
 
-#define GIVE_UP_NS 50000000 /* an owner that lives may be waiting for its CPU */
+#define GIVE_UP_NS 50000000 /* until then, a living owner may be waiting for a CPU */
 
 /*
  * The reader waits no longer for the reservation at the cursor.  In the ring of a CPU the sequence has claimed all

@@ -80,7 +80,7 @@ static bool is_log_of(const struct log *log, const struct px_checkpoint_content 
 
 /* Recovery. */
 
-/* Free the registry slot, unless it was freed before, because then another stream may be using it. */
+/* Free the registry slot.  If it was freed before, do nothing, because another stream may be using it. */
 static void withdraw_slot(const struct px_checkpoint_content *file)
 {
 	const struct px_registry_slot slot = slot_of(file);
@@ -204,7 +204,8 @@ struct search {
 	const struct log *log;
 	struct stat status;
 	char name[PX_SHM_NAME_MAX];
-	int error; /* why this process could not read a checkpoint file (no memory, no descriptor); 0: none */
+	/* the error when this process could not read a checkpoint file (no memory, no descriptor); 0: none */
+	int error;
 };
 
 static bool is_shortage(int error)
@@ -394,8 +395,8 @@ static void discard(const char *name)
 struct totals {
 	unsigned int nr_recovered, nr_left;
 	const struct px_process_id *self;
-	bool only_own;		   /* recover the logs of this process, else those of all others */
-	bool leaves_forked;	   /* not those that px_former_find() may return to their process */
+	bool only_own;		   /* true: recover only logs of this process; false: only those of other processes */
+	bool leaves_forked;	   /* skip logs that px_former_find() may return to their own process */
 	px_recover_report *report; /* or NULL */
 	void *argument;
 };

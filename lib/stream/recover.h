@@ -43,8 +43,9 @@ int px_recover_file(int fd);
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 
 /*
- * Do the same when a process creates a stream.  But leave each log that its own process may still get from
- * px_former_find(): until that process ends, or somebody asks for the log.
+ * Do the same as px_recover_all() when a process creates a stream, with one exception: leave each log that its own
+ * process may still get from px_former_find().  After that process has ended, or on request, another call recovers such
+ * a log.
  */
 void px_recover_for_create(void);
 
@@ -58,20 +59,20 @@ typedef void px_recover_report(const char *path, int error, void *argument);
 void px_recover_each(px_recover_report *report, void *argument);
 
 /*
- * A process that forks and executes a program would have two logs, the first with the few calls between fork and exec.
- * If no event of the first log is in its file yet, the program takes the events into its own log, and removes the first
- * one.
+ * A child that executes another program after fork would have two logs.  The first would hold only the few calls
+ * between fork and exec.  If no event of the first log is in its file yet, the program takes the events into its own
+ * log, and removes the first one.
  */
 struct px_former {
 	struct px_stream *stream;
 	struct px_checkpoint_file *checkpoint_file;
-	uint64_t device, inode; /* of its log */
+	uint64_t device, inode; /* device and inode of its log */
 };
 
 /*
- * Find a log that this process began as a child by fork, before it executed this program, and that has no events in the
- * file.  Return false if there is none that another log can take over completely.  Otherwise the caller must call
- * px_former_remove() when its own log has the events, or px_former_leave().
+ * This process may have begun a log when it was a child made by fork and had not executed this program yet.  Find that
+ * log, if its file has no events.  Return false if there is no such log, or if another log cannot take over all of it.
+ * Otherwise the caller must call px_former_remove() when its own log has the events, or px_former_leave().
  */
 bool px_former_find(struct px_former *former);
 void px_former_remove(struct px_former *former);

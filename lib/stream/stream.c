@@ -38,7 +38,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 		event.handle = px_thread.handle;
 		event.priority = px_thread.priority;
 	} else {
-		event.tid = px_thread_tid(); /* the slots nevertheless belong to this thread */
+		event.tid = px_thread_tid(); /* the slots still belong to this thread */
 		event.handle = PX_NO_THREAD;
 		event.priority = px_txtb_priority_word(1023);
 	}

@@ -44,17 +44,18 @@ struct px_caller {
 /* Members that only a stream with log uses. */
 struct px_logging {
 	struct px_log *log;
-	struct px_checkpoint_file *checkpoint_file; /* as long as there is a log */
+	struct px_checkpoint_file *checkpoint_file; /* exists as long as there is a log */
 	struct px_checkpoint *checkpoint;	    /* memory for px_stream_log_state() */
-	void *data;				    /* data of the event that goes from the reader to the log */
+	/* data of the event that is on its way from the reader to the log */
+	void *data;
 	bool is_flushing;	    /* one thread owns the log, and may use it without the lock */
 	bool is_suspended;	    /* the log is full, so nothing is recorded (LOGP-6) */
-	bool log_is_full;	    /* state after the last write, like nr_lost */
+	bool log_is_full;	    /* the log was full after the last write */
 	uint64_t nr_lost;
-	uint64_t nr_lost_reported; /* the part of nr_lost already reported as overrun */
+	uint64_t nr_lost_reported; /* the part of nr_lost that was already reported as overrun */
 	int flush_error;	   /* the first error since the last report */
-	uint64_t heads;		   /* px_view_heads() after the last flush: later events are due */
-	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when a later event was first seen; 0: none */
+	uint64_t heads;		   /* px_view_heads() after the last flush: the next flush takes later events */
+	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when the flush thread first saw a later event; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
 	sigset_t mask; /* signal mask of the thread that created the flush thread */
@@ -65,14 +66,14 @@ struct px_stream {
 	struct px_view view;
 	struct px_attr attr; /* the attributes in use */
 	struct px_reader reader;
-	uint32_t index;		      /* index in the registry ... */
-	uid_t owner;		      /* ... of the user with this id */
-	struct px_registry_slot slot; /* as px_stream_create() wrote it; may have changed since */
+	uint32_t index;		      /* index of the slot in the registry of `owner` */
+	uid_t owner;		      /* user to whom the registry belongs */
+	struct px_registry_slot slot; /* copy made by px_stream_create(); the slot itself may have changed since */
 	struct px_process_id target;
 	bool is_self;		     /* the target is this process */
 	struct px_shared_names_ref shared_names; /* the shared name table of the target */
-	uint32_t next_type;			 /* index in the event type list */
-	uint32_t next_wrapper;			 /* index in the list of wrappers */
+	uint32_t next_type;			 /* the next event type to return: its index in the list */
+	uint32_t next_wrapper;			 /* the next wrapper to return: its index in the list */
 	uint64_t dropped_base;	     /* events dropped before the last clear */
 	uint64_t given_up_base;	     /* events given up before the last clear */
 	uint64_t dropped_reported;   /* dropped events that were reported as overrun */
@@ -103,8 +104,8 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct p
 
 /*
  * End a stream: trace points stop recording, and sleeping readers wake up.  Remove the registry slot, the checkpoint
- * file and the name of the segment.  If the log is not complete because the process ends during a flush, checkpoint
- * file and segment stay, so that another process can complete the log.
+ * file and the name of the segment.  If the process ends during a flush, the log is not complete.  Then the checkpoint
+ * file and the segment stay, so that another process can complete the log.
  */
 void px_stream_end(struct px_stream *stream);
 
@@ -135,8 +136,8 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 void px_stream_mark_error(struct px_stream *stream, int error);
 
 /*
- * Call this when the log is full: it stops recording (LOGP-6).  Return true if the log must get a last STOP, because
- * the filter does not contain STOP.
+ * Call this when the log is full: the stream then stops recording (LOGP-6).  Return true if the log must get a last
+ * STOP, because the filter does not contain STOP.
  */
 bool px_stream_suspend(struct px_stream *stream);
 
@@ -173,15 +174,18 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
  */
 bool px_stream_is_transferable(struct px_stream *stream);
 
-/* Copy the threads and types of a stream, or the numbers of its calls, to another stream of this process. */
+/*
+ * The first function copies the threads and types of a stream to another stream of this process.  The second one adds
+ * the counts of its calls to those of the other stream.
+ */
 void px_stream_copy_tables(struct px_stream *to, const struct px_stream *from);
 void px_stream_add_calls(struct px_stream *to, const struct px_stream *from);
 
 /*
  * Make a stream from the segment of a dead controller, to complete its log from the checkpoint `base`.  The caller
- * keeps the checkpoint file.  all: allocate the memory that partial rings lack (growth.h), because the contents are not
- * trusted.  Return 0, EINVAL (segment and checkpoint file do not belong together, or are damaged),
- * ENOMEM, or an error of attaching the segment.
+ * keeps the checkpoint file.  Set `all` if the contents are not trusted: then this function allocates the memory that
+ * partial rings lack (growth.h).  Return 0, EINVAL (segment and checkpoint file do not belong together, or are
+ * damaged), ENOMEM, or an error of attaching the segment.
  */
 int px_stream_resume(struct px_checkpoint_file *checkpoint_file, bool all,
 		     struct px_stream **stream);
@@ -209,8 +213,8 @@ enum px_next px_stream_next(struct px_stream *stream, void *data, size_t capacit
 			    struct px_report *report);
 
 /*
- * Do the same, but do not wait for writers: set aside the reservations that they have not finished.  Return
- * PX_NEXT_NONE only if there is no other event.
+ * Do the same as px_stream_next(), but do not wait for writers: set aside the reservations that they have not finished.
+ * Return PX_NEXT_NONE only if there is no other event.
  */
 enum px_next px_stream_next_at_once(struct px_stream *stream, void *data, size_t capacity,
 				    struct px_report *report);
