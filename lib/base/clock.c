@@ -15,7 +15,7 @@
 #define SCALE_ONE (UINT64_C(1) << 48)
 #define CALIBRATION_NS 100000
 #define TOLERANCE_NS 100
-#define SHORTEST_LINE_NS 100000 /* two anchors nearer than this are too inexact for a slope */
+#define SHORTEST_LINE_NS 100000 /* two anchors with a smaller distance give no exact slope */
 #define CATCH_UP_NS 1000000
 #define READINGS_MAX 1000000 /* if a clock has not moved after so many readings, it stands still */
 

@@ -141,7 +141,7 @@ struct px_anchor px_clock_anchor(enum px_clock_source source);
 struct px_line {
 	uint64_t counter;
 	uint64_t ns;
-	uint64_t scale; /* ns per tick, 16.48 */
+	uint64_t scale; /* ns per tick, 16.48 fixed point */
 };
 
 struct px_timeline {

@@ -27,8 +27,8 @@ bool px_elf_open(struct px_elf *elf, uintptr_t base, const ElfW(Dyn) * dynamic);
 bool px_elf_open_image(struct px_elf *elf, const ElfW(Ehdr) * header);
 
 /*
- * Return the number of the first symbol with this name after the symbol `after`, or 0 if there is none.  The object
- * may have several versions of a symbol.  Begin with 0.
+ * Return the number of the first symbol with this name after the symbol `after`, or 0 if there is none.  The object may
+ * have several versions of a symbol.  In the first call, `after` is 0.
  */
 uint32_t px_elf_next(const struct px_elf *elf, const char *name, uint32_t after);
 

@@ -40,7 +40,7 @@ struct module {
 };
 
 struct list {
-	int fd; /* of /proc/<pid>/maps */
+	int fd; /* descriptor of /proc/<pid>/maps */
 	size_t got, used;
 	char bytes[4096];
 	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];

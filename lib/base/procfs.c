@@ -250,7 +250,7 @@ bool px_procfs_may_miss_first_thread(void)
 	return is_missing;
 }
 
-/* The link count of the directory is the number of threads plus 2, because each directory has two links. */
+/* The link count of the directory is the number of threads plus 2, because every directory has two links of its own. */
 uint32_t px_procfs_nr_threads(void)
 {
 	uint32_t nr = 0;

@@ -73,7 +73,7 @@ int px_procfs_exit_status(void);
 
 /*
  * Return true if a thread of this process has not ended, and has another name or another signal mask than the calling
- * thread; or if we cannot find out.
+ * thread.  Also return true if this is unknown.
  */
 bool px_procfs_has_different_threads(void);
 

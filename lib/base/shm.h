@@ -40,7 +40,7 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 
 /*
  * Create and map a segment of zeros like px_shm_create(), but allocate only the first bytes.  The caller must allocate
- * other memory before it accesses it (ring/growth.h).
+ * the other bytes before it accesses them (ring/growth.h).
  */
 int px_shm_create_partly(const char *name, size_t size, size_t first, struct px_mapping *mapping);
 

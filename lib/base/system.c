@@ -60,8 +60,8 @@ static inline long checked(long result)
 	checked(raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
 /*
- * As in the C library: read the maximum number of arguments.  The kernel uses those that the call has.  The others may
- * be bytes around a variable of the caller, which AddressSanitizer guards.
+ * Like the C library, read the maximum number of arguments.  The kernel uses only the arguments that the system call
+ * has.  The others may be bytes around a variable of the caller, which AddressSanitizer guards.
  */
 __attribute__((no_sanitize("address"))) long syscall(long nr, ...)
 {

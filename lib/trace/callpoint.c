@@ -95,7 +95,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	px_calls_leave(call);
 }
 
-/* The arguments are values, so that those of px_callpoint() can stay in registers. */
+/* The arguments are values, not pointers, so that the arguments of px_callpoint() can stay in registers. */
 static PX_COLD void record_two(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second, void *address)
 {
 	const uint64_t data[2] = {first, second};

@@ -73,7 +73,7 @@ enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t stat
 	const uint64_t *word = px_state_after(segment, counter);
 	uint64_t now;
 
-	/* EDGE stop acquire: after the exchange, or the store, of head */
+	/* EDGE stop acquire: this load comes after the exchange or the store of head */
 	while (px_unlikely((now = px_load_ordered(word)) != state)) {
 		if (!px_state_is_same_window(now, state))
 			return PX_BEGIN_ANEW;

@@ -57,7 +57,7 @@ PX_INLINE const uint64_t *px_state_after(const struct px_segment *segment, uint6
 PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state,
 				     uint64_t counter)
 {
-	/* EDGE stop acquire: after the exchange, or the store, of head */
+	/* EDGE stop acquire: this load comes after the exchange or the store of head */
 	return px_likely(px_load_ordered(px_state_after(segment, counter)) == state);
 }
 

@@ -17,8 +17,8 @@
 
 /*
  * If a preempted thread holds a slot, the writer tries other slots.  This is the total number of attempts.  An attempt
- * does not count if the writer could free slots of dead threads after it; the inquiry limits the number of those.  It
- * also does not count if the next one meets only further slots of the same record (px_ring_make_way()).
+ * does not count if the writer could free slots of dead threads after it; struct px_inquiry limits the number of such
+ * attempts.  An attempt also does not count if the writer is passing a long record (px_ring_make_way()).
  */
 #define PX_EMIT_ATTEMPTS 16
 
@@ -86,8 +86,8 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 }
 
 /*
- * Call this if the reader sleeps.  Wake it up, unless it waits for a ring to be half full and this
- * ring is not.
+ * Call this if the reader sleeps.  If it waits for a half full ring, wake it up only if this ring is half full.
+ * Otherwise wake it up.
  */
 static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const struct px_ring *ring)
 {

@@ -17,14 +17,14 @@
 #define SCAN_BYTES 65536 /* a signal frame is 1 to 12 KiB, and near the frame that it interrupts */
 #define SCAN_STEP 16	 /* alignment of ucontext_t in a signal frame */
 #define PAGE_BYTES 4096
-#define FIRST PX_FRAMES	 /* number of the first call, where nested[i] is number i */
+#define FIRST PX_FRAMES	 /* number of the first call; nested[i] has the number i */
 #define CALLS (PX_FRAMES + 1)
-#define NEAR_ABOVE 2048	 /* F1: less than a signal frame, a handler and a trace point need */
-#define NEAR_BELOW 1024	 /* F1: less than the smallest signal frame */
+#define NEAR_ABOVE 2048	 /* F1: a signal frame, a handler and a trace point need more */
+#define NEAR_BELOW 1024	 /* F1: the smallest signal frame is larger */
 #define USUAL_ABOVE 8192 /* F2: a coroutine inside the usual stack has more room left than this */
 #define STACK_MAX (64 << 20) /* nothing else is mapped so near to the top of the first stack */
 
-/* The sanitizers do not let a function read the frames of others. */
+/* The sanitizers do not let a function read the stack frames of other functions. */
 #define READS_ANY_STACK __attribute__((no_sanitize("address"), no_sanitize("thread")))
 
 void px_frames_note_stack(bool is_first_thread)
@@ -91,7 +91,7 @@ READS_ANY_STACK static bool is_signal_frame(uintptr_t at, uintptr_t above)
 
 #if defined(__x86_64__)
 	if ((context->uc_mcontext.gregs[REG_EFL] & ~INT64_C(0x3FFFFD)) != 2)
-		return false; /* in the flags register, bit 1 is always set, and no bit above 21 */
+		return false; /* in the flags register, bit 1 is always set, and the bits above 21 never are */
 	sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 #else
 	sp = (uintptr_t)context->uc_mcontext.sp;
@@ -104,9 +104,9 @@ READS_ANY_STACK static bool is_signal_frame(uintptr_t at, uintptr_t above)
 }
 
 /*
- * Return true if a signal frame of a handler that has interrupted the call with this frame is above `below`.  A thread
- * that has left such a call asks at each event, until other frames have overwritten the signal frame.  So look first
- * where it was.
+ * Return true if there is a signal frame above `below` whose handler has interrupted the call with this frame.  A
+ * thread that has left such a call searches at each event, until other frames have overwritten the signal frame.  So
+ * look first at the place where the last search found it.
  */
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) static bool
 is_interrupted(uintptr_t above, uintptr_t below)
@@ -128,7 +128,7 @@ is_interrupted(uintptr_t above, uintptr_t below)
 
 enum verdict { RUNS, SEEMS_LEFT, WAS_LEFT };
 
-/* Both frames are on the usual stack, and not near each other. */
+/* Call this if both frames are on the usual stack, and not near each other. */
 static bool may_be_interrupted(uintptr_t older, uintptr_t newer)
 {
 	if (older < newer)
@@ -205,7 +205,7 @@ static void free_claim(struct px_claim *claim)
 	claim->unclaimed = claim->kept = NULL;
 }
 
-/* Doubt a call before its mark goes away. */
+/* Call px_inside_doubt() for a call before the mark of the call goes away. */
 static void free_left(uint32_t left, uint32_t doubted, const uintptr_t address[])
 {
 	for (uint32_t i = 0; i < CALLS; i++) {

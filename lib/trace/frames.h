@@ -2,21 +2,22 @@
 /*
  * The calls of trace points in which a thread is now, and the calls that it has left by siglongjmp().
  *
- * A signal handler may interrupt a trace point and leave it for good.  The slots that the trace point had claimed then
- * belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes its claim, and
- * the address of its stack frame.  The note is in use from before the first claim to the end of the call (inside.h).
- * In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the older calls
- * were left, and frees their claims:
+ * A signal handler may interrupt a trace point, and then leave it by siglongjmp().  The slots that the trace point had
+ * claimed then belong to a living thread, so no other thread may free them (R6 in ring.h).  Therefore each call notes
+ * its claim, and the address of its stack frame.  The note is in use from before the first claim to the end of the call
+ * (inside.h).  In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the
+ * older calls were left, and frees their claims:
  *
- *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it.  It was left.
- *	    A call that runs has been interrupted, by a signal frame that begins below its frame and is larger than 1 KiB.
- *	    If the new call is in that handler, it is further below.  If the handler has switched to a coroutine, the
- *	    coroutine has a stack of its own.  This stack must have room for a signal frame, a handler and a trace point,
- *	    so frames of two stacks are not near each other.
- *	F2  Both calls are on the usual stack of the thread.  The older one was left, unless a signal frame of the kernel
- *	    is below its frame (and above the new one, if that is lower).  Such a signal frame has a stack pointer in or
- *	    below the older frame.  If the older frame is at most 8 KiB below the new one, it was left in any case: a
- *	    coroutine with a stack inside the usual one has more room left.
+ *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it.  Then the
+ *	    older call was left.  A call that still runs was interrupted by a signal handler.  The signal frame begins
+ *	    below the frame of the call, and is larger than 1 KiB.  If the new call is in that handler, its frame is
+ *	    further below.  If the handler has switched to a coroutine, the coroutine has a stack of its own.  This
+ *	    stack must have room for a signal frame, a handler and a trace point, so frames of two stacks are not near
+ *	    each other.
+ *	F2  Both calls are on the usual stack of the thread.  The older call was left if no signal frame of the kernel
+ *	    is below its frame.  If the new frame is lower, only a signal frame between the two frames counts.  Such a
+ *	    signal frame has a stack pointer in or below the older frame.  The older call was also left if its frame is
+ *	    at most 8 KiB below the new one: a coroutine with a stack inside the usual one has more room left.
  *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
  *	F4  In all other cases, the older call counts as running.
  *
@@ -36,16 +37,16 @@
  *	a stack that the	Only F1 can be decided.		as on another stack
  *	kernel does not show
  *
- * The usual stack is known by its real bounds.  The first thread has a stack that grows; nothing else is mapped less
- * than 64 MiB below its top.  The stack of another thread reaches from its thread control block down to the first page
- * that cannot be read, which is its guard page.  If a stack has no guard page, F2 still finds the signal frames of
- * coroutines below it.  Handlers that rewrite their own signal frame, to return to another coroutine, leave no signal
- * frame behind; then a claim is safe only on stacks that are not inside the usual one.
+ * This code finds the real bounds of the usual stack.  The first thread has a stack that grows; nothing else is mapped
+ * less than 64 MiB below its top.  The stack of another thread reaches from its thread control block down to the first
+ * page that cannot be read, which is its guard page.  If a stack has no guard page, F2 still finds the signal frames of
+ * coroutines below it.  A handler may rewrite its own signal frame to return to another coroutine.  It then leaves no
+ * signal frame behind, so a claim is safe only on stacks that are not inside the usual one.
  *
- * A claim of a call that counts as running is kept, and looked at again when the next call begins.  Writers skip its
- * slots in each lap, and the reader sets the event aside after a short wait.  An event that finds no slots because of
- * such claims is counted as given up.  All of this is for the calling thread only: no other thread uses these words.  A
- * signal handler may interrupt it anywhere.
+ * If a call counts as running, the thread keeps its claim, and checks it again when the next call begins.  Writers skip
+ * its slots in each lap, and the reader sets the event aside after a short wait.  An event that finds no slots because
+ * of such claims is counted as given up.  All of this is for the calling thread only: no other thread uses these words.
+ * A signal handler may interrupt this code anywhere.
  *
  * F2 is no proof: a debugger may call a function of a thread that it has stopped in a trace point.  That can damage the
  * event, but not memory (px_inside_doubt()).
@@ -71,16 +72,16 @@ PX_INLINE struct px_claim *px_calls_claim(struct px_running call)
 	return px_likely(call.word) ? &px_first_claim : &call.frame->claim;
 }
 
-/* The same for a nested call.  The note is in use until px_frame_leave(). */
+/* Do the same as px_calls_enter() for a nested call.  The note is in use until px_frame_leave(). */
 PX_COLD struct px_frame *px_frame_enter(uintptr_t address);
 
-/* Note where the usual stack of the calling thread is, at its first event.  Call this inside. */
+/* At the first event of the calling thread, note where its usual stack is.  The thread must be inside (inside.h). */
 void px_frames_note_stack(bool is_first_thread);
 
 /* Free the claims of calls that were left. */
 PX_COLD void px_calls_free_left(uintptr_t address);
 
-/* For a reader that finds a claim.  Otherwise it would wait for a claim of its own thread. */
+/* A reader calls this when it finds a claim.  Otherwise the reader could wait for a claim of its own thread. */
 PX_INLINE void px_calls_tidy(void)
 {
 	if (px_unlikely(px_thread.word && px_read_once(px_thread.word) != 0))

@@ -17,10 +17,10 @@
 #include "trace/process.h"
 
 #define ENTRIES_AT_FIRST 16
-#define CHUNKS 20 /* more entries than the kernel has tids */
+#define CHUNKS 20 /* room for more entries than the kernel has tids */
 #define LOOKS_EACH 2
 #define VIEWS_IN_CHUNK 64
-#define STACK_REACH ((uintptr_t)65536) /* two addresses at most this far apart count as on one stack */
+#define STACK_REACH ((uintptr_t)65536) /* addresses at most this far apart count as addresses of one stack */
 #define POLLS 200
 #define KEPT_MAX 8
 #define NAPS_MAX 50
@@ -29,10 +29,10 @@ static uint32_t has_given_up;
 
 /*
  * Entries.  They are in chunks, each twice as large as the one before it.  A thread cannot tell when it ends, so a new
- * thread looks at old entries, one after the other, and takes one whose thread has ended.  It looks at few of them:
- * each new thread adds LOOKS_EACH to the looks of the process, and takes a new entry when none are left.  So the cost
- * of a thread does not depend on the number of threads, and there are not many more entries than there were threads at
- * the same time.
+ * thread looks at old entries, one after the other, and takes one whose thread has ended.  It looks at few of them.
+ * Each new thread adds LOOKS_EACH to the number of looks that the process may still use.  When none are left, the
+ * thread takes a new entry.  So the cost of a thread does not depend on the number of threads, and there are not many
+ * more entries than there were threads at the same time.
  */
 
 static struct px_inside first_entries[ENTRIES_AT_FIRST];
@@ -79,8 +79,8 @@ static struct px_inside *find_entry(bool (*function)(struct px_inside *entry, ui
 }
 
 /*
- * Return true if the kernel does not know the thread any more.  A new thread may have the same tid; then this one seems
- * to live until the new one ends.
+ * Return true if the kernel does not know the thread any more.  A new thread may have the same tid.  Then the ended
+ * thread seems to live until the new thread ends.
  */
 static bool is_unknown(uint32_t tid)
 {
@@ -88,7 +88,10 @@ static bool is_unknown(uint32_t tid)
 	       errno == ESRCH;
 }
 
-/* The kernel knows the first thread until all have ended.  To ask /proc about it takes as long as it has threads. */
+/*
+ * The kernel knows the first thread until all threads have ended.  The more threads there are, the longer a question to
+ * /proc takes.
+ */
 static bool is_gone(uint64_t owner)
 {
 	uint32_t tid = (uint32_t)owner;
@@ -109,7 +112,10 @@ static void clear_entry(struct px_inside *entry)
 		px_write_once(&entry->nested[i].address, (uintptr_t)0);
 }
 
-/* Take the entry if it is free, or if its thread has ended, as has each other thread with the tid of the new owner. */
+/*
+ * Take the entry if it is free, or if its thread has ended.  If the entry has the tid of the new owner, its former
+ * thread has ended.
+ */
 static bool take_if_unused(struct px_inside *entry, uint64_t owner)
 {
 	uint64_t before = px_load_acquire(&entry->owner);
@@ -183,7 +189,7 @@ static bool add_chunk(uint32_t k)
 	return memory != NULL;
 }
 
-/* Another thread may look at the new entry, and take it. */
+/* Another thread may find the new entry, and take it first. */
 static struct px_inside *take_new_entry(uint64_t owner)
 {
 	struct px_inside *entry;
@@ -241,7 +247,10 @@ static void set_word(void)
 		px_store_release(&entry->owner, UINT64_C(0)); /* another thread with this storage was faster */
 }
 
-/* Block signals: a handler would take the entry, which has the tid of this thread, for that of an earlier thread. */
+/*
+ * Block signals.  Otherwise a handler could find an entry with the tid of this thread, and would believe that the entry
+ * belongs to an earlier thread.
+ */
 static void find_word(void)
 {
 	uint64_t all = ~UINT64_C(0), before = 0;
@@ -280,7 +289,10 @@ void px_inside_doubt(uintptr_t address)
 		px_write_once(&entry->doubted, address);
 }
 
-/* A stack with SS_AUTODISARM does not show that it is in use; STACK_REACH makes that unlikely to matter. */
+/*
+ * If a signal stack has SS_AUTODISARM, the kernel does not show that it is in use.  Because of STACK_REACH, this is
+ * unlikely to matter.
+ */
 static bool is_on_signal_stack(void)
 {
 	stack_t stack;
@@ -297,7 +309,7 @@ void px_inside_end_doubt(uintptr_t address)
 		px_store_release(&entry->doubted, (uintptr_t)0);
 }
 
-/* The note of all calls that have none. */
+/* All calls without a note of their own share this one. */
 static struct px_frame no_note;
 
 /* Two threads that use this storage at once would take each other's calls for calls that were left. */
@@ -343,14 +355,14 @@ void px_inside_give_up(void)
 /* Views. */
 
 struct view_entry {
-	struct px_view view; /* first: a pointer to it is one to the entry */
+	struct px_view view; /* first member, so a pointer to the view is also a pointer to the entry */
 	struct view_entry *next;
 	struct view_chunk *chunk;
 	uint32_t is_retired;
 };
 
 struct view_chunk {
-	uint64_t used; /* bit i: entry[i] */
+	uint64_t used; /* bit i: entry[i] is in use */
 	struct view_chunk *next;
 	struct view_entry entry[VIEWS_IN_CHUNK];
 };
@@ -436,8 +448,8 @@ static bool await(struct px_inside *entry, uint64_t unused)
 }
 
 /*
- * Return false if all calls that were awaited have ended.  A call that is doubted has gone from the word, so look there
- * after the word.
+ * Return false if all calls that were awaited have ended.  A doubted call goes away from the word after it was doubted.
+ * So read the word first, and then look for doubted calls.
  */
 static bool look_again(struct px_inside *entry)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of trace points in which a thread is, and the memory of views, which is freed when no call can use it any
- * more.
+ * The calls of trace points in which a thread is now.  They show when no call can use a view any more, so that its
+ * memory can be freed.
  *
- * Each thread has a word in a table of the process.  It holds the address of the stack frame of the first call, and in
- * the low bits, which are 0 in such an address, one bit for each note of a nested call.  A call is nested if the word
- * is not 0 when it begins: a signal handler has interrupted another call, or has left it by siglongjmp() (frames.h).
- * In the usual case the word is 0, and a call stores it at its begin and clears it at its end.  These are all the
- * instructions that a call needs for this file and for frames.h.
+ * Each thread has a word in a table of the process.  The word holds the address of the stack frame of the first call.
+ * The low bits of such an address are 0.  There the word has one bit for each note of a nested call.  A call is nested
+ * if the word is not 0 when the call begins: a signal handler has interrupted another call, or has left it by
+ * siglongjmp() (frames.h).  In the usual case the word is 0.  Then a call stores its address in the word when it
+ * begins, and clears the word when it ends.  A call needs no other instructions for this file and for frames.h.
  *
  * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
  * so another thread may use a view at the moment when the process detaches it.  That thread may be preempted there, or
@@ -16,13 +16,13 @@
  *	1. take the view out of the table of the process, so that no thread finds it any more;
  *	2. make all threads pass a barrier (membarrier(2));
  *	3. look at the word of each thread.  If it is 0, the thread does not use the view.
- *	4. If it is not 0, look again later.  When each call of the word was seen to have ended, the thread has left all
- *	   trace points in which it could use the view: a bit was seen as 0, and the address as another one.
+ *	4. If it is not 0, look again later.  A call of the word has ended if its bit is seen as 0, or its address as
+ *	   another one.  When each call has ended, the thread has left all trace points in which it could use the view.
  *
  * Step 2 orders the store of the word and the load of the view in the other threads.  If a thread loaded the view, it
- * stored its word before that.  If the barrier came after the store, step 3 sees it.  If it came before, the thread
- * loads the view after step 1, and does not find it.  In step 3 a load with acquire reads the word that the thread
- * stored with release, so all its uses of the view are over.
+ * stored its word before that.  If the barrier came after the store, step 3 sees it.  If the barrier came before the
+ * store, the thread loads the view after step 1, and does not find it.  In step 3 a load with acquire reads the word
+ * that the thread stored with release, so all its uses of the view are over.
  *
  * No trace point waits in step 4; the end of a stream waits a little if many views are kept.  The view stays in a list
  * until the process reads the registry again.  Until it is freed, a view has private memory instead of the stream
@@ -34,9 +34,10 @@
  *	signal handlers	A call in a handler that has interrupted another one is nested.  It sets and clears a bit.
  *	siglongjmp	The address or the bit stays when a handler jumps out of a call.  The next call of the thread
  *			clears it, if it finds that the call was left (frames.h).  In all other cases it stays, and the
- *			views stay too: memory is kept, but never freed too early.  If the frame of the call is above that
- *			of the new one, there is no proof that it was left.  Then the thread counts as inside until it
- *			looks at its streams again in a trace point on the same stack that is not deeper.
+ *			views stay too: they may be freed late, but never too early.  If the frame of the left call is
+ *			above the frame of the new call, there is no proof that the call was left.  Then the thread
+ *			still counts as inside.  This ends when a trace point on the same stack, with a frame that is
+ *			not deeper, calls px_process_refresh().
  *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
  *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
  *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread: each
@@ -61,25 +62,26 @@
 #include "ring/segment.h"
 #include "trace/thread.h"
 
-#define PX_FRAMES 4 /* notes of nested calls: as many as there are bits that are 0 in the address of a stack frame */
+/* number of notes of nested calls: the address of a stack frame has this many low bits that are 0 */
+#define PX_FRAMES 4
 #define PX_FRAMES_BITS (((uintptr_t)1 << PX_FRAMES) - 1)
 
 /* The note of a nested call. */
 struct px_frame {
-	uintptr_t address; /* of its stack frame; 0: not in use */
+	uintptr_t address; /* address of the call's stack frame; 0: the note is not in use */
 	struct px_claim claim;
 };
 
 struct px_inside {
 	uintptr_t word;	   /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
 	uint64_t owner;	   /* serial << 32 | tid (0: unknown); 0: free entry */
-	uintptr_t awaited; /* of px_inside_reclaim(): what must go away from the word */
-	uintptr_t doubted; /* the highest frame of calls that were left, but without a proof; 0: none */
+	uintptr_t awaited; /* px_inside_reclaim() waits until these parts of the word are gone */
+	uintptr_t doubted; /* highest frame of the calls that seem to be left, but without a proof; 0: none */
 	uint32_t nr_unnoted;  /* nested calls without a note */
-	uint32_t awaits_zero; /* of px_inside_reclaim(): one of the last two must become 0 */
-	uintptr_t stack_top;  /* of the usual stack of the thread; 0: not known yet (frames.h) */
-	uintptr_t stack_low;  /* the stack reaches at least down to here, */
-	uint32_t stack_ends;  /* and not further */
+	uint32_t awaits_zero; /* 1: px_inside_reclaim() waits until `doubted` and `nr_unnoted` are 0 */
+	uintptr_t stack_top;  /* top of the thread's usual stack; 0: not known yet (frames.h) */
+	uintptr_t stack_low;  /* the stack reaches at least down to this address */
+	uint32_t stack_ends;  /* 1: the stack ends at stack_low */
 	uintptr_t interruption; /* the signal frame that was found last (frames.h); 0: none */
 	struct px_frame nested[PX_FRAMES];
 } __attribute__((aligned(PX_CACHE_LINE)));
@@ -116,10 +118,10 @@ PX_INLINE void px_calls_end(uintptr_t *word)
 PX_COLD struct px_frame *px_frame_take(uintptr_t address);
 PX_COLD void px_frame_leave(struct px_frame *frame);
 
-/* A call of any kind. */
+/* A first call or a nested call.  The other member is NULL. */
 struct px_running {
-	uintptr_t *word;	/* of the first call; NULL: */
-	struct px_frame *frame; /* nested */
+	uintptr_t *word;	/* for a first call: the word of the thread */
+	struct px_frame *frame; /* for a nested call: its note */
 };
 
 /*
@@ -146,7 +148,10 @@ PX_INLINE void px_inside_leave(struct px_running call)
 /* Return the entry of the calling thread, or NULL if it has none. */
 struct px_inside *px_inside_own(void);
 
-/* The same without a note.  If a handler leaves this work, no view is freed while the thread lives. */
+/*
+ * Do the same as px_inside_enter(), but without a note.  If a signal handler leaves this work by siglongjmp(), no view
+ * is freed while the thread lives.
+ */
 void px_inside_enter_unnoted(void);
 void px_inside_leave_unnoted(void);
 
@@ -172,10 +177,10 @@ void px_inside_reclaim(void);
  */
 void px_inside_settle(void);
 
-/* The call with this stack frame seems to be left.  Count the thread as inside nevertheless. */
+/* Call this if the call with this stack frame seems to be left.  The thread still counts as inside. */
 void px_inside_doubt(uintptr_t address);
 
-/* A trace point with this stack frame begins. */
+/* A trace point with this stack frame has begun.  End the doubts if its frame proves that the calls were left. */
 void px_inside_end_doubt(uintptr_t address);
 
 /* From now on, free nothing. */

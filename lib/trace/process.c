@@ -427,7 +427,7 @@ static void refresh(struct px_self *self, struct px_registry *registry)
 		px_thread_register(self, registry);
 }
 
-/* Reclaim before, for the memory that a new stream needs, and after, for streams that have ended. */
+/* Reclaim memory before, because a new stream needs memory.  Reclaim again after, because streams may have ended. */
 void px_process_refresh(uintptr_t frame)
 {
 	struct px_registry *registry = px_registry_get();

@@ -57,8 +57,8 @@ struct px_self {
 	uint32_t pid;
 	uint32_t pid_namespace;
 	uint32_t forked_pid;		    /* set by the fork handler in a child; otherwise 0 */
-	uint64_t flush_threads;		    /* how many have begun << 32 | how many there are (flush.c) */
-	uint32_t has_fork_handlers;	    /* 0 in a child in which they did not run (inside.h) */
+	uint64_t flush_threads;		    /* number of flush threads ever begun << 32 | number that exist (flush.c) */
+	uint32_t has_fork_handlers;	    /* 0: the handlers did not run in this child (inside.h) */
 	uint32_t knows_inherited;	    /* 1: the member `inherited` is valid (inherit.h) */
 	uint32_t inherited[PX_STREAMS_MAX]; /* generation of an inherited stream, or 0 */
 	struct px_view *view[PX_STREAMS_MAX];
@@ -117,8 +117,8 @@ PX_INLINE void px_process_ensure(void)
 int px_process_init(void);
 
 /*
- * Allocate all memory of the streams of this process that grow (ring/growth.h), because it will make no system calls
- * from now on.  Async-signal-safe.
+ * Allocate all memory of the streams of this process that grow (ring/growth.h), because the process will make no system
+ * calls from now on.  Async-signal-safe.
  */
 void px_process_finish_growth(void);
 

@@ -18,15 +18,15 @@ struct px_self;
 struct rseq;
 
 /*
- * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address
- * serves as well: it is above all that the function stores.
+ * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address is
+ * also suitable: it is above everything that the function stores.
  */
 #define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
 
 /*
  * Each thread has one such structure.  It has no constructor, because a signal handler may be the
- * first to use it.  It is small, because the C library has little room for it (tests/preload/pitfalls.sh).  What the
- * usual path does not need is in struct px_inside.
+ * first to use it.  It is small, because the C library has little room for it (tests/preload/pitfalls.sh).  Members
+ * that the usual path does not need are in struct px_inside.
  */
 struct px_thread {
 	uint64_t epoch; /* epoch of px_self when the other members were set */
@@ -34,10 +34,10 @@ struct px_thread {
 	uint32_t tid;
 	uint32_t handle;    /* TXTB context */
 	uint32_t priority;  /* TXTB priority word */
-	uint32_t given;	    /* handle reserved for this thread; 0: any */
+	uint32_t given;	    /* handle reserved for this thread; 0: none is reserved */
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
-	uintptr_t *word;    /* of the calls in which the thread is (inside.h); NULL: none yet */
-	uintptr_t own_word; /* used if there is no other one */
+	uintptr_t *word;    /* the calls in which the thread is (inside.h); NULL: no word yet */
+	uintptr_t own_word; /* `word` points here if the thread has no entry (inside.h) */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */
 };
 
