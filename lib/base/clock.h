@@ -54,8 +54,7 @@ uint64_t px_clock_realtime_offset_ns(void);
 struct timespec px_clock_timespec(uint64_t ns);
 
 /*
- * Read the hardware counter after all earlier loads.  The CPU makes accesses that depend on the
- * result after this read.
+ * Read the hardware counter after all earlier loads.  Accesses that depend on the result come after this read.
  */
 PX_INLINE uint64_t px_clock_hardware(void)
 {
@@ -162,8 +161,8 @@ void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock
 
 /*
  * Add an anchor.  Ignore the anchor if its counter is not above that of the last anchor.  Keep the
- * newest line if it meets the new anchor within 100 ns.  Otherwise add a line.  The new line begins
- * at the point of the newest line where the last anchor was added, and leads to the new anchor.
+ * newest line if it meets the new anchor within 100 ns.  Otherwise add a line.  The new line begins on the newest line,
+ * at the counter of the last anchor, and leads to the new anchor.
  */
 void px_timeline_extend(struct px_timeline *timeline, struct px_anchor anchor);
 

@@ -6,7 +6,7 @@
  * calls:
  *
  *	- The process does not attach new streams, and keeps the mappings of ended ones.
- *	- A thread that has not recorded an event yet gets its tid from the C library, and no name and priority.
+ *	- A thread that has not recorded an event yet gets its tid from the C library, but no name and no priority.
  *	- Trace points do not wake up readers.  The flush thread does not depend on this, and flushes four times a second.
  *	- A child made by fork is not traced, and the exit of the process does not complete a log.
  *

@@ -15,10 +15,10 @@
  *
  *	<base> <begin> <end> <build-id> <path>
  *
- * Addresses and the build id are in hex digits; "-" if there is no build id. base is the difference
- * between an address in memory and the address in the file.  Write as many whole lines as fit.
- * Return their total length, or 0 if there is no memory for the buffers.  Thread-safe; takes a lock
- * of the dynamic linker.  Keeps errno.
+ * Addresses and the build id are in hex digits.  If an object has no build id, the line has "-" instead. base is the
+ * difference between an address in memory and the address in the file.  Write as many whole lines as fit.  Return their
+ * total length, or 0 if there is no memory for the buffers.  Thread-safe; takes a lock of the dynamic linker.  Keeps
+ * errno.
  */
 size_t px_modules_list(char *text, size_t size);
 

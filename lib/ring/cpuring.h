@@ -91,7 +91,7 @@ PX_INLINE struct px_cpu px_cpu_of(struct rseq *area)
 enum px_outcome {
 	PX_TAKEN,    /* reserved and claimed */
 	PX_NO_ROOM,  /* the ring is bounded and full */
-	PX_HELD,     /* reserved, but another thread holds a slot: none is claimed */
+	PX_HELD,     /* the slots are reserved, but not claimed: another thread holds one of them */
 	PX_DISTURBED /* nothing was done: read the CPU again and retry */
 };
 

@@ -18,7 +18,7 @@ struct harvest {
 	uint32_t nr_entries;
 	uint32_t *context; /* the contexts of the entries: sorted, without duplicates */
 	uint32_t nr_contexts;
-	struct px_object *object; /* threads first */
+	struct px_object *object; /* the threads, and then the event types */
 	uint32_t nr_objects;
 };
 

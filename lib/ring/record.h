@@ -65,7 +65,7 @@ struct px_record {
 	uint32_t id;
 	uint32_t flags;
 	uint32_t length; /* bytes of recorded data, including the marks */
-	uint32_t extra;	 /* low 32 bits of `extra` in px_ring_control before this record */
+	uint32_t extra;	 /* low 32 bits of the result of px_ring_extra() before this record */
 	uint32_t nr_slots;
 	uint32_t context;  /* TXTB handle of the thread; 0: the reader synthesized the event */
 	uint32_t priority; /* TXTB priority word */

@@ -40,24 +40,24 @@ enum px_waiting {
 /* Raise the flag.  Then the caller must read a new counter, check the rings again, and only then sleep. */
 void px_wakeup_prepare(uint32_t *flag, enum px_waiting what);
 
-/* Sleep while the flag has this value, for at most ns nanoseconds.  No cancellation point. */
+/* Sleep while the flag has this value, for at most ns nanoseconds.  This is not a cancellation point. */
 void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
 
 /*
  * Sleep while the flag is PX_WAITING_EVENT; without membarrier, for at most one round.  Return 0 (check again), EINTR
  * (a signal handler without SA_RESTART ran) or ETIMEDOUT (the deadline has passed).  The deadline is absolute on
- * CLOCK_REALTIME; NULL: none.  A cancellation point.  On kernels before 5.16, every signal handler causes EINTR if the
- * wait has a deadline, or if the reader sleeps in rounds.
+ * CLOCK_REALTIME; NULL: none.  This is a cancellation point.  On kernels before 5.16, every signal handler causes EINTR
+ * if the wait has a deadline, or if the reader sleeps in rounds.
  */
 int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline);
 
-/* Sleep for at most ns nanoseconds, which should be a short time.  A cancellation point. */
+/* Sleep for at most ns nanoseconds, which should be a short time.  This is a cancellation point. */
 void px_wakeup_pause(uint64_t ns);
 
 /* Clear the flag and wake all its sleepers, in one step.  Async-signal-safe. */
 PX_COLD void px_wakeup_wake(uint32_t *flag);
 
-/* For writers, after a commit: return true if the writer may have to wake up a reader. */
+/* A writer calls this after a commit.  Return true if the writer may have to wake up a reader. */
 PX_INLINE bool px_wakeup_is_awaited(const uint32_t *flag)
 {
 	return px_unlikely(px_read_once(flag) != PX_WAITING_NOBODY); /* EDGE wake acquire */

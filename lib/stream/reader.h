@@ -10,9 +10,9 @@
  *
  * A heap orders the rings by the counter of their next record.  While that record is reserved and not committed, its
  * counter is not known.  The heap then uses the counter of the ring's last record, because the next record cannot be
- * older.  When such a ring is at the top of the heap, the reader waits for the writer.  It waits for 50 ms, or only for
- * 1 ms if the writer has claimed the slot and the kernel reports that this thread is dead or stopped, or if the caller
- * does not want to wait.  After that, the reader
+ * older.  When such a ring is at the top of the heap, the reader waits for the writer.  Usually it waits for 50 ms.  It
+ * waits only for 1 ms in two cases: the caller does not want to wait, or the kernel reports that the thread with the
+ * claim is dead or stopped.  After that, the reader
  *
  *	- counts the record as abandoned and frees its slots, if the owner is dead,
  *	- sets the reservation aside if a living thread owns the slots, and reports its record later (reader_private.h),
@@ -51,7 +51,7 @@
 struct px_cursor {
 	uint64_t position; /* next slot to read; the slots below are consumed */
 	uint64_t head;	   /* head of the ring in the snapshot */
-	uint64_t word;	   /* slot word of the record at position, if is_record */
+	uint64_t word;	   /* if is_record: slot word of the record at position */
 	uint64_t counter;  /* the heap orders the rings by this counter */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as the reader knows */
@@ -63,7 +63,7 @@ struct px_cursor {
 	uint32_t passed_tid;	   /* tid of that thread */
 	uint64_t given_up;	   /* given_up of the ring at the last search for slots of dead threads */
 	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
-	uint64_t released;	   /* if the reader keeps slots: slots below this may be freed */
+	uint64_t released;	   /* if the reader keeps slots: slots below this position may be freed */
 	bool tail_is_held;	   /* the tail is lower than position, because a reservation was set aside */
 };
 
@@ -72,7 +72,7 @@ struct px_cursor {
 /* A reservation that was set aside (reader_private.h). */
 struct px_aside {
 	uint32_t ring;
-	uint32_t tid;		  /* tid of the owner; 0: not claimed */
+	uint32_t tid;		  /* tid of the owner; 0: no thread has claimed the slots */
 	uint64_t position, until; /* the slots that may still become a record */
 	uint64_t word, counter;	  /* if is_ready: those of the record at position; else counter is a lower bound */
 	bool is_ready;
@@ -121,7 +121,7 @@ struct px_reader {
 	uint64_t asked_ns;   /* time of the last question, CLOCK_MONOTONIC */
 	bool is_in_a_hurry;  /* do not wait for writers */
 
-	/* The synthesized events that wait to be reported, in this order, and the record after them. */
+	/* The synthesized events that the reader still has to report, in this order, and the record after them. */
 	struct px_auto_stop stop;
 	bool has_waiting; /* at least one of these may be waiting */
 	bool overflow_waits;
@@ -137,14 +137,14 @@ struct px_reader {
 	struct px_taken taken;
 
 	/*
-	 * The reader continues from a checkpoint that was made after the report of these events, and before the report
-	 * of the record that follows them.  So these events are already in the log: do not report them again.
+	 * True: the reader continues from a checkpoint that was made between the report of this event and the report of
+	 * the record after it.  So OVERFLOW, or RESUME, is already in the log: do not report it again.
 	 */
 	bool skips_overflow, skips_resume;
 
 	bool in_gap;		   /* events before the next record were lost */
 	uint64_t gap_counter;	   /* counter of the first of these events */
-	uint64_t cut;		   /* older events count as overwritten */
+	uint64_t cut;		   /* counter of the cut-off: older events count as overwritten */
 	uint64_t reported_counter; /* the highest counter of a reported record */
 	uint32_t target_pid;
 };

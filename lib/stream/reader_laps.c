@@ -106,9 +106,9 @@ void px_reader_cut_ring(struct px_reader *reader, uint32_t i, uint64_t *first)
 
 /*
  * Return true if the slot at the cursor is lapped, although head was less than a lap away when the reader loaded it.
- * There are two causes.  An unfinished sequence may have left its claim in the slot (C3 in cpuring.h); the slot is void
- * instead if a later slot was held, or if the owner of the claim is dead.  Or a writer has taken the slot since the
- * reader loaded head.  That writer moved head before it took the slot, so load head again.
+ * There are two possible causes.  First, an unfinished sequence may have left its claim in the slot (C3 in cpuring.h).
+ * If a later slot was held, or if the owner of the claim is dead, the slot is void instead.  Second, a writer may have
+ * taken the slot since the reader loaded head.  That writer moved head before it took the slot, so load head again.
  */
 static bool is_being_lapped(struct px_cursor *cursor, const struct px_ring *ring)
 {

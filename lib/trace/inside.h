@@ -40,14 +40,14 @@
  *			not deeper, calls px_process_refresh().
  *	end of a thread	A thread can end inside, for instance when a handler calls pthread_exit().  A word counts only
  *			while the kernel knows the thread.  Entries are not in thread-local storage, which goes away,
- *			but in memory that is never unmapped.  The entry of an ended thread goes to a new thread: each
- *			looks at a few entries, so its cost does not depend on the number of threads.
+ *			but in memory that is never unmapped.  A new thread can get the entry of an ended thread.  It
+ *			looks only at a few entries, so its cost does not depend on the number of threads.
  *	fork		The child has only the thread that called fork.  The fork handler frees the entries of all other
  *			threads.  The entry of this thread keeps its word, because a handler may have called fork inside
  *			a trace point.  In a child without fork handlers (_Fork(), clone) nothing is ever freed.
  *	vfork		The child uses the entry of the parent's thread, which waits.  If the child makes this entry, it
- *			does not know the thread id, so the entry counts for ever.  If the child ends inside a trace
- *			point, the entry is left as by siglongjmp.
+ *			does not know the tid of that thread, so the entry counts for ever.  If the child ends inside a
+ *			trace point, the entry is left as by siglongjmp.
  *	CLONE_VM	Two threads with one thread-local storage would share an entry.  So the process calls
  *			px_inside_give_up(), and from then on frees nothing.
  *
@@ -89,8 +89,8 @@ struct px_inside {
 /*
  * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another
  * call, or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before
- * the store, the calls in it have ended when it returns.  (Only a call that was left inside of that handler is
- * forgotten.)
+ * the store, the calls in that handler have ended when it returns.  (Only a call that was left inside of that handler
+ * is forgotten.)
  */
 PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {
