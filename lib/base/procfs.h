@@ -97,16 +97,15 @@ bool px_procfs_is_same(uint32_t pid, uint64_t start);
 
 /*
  * Write the ids of the System V segments that the process has attached, at most max ids.  Return
- * their number, or -1 if the process has ended or we have no permission to read its mappings.
+ * their number, or -1 if the process has ended, or if this process has no permission to read its mappings.
  */
 int px_procfs_segments(uint32_t pid, uint32_t id[], int max);
 
-/* Return true if the process has attached this segment, or if we cannot read its mappings. */
+/* Return true if the process has attached this segment, or if its mappings cannot be read. */
 bool px_procfs_has_segment(uint32_t pid, uint32_t id);
 
 /*
- * Return true if the process maps a file with `name` in its path, or if we cannot read its
- * mappings.
+ * Return true if the process maps a file with `name` in its path.  Also return true if its mappings cannot be read.
  */
 bool px_procfs_maps(uint32_t pid, const char *name);
 

@@ -44,10 +44,10 @@ static bool take_one(siginfo_t *info)
 }
 
 /*
- * The kernel sends the SIGXFSZ of our writes to this thread.  There are three cases with an earlier SIGXFSZ.  If it was
- * pending for this thread, the kernel merged the two signals, so send the earlier one again.  If it was pending for the
- * process, the kernel did not merge them, and the earlier one is still pending after we have taken ours.  If our writes
- * raised no signal, we have taken the earlier one, so send it again.
+ * The kernel sends the SIGXFSZ of the library's writes to this thread.  There are three cases with an earlier SIGXFSZ.
+ * If it was pending for this thread, the kernel merged the two signals, so send the earlier one again.  If it was
+ * pending for the process, the kernel did not merge the two.  This function takes the new signal, and the earlier one
+ * stays pending.  If the writes raised no signal, this function has taken the earlier one, so send it again.
  */
 void px_sigxfsz_release(const struct px_sigxfsz *signals)
 {

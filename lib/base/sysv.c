@@ -86,7 +86,7 @@ int px_sysv_give(uint32_t number, uid_t owner)
 	return shmctl(id_of(number), IPC_SET, &status) == 0 ? 0 : EPERM;
 }
 
-/* With this as its argument `owner`, attach() accepts any owner, but checks that we are the creator. */
+/* With this as its argument `owner`, attach() accepts any owner, but checks that this process's user is the creator. */
 #define OURS ((uid_t)-1)
 
 /*

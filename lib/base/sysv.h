@@ -3,14 +3,14 @@
  * System V shared memory segments that root creates for a process of another user.
  *
  * A file would have to belong to that user, otherwise the process could not open it.  But the owner of a file can
- * truncate it, and then any access to our mapping raises SIGBUS.  The size of a System V segment is fixed.  If the user
- * punches holes into the segment, the holes read as zeros.  So a hostile user can change only the contents of the
+ * truncate it, and then any access to a mapping of it raises SIGBUS.  The size of a System V segment is fixed.  If the
+ * user punches holes into the segment, the holes read as zeros.  So a hostile user can change only the contents of the
  * segment.
  *
  * The segment belongs to the user for whom root makes it, and root is its creator.  Any process can create a segment
  * and give it to another user, but it cannot forge the creator.  So a process that reads a segment number checks the
- * creator.  A process that got extra rights from its program file (AT_SECURE) attaches no segment: its user owns the
- * segment, and could read more from the trace than the process may reveal.
+ * creator.  A process that got extra rights from its program file (AT_SECURE) attaches no segment: the user owns the
+ * segment, and could read data in the trace that the process must not reveal.
  *
  * Functions that can fail return 0 or an error number. px_sysv_attach() and px_sysv_read() are
  * async-signal-safe.
@@ -42,8 +42,8 @@ int px_sysv_create(size_t size, struct px_mapping *mapping, uint32_t *number);
 int px_sysv_give(uint32_t number, uid_t owner);
 
 /*
- * Map a segment that root made for our user.  Return 0, ENOENT, ENOMEM, or EACCES if it is not such
- * a segment or this process is AT_SECURE.
+ * Map a segment that root made for the user of this process.  Return 0, ENOENT, ENOMEM, or EACCES if it is not such a
+ * segment or this process is AT_SECURE.
  */
 int px_sysv_attach(uint32_t number, struct px_mapping *mapping);
 
@@ -52,7 +52,7 @@ int px_sysv_attach(uint32_t number, struct px_mapping *mapping);
  */
 int px_sysv_read(uint32_t number, uid_t owner, size_t offset, void *to, size_t size);
 
-/* Map a segment that our effective user created, with any owner. */
+/* Map a segment that the effective user of this process created.  The segment may have any owner. */
 int px_sysv_attach_own(uint32_t number, struct px_mapping *mapping);
 
 /* Return true if the creating process has ended or the segment no longer exists. */
@@ -65,8 +65,8 @@ bool px_sysv_is_orphan(uint32_t number);
 void px_sysv_remove(uint32_t number, uid_t owner);
 
 /*
- * Mark a segment that our effective user created, with any owner, for removal.  This has no effect on segments of other
- * creators.
+ * Mark a segment for removal that the effective user of this process created.  The segment may have any owner.  This
+ * has no effect on segments of other creators.
  */
 void px_sysv_withdraw(uint32_t number);
 

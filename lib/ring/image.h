@@ -2,11 +2,12 @@
 /*
  * Copy a ring, while writers may use it, to a TXTB image that the viewer shows correctly.
  *
- * The viewer accepts any copy of the bytes of a ring's image.  But a plain copy has three faults: it may hold slots
- * that writers have not committed, it does not begin with the oldest event, and it loses a long pause between two
- * events if the stamps wrap.  This module makes a copy that holds only whole records, oldest first.  The copy also has
- * objects for the threads of these records, and for all named event types.  Its tick is long enough for the longest
- * pause.  It begins with three filler events, because the viewer needs some events to find out that time rises.
+ * The viewer accepts any copy of the bytes of a ring's image.  But a plain copy has three faults.  It may hold slots
+ * that writers have not committed.  It does not begin with the oldest event.  If the stamps wrap in a long pause
+ * between two events, the copy does not show how long the pause was.  This module makes a copy that holds only whole
+ * records, oldest first.  The copy also has objects for the threads of these records, and for all named event types.
+ * Its tick is long enough for the longest pause.  It begins with three filler events, because the viewer needs some
+ * events to find out that time rises.
  */
 #ifndef PX_RING_IMAGE_H
 #define PX_RING_IMAGE_H

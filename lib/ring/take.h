@@ -2,8 +2,8 @@
 /*
  * Take slots for an event: choose the ring, reserve the slots and claim them.  Include config.h first.
  *
- * A thread writes to the ring of its CPU.  It writes to a shared ring if that CPU has no ring, if the process may
- * not write to rings of CPUs (nr_own of the view), or if the thread has no area for restartable sequences.
+ * A thread writes to the ring of its CPU.  In three cases it writes to a shared ring instead: the CPU has no ring, the
+ * process may not write to rings of CPUs (nr_own of the view), or the thread has no area for restartable sequences.
  */
 #ifndef PX_RING_TAKE_H
 #define PX_RING_TAKE_H
@@ -119,9 +119,9 @@ PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu
 }
 
 /*
- * Take one slot of the CPU's own ring in the usual case.  Return false and take nothing in any other case: the CPU has
- * no ring, another thread holds the slot, the limit is reached, the record at tail is about to be overwritten, or the
- * sequence was disturbed.
+ * Take one slot of the CPU's own ring in the usual case.  In any other case, return false and take nothing.  The other
+ * cases are: the CPU has no ring, another thread holds the slot, the limit is reached, the slot has the record at tail,
+ * or the sequence was disturbed.
  */
 PX_INLINE bool px_ring_take_one(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
 				struct px_ring *ring, struct px_reservation *at)

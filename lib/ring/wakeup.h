@@ -14,9 +14,9 @@
  *	  causes one of these checks the flag afterwards.
  *	- One system call clears the flag and wakes up the sleepers.  So no thread can be killed in between and leave
  *	  sleepers without a flag.
- *	- A writer may be killed, or siglongjmp() may leave it, between its commit and its load of the flag.  Then the
- *	  call never returned, so the program cannot expect that a reader has the event yet.  The reader wakes up at the
- *	  next event, and reports both.
+ *	- Between its commit and its load of the flag, a writer may be killed, or a signal handler may leave it by
+ *	  siglongjmp().  Then the call never returned, so the program cannot expect that a reader has the event yet.
+ *	  The reader wakes up at the next event, and reports both.
  *	- If a reservation is not yet committed, the reader does not sleep on the flag but makes short pauses.
  *
  * Without membarrier, the reader sleeps in rounds of at most 50 ms.

@@ -18,9 +18,8 @@
  *
  * Clear changes every state to NONE, except REPORTED.  A STOP can be DUE and MARKED at the same time.  If it is already
  * REPORTED when the reader takes the record with the marks, the reader does not queue it again.  "Filtered at the stop"
- * means that the filter that was in use when the stream stopped contains STOP.  As long as the filter does not change,
- * this is the current filter.  When the filter changes, run.is_filtered records whether the filter at the stop
- * contained STOP.
+ * means: when the stream stopped, its filter contained STOP.  As long as the filter does not change, this is the
+ * current filter.  When the filter changes, run.is_filtered records whether the filter at the stop contained STOP.
  *
  * The stream itself also leaves AUTO_FULL.  It becomes RUNNING when it has room again and is armed.  It becomes STOPPED
  * when it is empty and not armed.

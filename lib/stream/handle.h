@@ -4,10 +4,10 @@
  * lock of the object.
  *
  * An identifier holds the index of a table entry, and a serial number that counts the uses of that entry.  So a closed
- * identifier never becomes valid again (KIND-3).  Each entry has a mutex that protects its object.  A thread may hold
- * the mutex of the table when it takes the mutex of an entry, never the other way round.  A thread that has to sleep
- * releases the mutex but stays counted.  The thread that closes the identifier waits until no thread is counted
- * (px_handle_drain()).
+ * identifier never becomes valid again (KIND-3).  Each entry has a mutex that protects its object.  A thread that holds
+ * the mutex of the table may take the mutex of an entry.  A thread that holds the mutex of an entry must not take the
+ * mutex of the table.  A thread that has to sleep releases the mutex but stays counted.  The thread that closes the
+ * identifier waits until no thread is counted (px_handle_drain()).
  *
  * A child made by fork inherits the table.  Identifiers of active streams are not valid there: each entry records the
  * process that opened it (KIND-1).  Identifiers of pre-recorded streams stay valid, and the child reads independently
@@ -88,7 +88,7 @@ void px_handle_stay_at_exit(unsigned long id);
  * At exit: close the identifiers of all active streams, and call end_stream() for each with its lock held.  This does
  * not wait for readers: the thread that holds the lock may be the one that exits, in a signal handler.  So nothing is
  * freed, and end_stream() must bound its own waits.  If the lock of a stream is still held after a short wait
- * (EXIT_WAIT_NS), do not end that stream: the result is then the same as when the process is killed.
+ * (EXIT_WAIT_NS), do not end that stream.  The result is then the same as when the process is killed.
  */
 void px_handle_close_all(void (*end_stream)(unsigned long id, struct px_stream *stream));
 

@@ -35,7 +35,7 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 	int64_t passed = (int64_t)(extra - cursor->extra);
 
 	if (passed > slots)
-		passed = slots; /* later jumps count the rest */
+		passed = slots; /* later jumps count the other records */
 	if (passed < -(int64_t)ring->mask)
 		passed = 0; /* nonsense, from a hostile writer */
 	cursor->position = oldest;
@@ -44,9 +44,9 @@ static uint64_t pass_lost(struct px_cursor *cursor, const struct px_ring *ring, 
 }
 
 /*
- * Return the margin for px_ring_oldest().  The slot at the cursor may be overwritten although the cursor is at most
- * nr_slots behind head, because a writer may store its claim before it stores head (C3 in cpuring.h).  So choose a
- * margin that makes the search begin after this slot: otherwise it would find the same slot again.
+ * Return the margin for px_ring_oldest().  A writer may store its claim before it stores head (C3 in cpuring.h).  So
+ * the slot at the cursor may be overwritten although the cursor is at most nr_slots behind head.  Choose a margin that
+ * makes the search begin after this slot: otherwise it would find the same slot again.
  */
 static uint32_t choose_margin(const struct px_cursor *cursor, const struct px_ring *ring,
 			      uint32_t margin)

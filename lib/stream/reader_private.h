@@ -43,8 +43,8 @@ void px_aside_look(struct px_reader *reader);
 struct px_aside *px_aside_first(const struct px_reader *reader);
 
 /*
- * Call this after the record of the entry was read.  nr_slots is the number of slots of the record.  0 means that the
- * record cannot be read, and is lost.
+ * Call this after the record of the entry was read.  nr_slots is the number of slots of the record.  If nr_slots is 0,
+ * the record could not be read, and is lost.
  */
 void px_aside_done(struct px_reader *reader, struct px_aside *aside, uint32_t nr_slots);
 

@@ -35,7 +35,7 @@ bool px_reader_is_pending(struct px_reader *reader, uint32_t i)
 	uint64_t now, waited;
 
 	if (look == PX_LOOK_CLAIMED || look == PX_LOOK_UNCLAIMED) {
-		px_calls_tidy(); /* else this thread could wait for its own claim */
+		px_calls_tidy(); /* otherwise this thread could wait for its own claim */
 		look = px_ring_look(&ring, cursor->position, cursor->head, &cursor->word);
 	}
 	if (look != PX_LOOK_CLAIMED && look != PX_LOOK_UNCLAIMED)

@@ -10,9 +10,9 @@
  * Recovery writes to the log as a flush does.  If the recovering process is killed, the log is as it was at its last
  * commit, and the next recovery continues there.  Only one process at a time recovers a log (checkpoint.h).
  *
- * Recovery is impossible if the segment does not exist any more or is from before the last boot, if the log was
- * removed, or if its file now holds another log.  Recovery then removes the checkpoint file, and the segment and
- * registry slot if they exist.  The log stays readable up to its last commit, and is never marked as complete.
+ * Recovery is impossible in these cases: the segment does not exist any more, the segment is from before the last boot,
+ * the log was removed, or its file now holds another log.  Recovery then removes the checkpoint file, and the segment
+ * and registry slot if they exist.  The log stays readable up to its last commit, and is never marked as complete.
  *
  * Recovery trusts a checkpoint file in the directory of the effective user, which other users cannot access.  It trusts
  * a log that is a regular file with the device, inode, owner and uuid of the checkpoint file.  It checks the contents
@@ -29,16 +29,17 @@
 
 /*
  * Recover the log of fd, which may be for reading only.  Return 0, even if the log was already complete.  Return EINVAL
- * if the file is not a log that posixtrace wrote, EBUSY if the writer of the log lives, EALREADY if another process
- * recovers the log at this moment, and ENOENT if there is nothing to recover the log from.  After EALREADY, ENOMEM,
- * EMFILE, ENFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.
+ * if the file is not a log that posixtrace wrote.  Return EBUSY if the writer of the log lives, and EALREADY if another
+ * process is recovering the log now.  Return ENOENT if there is nothing to recover the log from.  After EALREADY,
+ * ENOMEM, EMFILE, ENFILE or an error of writing (EACCES, EROFS, ENOSPC, ...), the caller may try again.
  */
 int px_recover_file(int fd);
 
 /*
  * Remove what killed processes have left without a log, and recover the logs of all dead controllers of this user.
- * Return in *nr_recovered how many logs this call has recovered, and in *nr_left how many it could not recover for now,
- * for example because a file system is not mounted.  Do not wait for other processes that recover logs.
+ * Set *nr_recovered to the number of logs that this call has recovered.  Set *nr_left to the number of logs that a
+ * later call may be able to recover: for example, their file system is not mounted now.  Do not wait for other
+ * processes that recover logs.
  */
 void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left);
 

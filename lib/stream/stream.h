@@ -156,7 +156,7 @@ double px_stream_tick_ns(const struct px_stream *stream);
 
 /*
  * Fill in the state that the log stores with its next commit.  state->checkpoint points to memory of the stream.
- * in_hand is true if the last event of px_stream_next() is not in the buffer of the log yet.
+ * in_hand is true if the last event that px_stream_next() returned is not in the buffer of the log yet.
  */
 void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_state *state);
 
@@ -169,8 +169,9 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 		       bool is_empty);
 
 /*
- * Return true if another log can take all events of this stream of a dead controller: nothing was lost, all events are
- * of types that have the same number in every program, and all of them are in allocated memory.
+ * The controller of this stream is dead.  Return true if another log can take all its events.  Three conditions must be
+ * true: no event was lost, the type of each event has the same number in every program, and all events are in allocated
+ * memory.
  */
 bool px_stream_is_transferable(struct px_stream *stream);
 

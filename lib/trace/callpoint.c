@@ -10,8 +10,8 @@
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
 
 /*
- * Write the name of a call, and the rows of all wrappers, to the stream, unless the stream already
- * has them. count_call() calls this when the count of a wrapper in a ring was 0.
+ * If the stream does not have them yet, write the name of a call and the rows of all wrappers to the stream.
+ * count_call() calls this when the count of a wrapper in a ring was 0.
  */
 static PX_COLD void register_call(const struct px_view *view, uint32_t id)
 {

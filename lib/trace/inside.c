@@ -213,8 +213,8 @@ static uint64_t name_owner(uint32_t tid)
 
 /*
  * In a child of vfork, the entry is for the thread of the parent, which is unknown.  An entry of two threads must stay
- * when one of them ends.  In a child without fork handlers, the tids of entries are those of the parent, so nobody
- * knows which threads have ended.
+ * when one of them ends.  In a child without fork handlers, the tids of entries are those of the parent, so the child
+ * cannot know which threads have ended.
  */
 static struct px_inside *take_entry(void)
 {
@@ -234,7 +234,7 @@ struct px_inside *px_inside_own(void)
 	return word == &px_thread.own_word ? NULL : (struct px_inside *)(void *)word;
 }
 
-/* Without an entry, a thread uses a word of its own, which no other thread knows. */
+/* Without an entry, a thread uses its own word (own_word), which no other thread knows. */
 static void set_word(void)
 {
 	struct px_inside *entry = px_is_confined() ? NULL : take_entry();

@@ -89,8 +89,8 @@ struct px_inside {
 /*
  * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another
  * call, or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before
- * the store, the calls in that handler have ended when it returns.  (Only a call that was left inside of that handler
- * is forgotten.)
+ * the store, the calls in that handler have ended when it returns.  (Exception: a call inside that handler may have
+ * been left by siglongjmp().  Then this store removes the mark of that call.)
  */
 PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {

@@ -70,9 +70,9 @@ uint64_t px_process_find_incarnation(void)
 static struct px_inheritance inheritance;
 
 /*
- * True if the program got rights from its file (AT_SECURE) that its invoker may not have.  The kernel lets nobody but
- * root trace such a program with ptrace(2).  So the program attaches only streams that it creates itself, and its
- * children made by fork() attach only streams of their parent.
+ * True if the program got rights from its file (AT_SECURE) that its invoker may not have.  The kernel lets only root
+ * trace such a program with ptrace(2).  So the program attaches only streams that it creates itself, and its children
+ * made by fork() attach only streams of their parent.
  */
 static bool is_secure;
 
@@ -223,7 +223,7 @@ unmap:
 static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 {
 	if (!px_compare_exchange(&self->view[index], view, NULL))
-		return; /* another thread was first and does the rest */
+		return; /* another thread was first, and completes this */
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
 	px_inside_retire(view);
@@ -460,8 +460,7 @@ int px_process_join(uint32_t index, uint32_t generation)
 	struct px_self *self = &px_gate.self;
 
 	/*
-	 * Try twice: another thread may have failed to attach, and may have stored the generation
-	 * nevertheless.
+	 * Try twice: another thread may have stored the generation although it failed to attach.
 	 */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		const struct px_view *view;

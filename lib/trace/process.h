@@ -14,9 +14,9 @@
  * starts a new epoch of the process.  Each thread then registers itself in the streams at its next event.  A thread of
  * a child starts with a copy of the parent's thread-local storage.  It finds out its own identity when it registers.
  *
- * Any number of threads and signal handlers may do this at the same time.  When a call that creates a stream for this
- * process has returned, each event of this process finds the stream attached until the stream ends.  (A process that
- * cannot attach is the exception.)  The rules P1 to P4 ensure this:
+ * Any number of threads and signal handlers may do this at the same time.  A call may create a stream for this process.
+ * From the return of that call to the end of the stream, each event of this process finds the stream attached.  (A
+ * process that cannot attach is the exception.)  The rules P1 to P4 ensure this:
  *
  *	P1  A thread loads a view before it reads the slot.  It removes the view only if the slot is free
  *	    or has another generation.  Generations are never reused, so the removed view belongs to a
@@ -28,9 +28,9 @@
  *	P3  Before a thread inserts a view into view[i], it sets bit i of `attached`.  No thread clears
  *	    the bit.  Readers skip an empty view[i].
  *	P4  A thread that inserts a view opens the gate after that.  A thread that shuts the gate checks
- *	    the views again after that, and opens the gate if there is a view.  So the gate does not
- *	    stay shut while there is a view, whichever thread is preempted.  The gate may stay open
- *	    without a view until the registry changes, which costs only time.
+ *	    the views again after that, and opens the gate if there is a view.  So the gate does not stay shut while
+ *	    there is a view, even if a thread is preempted at any point.  The gate may stay open without a view until
+ *	    the registry changes, which costs only time.
  *
  * After fork, the child's page is zero, so the child checks everything again.  It takes over its
  * parent's views of the streams that it inherits, but with its own mappings.  It retires the

@@ -90,8 +90,7 @@ PX_INLINE void px_thread_doubt_area(void)
 }
 
 /*
- * Call this if two threads run with this storage at the same time.  From now on, neither uses an
- * rseq area.
+ * Call this if two threads run with this storage at the same time.  From now on, neither thread uses an rseq area.
  */
 PX_INLINE void px_thread_share_area(void)
 {
