@@ -337,8 +337,8 @@ static int open_maps(uint32_t pid)
 }
 
 /*
- * A file that next_line() reads line by line.  It cuts off the rest of a long line, because the
- * lines of interest are short.
+ * next_line() reads this file line by line.  It discards the end of a line that is too long for the buffer.  The lines
+ * of interest are short.
  */
 struct lines {
 	int fd;

@@ -9,10 +9,10 @@
  * allocated.
  *
  * The tail of a ring says how much memory the ring has.  Writers of a bounded ring reserve slots only up to a fixed
- * distance above tail.  While a ring is *partial*, its tail is below 0, at the number of its slots with memory minus
- * the number of all its slots.  So no writer needs a further test.  The reader does not publish what it has consumed
- * while a ring is partial: that makes no room, because no position below nr_slots has been used twice.  When all slots
- * have memory, tail is 0.  From then on tail belongs to the reader, as in every other ring.
+ * distance above tail.  While a ring is *partial*, its tail is negative: it is the number of slots with memory, minus
+ * the number of all slots.  So no writer needs a further test.  While a ring is partial, the reader does not publish
+ * what it has consumed.  That would make no room, because no position below nr_slots has been used twice.  When all
+ * slots have memory, tail is 0.  From then on tail belongs to the reader, as in every other ring.
  *
  * If there is no more memory, the ring has no room, and the stream stops automatically.  The controller tries again
  * before it starts the stream (flush.c).

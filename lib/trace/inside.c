@@ -464,8 +464,8 @@ static bool look_again(struct px_inside *entry)
 }
 
 /*
- * A thread that traces all the time is inside at most moments, with the same word, because it comes from the same
- * place.  So poll a while, to see it outside.
+ * A thread that traces all the time is inside most of the time.  Its word is always the same, because its calls come
+ * from the same place.  So poll for a while, to see the thread outside.
  */
 static bool is_awaited(struct px_inside *entry, uint64_t unused)
 {
