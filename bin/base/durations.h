@@ -16,7 +16,7 @@
 struct durations {
 	uint64_t n, largest;
 	int64_t sum;
-	uint64_t *value; /* NULL if there is a histogram */
+	uint64_t *value; /* NULL if the histogram stores the durations */
 	bool is_sorted;
 	struct histogram *histogram;
 };
@@ -26,8 +26,8 @@ void durations_add(struct durations *durations, int64_t ns);
 void durations_free(struct durations *durations);
 
 /*
- * Return the smallest duration such that at least `percent` % of all durations are not longer.  Return 0 if there are
- * none.
+ * Return a percentile: at least `percent` % of all durations are as long as the result or shorter.  Return 0 if there
+ * are no durations.
  */
 uint64_t durations_percentile(struct durations *durations, unsigned int percent);
 

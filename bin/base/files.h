@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Return the directory of a file.  The file need not exist.  The caller frees the text.  Return NULL if there is no
- * memory.
+ * Return the directory of a file.  The file need not exist.  The caller frees the text.  Return NULL if memory is
+ * short.
  */
 char *directory_of(const char *path);
 

@@ -8,7 +8,7 @@
 #define EXACT 128
 #define EXACT_BITS 7
 
-/* Return the row of a value; *place becomes its index in the row. */
+/* Return the row of a value. *place becomes the index of the value in the row. */
 static int row_of(uint64_t value, unsigned int *place)
 {
 	int bits;

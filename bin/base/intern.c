@@ -9,9 +9,9 @@
 #define FIRST_ROOM 256
 
 struct interned {
-	struct interned *next; /* next string with the same hash; nearly always NULL */
+	struct interned *next; /* the next string with the same hash, or NULL */
 	uint64_t number;
-	uint32_t epoch; /* epoch of the last call with this string */
+	uint32_t epoch; /* the value of intern->epoch at the last call with this string */
 	size_t size;
 	char text[]; /* the string and a zero byte */
 };
@@ -54,7 +54,7 @@ static struct interned *add(struct intern *intern, const char *text, size_t size
 	}
 	intern->text[intern->nr_texts++] = at;
 	at->number = intern->nr_texts;
-	at->epoch = intern->epoch - 1; /* an older epoch, so that the string is new */
+	at->epoch = intern->epoch - 1; /* an older epoch makes the string new */
 	at->size = size;
 	memcpy(at->text, text, size);
 	at->text[size] = '\0';

@@ -14,10 +14,10 @@
 struct interned;
 
 struct intern {
-	struct map by_hash;	/* pointers to texts */
-	struct interned **text; /* index: number of the string; the first is 1 */
+	struct map by_hash;	/* key: hash of a string; value: pointer to the string */
+	struct interned **text; /* the index is the number of the string; numbers begin at 1 */
 	size_t nr_texts, room;
-	struct interned *last; /* last result of intern_number(); NULL: none */
+	struct interned *last; /* the string of the last call of intern_number(), or NULL before the first call */
 	uint32_t epoch;
 	struct {
 		const char *text;

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-#define FIRST_PLACES 256 /* a power of two */
+#define FIRST_PLACES 256 /* must be a power of two */
 
 static void grow(struct map *map)
 {

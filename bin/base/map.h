@@ -24,7 +24,7 @@ uint64_t *map_get(struct map *map, uint64_t key);
 
 /*
  * Only for this header and map.c: return the place of the key, or the free place for it.  The map must not be empty.
- * The top bits of the product depend on all bits of the key.
+ * The function multiplies the key, because the top bits of the product depend on all bits of the key.
  */
 static inline struct map_place *map_place(const struct map *map, uint64_t key)
 {
@@ -44,7 +44,7 @@ static inline uint64_t map_find(const struct map *map, uint64_t key)
 
 void map_free(struct map *map);
 
-/* Return a key for a string.  With 64 bits, two strings do not share a key by chance. */
+/* Return a key for a string.  The key has 64 bits, so two strings almost never have the same key. */
 uint64_t map_hash(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that a command needs to continue. */
+/* Allocations without which a command cannot continue. */
 #ifndef TXTRACE_BASE_MEMORY_H
 #define TXTRACE_BASE_MEMORY_H
 

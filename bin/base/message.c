@@ -10,7 +10,7 @@
 
 #include "base/output.h"
 
-#define FIRST_NS 1000000000ULL /* time from the start to the first progress line */
+#define FIRST_NS 1000000000ULL /* a task prints its first progress line after this time */
 #define STEP_NS 100000000ULL
 #define TEXT_STEP_NS 250000000ULL
 

@@ -7,9 +7,9 @@
 
 enum exit_code {
 	EXIT_FINE = 0,
-	EXIT_FOUND = 1,	   /* check: an error was found; diff: a condition of --fail-if is true */
-	EXIT_TROUBLE = 2,  /* wrong usage, or a file that cannot be read or written */
-	EXIT_TOOL = 125,   /* record: the tool itself failed, not the command; env(1) uses the same code */
+	EXIT_FOUND = 1,	   /* check found an error, or a condition of diff --fail-if is true */
+	EXIT_TROUBLE = 2,  /* the usage is wrong, or a file cannot be read or written */
+	EXIT_TOOL = 125,   /* record: the tool failed, not the command. env(1) uses the same code. */
 	EXIT_CANNOT = 126, /* record: the command cannot be executed */
 	EXIT_MISSING = 127 /* record: there is no such command */
 };
@@ -24,15 +24,15 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Show how much of a task is done, in a line that the next call overwrites.  Do this only if stderr is a terminal and
- * the task takes more than a second.  If total is 0, the total is not known.
+ * Show how much of a task is done, in a line that the next call overwrites.  Print the line only if stderr is a
+ * terminal and the task takes more than a second.  A total of 0 means that the total is unknown.
  */
 void progress(const char *what, unsigned long long done, unsigned long long total);
 void progress_end(void);
 
 /*
- * Show a text in such a line.  The first call prints it at once; later calls print it at most four times a second.  Use
- * this for a task whose end is not known.
+ * Show a text in a line that the next call overwrites.  The first call prints it at once; later calls print it at most
+ * four times a second.  Use this function for a task without a known end.
  */
 void progress_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -13,8 +13,8 @@
 #include "base/message.h"
 
 /*
- * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE, or if the tool could not give
- * the file a name later.
+ * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE.  Also return -1 if the tool
+ * could not give the file a name later.
  */
 static int open_unnamed(const char *path)
 {
@@ -120,7 +120,7 @@ void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t si
 		text->error = errno != ESPIPE ? errno : 0;
 }
 
-/* link() never overwrites.  Without support for links, rename the file as with --force. */
+/* link() never overwrites a file.  If the file system does not support links, rename the file as with --force. */
 static int give_name(const struct text *text)
 {
 	if (!text->overwrites && link(text->part, text->path) == 0)
@@ -169,7 +169,7 @@ bool text_close(struct text *text, bool keep)
 		text->error = errno;
 	if (text->part && (!keep || text->error))
 		unlink(text->part);
-	if (keep && text->error && text->error != EPIPE) /* it is not an error if the reader has closed the pipe */
+	if (keep && text->error && text->error != EPIPE) /* a closed pipe (EPIPE) is not an error */
 		message_error(text->error, "%s", text->path ? text->path : "standard output");
 	free(text->path);
 	free(text->part);
@@ -294,7 +294,7 @@ void text_json(struct text *text, const char *string)
 		else if (*at < 0x20 || *at == 0x7F || *at == '<') /* "</script" would end the script of a page */
 			text_printf(text, "\\u%04x", *at);
 		else if (at[0] == 0xC2 && at[1] < 0xA0)
-			text_printf(text, "\\u%04x", at[1]); /* U+0080 to U+009F are control characters too */
+			text_printf(text, "\\u%04x", at[1]); /* U+0080 to U+009F are also control characters */
 		else
 			text_put(text, at, length);
 		at += length > 0 ? length : 1;
@@ -319,7 +319,7 @@ void text_utf8(char *copy, size_t size, const char *string)
 	copy[used] = '\0';
 }
 
-/* Return the length of this character if a terminal only displays it.  Return 0 if it may control the terminal. */
+/* Return the length of this character if it is safe to print.  Return 0 if the character may control the terminal. */
 static size_t harmless(const unsigned char *at)
 {
 	bool is_control = at[0] < ' ' || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);

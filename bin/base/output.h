@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output to standard output or to a file, without the cost of stdio for each event.
+ * Output to standard output or to a file.  It costs less for each event than stdio.
  *
- * A file gets its name when it is complete.  Until then it has no name, or a temporary name in the same directory if
- * the file system has no unnamed files.  So neither a failure nor a signal leaves an incomplete file under the final
- * name.  After an error, all further output is ignored, and text_close() reports the error.
+ * A file gets its final name when it is complete.  Until then the file has no name. If the file system does not support
+ * files without names, the file has a temporary name in the same directory.  So neither a failure nor a signal leaves
+ * an incomplete file under the final name.  After an error, all further output is ignored, and text_close() reports the
+ * error.
  */
 #ifndef TXTRACE_BASE_OUTPUT_H
 #define TXTRACE_BASE_OUTPUT_H
@@ -21,8 +22,8 @@
 struct text {
 	int fd;
 	int error;
-	char *path; /* NULL: standard output */
-	char *part; /* temporary name; NULL: none */
+	char *path; /* NULL means standard output */
+	char *part; /* the temporary name, or NULL if there is none */
 	bool is_unnamed;
 	bool overwrites;
 	bool is_terminal;
@@ -32,20 +33,23 @@ struct text {
 };
 
 /*
- * Open a file, or standard output if path is NULL or "-".  If the file exists, this fails unless overwrites is set.
- * After a failure, print a message and return false.
+ * Open a file.  If path is NULL or "-", use standard output. If overwrites is false and the file exists, the function
+ * fails.  After a failure, print a message and return false.
  */
 bool text_open(struct text *text, const char *path, bool overwrites);
 
-/* Standard output goes to a pager, so it counts as a terminal. */
+/* Tell this module that standard output goes to a pager.  Standard output then counts as a terminal. */
 void text_expect_pager(void);
 
-/* If keep is false, the output is incomplete: remove the file.  If a write failed, print a message and return false. */
+/*
+ * If keep is false, the output is incomplete, and the function removes the file.  If a write failed, print a message
+ * and return false.
+ */
 bool text_close(struct text *text, bool keep);
 
 void text_flush(struct text *text);
 
-/* Replace bytes that were already written, at an offset of the file.  If the output is a pipe, do nothing. */
+/* Overwrite bytes of the file at an offset.  If the output is a pipe, do nothing. */
 void text_patch(struct text *text, uint64_t offset, const void *bytes, size_t size);
 
 /* Return the number of bytes written so far. */
@@ -92,8 +96,8 @@ void text_bytes(struct text *text, const void *bytes, size_t size);
 void text_seconds(struct text *text, int64_t ns, int width);
 
 /*
- * Put a string that is safe for a terminal: bytes that are not printable ASCII become '?'.  Pad it with blanks to
- * width.
+ * Put a string that is safe for a terminal: replace each byte that is not printable ASCII with '?'. Pad the string with
+ * blanks to width.
  */
 void text_plain(struct text *text, const char *string, size_t width);
 
@@ -101,14 +105,14 @@ void text_plain(struct text *text, const char *string, size_t width);
 void text_json(struct text *text, const char *string);
 /*
  * Put a string, quoted for CSV (RFC 4180) if necessary.  On a terminal, control characters and bytes that are not UTF-8
- * become '?', because the terminal would obey them.  Elsewhere all bytes stay as they are.
+ * become '?', because the terminal would interpret them.  In other outputs all bytes stay as they are.
  */
 void text_csv(struct text *text, const char *string);
 
-/* In a line for a terminal, replace the characters that text_csv() replaces, and also line ends, with '?'. */
+/* Make a line safe for a terminal: replace line ends and the characters that text_csv() replaces with '?'. */
 void text_make_harmless(char *line);
 
-/* Copy a string, with '?' for bytes that are not UTF-8.  If the copy does not fit into size bytes, cut it off. */
+/* Copy a string, and replace bytes that are not UTF-8 with '?'. If the copy needs more than size bytes, truncate it. */
 void text_utf8(char *copy, size_t size, const char *string);
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -24,7 +24,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_version;
 extern const struct command cmd_why;
 
-/* The table; NULL ends it. */
+/* The table of commands. Its last element is NULL. */
 extern const struct command *const commands[];
 
 #endif

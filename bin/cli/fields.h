@@ -17,7 +17,7 @@ void fields_begin(struct fields *fields);
 void fields_text(struct fields *fields, const char *label, const char *value);
 void fields_number(struct fields *fields, const char *label, unsigned long long value);
 
-/* Begin a value. The caller prints it, as text to the end of the line or as JSON. */
+/* Begin a value. The caller then prints the value itself: as text up to the end of the line, or as JSON. */
 void fields_label(struct fields *fields, const char *label);
 void fields_end(struct fields *fields);
 

@@ -16,7 +16,7 @@
 
 enum { CODE_HELP = 'h' };
 
-/* Print "-o, --output=FILE", or only the parts of this that the option has. */
+/* Print a line such as "-o, --output=FILE". Leave out the parts that the option does not have. */
 static int print_option(const struct option_row *row)
 {
 	int width = row->code < 256 ? printf("  -%c, ", row->code) : printf("      ");
@@ -55,7 +55,7 @@ void options_help(const struct command *command)
 		printf("\nMore: man txtrace-%s\n", command->name);
 }
 
-/* Convert the table for getopt_long(). */
+/* The table of options, converted for getopt_long(). */
 struct getopt_tables {
 	struct option row[ROWS_MAX + 2];
 	char letters[2 * ROWS_MAX + 4];
@@ -74,7 +74,10 @@ static void add_row(struct getopt_tables *tables, int i, int code, const char *n
 	tables->letters[length] = '\0';
 }
 
-/* '+': the first argument ends the options; options after it belong to the recorded command. */
+/*
+ * A '+' at the start of the short options makes the first argument end the options. Options after this argument belong
+ * to the recorded command.
+ */
 static void make_tables(const struct command *command, struct getopt_tables *tables)
 {
 	int i = 0;

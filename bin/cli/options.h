@@ -15,39 +15,43 @@
 	}
 
 struct option_row {
-	int code;	      /* the letter; a number from 256 on: an option without a letter */
+	int code;	      /* the letter of the option; an option without a letter has a number from 256 on */
 	const char *name;     /* the long name */
-	const char *argument; /* NULL: no argument; completion knows FILE, DIR and A|B|C */
+	const char *argument; /* NULL if there is no argument; completion knows FILE, DIR and A|B|C */
 	const char *help;
 };
 
 struct command {
 	const char *name;
-	const char *arguments; /* arguments after the options */
-	const char *summary;   /* no full stop at the end */
+	const char *arguments; /* the arguments that follow the options */
+	const char *summary;   /* one sentence without a full stop */
 	const struct option_row *options;
 	int (*run)(int argc,
-		   char **argv); /* argv[0] is the command's name; returns the exit code */
-	void (*explain)(void);	 /* prints more for --help, after the options; or NULL */
+		   char **argv); /* runs the command; argv[0] is its name; returns the exit code */
+	void (*explain)(void);	 /* prints the text that --help shows after the options, or NULL */
 };
 
 /*
- * Return the code of the next option, with its argument in optarg. Return -1 after the last option; then optind is the
- * first argument. Return '?' after an error, with a message. --help prints the help and exits.
+ * Return the code of the next option, with its argument in optarg. Return -1 after the last option. Then optind is the
+ * index of the first argument. After an error, print a message and return '?'. --help prints the help and exits.
  */
 int options_next(const struct command *command, int argc, char **argv);
 
-/* Return the only argument, a file. Return NULL, with a message, if there is none or more than one. */
+/*
+ * Return the file that is the only argument. If there is no argument or more than one, print a message and return NULL.
+ */
 const char *options_file(const struct command *command, int argc, char **argv);
 
-/* Parse the argument of --format, for commands that have only the formats text and json. Return false, with a message,
- * if the argument is neither. */
+/*
+ * Parse the argument of --format for a command that has only the formats text and json. If the argument is neither,
+ * print a message and return false.
+ */
 bool options_is_json(const char *argument, bool *is_json);
 
 /* Print the help of a command. */
 void options_help(const struct command *command);
 
-/* The codes of options that several commands have and that have no letter. */
+/* The codes of options without a letter that several commands have. */
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_COLUMNS,
@@ -62,7 +66,7 @@ enum {
 	OPTION_LIMIT,
 	OPTION_INHERIT,
 	OPTION_SIZE,
-	OPTION_OWN /* the first code for a command's own options */
+	OPTION_OWN /* each command numbers its own options from this code on */
 };
 
 #define OPTION_ROW_FILTER                                                                          \

@@ -115,8 +115,8 @@ static void put_padded(struct text *text, const char *string, size_t width, bool
 }
 
 /*
- * Return true if the row belongs to the same group as the previous row.  put_text_row() prints the name of a group only
- * once.
+ * Return true if the row belongs to the same group as the previous row.  Then put_text_row() does not print the name of
+ * the group again.
  */
 static bool is_repeated(const struct table *table, size_t row, int column)
 {

@@ -2,8 +2,9 @@
 /*
  * Tables, printed as text, JSON or CSV.
  *
- * JSON: one object with an array of objects for each table; unknown values are null. CSV: one row for each value, so
- * that tables with different columns fit into one file: table, labels (the first columns), column, value.
+ * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one row for each
+ * value: the table, the labels (the first columns), the column and the value. So tables with different columns fit into
+ * one file.
  */
 #ifndef TXTRACE_CLI_TABLE_H
 #define TXTRACE_CLI_TABLE_H
@@ -17,20 +18,20 @@
 #define TABLE_COLUMNS 12
 
 struct column {
-	const char *title; /* title in text */
-	const char *key;   /* key in JSON and CSV */
+	const char *title; /* the title in text */
+	const char *key;   /* the key in JSON and CSV */
 	bool is_number;
 };
 
 struct table {
 	struct text *text;
 	enum format format;
-	bool is_begun; /* JSON: something was printed */
+	bool is_begun; /* JSON: some output was already printed */
 	const char *title, *key;
 	const struct column *columns;
 	int nr_columns;
-	int nr_labels; /* 1 or 2: the first columns, which identify a row */
-	char **cell;   /* the cells, row by row; NULL: the value is not known */
+	int nr_labels; /* the first 1 or 2 columns identify a row; this is their number */
+	char **cell;   /* the cells, row by row; a cell is NULL if its value is unknown */
 	size_t nr_cells, room;
 };
 
@@ -39,7 +40,7 @@ void table_open(struct table *table, struct text *text, enum format format);
 /* Call this after the last table. */
 void table_close(struct table *table);
 
-/* Begin a table. A column without a title ends the list of columns. Then add the cells, row by row. */
+/* Begin a table. A column without a title ends the list of columns. After this call, add the cells row by row. */
 void table_begin(struct table *table, const char *title, const char *key,
 		 const struct column *columns, int nr_labels);
 void table_string(struct table *table, const char *string);
@@ -52,7 +53,7 @@ void table_unknown(struct table *table);
 /* Print the table. */
 void table_end(struct table *table);
 
-/* Print a paragraph, in text only. */
+/* Print a paragraph. JSON and CSV do not have it. */
 void table_note(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

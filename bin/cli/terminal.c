@@ -48,7 +48,7 @@ static void become_pager(int from)
 	dup2(from, STDIN_FILENO);
 	close(from);
 	setenv("LESS", "FRX",
-	       0); /* less exits if the text fits on the screen, and does not erase the text */
+	       0); /* less exits if the text fits on the screen, and less does not erase the screen */
 	execl("/bin/sh", "sh", "-c", command && *command ? command : "less || more", (char *)NULL);
 	_exit(127);
 }
@@ -62,7 +62,7 @@ void terminal_page(void)
 	    (command && strcmp(command, "cat") == 0) || pipe(ends) != 0)
 		return;
 	was_terminal = true;
-	signal(SIGINT, SIG_IGN); /* the signal is for the pager, which controls the terminal */
+	signal(SIGINT, SIG_IGN); /* the pager controls the terminal, so the pager handles this signal */
 	pager = fork();
 	if (pager == 0) {
 		signal(SIGINT, SIG_DFL);
@@ -106,7 +106,7 @@ static bool is_wanted(void)
 	       (was_terminal || isatty(STDOUT_FILENO));
 }
 
-/* The caller calls this for each event, so inspect the terminal only once. */
+/* The commands call this function for each event. So inspect the terminal only once. */
 static bool has_color(void)
 {
 	if (color_mode == COLOR_AUTO)

@@ -13,13 +13,13 @@ enum color { COLOR_PLAIN, COLOR_DIM, COLOR_BOLD, COLOR_NAME, COLOR_TIME, COLOR_G
  */
 bool terminal_option(int code, const char *argument);
 
-/* Send standard output to a pager ($PAGER, or less) from now on, if it is a terminal. */
+/* If standard output is a terminal, send all further output to a pager: $PAGER, or less. */
 void terminal_page(void);
 
 /* Wait for the pager to exit. Return `code`, or EXIT_TROUBLE if a write to standard output failed. */
 int terminal_end(int code);
 
-/* Return the escape sequence of this colour; "" if colours are off. */
+/* Return the escape sequence of this colour, or "" if colours are off. */
 const char *terminal_color(enum color color);
 
 /* Return the number of columns of the terminal, or 100 if it is unknown. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The contexts of a trace, and the counts of the reports for each context. A context is a thread, interrupts, the
- * initialization of ThreadX, or idle.
+ * The contexts of a trace, and the counts of the reports for each context. A context is one of these: a thread, all
+ * interrupts, the initialization of ThreadX, or idle.
  *
- * The context of an event is the handle of a thread, CONTEXT_INTERRUPT or CONTEXT_INITIALIZE. CONTEXT_IDLE has no
- * events in a ThreadX buffer; in a log it is the context of events that no thread caused.
+ * The context of an event is the handle of a thread, CONTEXT_INTERRUPT or CONTEXT_INITIALIZE. In a log, CONTEXT_IDLE is
+ * the context of events without a thread. In a ThreadX buffer, CONTEXT_IDLE has no events.
  */
 #ifndef TXTRACE_REPORT_CONTEXTS_H
 #define TXTRACE_REPORT_CONTEXTS_H
@@ -21,41 +21,43 @@
 struct context {
 	unsigned int context;
 	bool is_thread;
-	char *name;			     /* unique */
-	const struct txtrace_object *object; /* NULL: the trace has no object for it */
-	pid_t pid;			     /* 0: unknown */
+	char *name;			     /* no other context has this name */
+	const struct txtrace_object *object; /* NULL if the trace has no object for the context */
+	pid_t pid;			     /* 0 means unknown */
 
-	/* Reports. */
+	/* These members are for the reports. */
 	int64_t time;
 	uint64_t nr_events, nr_switches, nr_suspensions, nr_resumptions, nr_migrations;
-	uint32_t stack_left; /* the smallest value in an event */
+	uint32_t stack_left; /* the smallest value that an event had */
 	uint64_t stack_event;
 	bool has_stack; /* an event had a stack pointer */
 
 	/*
-	 * Priorities; -1: unknown. inversions.c uses the priorities in the last and the first event of the context.
-	 * profile.c uses the named priorities: those in the last and the first event that has a priority.
+	 * Priorities; -1 means unknown. inversions.c uses `priority`, from the last event of the context, and
+	 * `first_priority`, from its first event. profile.c uses the named priorities. They come from the last and the
+	 * first event that has a priority.
 	 */
 	int priority, first_priority, named_priority, first_named_priority;
 	bool has_first;
 
-	/* profile.c: numbers of the next and the last event of this context in the window, or NEVER. */
+	/* profile.c uses these: the numbers of the next and the last event of this context in the window, or NEVER. */
 	uint64_t ahead_first, ahead_last;
 
-	/* cpus.c: the CPU on which it runs, or -1, and the CPU of its last event. */
+	/* cpus.c uses these: the CPU on which the context runs, or -1, and the CPU of its last event. */
 	int cpu, last_cpu;
 };
 
 struct contexts {
 	struct source *source;
-	struct context **ctx; /* registered threads, then other contexts in the order of their events */
+	struct context **ctx; /* the registered threads, then the other contexts in the order of their first events */
 	size_t nr_contexts, room;
-	struct map by_handle; /* value: 1 + index in ctx */
+	struct map by_handle; /* key: handle; value: 1 + index in ctx[] */
 	struct context *last;
 };
 
 /*
- * Make the contexts of all registered threads and of idle; for a ThreadX buffer also of interrupts and initialization.
+ * Make the contexts of all registered threads and of idle. For a ThreadX buffer, also make the contexts of interrupts
+ * and initialization.
  */
 void contexts_init(struct contexts *contexts, struct source *source);
 void contexts_free(struct contexts *contexts);
@@ -63,7 +65,7 @@ void contexts_free(struct contexts *contexts);
 /* Return the entry of a context, or NULL if there is none. */
 struct context *contexts_find(const struct contexts *contexts, unsigned int context);
 
-/* Return the entry of a context; make it if there is none. */
+/* Return the entry of a context. If there is no entry, make it. */
 struct context *contexts_add(struct contexts *contexts, unsigned int context);
 static inline struct context *contexts_get(struct contexts *contexts, unsigned int context)
 {

@@ -4,8 +4,8 @@
 #define FILEX_FIRST 200
 #define NETX_FIRST 300
 #define NETX_LAST 599
-#define NETX_PACKET_ALLOCATED 0xAAAAAAAAu /* status of a packet that is not free */
-#define ICMP_TYPE 0xFFFF0000u		  /* type and code; both are 0 in an echo reply */
+#define NETX_PACKET_ALLOCATED 0xAAAAAAAAu /* an allocated packet has this status */
+#define ICMP_TYPE 0xFFFF0000u		  /* the bits of type and code; all are 0 in an echo reply */
 
 static bool is_pool_empty(const struct report_event *event)
 {

@@ -11,8 +11,8 @@ struct counter {
 	enum counters_of of;
 	const char *section, *name;
 	unsigned int native;
-	int word; /* information word to sum up; -1: count the events instead */
-	bool (*takes)(const struct report_event *event); /* NULL: take all events */
+	int word; /* number of the information word to add up; -1 means: count the events */
+	bool (*takes)(const struct report_event *event); /* takes an event if this is true; NULL takes all events */
 };
 
 #define COUNTERS_MAX 64

@@ -14,18 +14,18 @@ struct pair {
 };
 
 struct count_map {
-	struct pair **pair; /* in the order in which they were made, until they are sorted */
+	struct pair **pair; /* the pairs in the order of their creation, until they are sorted */
 	size_t nr_pairs, room;
-	struct map known; /* pointers to pairs; they stay valid when `pair` is sorted */
+	struct map known; /* values are pointers to pairs; the pointers stay valid when `pair` is sorted */
 };
 
 /* Free all pairs.  A struct count_map of zeros is an empty map. */
 void counts_free(struct count_map *counts);
 
-/* Return the pair; make it if there is none. */
+/* Return the pair of this context and number.  If there is no such pair, make it. */
 struct pair *counts_get(struct count_map *counts, struct context *ctx, unsigned int number);
 
-/* Sum the counts of each number over all contexts.  The caller frees the list. */
+/* For each number, add up the counts of all contexts.  The caller frees the list. */
 struct pair *counts_sum(const struct count_map *counts, size_t *nr);
 
 #endif

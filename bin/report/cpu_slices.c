@@ -10,7 +10,7 @@ struct cpu_slice {
 	void (*runs)(void *arg, unsigned int context, int64_t from_ns, int64_t until_ns);
 	void *arg;
 	unsigned int context;
-	int64_t from; /* in the unit of event.at */
+	int64_t from; /* start of the slice, in the unit of event.at */
 };
 
 static void end_slice(const struct cpu_slice *slice, int64_t until)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The periods (slices) in which each thread runs, in a ThreadX buffer.  A slice lasts from one context switch to the
- * next, so slices do not overlap.  Slices are cut to the range of the selection.  The filter has no effect: the slices
- * come from all events of the file.  cpu_slices_report() reads the whole file again.
+ * next, so slices do not overlap.  A slice is cut off at the ends of the selected range.  The filter has no effect,
+ * because the slices come from all events of the file.  cpu_slices_report() reads the whole file again.
  */
 #ifndef TXTRACE_REPORT_CPU_SLICES_H
 #define TXTRACE_REPORT_CPU_SLICES_H

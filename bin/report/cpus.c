@@ -64,7 +64,7 @@ static void change(struct cpus *cpus, unsigned int i, const struct report_event 
 static void end_all(struct cpus *cpus, int64_t at)
 {
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
-		/* OVERFLOW may have an earlier time than the event before it */
+		/* an OVERFLOW may have an earlier time than the event before it */
 		int64_t last_at = cpus->cpu[i].last_at;
 
 		end_stretch(cpus, i, at > last_at ? at : last_at);
@@ -75,7 +75,7 @@ void cpus_event(struct cpus *cpus, const struct report_event *event)
 {
 	unsigned int i = event->cpu % CPUS_MAX;
 
-	/* the reader has synthesized some events, which have no thread and no CPU */
+	/* the reader synthesizes some events; these have no thread and no CPU */
 	if (event->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += event->counts;
 		if (cpus->cpu[i].running != event->ctx || cpus->cpu[i].passes != event->passes)

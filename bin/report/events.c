@@ -66,8 +66,8 @@ static int64_t rounded(double number)
 }
 
 /*
- * The library returns nanoseconds.  A tick need not be a whole number of nanoseconds.  Rounding gives the exact tick if
- * a tick is at least 2 ns long.
+ * The library returns nanoseconds.  The length of a tick need not be a whole number of nanoseconds.  If a tick is at
+ * least 2 ns long, rounding gives the exact tick.
  */
 static int64_t at_of(const struct source *source, int64_t ns)
 {

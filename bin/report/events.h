@@ -14,15 +14,15 @@
 #include "waits/waits.h"
 
 struct report_event {
-	int64_t at;	 /* time since the first event: ticks of a ThreadX buffer, ns of a log */
+	int64_t at;	 /* time since the first event, in ticks for a ThreadX buffer and in ns for a log */
 	uint64_t number; /* number of the event in the file */
 	struct context *ctx;
 	unsigned int context;
-	unsigned int next;	  /* context that runs after the event; set by profile.c */
-	unsigned int interrupted; /* in an interrupt: the interrupted thread, or 0 */
-	unsigned int native;	  /* ThreadX's id, or 0 */
+	unsigned int next;	  /* the context that runs after the event; profile.c sets it */
+	unsigned int interrupted; /* in an interrupt, the interrupted thread; otherwise 0 */
+	unsigned int native;	  /* ThreadX's id of the event, or 0 */
 	trace_event_id_t type;
-	int priority; /* -1: unknown */
+	int priority; /* -1 means unknown */
 	unsigned int cpu;
 	pid_t pid;
 	uint32_t word[4];
@@ -31,19 +31,19 @@ struct report_event {
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
 	bool passes;  /* the filter takes this event */
 	bool counts;  /* the filter and the range take this event */
-	bool is_made; /* profile.c or calls.h has synthesized it: it is not in the file */
-	bool is_over; /* end of a call that waited; reports count the call at its start */
+	bool is_made; /* profile.c or calls_next() has synthesized the event; it is not in the file */
+	bool is_over; /* the event ends a call that waited; reports count the call at its start */
 };
 
 struct report_events {
 	struct source *source;
 	const struct selection *selection;
 	struct contexts *contexts;
-	int64_t from, to;	  /* in the same clock as the times of events */
+	int64_t from, to;	  /* the range, in the same clock as the times of events */
 	int64_t begin, end, last; /* the range and the latest event, in the unit of `at` */
 	uint64_t nr_read;
 
-	/* Used after report_events_track_mutexes().  Before that, source is NULL. */
+	/* The model is used only after report_events_track_mutexes().  Before that, waits.source is NULL. */
 	struct waits waits;
 	struct waits_listener listener;
 	unsigned int given; /* the mutex that the current event gives back */
@@ -60,10 +60,10 @@ void report_events_track_mutexes(struct report_events *events);
 /* Read the next event.  Return false after the last event. */
 bool report_events_next(struct report_events *events, struct report_event *event);
 
-/* Return how much of a period is in the range. */
+/* Return the length of the part of a period that is in the range. */
 int64_t report_events_clip(const struct report_events *events, int64_t from, int64_t to);
 
-/* Return the time from the first event to the latest event that was read, as far as it is in the range. */
+/* Return the time from the first event to the latest event that was read.  Time outside of the range does not count. */
 int64_t report_events_duration(const struct report_events *events);
 
 /* Convert a time `at` to nanoseconds. */

@@ -28,7 +28,7 @@ static bool is_open(const struct inversions *inversions, unsigned int mutex)
 	return false;
 }
 
-/* Before the first event of a thread, use the priority in its first event. */
+/* Return the priority of a thread.  Before the first event of the thread, this is the priority in that event. */
 static int priority_of(const struct context *ctx)
 {
 	return ctx->priority >= 0 ? ctx->priority : ctx->first_priority;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules need later events, so the profile reads ahead. The window holds the events that were read but have no next
- * context yet.  Their numbers are from head to tail - 1.  In the window, the events of each context are linked.  So it
- * takes constant time to find out which of two threads has the next event.
+ * The rules need later events, so the profile reads ahead. The window contains the events that were read, but whose
+ * next context is not known yet.  Their numbers are from head to tail - 1.  In the window, the events of each context
+ * are linked.  So the profile finds out in constant time which of two threads has the next event.
  */
 #include "report/profile.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-#define MADE_AFTER 12 /* ticks between the two events */
+#define MADE_AFTER 12 /* ticks from the event to the synthesized event after it */
 
 struct seen {
 	struct report_event event;
@@ -105,7 +105,7 @@ static const struct report_event *find_thread_event(struct profile *profile, uin
 	return NULL;
 }
 
-/* The rules.  The window no longer contains the event itself: head is the number of the next event. */
+/* The rules.  The window no longer contains the current event. head is the number of the event after it. */
 
 static unsigned int next_after_suspend(struct profile *profile, const struct report_event *event)
 {
@@ -139,7 +139,8 @@ static unsigned int next_after_relinquish(struct profile *profile, const struct 
 	if (!next || next->context == event->context)
 		return event->context;
 	/*
-	 * If an interrupt resumed or suspended that thread in between, the thread does not run because of this event.
+	 * If an interrupt resumed or suspended that thread before `end`, this event is not the reason why the thread
+	 * runs.
 	 */
 	for (uint64_t i = profile->head; i < end; i++) {
 		const struct report_event *between = peek(profile, i);

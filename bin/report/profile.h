@@ -3,13 +3,14 @@
  * This module finds out which thread runs when in a ThreadX buffer, by TraceX's rules for one CPU.
  *
  * Each event has a next context, which runs from this event until the next event. The event and later events determine
- * the next context. Usually a single later event is enough. Older versions of ThreadX do not record whether a
- * resumption led to a preemption. In that case, of the resumed thread and the interrupted thread, the one whose next
- * event is earlier runs next. To find that event, the profile reads at most PROFILE_AHEAD events ahead; TraceX reads
- * all.
+ * the next context. Usually one later event is enough. Older versions of ThreadX do not record whether a resumption led
+ * to a preemption. In that case, the next context is the resumed thread or the interrupted thread: the thread with the
+ * earlier next event. To find that event, the profile reads at most PROFILE_AHEAD events ahead. TraceX reads all
+ * events.
  *
- * If the next context differs from the contexts of the event and of the next event, an event Running is synthesized
- * between the two, as in TraceX: 12 ticks after the first event if there is room.
+ * If the next context differs from the contexts of the event and of the next event, this module synthesizes an event
+ * Running between the two events, as TraceX does. If the next event is late enough, the new event is 12 ticks after the
+ * first event.
  */
 #ifndef TXTRACE_REPORT_PROFILE_H
 #define TXTRACE_REPORT_PROFILE_H

@@ -31,7 +31,7 @@ struct report {
 	struct contexts contexts;
 	struct report_events events;
 	struct statistics statistics;
-	struct inversions *inversions; /* NULL: not collected yet */
+	struct inversions *inversions; /* NULL until they are collected */
 	struct counts counts;
 	struct count_map services; /* counts for each context and event type */
 	struct count_map on_cpus;  /* counts for each context and CPU */

@@ -29,8 +29,8 @@ static void count_switch(struct statistics *statistics, const struct report_even
 }
 
 /*
- * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  If several threads
- * were resumed before that thread runs, only the first resumption counts as a preemption.
+ * A resumption led to a preemption if the next thread that runs is not the last thread that ran.  If several
+ * resumptions come before the next thread runs, only the first of them counts as a preemption.
  */
 static void count_preemption(struct statistics *statistics, const struct report_event *event)
 {
@@ -112,7 +112,7 @@ void statistics_end(struct statistics *statistics)
 /* Return the number of the word with the stack pointer, or -1. */
 static int stack_word(unsigned int native)
 {
-	static signed char known[1024]; /* 2 + number of the word; 0: not searched for yet */
+	static signed char known[1024]; /* 2 + the number of the word, or 0 if the word was not searched for yet */
 
 	if (native >= sizeof(known))
 		return -1;

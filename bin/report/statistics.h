@@ -8,21 +8,21 @@
 #include "report/events.h"
 
 struct statistics {
-	uint64_t nr_events; /* counted events, with synthesized events */
+	uint64_t nr_events; /* number of counted events, including synthesized events */
 	uint64_t nr_made;
 	uint64_t nr_switches, nr_preemptions, nr_time_slices;
 	uint64_t nr_suspensions, nr_resumptions;
 	uint64_t nr_interrupts, nr_nested;
 
-	/* The last thread that ran, to count switches; 0: none yet. */
+	/* To count switches: the last thread that ran, or 0 if no thread ran yet. */
 	unsigned int running;
 
 	/*
-	 * To count preemptions: the last thread that ran, and the number of resumptions after which no thread has run
-	 * yet.
+	 * To count preemptions: the last thread that ran (before), and the number of resumptions after which no thread
+	 * has run yet (nr_waiting).
 	 */
 	unsigned int before;
-	uint64_t nr_resumed; /* number of these resumptions that count */
+	uint64_t nr_resumed; /* number of those resumptions that the filter and the range take */
 	bool is_first_counted;
 	uint64_t nr_waiting;
 	unsigned int last_next;

@@ -10,8 +10,8 @@
 #include <sys/un.h>
 
 /*
- * In a live stream only the name of an event type identifies a call.  A program may have an event type with the same
- * name, so check the size too.
+ * In a live stream only the name of an event type identifies a call.  The program may have an event type of its own
+ * with the same name.  So check the size too.
  */
 bool calldata_is(struct source *source, const struct event *event)
 {
@@ -39,7 +39,7 @@ static size_t bytes_of_kind(char kind)
 	}
 }
 
-/* Size of the i-th word of the layout.  A word that the call does not use has this size, too. */
+/* Return the size of the i-th word of the layout.  The size does not depend on whether the call uses the word. */
 static size_t bytes_in_layout(enum call_layout layout, size_t i)
 {
 	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
@@ -61,7 +61,10 @@ static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 	return is_signed ? (int64_t)value >> shift : (int64_t)(value >> shift);
 }
 
-/* A result is 0 or an error number.  A result of kind q is the returned value, or minus an error number. */
+/*
+ * A result is 0 or an error number.  A result of kind q is the returned value; after an error, it is the negated error
+ * number.
+ */
 static bool is_error(const struct call_field *field)
 {
 	if (strcmp(field->name, "result") != 0)
@@ -147,8 +150,8 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 }
 
 /*
- * Return the name of the object that the field identifies, or NULL if it is unknown.  The first field may be the object
- * of the call.
+ * Return the name of the object that the field identifies, or NULL if the name is unknown.  The first field may be the
+ * object of the call.
  */
 static const char *object_of(struct source *source, const struct event *event,
 			     const struct call_field *field, bool is_first)
@@ -174,8 +177,8 @@ static bool is_to_come(const struct event *event, const struct call_field *field
 }
 
 /*
- * `i` counts the fields, but not words that the call does not use, and not a result that is not yet known.  Return
- * false if the field is missing, for example in truncated data.
+ * `i` counts only the fields that have a value.  It skips words that the call does not use, and a result that is not
+ * yet known.  Return false if the field is missing, for example in truncated data.
  */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field)

@@ -10,18 +10,18 @@
 #include "base/output.h"
 #include "trace/source.h"
 
-#define CALL_FIELD_BYTES 512 /* bytes of the text of a field */
+#define CALL_FIELD_BYTES 512 /* largest size of the text of a field */
 
 struct call_field {
 	char name[24];
-	char kind;		     /* see lib/event/calls.h: p, n, q, d, u, x, t, h, e, s, a */
-	int64_t value;		     /* the recorded value; 0 if the field is a text */
-	char text[CALL_FIELD_BYTES]; /* the value as it is printed, without quotes */
-	bool is_number;		     /* text is a decimal number */
-	const char *object;	     /* the name of the object that the value means, or NULL */
+	char kind;		     /* p, n, q, d, u, x, t, h, e, s or a; see lib/event/calls.h */
+	int64_t value;		     /* the recorded value, or 0 if the field is a text */
+	char text[CALL_FIELD_BYTES]; /* the value as the tool prints it, without quotes */
+	bool is_number;		     /* `text` is a decimal number */
+	const char *object;	     /* the name of the object that the value identifies, or NULL */
 };
 
-/* Return true if the event is a call and has the data of a call. */
+/* Return true if the event is a call, and if its data has the form of a call. */
 bool calldata_is(struct source *source, const struct event *event);
 
 /* Get the i-th field that the call uses.  Return false if there is no such field. */

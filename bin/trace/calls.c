@@ -8,8 +8,8 @@
 #include "trace/calltable.h"
 #include "trace/native.h"
 
-#define RESULT_OF_OBJECT 14 /* offset of the result: 16 bits */
-#define RESULT_OF_FD 8	    /* offset of the result: 64 bits */
+#define RESULT_OF_OBJECT 14 /* offset of the result, which has 16 bits */
+#define RESULT_OF_FD 8	    /* offset of the result, which has 64 bits */
 
 unsigned int call_service(const struct event *event)
 {
@@ -62,7 +62,8 @@ static struct event make(const struct event *of, unsigned int native, uint32_t w
 }
 
 /*
- * Synthesize the resumption.  The event that ends the wait names the waker, which becomes the thread of the resumption.
+ * Synthesize the resumption.  The event that ends the wait names the waker.  The waker becomes the thread of the
+ * resumption.
  */
 static struct event make_resume(const struct event *of)
 {

@@ -3,12 +3,12 @@
  * Convert the recorded calls of a program to the events that ThreadX would have recorded.
  *
  * A log has one event for a call that did not wait. For a call that waited, it has two events: one where the wait
- * begins, and one where the call returns. ThreadX records the call, a SUSPEND, and a RESUME in the context of the
- * thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
+ * begins, and one where the call returns. ThreadX records three events: the call, a SUSPEND and a RESUME. The context
+ * of the RESUME is the thread that ends the wait. So this layer above the source adds the SUSPEND and the RESUME:
  *
- *	the call begins to wait	the call, SUSPEND
- *	the call returns	RESUME by the thread that ended the wait, or by no thread; after it the event of the
- *				return
+ * 	the call begins to wait	the call, SUSPEND
+ * 	the call returns	RESUME by the thread that ended the wait, or by no thread; after it the event of the
+ * 				return
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H
@@ -17,13 +17,15 @@
 
 #include "trace/source.h"
 
-/* From now on, calls_next() adds these events to a log. A ThreadX trace buffer has them already. */
+/* From now on, calls_next() adds these events to a log. A ThreadX trace buffer already has these events. */
 void calls_expand(struct source *source);
 
 /* Return the next event, as source_next() does.  After calls_expand(), return the added events too. */
 bool calls_next(struct source *source, struct event *event);
 
-/* Return ThreadX's id of the call, or 0.  Both events of a call that waited have this id. */
+/*
+ * Return ThreadX's id of the call, or 0 if ThreadX has no such call.  Both events of a call that waited have this id.
+ */
 unsigned int call_service(const struct event *event);
 
 /* Return the result of the call: 0 or an error number.  The result is 0 for the event where the wait begins. */

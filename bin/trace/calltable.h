@@ -8,12 +8,12 @@
 /* The layout of the first LAYOUT_BYTES of the data of a call; lib/event/calls.def describes it. */
 enum call_layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
 
-#define LAYOUT_BYTES 16 /* bytes of data that each call has */
+#define LAYOUT_BYTES 16 /* each call has at least this number of bytes of data */
 
 struct call_row {
 	const char *name;
 	enum call_layout layout;
-	unsigned int native; /* ThreadX's id of the call; 0: it has none */
+	unsigned int native; /* ThreadX's id of the call, or 0 if ThreadX has no such call */
 	const char *fields;
 };
 

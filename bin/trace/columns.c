@@ -10,8 +10,8 @@
 #include "cli/terminal.h"
 #include "trace/calldata.h"
 
-#define SHOWN_BYTES 32 /* longest output of data that is not text */
-#define LIVE_THREAD 22 /* width of the name and the number of a thread */
+#define SHOWN_BYTES 32 /* of data that is not text, print at most this number of bytes */
+#define LIVE_THREAD 22 /* in a live stream, width of the column with the name and the number of the thread */
 
 /* Data. */
 
@@ -171,8 +171,8 @@ enum column {
 
 static const struct {
 	const char *name;
-	int width;    /* width in text */
-	bool is_text; /* the value has quotes in JSON */
+	int width;    /* width of the column in text */
+	bool is_text; /* JSON quotes the value */
 } columns[NR_COLUMNS] = {
 	[COLUMN_NUMBER] = {"number", 8, false},	  [COLUMN_TIME] = {"time", 15, false},
 	[COLUMN_DELTA] = {"delta", 13, false},	  [COLUMN_CLOCK] = {"clock", 29, true},
@@ -284,7 +284,7 @@ static void put_value(struct listing *listing, int column, const struct event *e
 	}
 }
 
-/* Return the data as print_data() prints them, as a string that JSON and CSV can quote. */
+/* Return the output of print_data() as a string, so that JSON and CSV can quote it. */
 static const char *data_as_string(struct listing *listing, const struct event *event)
 {
 	static struct text scratch;

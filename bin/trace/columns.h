@@ -17,31 +17,31 @@ struct listing {
 	struct text *text;
 	struct source *source;
 	enum format format;
-	int column[COLUMNS_MAX]; /* numbers of columns in the table of columns.c */
+	int column[COLUMNS_MAX]; /* indexes of the chosen columns in the table of columns.c */
 	int nr_columns;
 	int64_t last_ns;
 	uint64_t nr_printed;
 	size_t thread_width, event_width;
-	struct symbols *symbols; /* NULL: no column needs symbols */
+	struct symbols *symbols; /* NULL if no column needs symbols */
 };
 
 /*
- * Choose columns: names separated by commas, "all", or NULL for the default.  If a name is unknown, print a message and
- * return false.
+ * Choose the columns.  `names` are names with commas between them, or "all".  NULL means the default columns.  If a
+ * name is unknown, print a message and return false.
  */
 bool listing_choose(struct listing *listing, const char *names);
 
-/* Print what comes before the first event, for example the column names. */
+/* Print the text before the first event, for example the column names. */
 void listing_begin(struct listing *listing);
 /* Print one event. */
 void listing_event(struct listing *listing, const struct event *event);
-/* Print what comes after the last event. */
+/* Print the text after the last event. */
 void listing_end(struct listing *listing);
 
 /* Return true if the data are printable text. */
 bool data_is_text(const struct event *event);
 
-/* Print the data of an event, with the names of objects and information words if they are known. */
+/* Print the data of an event.  Use the names of objects and of information words if they are known. */
 void print_data(struct text *text, struct source *source, const struct event *event);
 
 #endif

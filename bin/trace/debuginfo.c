@@ -88,8 +88,8 @@ bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const c
 }
 
 /*
- * Return true if this is posix_trace_event(), which a header defines inline: the compiler has put its body into the
- * caller.
+ * Return true if the scope is posix_trace_event().  A header defines this function inline, so the compiler puts its
+ * body into the caller.
  */
 static bool is_trace_point(Dwarf_Die *scope)
 {

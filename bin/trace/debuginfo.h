@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbols and line numbers of files, through libdw.  A tool that was built without libdw finds none. */
+/*
+ * The symbols and line numbers of files, through libdw.  A tool that was built without libdw finds no symbols and no
+ * line numbers.
+ */
 #ifndef TXTRACE_TRACE_DEBUGINFO_H
 #define TXTRACE_TRACE_DEBUGINFO_H
 
@@ -24,8 +27,8 @@ enum debuginfo_state debuginfo_add(struct debuginfo *info, const char *path, uin
 				   const char *build_id, struct debuginfo_module **module);
 
 /*
- * Find the symbol that contains the address, and the offset of the address in the symbol.  Return false if there is
- * none.
+ * Find the symbol that contains the address, and the offset of the address in the symbol.  Return false if there is no
+ * such symbol.
  */
 bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const char **name,
 		      uint64_t *offset);

@@ -14,11 +14,11 @@
 #define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
 /*
- * libelf copies what it reads.  A sparse file can be larger than the memory, and headers can name the same bytes many
- * times.  So do not read a part that is larger than in any real file.
+ * libelf copies the bytes that it reads.  A sparse file can be larger than the memory, and several headers can name the
+ * same bytes.  So do not read a part that is too large for a real file.
  */
 #define PART_MAX (64 << 20)
-#define ANNOTATIONS_MAX (1 << 20) /* all segments together */
+#define ANNOTATIONS_MAX (1 << 20) /* limit for all segments together */
 
 static Elf_Data *read_part(Elf *elf, uint64_t offset, uint64_t size, uint64_t most, Elf_Type type)
 {
@@ -45,7 +45,7 @@ static const char *read_interpreter(Elf *elf)
 
 	if (!find_segment(elf, PT_INTERP, &segment))
 		return NULL;
-	data = read_part(elf, segment.p_offset, segment.p_filesz, PATH_MAX, ELF_T_BYTE); /* as Linux */
+	data = read_part(elf, segment.p_offset, segment.p_filesz, PATH_MAX, ELF_T_BYTE); /* Linux has the same limit */
 	return data && data->d_size > 0 && memchr(data->d_buf, '\0', data->d_size) ? data->d_buf :
 										     NULL;
 }

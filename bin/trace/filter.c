@@ -19,7 +19,7 @@ enum field {
 	FIELD_THREAD,
 	FIELD_OBJECT,
 	FIELD_DATA,
-	FIELD_CALL, /* compared by its name */
+	FIELD_CALL, /* a call field, compared by its name */
 	FIELD_TIME,
 	FIELD_TYPE,
 	FIELD_CONTEXT,
@@ -70,7 +70,10 @@ struct filter {
 	bool is_number;
 	int64_t number;
 	struct time_arg time_arg;
-	/* Index: event type.  Value: 1 if its name matches, -1 if it does not, 0 if it was not compared yet. */
+	/*
+	 * The index is the event type.  The value is 1 if its name matches, -1 if its name does not match, and 0 if its
+	 * name was not compared yet.
+	 */
 	signed char *matches;
 };
 
@@ -104,7 +107,7 @@ static void skip_blanks(struct parser *parser)
 		parser->at++;
 }
 
-/* If this keyword comes next, as a whole word, skip it and return true. */
+/* If the next word is this keyword, skip the word and return true. */
 static bool take_word(struct parser *parser, const char *word)
 {
 	size_t length = strlen(word);
@@ -219,7 +222,7 @@ wrong:
 	return NULL;
 }
 
-/* Read data.NAME and an operator.  If they do not come next, read nothing and return false. */
+/* Read data.NAME and an operator.  If the text has something else here, read nothing and return false. */
 static bool take_call_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at, *name = before + strlen("data.");
@@ -244,7 +247,7 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 	return true;
 }
 
-/* Read FIELD[OFFSET] and an operator.  If they do not come next, read nothing and return false. */
+/* Read FIELD[OFFSET] and an operator.  If the text has something else here, read nothing and return false. */
 static bool take_field(struct parser *parser, struct filter *test)
 {
 	const char *before = parser->at;
@@ -275,8 +278,8 @@ static bool take_field(struct parser *parser, struct filter *test)
 }
 
 /*
- * A mistyped field name must cause an error.  Without this check, it would be a pattern for event names that matches no
- * event, and the user would get no message.
+ * A mistyped field name must cause an error.  Without this check, the name would be a pattern for event names.  The
+ * pattern would match no event, and the user would get no message.
  */
 static bool looks_like_field(const struct parser *parser)
 {
@@ -559,7 +562,7 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 {
 	if (!filter)
 		return true;
-	if (event->of) /* a synthesized event is selected if the event is selected from which it was made */
+	if (event->of) /* test the event from which a synthesized event was made */
 		event = event->of;
 	switch (filter->kind) {
 	case KIND_OR:

@@ -2,12 +2,12 @@
 /*
  * The filter language, which selects events.  All commands use it; txtrace-filter(7) describes it for users.
  *
- *	or	= and { "or" and }
- *	and	= not { ["and"] not }
- *	not	= "not" not | "(" or ")" | test
- *	test	= FIELD OPERATOR VALUE | GLOB			a GLOB alone: it matches the event's name
+ * 	or	= and { "or" and }
+ * 	and	= not { ["and"] not }
+ * 	not	= "not" not | "(" or ")" | test
+ * 	test	= FIELD OPERATOR VALUE | GLOB		a GLOB alone matches the event's name
  *
- * FIELD		VALUE: what it is compared with
+ * FIELD		is compared with VALUE:
  * event		glob, the name of the type		object	glob, the name of an object in its words
  * thread		glob, the name of the thread		data	a string in the data
  * time		TIME, see time_arg.h			type, context, pid, cpu, priority, size, address, number
@@ -32,7 +32,7 @@ struct filter;
 struct filter *filter_parse(const char *expression);
 void filter_free(struct filter *filter);
 
-/* Return true if the filter selects the event.  A NULL filter selects all events. */
+/* Return true if the filter selects the event.  If the filter is NULL, it selects all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
 
 /* The options of all commands that read events: -f, --from, --until, --tick. */

@@ -46,7 +46,7 @@ static bool read_objects(struct source *source)
 		}
 		source->objects[source->nr_objects++] = object;
 	}
-	/* Each volume of a log may repeat an object.  The last copy has the most data, so keep the last one. */
+	/* Each volume of a log may repeat an object.  The last copy has the most data, so keep the last copy. */
 	for (size_t i = 0; i < source->nr_objects; i++)
 		*map_get(&source->by_handle,
 			 source->objects[i].handle) = (uintptr_t)&source->objects[i];
@@ -201,14 +201,14 @@ static uint64_t key_of(pid_t pid, uint64_t address)
 }
 
 /*
- * Fill by_tid and by_address at the first use.  If several objects had the same tid or address, one after another, use
- * the newest.
+ * Fill by_tid and by_address at the first use.  If several objects had the same tid or address at different times, use
+ * the newest object.
  */
 static void index_objects(struct source *source)
 {
 	if (source->by_tid.nr_taken > 0)
 		return;
-	*map_get(&source->by_tid, 0) = 0; /* no thread has tid 0: this entry means that the index exists */
+	*map_get(&source->by_tid, 0) = 0; /* no thread has tid 0, so this entry shows that the index exists */
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
 
@@ -289,7 +289,7 @@ const char *source_context_name(const struct source *source, unsigned int contex
 
 /* Events. */
 
-/* A damaged file may have any time.  Limit it, so that differences of times do not overflow. */
+/* A damaged file may have any time.  Limit the time, so that differences of times do not overflow. */
 static int64_t to_ns(const struct timespec *time)
 {
 	const int64_t last_s = (INT64_MAX / 2) / NS_PER_S - 1; /* a time in the year 2116 */
@@ -365,7 +365,10 @@ struct source *source_attach(trace_id_t trace)
 	return source;
 }
 
-/* Add the thread with this handle if it is new.  A thread registers before its first event, so the stream knows it. */
+/*
+ * Add the thread with this handle if it is new.  A thread registers before its first event, so the stream already knows
+ * the thread.
+ */
 static void add_thread(struct source *source, unsigned int handle)
 {
 	struct txtrace_object *object;
@@ -420,9 +423,10 @@ unsigned int event_native(const struct event *event)
 }
 
 /*
- * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  Events of
- * further threads have no thread.  A file of several volumes repeats objects, so it may have more of them although no
- * volume was full.  Later logs have another number of slots, and know every thread.
+ * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  If
+ * there are more threads, their events have no thread.  A file of several volumes repeats objects.  So the file may
+ * have more objects, although no volume was full.  Later logs have another number of slots, and they contain every
+ * thread.
  */
 #define OLD_SLOTS 1020
 #define FULL_TABLE 894
@@ -455,7 +459,8 @@ static bool lacks_object(const struct event *event)
 }
 
 /*
- * Count a call without its object only if an earlier call of the same type had one: then has_object[type] is true.
+ * Count a call without its object only if an earlier call of the same type had an object. has_object[type] is true
+ * after such a call.
  */
 static void count_unnamed(struct source_unnamed *unnamed, bool *has_object, const struct event *event)
 {

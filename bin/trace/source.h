@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace file or an active stream, read with <trace.h> and <trace_ext.h>, with the names of its event types and objects.
+ * A trace file or an active stream, with the names of its event types and objects.  The tool reads the trace with
+ * <trace.h> and <trace_ext.h>.
  */
 #ifndef TXTRACE_TRACE_SOURCE_H
 #define TXTRACE_TRACE_SOURCE_H
@@ -18,7 +19,7 @@
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
 #define CONTEXT_INITIALIZE 0xF0F0F0F0u
 
-enum object_type { /* with the numbers of ThreadX */
+enum object_type { /* the numbers are those of ThreadX */
 		   OBJECT_THREAD = 1,
 		   OBJECT_TIMER = 2,
 		   OBJECT_QUEUE = 3,
@@ -31,15 +32,15 @@ enum object_type { /* with the numbers of ThreadX */
 };
 
 struct event {
-	uint64_t number; /* counted from 0, over all events of the file */
-	int64_t time_ns; /* CLOCK_REALTIME; in a ThreadX buffer: time since its first event */
+	uint64_t number; /* number of the event in the file, from 0 */
+	int64_t time_ns; /* CLOCK_REALTIME, or in a ThreadX buffer, the time since the first event */
 	trace_event_id_t type;
 	const char *name;
 	unsigned int context;
 	const char *thread; /* the name of the context */
-	int priority;	    /* -1: not known */
+	int priority;	    /* -1 means unknown */
 	unsigned int
-		interrupted; /* in an interrupt: context of the interrupted thread; 0: none */
+		interrupted; /* in an interrupt, the context of the interrupted thread; otherwise 0 */
 	unsigned int cpu;
 	pid_t pid;
 	uintptr_t address; /* address of the trace point */
@@ -48,17 +49,17 @@ struct event {
 	size_t size; /* bytes of data */
 	const unsigned char *data;
 
-	/* True for a call in a log that the preloaded object recorded (calls.h). */
+	/* True if the event is a call that the preloaded object recorded in a log (calls.h). */
 	bool is_call;
 	bool is_made;		/* calls_next() has made this event from an event of the file */
-	bool is_over;		/* end of a call that waited; the call counts at its first event */
-	const struct event *of; /* if is_made: the event of the file */
+	bool is_over;		/* the event ends a call that waited; reports count the call at its first event */
+	const struct event *of; /* if is_made, the event of the file */
 	struct txtrace_call call;
 	const char *waker;	    /* name of the thread that ended the wait */
-	const struct call_row *row; /* the call that the event type is named after, or NULL */
+	const struct call_row *row; /* the call with the same name as the event type, or NULL */
 };
 
-#define CALLS_EVENTS_MAX 2 /* most events that calls_next() returns for one event of a log */
+#define CALLS_EVENTS_MAX 2 /* calls_next() returns at most this number of events for one event of a log */
 
 struct source {
 	const char *path;
@@ -67,33 +68,34 @@ struct source {
 	struct txtrace_loss loss;
 	struct posix_trace_status_info status;
 	trace_attr_t attr;
-	int64_t first_ns; /* time of the first event; valid after the first event was read */
-	int64_t base_ns;  /* this is subtracted from all times, because a ThreadX buffer has no date */
+	int64_t first_ns; /* time of the first event, valid after the first event was read */
+	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
-	bool is_live; /* an active stream: source_attach() */
-	const char *task; /* a word such as "reading" for the progress line; NULL: no such line */
+	bool is_live; /* true for an active stream, from source_attach() */
+	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
 
-	struct expansion { /* the events made from the last event that calls_next() read */
+	struct expansion { /* calls_next() made these events from the last event that it read */
 		struct event read, event[CALLS_EVENTS_MAX];
 		int nr, next;
-	} * expansion; /* NULL: none */
+	} * expansion; /* NULL if there are no such events */
 
-	struct map by_handle; /* values: pointers to objects; if is_live, each object was allocated */
+	struct map by_handle; /* values are pointers to objects; if is_live, each object has its own allocation */
 	size_t nr_objects;
-	struct txtrace_object *objects; /* in the order of the file; NULL if is_live */
+	struct txtrace_object *objects; /* the objects in the order of the file; NULL if is_live */
 	struct source_type {
-		char *name; /* NULL: not yet known */
+		char *name; /* NULL until the name is known */
 		const struct call_row *row;
 	} * type;
 	struct map by_address,
-		by_tid; /* values: 1 + index of objects of calls and of threads; filled at the first use */
+		by_tid; /* values are 1 + index in objects[]; both maps are filled at the first use */
 	unsigned char *data;
 	size_t data_size;
 };
 
 /*
- * Open a file.  tick_ns is the tick of a ThreadX trace buffer; 0 means the tick in the file, or 1000.  If this fails,
- * print a message and return NULL.  The caller closes the source with source_close().
+ * Open a file.  tick_ns is the tick of a ThreadX trace buffer.  If tick_ns is 0, use the tick in the file, or 1000 if
+ * the file has none.  If this fails, print a message and return NULL.  The caller closes the source with
+ * source_close().
  */
 struct source *source_open(const char *path, double tick_ns);
 /* Do the same as source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
@@ -115,29 +117,30 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
 
 /*
  * Read the next event.  Its texts and data are valid until the following call.  Return false after the last event.  If
- * task is set, also show the progress, until the last event was read or the source is closed or rewound.
+ * task is set, also show the progress.  The progress line ends with the last event, or when the source is closed or
+ * rewound.
  */
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
 
 /*
- * Events of a log without their thread or object, because the tables of the log had no room for more threads and
- * objects.
+ * Counts of unnamed events.  Such an event has no thread or object, because the tables of the log had no room for more
+ * threads and objects.
  */
 struct source_unnamed {
-	uint64_t nr_events; /* events without a thread */
+	uint64_t nr_events; /* number of events without a thread */
 	uint64_t first;	    /* number of the first event without a thread */
-	uint64_t nr_calls;  /* calls without their object */
+	uint64_t nr_calls;  /* number of calls without their object */
 	uint64_t first_call;
 };
 
 /*
- * Count these events.  If the tables were never full, the function only reads the objects.  Otherwise it reads all
- * events.  Call it before the first source_next(), or rewind the source afterwards.
+ * Count the unnamed events.  If the tables were never full, the function reads only the objects.  Otherwise it reads
+ * all events.  Call it before the first source_next(), or rewind the source afterwards.
  */
 struct source_unnamed source_count_unnamed(struct source *source);
 
-/* Report these events.  Return false if there are none. */
+/* Report the unnamed events.  Return false if there are no such events. */
 bool source_report_unnamed(struct source *source);
 
 /* Report lost and unnamed events.  Call this before any output, so that users know that the trace is incomplete. */
@@ -146,7 +149,7 @@ void source_report_losses(struct source *source);
 /* Return the object with this handle, or NULL. */
 const struct txtrace_object *source_object(const struct source *source, unsigned int handle);
 
-/* Return the object of calls with this address or descriptor in a process, or NULL. */
+/* Return the object of a process that calls used with this address or descriptor, or NULL. */
 const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
 /* Return the thread with this tid, or NULL. */
 const struct txtrace_object *source_thread(struct source *source, pid_t tid);
@@ -154,7 +157,7 @@ const struct txtrace_object *source_thread(struct source *source, pid_t tid);
 /* Return the name of an event type. */
 const char *source_type_name(struct source *source, trace_event_id_t type);
 
-/* Return the name of an event type whose events calls_next() adds, or NULL for any other type. */
+/* If calls_next() adds events of this type, return the name of the type.  Return NULL for any other type. */
 const char *source_synthesized_name(trace_event_id_t type);
 
 /*
@@ -163,7 +166,7 @@ const char *source_synthesized_name(trace_event_id_t type);
  */
 const char *source_context_name(const struct source *source, unsigned int context);
 
-/* Return ThreadX's id of the event, or of the call in a log; 0 for a user event. */
+/* Return ThreadX's id of the event, or of the call in a log.  Return 0 for a user event. */
 unsigned int event_native(const struct event *event);
 
 /*
@@ -175,7 +178,7 @@ uint32_t event_word(const struct event *event, int i);
 /* Return ThreadX's name of information word i, such as queue_ptr, or NULL. */
 const char *native_label(unsigned int native, int i);
 
-/* Return TraceX's name of this event, or ThreadX's name without its prefix, or NULL. */
+/* Return TraceX's name of this event.  If there is none, return ThreadX's name without its prefix, or NULL. */
 const char *native_title(unsigned int native);
 
 /* Return true if a word with this label is the handle of an object. */
@@ -184,7 +187,7 @@ bool label_is_object(const char *label);
 /* Return the name of an object type, such as "mutex". */
 const char *object_type_name(int type);
 
-/* Return the name of a full policy, such as "loop", as the options of record use it. */
+/* Return the name of a full policy, such as "loop".  The options of record have the same names. */
 const char *policy_name(int policy);
 
 #endif

@@ -14,9 +14,9 @@ enum {
 };
 
 struct state {
-	const char *text;  /* words for a wait without an object; NULL: not a wait */
-	const char *kind;  /* kind of the object */
-	const char *label; /* label of the object in the call that began the wait */
+	const char *text;  /* describes a wait without an object; NULL if the state is not a wait */
+	const char *kind;  /* the kind of the object */
+	const char *label; /* the label that the object has in the call that began the wait */
 };
 
 extern const struct state states[STATES];

@@ -17,14 +17,15 @@ struct module {
 	uint64_t base, begin, end;
 	char build_id[72];
 	char *path;
-	bool is_asked; /* true: info is set, or the file has no symbols */
+	bool is_asked; /* the file was read: `info` is set, or the file has no symbols */
 	struct debuginfo_module *info;
 };
 
 struct symbols {
 	struct module *module;
 	size_t nr, room;
-	struct map code, data; /* keys: addresses; values: 2 + index of the name, or 1 for no name */
+	/* the keys are addresses; a value is 2 + the index of the name, or 1 if there is no name */
+	struct map code, data;
 	char **name;
 	size_t nr_names, room_of_names;
 	struct debuginfo *info;
@@ -45,7 +46,7 @@ static struct module *add_module(struct symbols *symbols, const struct module *m
 	return &symbols->module[symbols->nr++];
 }
 
-/* "BASE BEGIN END BUILD-ID PATH" */
+/* Read a line of a log: "BASE BEGIN END BUILD-ID PATH". */
 static void read_line(struct symbols *symbols, const char *line)
 {
 	struct module module = {0};
@@ -72,7 +73,7 @@ struct symbols *symbols_of_log(trace_id_t trace)
 	return symbols;
 }
 
-/* The base of a program that is not relocated is 0. */
+/* If a program is not relocated, its base is 0. */
 static void read_file(struct module *module)
 {
 	struct elffile elf;
@@ -87,8 +88,8 @@ static void read_file(struct module *module)
 }
 
 /*
- * A file has several mappings.  The mapping of its zeroed data follows them and has no name.  All these mappings are
- * one module.
+ * A file has several mappings.  The mapping of the file's zeroed data comes after the others and has no name.  All
+ * these mappings are one module.
  */
 static void read_mapping(struct symbols *symbols, const char *line)
 {
@@ -155,7 +156,7 @@ static struct module *find_module(struct symbols *symbols, uint64_t address)
 
 /* Names. */
 
-/* Read the symbols of a file at the first use: most files are never used. */
+/* Read the symbols of a file at the first use, because most files are never used. */
 static struct debuginfo_module *info_of(struct symbols *symbols, struct module *module)
 {
 	if (module->is_asked)
@@ -179,8 +180,8 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	int line, length;
 
 	/*
-	 * If a function ends with a call, the return address is in the next function.  So look up the address of the
-	 * call itself.
+	 * If a function ends with a call, the return address is in the next function.  So look up an address within the
+	 * call.
 	 */
 	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for addresses of a traced program.  The list of its modules comes from a log or from /proc.  If the tool has
- * libdw, symbols and line numbers come from the files of the modules.  If a file has another build id than the loaded
- * module, the tool does not use it.
+ * libdw, symbols and line numbers come from the files of the modules.  The tool does not use a file whose build id
+ * differs from the build id of the loaded module.
  */
 #ifndef TXTRACE_TRACE_SYMBOLS_H
 #define TXTRACE_TRACE_SYMBOLS_H

@@ -9,7 +9,9 @@
 
 #include "base/message.h"
 
-/* Add two times.  If the sum is too large, return the largest time: so the year 9999 is after all events. */
+/*
+ * Add two times.  If the sum is too large, return the largest time.  Then a time in the year 9999 is after all events.
+ */
 static int64_t later(int64_t time_ns, int64_t by_ns)
 {
 	int64_t sum;
@@ -45,7 +47,7 @@ static bool parse_relative(const char *text, struct time_arg *time_arg)
 	return true;
 }
 
-/* HH:MM[:SS[.digits]] */
+/* Parse a time of the form HH:MM[:SS[.digits]]. */
 static bool parse_clock(const char *text, int *seconds, int64_t *ns)
 {
 	int hour, minute, second = 0, length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A time in a trace, in the form in which users write it.
+ * A time in a trace, as users write it.
  *
  * TIME: a number with ns, us, ms, s, m or h, counted from the first event; or a local time, HH:MM[:SS[.digits]] or
  * YYYY-MM-DD[THH:MM[:SS[.digits]]].
@@ -20,7 +20,7 @@ double unit_ns(const char *unit);
 struct time_arg {
 	bool is_set, is_relative;
 	int64_t ns;
-	int64_t seconds_of_day; /* for an absolute time without a date; -1: the time has a date */
+	int64_t seconds_of_day; /* the time of an absolute time without a date; -1 if the time has a date */
 };
 
 /* If the text is not a TIME, print a message and return false. */

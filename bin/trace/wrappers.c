@@ -58,7 +58,7 @@ struct wrapper wrapper_get(size_t i)
 
 /* Files. */
 
-/* Skip these libraries: their calls are not calls of the program. */
+/* Return true for a library to skip, because its calls are not calls of the program. */
 static bool is_passed_over(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -99,8 +99,8 @@ static void add_symbol(struct imports *imports, size_t file, const struct elffil
 }
 
 /*
- * Return the language of a program if its compiler has left a section that shows it: "Go" or "Rust".  Return NULL for
- * any other program.
+ * Return the language of a program, "Go" or "Rust", if a section in the file shows the language.  Return NULL for any
+ * other program.
  */
 static const char *language_of(const struct elffile *elf)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find out which calls of a program the preloaded object would record: the functions of its table that the program and
- * its libraries import.  The preloaded object records neither calls within a library nor the calls of the C library
- * itself.
+ * Find out which calls of a program the preloaded object would record.  It records the functions of its table that the
+ * program and its libraries import.  It does not record calls within a library, and it does not record calls that the C
+ * library makes.
  */
 #ifndef TXTRACE_TRACE_WRAPPERS_H
 #define TXTRACE_TRACE_WRAPPERS_H
@@ -11,18 +11,18 @@
 #include <stddef.h>
 
 struct imports {
-	char **file; /* names without directories */
+	char **file; /* names of files, without directories */
 	size_t nr_files, room;
-	bool *takes;	    /* for each file and wrapper: the file imports the function */
-	bool *defines;	    /* for each wrapper: the program defines a function with this name */
-	char *calls_system; /* name of a file that imports syscall(), perhaps for its own locks; NULL: none */
-	const char *language; /* language of a program that has its own locks: "Go" or "Rust"; otherwise NULL */
+	bool *takes;	    /* for each file and wrapper: true if the file imports the function */
+	bool *defines;	    /* for each wrapper: true if the program defines a function with this name */
+	char *calls_system; /* name of a file that imports syscall(), perhaps for its own locks, or NULL */
+	const char *language; /* "Go" or "Rust" for a program in a language with its own locks; otherwise NULL */
 	bool opens_libraries; /* the program calls dlopen() */
 };
 
 struct wrapper {
 	const char *symbol, *call, *group;
-	bool is_usual; /* its group is recorded by default */
+	bool is_usual; /* record traces its group by default */
 	bool is_lock;  /* the function locks, or waits for a condition, in pthreads or C11 */
 };
 

@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 
-#define LOWEST 1023 /* least urgent priority */
+#define LOWEST 1023 /* the least urgent priority */
 #define FIRST_SERIAL 0x00800000u
 #define NAME_SIZE 60
 #define LABEL_MAX 24
-#define USUAL_NAME_SIZE 32 /* size of names in ThreadX; used unless a name is longer */
+#define USUAL_NAME_SIZE 32 /* ThreadX has names of this size; a longer name makes the size larger */
 
 static uint64_t key_of(unsigned int input, uint32_t handle)
 {
@@ -20,7 +20,10 @@ static uint64_t key_of(unsigned int input, uint32_t handle)
 
 /* Names. */
 
-/* Copy a name for TraceX.  A character that is not ASCII becomes a single '?', even if it has several bytes. */
+/*
+ * Copy a name for TraceX.  Replace a character that is not ASCII with a single '?', even if the character has several
+ * bytes.
+ */
 static void make_name(struct trx_objects *trx_objects, const char *from,
 		      char name[TRX_OBJECTS_NAME_MAX + 1])
 {
@@ -174,15 +177,15 @@ uint32_t trx_objects_context(struct trx_objects *trx_objects, unsigned int input
 	if (known && trx_objects->object[known - 1].type == OBJECT_THREAD)
 		return trx_objects->object[known - 1].handle;
 	/*
-	 * An object with this handle that is not a thread may exist.  So the keys of added threads have the top bit
-	 * set.
+	 * Another object, which is not a thread, may have the same handle.  So the keys of added threads have the top
+	 * bit set.
 	 */
 	made_up = map_get(&trx_objects->by_input, key_of(input, context) | UINT64_C(1) << 63);
 	if (*made_up)
 		return trx_objects->object[*made_up - 1].handle;
 	if (context == 0)
-		snprintf(name, sizeof(name),
-			 "nobody"); /* with the name "no thread", the file would look like a log without its section */
+		/* A log uses the name "no thread".  With it, the file would look like a log without its own section. */
+		snprintf(name, sizeof(name), "nobody");
 	else
 		snprintf(name, sizeof(name), "unknown thread %x", context);
 	*made_up = trx_objects->nr_objects + 1;
@@ -229,7 +232,7 @@ static int compare_objects(const void *a, const void *b)
 	bool one_is_thread = one->type == OBJECT_THREAD;
 	bool other_is_thread = other->type == OBJECT_THREAD;
 
-	/* qsort() is not stable, so the comparison never returns 0. */
+	/* qsort() is not stable, so this function never returns 0. */
 	if (one_is_thread != other_is_thread)
 		return other_is_thread - one_is_thread;
 	if (one->input != other->input)

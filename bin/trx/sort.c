@@ -91,7 +91,7 @@ void sort_put(struct sorter *sorter, const struct spooled *event)
 	sorter->nr_events++;
 }
 
-/* This is a merge sort, because a merge sort is stable and qsort() need not be. */
+/* Use a merge sort, because it is stable. qsort() need not be stable. */
 static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;
@@ -104,7 +104,7 @@ static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 		scratch[k++] = events[j].time_ns < events[i].time_ns ? events[j++] : events[i++];
 	while (i < half)
 		scratch[k++] = events[i++];
-	memcpy(events, scratch, k * sizeof(*events)); /* the rest is already in place */
+	memcpy(events, scratch, k * sizeof(*events)); /* the other events are already in place */
 }
 
 bool sort_end(struct sorter *sorter)

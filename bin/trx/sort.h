@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sort events by time before they are written to a trace buffer.  The sorter stores the events in a file without a
- * name, so memory use does not grow with the number of events.
+ * Sort events by time.  The trace buffer is written after that.  The sorter stores the events in a file without a name,
+ * so memory use does not grow with the number of events.
  *
- * The events arrive nearly in order.  If an event is older than a previous event, the sorter keeps it in memory, and
- * merges it with the others when the events are read.  Events with the same time keep their order.
+ * The events arrive nearly in order.  If an event is older than a previous event, the sorter keeps the older event in
+ * memory (a late event).  When the events are read, the sorter merges the late events with the events of the file.
+ * Events with the same time keep their order.
  */
 #ifndef TXTRACE_TRX_SORT_H
 #define TXTRACE_TRX_SORT_H
@@ -16,33 +17,33 @@
 struct spooled {
 	int64_t time_ns;
 	uint32_t context, priority, id, info[4];
-	uint32_t is_more; /* more data of the previous event */
+	uint32_t is_more; /* the entry has more data of the previous event */
 };
 
 #define SORT_WINDOW 1024
 
 struct sorter {
 	int fd;
-	int error; /* errno; 0: none */
+	int error; /* an error number, or 0 if there was no error */
 	int64_t newest_ns;
 	uint64_t nr_events; /* number of events in the file */
 	struct spooled *late;
 	size_t nr_late, late_room;
-	size_t nr_out; /* number of events in out[], which are not yet in the file */
+	size_t nr_out; /* number of events in out[]; they are not yet in the file */
 	struct spooled out[SORT_WINDOW];
 };
 
-/* A position in the sorted events.  A structure of zeros is the beginning. */
+/* A position in the sorted events.  A structure of zeros is the position before the first event. */
 struct sort_cursor {
-	uint64_t event; /* next event in the file */
-	size_t late;	/* index of the next late event */
+	uint64_t event; /* number of the next event in the file */
+	size_t late;	/* index of the next event that the sorter keeps in memory */
 	uint64_t window_first;
 	size_t window_size;
 	struct spooled window[SORT_WINDOW];
 };
 
 /*
- * Create the temporary file in the directory of path, or, if that fails, in $TMPDIR.  If this fails too, print a
+ * Create the temporary file in the directory of path.  If that fails, create it in $TMPDIR.  If both fail, print a
  * message and return false.
  */
 bool sort_open(struct sorter *sorter, const char *path);

@@ -9,7 +9,7 @@
 #include "trace/native.h"
 #include "trx/write.h"
 
-#define ID_DATA NATIVE_USER /* more data of the previous event */
+#define ID_DATA NATIVE_USER /* an event with this id has more data of the previous event */
 #define IDS 65536
 #define WORDS_BYTES 16
 #define SYSTEM_TYPES 16 /* user types begin with POSIX_TRACE_UNNAMED_USEREVENT */
@@ -49,7 +49,7 @@ static bool is_own_name(const char *name, uint32_t id)
 	return strcmp(name, own) == 0;
 }
 
-/* Types with the same name get the same id.  If another type has the wanted id, choose a free one. */
+/* Types with the same name get the same id.  If another type already has the wanted id, choose a free id. */
 static uint32_t choose_id(struct trx *trx, uint32_t wanted, const char *name)
 {
 	uint64_t hash = map_hash(name);
@@ -74,7 +74,7 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 	if (native != 0)
 		wanted = native;
 	if (wanted <= ID_DATA)
-		return wanted; /* an id of ThreadX: the same in all traces */
+		return wanted; /* an id of ThreadX is the same in all traces */
 	known = map_get(&trx->type_of, (uint64_t)input << 32 | event->type);
 	if (*known)
 		return (uint32_t)*known;
@@ -93,8 +93,8 @@ static uint32_t id_of(struct trx *trx, unsigned int input, const struct event *e
 /* Events. */
 
 /*
- * Return the type of the object that a word with this label names, if this object must be registered; otherwise 0.
- * TraceX shows wrong results if a mutex, an owner or a next thread is not registered.
+ * A word with this label names an object.  If the object must be registered, return its type, otherwise 0. TraceX shows
+ * wrong results if a mutex, an owner or a next thread is not registered.
  */
 static int type_by_label(const char *label)
 {
@@ -161,13 +161,13 @@ static void put_suspend(struct trx *trx, uint32_t next)
 	trx->has_suspend = false;
 }
 
-/* Complete a synthesized event.  Return true for a SUSPEND, which is stored in trx until the next event. */
+/* Complete a synthesized event.  Return true for a SUSPEND.  It stays in trx until the next event. */
 static bool put_made(struct trx *trx, const struct event *event, struct spooled *to)
 {
 	if (!event->is_made)
 		return false;
 	if (event_native(event) == NATIVE_THREAD_RESUME)
-		to->info[3] = to->context; /* the waker runs on; 0 would mean a preemption */
+		to->info[3] = to->context; /* the waker continues to run; 0 would mean a preemption */
 	if (event_native(event) != NATIVE_THREAD_SUSPEND)
 		return false;
 	trx->suspend = *to;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events are read three times.  First, a scan of all events of a series of files finds the tick.  Then, for each
- * file, a scan counts its events and finds out if it needs fillers, because its header and the fillers come before the
- * events.  Finally the events are written.
+ * file, a second scan counts the events of the file and finds out if the file needs fillers.  This scan comes first,
+ * because the header and the fillers come before the events.  Finally the events are written.
  */
 #include "trx/write.h"
 
@@ -27,8 +27,8 @@
 #define EVENT_BYTES 32
 #define EVENTS_MAX 4194303
 #define NR_FILLERS 3
-#define GAP_TICKS                                                                                  \
-	(INT64_C(1) << 29) /* an eighth of the range: then few stamps wrap, so TraceX's vote is right */
+/* An eighth of the range.  Few stamps then wrap, so TraceX finds the right direction of time. */
+#define GAP_TICKS (INT64_C(1) << 29)
 #define ALL_CPUS (-1)
 
 struct writer {
@@ -67,7 +67,7 @@ static const struct spooled *next_of(struct sorter *sorter, struct sort_cursor *
 	return event;
 }
 
-/* Multiply the tick by 10 until the longest pause is short enough. */
+/* Multiply the tick by 10 until the longest pause has few enough ticks. */
 static double choose_tick(double tick_ns, int64_t gap_ns)
 {
 	while ((double)gap_ns / tick_ns > (double)GAP_TICKS)
@@ -103,7 +103,7 @@ static uint32_t stamp_of(const struct series *series, const struct piece *piece,
 	return (uint32_t)(piece->nr_fillers + (uint64_t)(ticks + 0.5));
 }
 
-/* Count the events, at most limit.  Add fillers if TraceX would not find out that time rises. */
+/* Count the events up to limit.  Add fillers if TraceX would otherwise not find out that time rises. */
 static void scan_piece(const struct writer *writer, const struct series *series,
 		       struct piece *piece, uint64_t limit)
 {
@@ -209,7 +209,7 @@ static void put_events(struct text *text, const struct writer *writer, const str
 	for (uint64_t i = 0; i < piece->nr_events; i++) {
 		event = next_of(writer->sorter, &piece->begin, series->cpu);
 		if (!event)
-			return; /* a read has failed: the sorter has the error */
+			return; /* a read failed; the sorter stores the error number */
 		put_event(text, event, stamp_of(series, piece, event->time_ns));
 		if (i % 65536 == 0)
 			progress("writing", i, piece->nr_events);
@@ -251,7 +251,10 @@ static void report_file(const struct writer *writer, const struct series *series
 			shown, TRX_SPLIT_EVENTS);
 }
 
-/* If there are several files, their names come from the output name.  Such a name may be the name of an input file. */
+/*
+ * The names of several files are made from the output name.  Return true if the name of such a file is the name of an
+ * input file.
+ */
 static bool is_input(const struct trx_options *order, const char *name)
 {
 	for (unsigned int i = 0; i < order->nr_inputs; i++)
@@ -290,7 +293,10 @@ static bool write_file(struct writer *writer, const struct series *series, struc
 	return true;
 }
 
-/* "trace.trx" -> "trace-cpu0-1.trx"; If number is 0, leave the number out.  The caller frees the name. */
+/*
+ * Return the name of one of several files: "trace.trx" becomes "trace-cpu0-1.trx".  If number is 0, leave out the
+ * number.  The caller frees the name.
+ */
 static char *name_file(const struct writer *writer, int cpu, unsigned int number)
 {
 	const char *output = writer->order->output;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Write the files of trx.h: all sorted events in one file, or one file for each core or number of events. */
+/*
+ * Write the files of trx.h: all sorted events in one file, or in several files: one for each core, or one for each part
+ * of the events.
+ */
 #ifndef TXTRACE_TRX_WRITE_H
 #define TXTRACE_TRX_WRITE_H
 

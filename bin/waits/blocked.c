@@ -9,12 +9,12 @@
 
 /* A row of the report: all waits for one object, by one thread or by all threads. */
 struct row {
-	const struct waiter *thread; /* NULL: all threads */
+	const struct waiter *thread; /* NULL means all threads */
 	const struct awaited *object;
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
-	struct stretch holder_did; /* longest wait of the holder in that time */
+	struct stretch holder_did; /* the longest wait of the holder in that time */
 	int64_t holder_waited_ns, holder_known_ns;
 	struct row *next;
 };
@@ -90,7 +90,7 @@ static void take_wait(void *arg, const struct wait *wait)
 		find_holder_activity(row, wait);
 }
 
-/* Return the value to sort by.  Rows with larger values come first, rows with equal values are sorted by name. */
+/* Return the value to sort by.  Rows with larger values come first.  Rows with equal values are sorted by name. */
 static int64_t value_of(struct row *row, enum blocked_sort order)
 {
 	switch (order) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace blocked: how long threads waited for which objects. */
+/* txtrace blocked: for which objects threads waited, and how long. */
 #ifndef TXTRACE_WAITS_BLOCKED_H
 #define TXTRACE_WAITS_BLOCKED_H
 

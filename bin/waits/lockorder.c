@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 
-#define STEPS_MAX 2000000 /* limit of the search, because the number of paths can be exponential */
+/* the search ends after this number of steps, because the number of paths can be exponential */
+#define STEPS_MAX 2000000
 
 /* Edges. */
 
@@ -83,7 +84,10 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 
 		if (!hold->object->is_ordered)
 			continue;
-		/* A reader of a shared lock does not exclude other readers, so such a lock is not a gate. */
+		/*
+		 * A thread that holds a shared lock for reading does not exclude other readers.  So such a hold is not
+		 * a gate.
+		 */
 		for (const struct hold *at = thread->holds; at; at = at->next_of_thread)
 			if (at != hold && at->object->is_ordered && !at->is_shared)
 				add_gate(&edge, at->object);
@@ -141,7 +145,7 @@ static bool is_on_way(const struct lock_cycle *way, const struct lock_edge *edge
 }
 
 /*
- * Follow all edges from a lock.  The search finds each cycle only once: when it starts at the lock with the lowest
+ * Follow all edges from a lock.  The search finds each cycle only once: it finds a cycle from the lock with the lowest
  * index in the cycle.
  */
 static void follow(struct lockorder *order, struct lock_cycle *way, const struct awaited *from,

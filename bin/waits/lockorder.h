@@ -3,9 +3,9 @@
  * The order in which threads take locks.
  *
  * A thread that wants lock B while it holds lock A makes an edge from A to B.  A cycle of edges of different threads is
- * a potential deadlock, even if the deadlock did not happen in this trace.  There is no deadlock if two of the edges
- * have a further held lock in common, because only one thread at a time can hold this lock.  Such a lock is a gate
- * lock.  So each edge has a list of the other held locks.
+ * a potential deadlock, even if the deadlock did not happen in this trace.  Two of the edges can have another held lock
+ * in common.  Such a lock is a gate lock.  It prevents the deadlock, because only one thread at a time can hold it.  So
+ * each edge has a list of the other held locks.
  *
  * Literature: Klaus Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs (the GoodLock algorithm),
  * and Agarwal, Wang, Stoller: Detecting Potential Deadlocks with Static Analysis and Run-Time Monitoring (gate locks).
@@ -28,17 +28,17 @@ struct lock_edge {
 	const struct waiter *thread;
 	const struct awaited *gate[LOCKORDER_GATES];
 	unsigned int nr_gates;
-	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the lock was held before the trace began */
+	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the thread had the lock before the trace began */
 	uintptr_t held_at, wanted_at;
 	uint64_t nr;
-	struct lock_edge *next; /* next edge with the same held lock */
-	struct lock_edge *alike; /* next edge with the same hash */
+	struct lock_edge *next; /* the next edge with the same held lock */
+	struct lock_edge *alike; /* the next edge with the same hash */
 };
 
 struct lock_cycle {
 	const struct lock_edge *edge[LOCKORDER_LENGTH];
 	unsigned int nr_edges;
-	const struct awaited *gate; /* NULL: a potential deadlock */
+	const struct awaited *gate; /* the gate lock, or NULL if the cycle is a potential deadlock */
 };
 
 struct lockorder {
@@ -48,12 +48,12 @@ struct lockorder {
 	struct lock_cycle cycle[LOCKORDER_CYCLES];
 	size_t nr_cycles;
 	uint64_t nr_steps; /* steps of the search so far */
-	bool is_cut;	   /* the search was ended early, so there may be more cycles */
+	bool is_cut;	   /* the search ended early, so there may be more cycles */
 };
 
 /*
- * A thread wants a lock: add an edge from each lock that the thread holds.  If it already holds the wanted lock, do
- * nothing.  at_ns and address are the time and the place of the call.
+ * Call this when a thread wants a lock.  Add an edge from each lock that the thread holds.  If the thread already holds
+ * the wanted lock, do nothing.  at_ns and address are the time and the place of the call.
  */
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
 		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);

@@ -10,7 +10,7 @@
 #include "waits/lockorder.h"
 
 /*
- * A turn is the time from when a thread takes the lock until it gives the lock back.  A convoy has at least
+ * A turn begins when a thread takes the lock, and ends when the thread gives the lock back.  A convoy has at least
  * CONVOY_WAITERS waiters and CONVOY_TURNS turns.  No turn is longer than 1 / CONVOY_PART of the convoy.
  */
 #define CONVOY_WAITERS 2
@@ -20,7 +20,7 @@
 /* A period with at least CONVOY_WAITERS waiters. */
 struct queue {
 	bool runs;
-	int64_t begin_ns, end_ns; /* end_ns: from this time on there were too few waiters; the period may continue */
+	int64_t begin_ns, end_ns; /* from end_ns on there were too few waiters, but the period may continue */
 	bool is_ending;
 	uint64_t nr_turns;
 	int64_t held_ns, longest_ns;
@@ -45,7 +45,7 @@ struct locks {
 	struct lock *first;
 	size_t nr_locks;
 	struct lockorder order;
-	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
+	struct symbols *symbols; /* NULL if the file is a ThreadX buffer */
 };
 
 bool locks_parse_sort(const char *word, enum locks_sort *order)
@@ -82,7 +82,7 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object)
 
 /*
  * Convoys.  The number of waiters may drop below CONVOY_WAITERS when one of the waiters gets the lock.  The convoy
- * continues if the number rises again within the time of its longest turn.
+ * continues if the number soon rises again: after at most the time of its longest turn.
  */
 
 static bool is_convoy(const struct queue *queue)
@@ -255,7 +255,10 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->most_waiters);
 }
 
-/* Return the locks, sorted. Call this at the end of the trace: only then is it known which objects are locks. */
+/*
+ * Return the locks in sorted order.  Call this at the end of the trace, because earlier events do not show which
+ * objects are locks.
+ */
 static struct lock **sort_locks(const struct locks *locks, enum locks_sort order, size_t *nr)
 {
 	struct lock **list = must(calloc(locks->nr_locks + 1, sizeof(*list)));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waits and the holds during the wait that txtrace why explains.  This module stores only the longest waits of each
- * thread and the longest holds of each object. So memory use does not depend on the number of events.
+ * txtrace why explains one wait. This module stores what happened during this wait: the longest waits of each thread
+ * and the longest holds of each object. So memory use does not depend on the number of events.
  */
 #ifndef TXTRACE_WAITS_WAIT_HISTORY_H
 #define TXTRACE_WAITS_WAIT_HISTORY_H
 
 #include "waits/waits.h"
 
-#define KEPT 32 /* number of stored waits of each thread, and of stored holds of each object */
+#define KEPT 32 /* limit of the stored waits of each thread, and of the stored holds of each object */
 
 /* A period. */
 struct part {
@@ -43,8 +43,8 @@ struct wait_history {
 	struct part all;		 /* period of the explained wait */
 	uint64_t number;		 /* number of the event that begins this wait */
 	unsigned int context;		 /* context of the waiting thread */
-	struct kept_wait target;	 /* the wait itself; its thread is NULL until it is found */
-	struct map of_thread, of_object; /* index of a thread or object -> struct kept */
+	struct kept_wait target;	 /* the explained wait; its thread is NULL until the wait is found */
+	struct map of_thread, of_object; /* key: index of a thread or an object; value: pointer to a struct kept */
 };
 
 /* Callbacks for the members `ended` and `given` of a listener of waits_read(). arg is the struct wait_history. */

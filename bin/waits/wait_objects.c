@@ -28,7 +28,7 @@ void wait_objects_count_names(struct waits *waits)
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
 
-		/* another volume of a log may repeat the object */
+		/* another volume of the log may repeat the object */
 		if (object->type != OBJECT_EVENT_TYPE &&
 		    source_object(source, object->handle) == object)
 			++*map_get(&waits->nr_of_name, map_hash(object->name));
@@ -74,8 +74,8 @@ static struct awaited *make_awaited(struct waits *waits, uint64_t key, char *nam
 }
 
 /*
- * Return the kind of an object as text.  ThreadX has no object type for some objects of a log.  So use the name of the
- * call if it shows the kind.
+ * Return the kind of an object as text.  ThreadX has no object type for some objects of a log.  For these objects, the
+ * name of the call may show the kind.
  */
 static const char *kind_of(const struct source *source, unsigned int handle, const char *service)
 {

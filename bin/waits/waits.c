@@ -89,7 +89,10 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
 	object->is_tracked = true;
-	/* In a log, an event of another thread can name this owner before the owner records that it took the lock. */
+	/*
+	 * In a log, an event of another thread can name this owner before the owner itself records that it took the
+	 * lock.
+	 */
 	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
 		drop(waits, hold);
 		hold = NULL;
@@ -115,9 +118,9 @@ static void take(struct waits *waits, struct waiter *thread, struct awaited *obj
 
 /*
  * An event names a holder that the model does not know.  The threads of a log record in parallel, so the holder may
- * already have recorded that it gave the object back.  So in a log, ignore the event if the object has a known holder,
- * or if any thread has already recorded that it took the object or gave it back.  The events of a ThreadX buffer are in
- * order.  So there the event is right, and any other holder must have given the object back.
+ * already have given the object back.  So the function ignores the event of a log in two cases: the object has a known
+ * holder, or a thread has already recorded that it took the object or gave the object back.  The events of a ThreadX
+ * buffer are in order.  So the event of a buffer is right, and any other holder must have given the object back.
  */
 static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
 			 struct awaited *object, unsigned int depth)
@@ -247,12 +250,12 @@ static void put_semaphore(struct waits *waits, const struct event *event, struct
 /* Waits. */
 
 /*
- * What the words of ThreadX's events contain.  learn_natives() compares the labels of the words once, because a
+ * The contents of the words of ThreadX's events.  learn_natives() compares the labels of the words once, because a
  * comparison for each event takes too long.
  */
 static struct native {
 	bool has_object;	   /* word 0 is the handle of an object */
-	unsigned char socket_word; /* 1 + the number of the word with a socket; 0: none */
+	unsigned char socket_word; /* 1 + the number of the word with a socket, or 0 */
 } natives[NR_NATIVES];
 
 static void learn_natives(void)
@@ -284,7 +287,7 @@ static struct service service_of(const struct event *event, const struct waiter 
 		struct service service = thread->of_socket.object ? thread->of_socket : none;
 
 		if (strncmp(service.name, "NX_TRACE_INTERNAL", strlen("NX_TRACE_INTERNAL")) == 0)
-			service.name = ""; /* the thread did not call this service */
+			service.name = ""; /* leave out the name, because the thread did not call this service */
 		return service;
 	}
 	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
@@ -415,7 +418,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	take_waited(waits, event, wait);
 }
 
-/* A call in a log has ended.  If it succeeded, its thread now holds the object. */
+/* A call in a log has ended.  If the call succeeded, its thread now holds the object. */
 static void end_call(struct waits *waits, const struct event *event, struct waiter *thread)
 {
 	unsigned int service = call_service(event);
@@ -469,7 +472,8 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 
 /*
  * Return true if this event shows that the end of the thread's wait was lost.  A waiting thread of ThreadX records no
- * events, so any event shows it.  A waiting thread in a log may record events in a signal handler.
+ * events.  So any event of the thread shows that the end was lost.  A waiting thread of a log may record events in a
+ * signal handler.
  */
 static bool has_missed_end(const struct waits *waits, const struct event *event,
 			   const struct waiter *thread)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model of waits and locks, for logs and for ThreadX trace buffers.  The caller pushes the events of a file, in
- * their order.  The model reports to a listener when a wait begins and ends, when a thread takes and gives back an
- * object, and which thread ended a wait.  All commands that show waits or holders use this model.  doc/reports.md has
- * the rules.
+ * The model of waits and locks, for logs and for ThreadX trace buffers.  The caller pushes the events of a file in
+ * their order.  The model calls a listener when a wait begins or ends, and when a thread takes an object or gives it
+ * back.  The listener also learns which thread ended a wait.  All commands that show waits or holders use this model.
+ * doc/reports.md has the rules.
  *
  * Memory use depends on the number of threads and objects, not on the number of events.
  */
@@ -18,12 +18,12 @@
 #include "trace/source.h"
 
 #define WAITS_RECENT 8
-#define LONG_AGO INT64_MIN /* before the trace began */
+#define LONG_AGO INT64_MIN /* a time before the trace began */
 
 struct awaited;
 struct waiter;
 
-/* A wait that has ended.  With such waits, the model finds out what a thread did in a period. */
+/* A wait that has ended.  From such waits, the model finds out what a thread did in a period. */
 struct stretch {
 	int64_t begin_ns, end_ns;
 	const struct awaited *object;
@@ -32,11 +32,11 @@ struct stretch {
 
 /* A call that lets waiters of the object go on: a signal, a post, a message, an unlock. */
 struct signal {
-	uint64_t nr; /* number of signals so far; 0: none, and no other member is set */
+	uint64_t nr; /* number of signals so far; if it is 0, no other member is set */
 	int64_t at_ns;
 	const struct waiter *by;
 	const char *service;
-	unsigned int nr_waiters; /* number of waiting threads at that time */
+	unsigned int nr_waiters; /* number of threads that waited at that time */
 };
 
 struct wait {
@@ -46,13 +46,13 @@ struct wait {
 	const char *service; /* name of the call */
 	uint64_t number;     /* number of the event that began the wait */
 	int64_t begin_ns, end_ns;
-	bool has_ended; /* false: it lasts until the end of the trace */
+	bool has_ended; /* false if the wait lasts until the end of the trace */
 	bool counts;	/* the filter and the range take its first event */
-	int priority;	/* priority of the thread; -1: unknown */
+	int priority;	/* priority of the thread, or -1 if unknown */
 	uintptr_t address;
-	struct waiter *holder;	    /* holder at the start of the wait; if it was unknown then, the waker; or NULL */
-	struct signal before;	    /* last signal of the object before the wait */
-	const struct waiter *waker; /* NULL: no thread, or unknown */
+	struct waiter *holder; /* the holder at the start of the wait; if that holder is unknown, the waker or NULL */
+	struct signal before;	    /* the last signal of the object before the wait */
+	const struct waiter *waker; /* NULL if no thread ended the wait, or if the thread is unknown */
 	const char *waker_service;
 	int result; /* an error number */
 };
@@ -60,11 +60,11 @@ struct wait {
 struct hold {
 	struct waiter *thread;
 	struct awaited *object;
-	int64_t since_ns; /* LONG_AGO: before the trace began */
+	int64_t since_ns; /* LONG_AGO if the hold began before the trace */
 	uintptr_t address;
 	unsigned int depth; /* number of nested acquisitions */
-	int priority;	    /* of the thread when it took the object, or was first seen with it */
-	bool is_shared;	    /* other threads may hold it too */
+	int priority;	    /* priority of the thread in the event that first shows the hold */
+	bool is_shared;	    /* other threads may hold the object at the same time */
 	bool counts;
 	struct hold *next_of_thread, *next_of_object;
 };
@@ -72,7 +72,7 @@ struct hold {
 struct service {
 	unsigned int native;
 	const char *name;
-	unsigned int object; /* 0: none */
+	unsigned int object; /* 0 if there is no object */
 	uintptr_t address;
 };
 
@@ -86,26 +86,26 @@ struct waiter {
 	unsigned int nr_recent;
 
 	/*
-	 * The last service that the thread called, the last one with an object of ThreadX, and the last one with a
-	 * socket.
+	 * The last service that the thread called, its last service with an object of ThreadX, and its last service
+	 * with a socket.
 	 */
 	struct service last, of_object, of_socket;
-	int priority; /* priority in its last event; -1: unknown */
+	int priority; /* priority in the last event of the thread, or -1 if unknown */
 	size_t index;
-	struct waiter *next; /* next thread, in the order of their first events */
+	struct waiter *next; /* the next thread in the order of first events */
 };
 
 struct awaited {
-	unsigned int handle; /* 0: a wait without an object, for a state or a call */
+	unsigned int handle; /* 0 if this entry stands for waits without an object in a state or a call */
 	char *name;
-	const char *kind; /* such as "mutex"; NULL: no object */
+	const char *kind; /* a word such as "mutex", or NULL without an object */
 	struct hold *holds;
 	struct signal signal;
 	unsigned int nr_waiters, most_waiters;
 	bool is_lock;	 /* the thread that takes it also gives it back */
-	bool is_tracked; /* an event showed a thread that takes it or gives it back */
-	bool is_ordered; /* part of the lock order */
-	bool is_signal;	 /* a semaphore that a thread posted without taking it */
+	bool is_tracked; /* an event showed that a thread took the object or gave it back */
+	bool is_ordered; /* the object is part of the lock order */
+	bool is_signal;	 /* a semaphore that a thread posted, but had not taken */
 	size_t index;
 	struct awaited *next;
 };
@@ -115,17 +115,20 @@ struct waits;
 struct waits_listener {
 	void *arg;
 	void (*began)(void *arg, const struct wait *wait);
-	void (*ended)(void *arg, const struct wait *wait); /* the wait or the trace has ended */
-	void (*broken)(void *arg, const struct wait *wait,
-		       int64_t at_ns); /* an event at at_ns shows that the end of the wait is missing */
+	/* A wait has ended, or the trace has ended during the wait. */
+	void (*ended)(void *arg, const struct wait *wait);
+	/* The end of a wait is missing.  The event at at_ns shows this. */
+	void (*broken)(void *arg, const struct wait *wait, int64_t at_ns);
+	/* A call begins that may wait. */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
-		       int64_t at_ns, uintptr_t address); /* a call that may wait begins */
+		       int64_t at_ns, uintptr_t address);
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
-	void (*learned)(void *arg, const struct hold *hold,
-			int64_t at_ns); /* an event shows that the thread has held this since before the trace */
-	void (*given)(void *arg, const struct hold *hold, int64_t at_ns); /* the hold or the trace has ended */
-	void (*dropped)(void *arg, const struct hold *hold,
-			int64_t at_ns); /* no longer held, but the event that gave it back is missing */
+	/* An event shows that the thread already held the object before the trace began. */
+	void (*learned)(void *arg, const struct hold *hold, int64_t at_ns);
+	/* A hold has ended, or the trace has ended during the hold. */
+	void (*given)(void *arg, const struct hold *hold, int64_t at_ns);
+	/* The thread no longer holds the object, but no event shows when the thread gave it back. */
+	void (*dropped)(void *arg, const struct hold *hold, int64_t at_ns);
 };
 
 struct waits {
@@ -136,8 +139,8 @@ struct waits {
 	struct waiter *first_waiter, *last_waiter;
 	struct awaited *first_awaited, *last_awaited;
 	size_t nr_waiters, nr_awaited;
-	int64_t now_ns, end_ns; /* time of the current event, and the latest time */
-	uint64_t nr_broken;	/* waits with a missing end */
+	int64_t now_ns, end_ns; /* now_ns is the time of the current event, end_ns is the latest time of all events */
+	uint64_t nr_broken;	/* number of waits with a missing end */
 	bool counts;
 };
 
@@ -147,7 +150,7 @@ struct waits {
  */
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener);
 
-/* Push the next event of the file.  `counts` is copied into the waits and holds that begin with this event. */
+/* Push the next event of the file.  The model copies `counts` into the waits and holds that begin with this event. */
 void waits_event(struct waits *waits, const struct event *event, bool counts);
 
 /* Call this after the last event.  It reports the waits and holds that have not ended. */
@@ -158,11 +161,14 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 		const struct waits_listener *listener);
 void waits_free(struct waits *waits);
 
-/* Return the time from which on the model knows all waits of a thread.  It stores only the last WAITS_RECENT waits. */
+/*
+ * Return a time: from this time on, the model knows all waits of the thread.  It stores only the last WAITS_RECENT
+ * waits.
+ */
 int64_t waits_known_since(const struct waiter *thread);
 
 /*
- * Return how long a thread waited between from_ns and until_ns, in ns, as far as its waits are known.  *longest becomes
+ * Return for how many ns a thread waited between from_ns and until_ns, as far as its waits are known.  *longest becomes
  * the wait that takes most of this time.  If the thread did not wait, *longest stays unchanged.
  */
 int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
@@ -171,7 +177,7 @@ int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until
 /* Write the kind and the name of an object: "mutex db lock", "queue 0". */
 void waits_describe(const struct awaited *object, char *text, size_t size);
 
-/* Return the newest hold of an object, or NULL if no thread is known to hold it. */
+/* Return the newest hold of an object, or NULL if no holder is known. */
 const struct hold *waits_holder(struct waits *waits, unsigned int handle);
 
 /* Return the hold of this object by this thread, or NULL. */

@@ -2,7 +2,7 @@
 /*
  * The code reads the file twice.  The first pass finds the wait to explain.  The second pass keeps the longest waits
  * and holds during that wait (wait_history.h).  Then the explanation goes from the waiting thread to the holder of the
- * object, to what the holder waited for, and so on.
+ * object, then to the wait of this holder, and so on.
  */
 #include "waits/why.h"
 
@@ -20,12 +20,12 @@
 #include "waits/wait_history.h"
 #include "waits/waits.h"
 
-#define PRINTED 4	      /* most printed waits of a thread in a period */
+#define PRINTED 4	      /* print at most this number of waits of a thread in a period */
 #define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period is not printed */
 #define DEPTH_MAX 12
 /*
- * If an object had more than MANY_TURNS turns, and none took more than 1 / FEW_PARTS of the period, they share one
- * printed line.
+ * Short turns share one printed line.  This is so if an object had more than MANY_TURNS turns, and if no turn took more
+ * than 1 / FEW_PARTS of the period.
  */
 #define MANY_TURNS 8
 #define FEW_PARTS 5
@@ -48,7 +48,7 @@ struct why {
 	/* The second pass. */
 	struct wait_history wait_history;
 
-	/* During the output: the chain of waits that led here. */
+	/* During the output, the chain of waits up to the current wait. */
 	const struct kept_wait *chain[DEPTH_MAX];
 	unsigned int depth;
 };
@@ -159,7 +159,7 @@ struct words {
 	char text[256];
 };
 
-/* "41.2 ms" */
+/* Return a duration as text, such as "41.2 ms". */
 static struct words duration(int64_t ns)
 {
 	static const struct {
@@ -421,8 +421,9 @@ static int compare_shares(const void *a, const void *b)
 }
 
 /*
- * If threads held the object in many short turns, print the turns together.  Return false if there are few turns or
- * long turns, or if `part` is not the period of the explained wait.  The shares were counted only for that period.
+ * If threads held the object in many short turns, print the turns together.  Return false if there are few turns, or if
+ * a turn was long.  The shares were counted only for the period of the explained wait.  So return false for any other
+ * period.
  */
 static bool print_turns(const struct why *why, const struct wait *wait, struct kept *kept,
 		       struct part part, unsigned int depth)
