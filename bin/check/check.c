@@ -16,22 +16,23 @@
 #define MANY_EVENTS 200000
 #define MANY_THREADS 200
 #define MANY_RESUMES 10000
-#define KERNEL_NAME_SIZE 32 /* ThreadX cuts off longer names, so the last byte is always null */
+#define KERNEL_NAME_SIZE 32 /* ThreadX truncates longer names, so the last byte is always null */
 
 struct check {
 	const struct raw_file *file;
 	struct findings *findings;
 	struct raw_header header;
-	uint64_t at; /* offset of the header */
+	uint64_t at; /* offset of the header in the file */
 	uint64_t events_at;
 	uint32_t nr_object_slots, nr_event_slots;
 	uint32_t nr_events, oldest;
 	uint64_t nr_objects, nr_threads;
-	uint64_t nr_resumes; /* RESUME events in interrupts that no thread follows */
+	uint64_t nr_resumes; /* number of RESUME events in interrupts without an event of a thread after them */
 	struct handles handles;
-	struct map names; /* hash of a name -> offset of the first object with it */
+	struct map names; /* key: hash of a name; value: offset of the first object with this name */
 	struct raw_window window;
-	unsigned char is_known[NATIVE_USER]; /* by id: 1 if the id was already reported */
+	/* the index is an event id; the value is 1 if the id was already reported */
+	unsigned char is_known[NATIVE_USER];
 };
 
 #define FOUND(check, rule, offset, ...)                                                            \
@@ -63,7 +64,7 @@ static void check_addresses(struct check *check)
 		check->oldest = distance / RAW_EVENT_BYTES;
 }
 
-/* Check the sizes with which the check finds the other parts. */
+/* Check the sizes in the header. The check needs them to find the other parts. */
 static bool check_sizes(struct check *check)
 {
 	const struct raw_header *header = &check->header;
@@ -237,7 +238,7 @@ static uint64_t event_offset(const struct check *check, uint32_t slot)
 	return check->events_at + (uint64_t)slot * RAW_EVENT_BYTES;
 }
 
-/* Report events after the first unused slot, which TraceX never reads. */
+/* Report events after the first unused slot. TraceX never reads these events. */
 static void check_hole(struct check *check)
 {
 	uint64_t first = 0, nr_lost = 0;
@@ -323,7 +324,7 @@ static void check_id(struct check *check, uint32_t id, uint64_t offset)
 	      id);
 }
 
-/* Check a word if TraceX searches the registry for its handle. Report each handle once. */
+/* Check a word that is a handle, if TraceX searches the registry for this handle. Report each handle only once. */
 static void check_reference(struct check *check, uint32_t value, uint64_t offset, bool is_mutex,
 			    const char *what)
 {

@@ -2,8 +2,8 @@
 #include "check/checktime.h"
 
 /*
- * If a step against the direction is at most 1 / SMALL_PART of the range, the event is out of order.  A larger step is
- * a pause after which the stamp has wrapped.
+ * A step against the direction of time has two possible causes.  If the step is at most 1 / SMALL_PART of the range,
+ * the event is out of order.  A larger step means that the stamp has wrapped in a pause.
  */
 #define SMALL_PART 16
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of `txtrace check`: the first few of each rule with their offsets, and the count of each rule. */
+/*
+ * Findings of `txtrace check`.  Of each rule, the first few findings are stored with their offsets, and all findings
+ * are counted.
+ */
 #ifndef TXTRACE_CHECK_FINDINGS_H
 #define TXTRACE_CHECK_FINDINGS_H
 
@@ -20,14 +23,14 @@ enum rule {
 struct finding {
 	enum rule rule;
 	unsigned int volume;
-	uint64_t offset; /* NO_OFFSET: no offset */
+	uint64_t offset; /* NO_OFFSET if the finding has no offset */
 	char *message;
 };
 
 struct findings {
-	unsigned int volume; /* the current volume, from 1 */
+	unsigned int volume; /* number of the current volume, from 1 */
 	uint64_t count[NR_RULES];
-	uint64_t last[NR_RULES]; /* offset of the last finding */
+	uint64_t last[NR_RULES]; /* offset of the last finding of each rule */
 	unsigned int nr_kept;
 	struct finding kept[NR_RULES * FINDINGS_OF_RULE];
 };
@@ -35,7 +38,7 @@ struct findings {
 void findings_add(struct findings *findings, enum rule rule, uint64_t offset, const char *format,
 		  ...) __attribute__((format(printf, 4, 5)));
 
-/* Return the name with hyphens: "registry-cut". */
+/* Return the name of the rule with hyphens, such as "registry-cut". */
 const char *rule_name(enum rule rule);
 
 uint64_t findings_errors(const struct findings *findings);

@@ -14,19 +14,20 @@
 struct handle {
 	uint32_t handle;
 	bool is_registered, is_thread; /* set from the type of the handle's first object */
-	bool is_context, is_referred;  /* an event has it as its context, or names it */
-	uint32_t nr_changes;	       /* number of its SUSPEND and RESUME events */
-	uint64_t offset;	       /* offset of its first object, or of its first event */
+	/* is_context: the handle is the context of an event; is_referred: a word of an event has the handle */
+	bool is_context, is_referred;
+	uint32_t nr_changes;	       /* number of SUSPEND and RESUME events of the handle */
+	uint64_t offset;	       /* offset of the first object with the handle, or of the first event with it */
 };
 
 struct handles {
-	struct handle *handle; /* in the order of their first appearance */
+	struct handle *handle; /* the handles in the order in which the check found them */
 	size_t nr, room;
-	struct map by_handle; /* index + 1 in that array */
-	struct handle other;  /* all handles that do not fit share this one */
+	struct map by_handle; /* key: handle; value: 1 + index in handle[] */
+	struct handle other;  /* if the array is full, all further handles share this entry */
 };
 
-/* Find or add the entry of this handle. The result is valid until the next call. */
+/* Return the entry of this handle. If there is no entry, add it. The result is valid until the next call. */
 struct handle *handles_get(struct handles *handles, uint32_t handle);
 void handles_free(struct handles *handles);
 

@@ -14,7 +14,7 @@
 
 /* Text. */
 
-#define LINE_BYTES 600 /* longer than an Intel record with 255 bytes */
+#define LINE_BYTES 600 /* must be longer than an Intel record with 255 bytes */
 
 struct converter {
 	struct raw_file *file;
@@ -22,7 +22,7 @@ struct converter {
 	size_t room;
 	unsigned long line;
 	uint64_t next_address;
-	uint32_t upper; /* upper part of the address in Intel HEX */
+	uint32_t upper; /* the upper part of the address in Intel HEX */
 	bool has_address;
 };
 
@@ -45,7 +45,7 @@ static int value_of(int digit)
 	return isdigit(digit) ? digit - '0' : isxdigit(digit) ? tolower(digit) - 'a' + 10 : -1;
 }
 
-/* Convert the pairs of digits in a line. Return their number, or 0 if the line has other characters. */
+/* Convert a line of pairs of hex digits. Return the number of pairs, or 0 if the line has other characters. */
 static size_t read_pairs(const char *line, unsigned char *pair)
 {
 	size_t n = 0;
@@ -87,8 +87,8 @@ static void check_sum(struct converter *converter, const unsigned char *pair, si
 }
 
 /*
- * Intel HEX: length, address (2), kind, data, checksum. Return 1 if more records may follow, 0 at the end, and -1 if
- * the line is not such a record.
+ * Convert a line of Intel HEX: length, address (2), kind, data, checksum. Return 1 if more records may follow, and 0
+ * for the last record. Return -1 if the line is not a record of Intel HEX.
  */
 static int take_intel(struct converter *converter, const char *line)
 {
@@ -109,7 +109,7 @@ static int take_intel(struct converter *converter, const char *line)
 	return 1;
 }
 
-/* S-record: kind, length of the rest, address (2 to 4), data, checksum. */
+/* Convert a line that is an S-record: kind, length of the rest, address (2 to 4), data, checksum. */
 static int take_motorola(struct converter *converter, const char *line)
 {
 	int kind = line[1] ? value_of((unsigned char)line[1]) : -1;
@@ -164,7 +164,7 @@ static bool take_digits(struct converter *converter)
 	return high < 0;
 }
 
-/* Convert the file as text.  Return false if it is not hex digits, Intel HEX or S-records. */
+/* Convert the file as text.  Return false if the text is neither hex digits nor Intel HEX nor S-records. */
 static bool take_text(struct raw_file *file)
 {
 	int fd = dup(file->fd);

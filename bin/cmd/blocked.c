@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace blocked: the objects that threads waited for, and the durations. */
+/* txtrace blocked: print the objects that threads waited for, and how long they waited. */
 #include "waits/blocked.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool read_by(struct options *options)
 	return false;
 }
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

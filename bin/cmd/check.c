@@ -52,8 +52,8 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 }
 
 /*
- * Find the next volume, from this offset on.  No image says where the next one is, so search for its header.  Return its
- * offset, or 0 if there is none.
+ * Find the next volume from this offset on.  No volume contains the offset of the next one, so search for the header.
+ * Return the offset of the volume, or 0 if there is no other volume.
  */
 static uint64_t find_volume(const struct raw_file *file, uint64_t from)
 {
@@ -63,7 +63,7 @@ static uint64_t find_volume(const struct raw_file *file, uint64_t from)
 	for (uint64_t at = (from + PAGE - 1) / PAGE * PAGE; at < file->size; at += PAGE) {
 		if (raw_read(file, at, page, sizeof(page)) < sizeof(page))
 			return 0;
-		/* Compare up to the end of the buffer, the first field that differs between volumes. */
+		/* Compare the fields before buffer_end. The volumes of a log have the same values in these fields. */
 		if (memcmp(first, page, 28) == 0)
 			return at;
 	}
@@ -118,7 +118,10 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 			file->damaged_line);
 }
 
-/* Events lack their thread or object if the object table was full. The image does not show this, so ask the library. */
+/*
+ * If the object table was full, events lack their thread or object. The bytes of the file do not show this, so ask the
+ * library.
+ */
 static void check_named(const char *path, struct findings *findings)
 {
 	struct source *source = source_open(path, 0);

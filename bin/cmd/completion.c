@@ -7,8 +7,8 @@
 #include "cli/command.h"
 
 /*
- * These functions complete file names, process ids, command names, and the words of an option such as A|B|C.  They
- * offer nothing for other arguments.
+ * These functions complete file names, process ids, command names, and the words of an option such as A|B|C.  They do
+ * not complete other arguments.
  */
 static const char functions[] =
 	"# bash completion of txtrace; made by: txtrace help --completion\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace demo: a small workload that traces itself.  Clients put orders into a bounded queue.  Cooks take the orders
- * and share one oven.
+ * txtrace demo: run a small program that traces itself.  Clients put orders into a bounded queue.  Cooks take the
+ * orders from the queue and share one oven.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +55,8 @@ static void work_for(long us)
 }
 
 /*
- * Record the order number, and the length of the queue or the cook, as a text such as "1003 queue 8".  It fits into the
- * four words that TraceX shows.
+ * Record the order number, and either the length of the queue or the number of the cook.  The data is a text such as
+ * "1003 queue 8".  The text fits into the four words that TraceX shows.
  */
 static void trace(enum step step, uint32_t order, const char *what, uint32_t number)
 {
@@ -137,7 +137,7 @@ static void *run_cook(void *argument)
 	return NULL;
 }
 
-/* Start the clients last, and only if all cooks started: otherwise a client could wait forever. */
+/* Start the clients last, and only if all cooks have started.  Otherwise a client could wait forever. */
 static int run_kitchen(void)
 {
 	pthread_t threads[NR_COOKS + NR_CLIENTS];

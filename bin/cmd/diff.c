@@ -39,7 +39,10 @@ struct options {
 	int nr_limits;
 };
 
-/* An event type or thread, with its counts in both traces.  If a trace does not have it, old or new is NULL. */
+/*
+ * An event type or thread, with its counts in both traces.  `old` or `new` is NULL if that trace does not have the
+ * event type or thread.
+ */
 struct pair {
 	const char *name;
 	const struct tally *old, *new;
@@ -219,7 +222,7 @@ static void put_json_value(struct text *text, enum metric metric, struct value v
 		text_printf(text, metric == METRIC_RATE ? "%.3f" : "%.0f", value.value);
 }
 
-/* "count": [old, new] */
+/* Print a member such as "count": [old, new]. */
 static void put_json_metric(struct text *text, const struct comparison *comparison,
 			    enum metric metric, const struct pair *pair)
 {
@@ -286,7 +289,7 @@ static bool report_if_true(const struct threshold *threshold, const char *name, 
 	return true;
 }
 
-/* A name that is in neither trace has no values. */
+/* Test a name.  If the name is in neither trace, it has no values. */
 static bool test_limit(const struct comparison *comparison, const struct threshold *threshold)
 {
 	const struct pairs *pairs = threshold->metric == METRIC_THREAD ? &comparison->threads :
@@ -353,7 +356,7 @@ static int compare_files(const struct options *options, const char *old_path, co
 	return code;
 }
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace doctor: print whether a program can be traced, or why not, and which of its calls would be visible. */
+/*
+ * txtrace doctor: print whether a program can be traced. If it cannot, print the reason. Also print which of its calls
+ * would be visible.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +45,7 @@ struct sentences {
 
 struct diagnosis {
 	struct fields fields;
-	struct sentences obstacles;   /* reasons why the program cannot be traced; it can if there are none */
+	struct sentences obstacles;   /* the reasons why the program cannot be traced; without a reason, it can */
 	struct sentences annotations; /* other remarks */
 	struct imports imports;
 	char advice[PATH_MAX + 64]; /* the commands that trace the program */
@@ -127,7 +130,9 @@ static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 
 /* The calls of the program. */
 
-/* Read the libraries of a program from the output of its loader: NAME => PATH (ADDRESS), or PATH (ADDRESS). */
+/*
+ * Read the libraries of a program from the output of its loader. A line is NAME => PATH (ADDRESS), or PATH (ADDRESS).
+ */
 static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 {
 	static const char failure[] = "error while loading shared libraries: ";
@@ -150,8 +155,8 @@ static void read_libraries(struct diagnosis *diagnosis, FILE *lines)
 }
 
 /*
- * Return true if this is the loader that also loaded this tool. The tool runs no other loader, because that could be
- * code of the program.
+ * Return true if this is the loader that also loaded this tool. The tool runs no other loader, because another loader
+ * could be code of the program.
  */
 static bool is_own_loader(const char *loader)
 {
@@ -432,7 +437,7 @@ static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 
 /* A process. */
 
-/* Check the environment at the start of the process; later changes are not visible. */
+/* Check the environment that the process had at its start. Later changes are not visible. */
 static void check_preloads(struct diagnosis *diagnosis, pid_t pid)
 {
 	char path[64], *entry = NULL;

@@ -19,7 +19,7 @@ enum { OPTION_TO = OPTION_OWN };
 #define ADDRESS(name) &exporter_##name,
 static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
 
-/* "perfetto|chrome|..." */
+/* The words of --to: "perfetto|chrome|...". */
 #define WORD(name) "|" #name
 #define FORMATS (EXPORTERS(WORD) + 1)
 
@@ -47,8 +47,7 @@ struct options {
 	const char *columns;
 	bool splits, per_core;
 	uint64_t limit;
-	int own_option
-		[OWN_OPTIONS]; /* the given options that not every exporter takes */
+	int own_option[OWN_OPTIONS]; /* the given options; not every exporter takes these */
 	int nr_own;
 };
 
@@ -77,7 +76,7 @@ static bool note_own(struct options *options, int code)
 	return true;
 }
 
-/* Parse the number of events. Return false, with a message, if it is not a number. */
+/* Parse the number of events. If the text is not a number, print a message and return false. */
 static bool read_limit(struct options *options, const char *argument)
 {
 	char *end;
@@ -91,7 +90,7 @@ static bool read_limit(struct options *options, const char *argument)
 	return false;
 }
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);
@@ -138,7 +137,7 @@ static bool understands(const struct exporter *exporter, int option)
 	return false;
 }
 
-/* Return the name of the trace with another suffix. The caller frees it. */
+/* Return the name of the output: the name of the trace with another suffix. The caller frees it. */
 static char *default_output(const char *path, const char *suffix)
 {
 	char *output;

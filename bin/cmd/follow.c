@@ -16,8 +16,8 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define ROUND_MS 100	  /* time between two checks of the process, */
-#define ROUND_EVENTS 4096 /* unless this many events come earlier */
+#define ROUND_MS 100	  /* time between two checks of the process */
+#define ROUND_EVENTS 4096 /* this number of events also leads to a check */
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
@@ -41,11 +41,11 @@ struct following {
 	struct listing listing;
 	const struct filter *filter;
 	int signals, process;
-	unsigned long long nr_reported; /* lost events */
+	unsigned long long nr_reported; /* number of lost events that were already reported */
 };
 
 /*
- * Report a loss between the events where it occurred. The two output streams may reach the terminal in another
+ * Report a loss between the events where it occurred. Standard output and stderr may reach the terminal in another
  * order.
  */
 static void print_losses(struct following *following)
@@ -63,7 +63,7 @@ static void print_losses(struct following *following)
 	following->nr_reported = sum;
 }
 
-/* Print at most this many events. Wait for the first one only. */
+/* Print at most `limit` events. Wait only for the first event. */
 static void print_events(struct following *following, unsigned long long most)
 {
 	struct text *text = following->listing.text;

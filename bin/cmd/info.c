@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace info: TraceX's Trace File Information, and the attributes that POSIX defines for a stream. */
+/* txtrace info: print TraceX's Trace File Information, and the attributes that POSIX defines for a stream. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN ? "yes" : "no");
 }
 
-/* Print the address of an object of calls, and the site of its first call. */
+/* Print the address of an object that calls used, and the code location of the first of these calls. */
 static void put_site(struct text *text, struct symbols *symbols,
 		     const struct txtrace_object *object)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace list: the streams that exist, and the processes that can be traced. */
+/* txtrace list: print the existing streams, and the processes that can be traced. */
 #include <dirent.h>
 #include <pwd.h>
 #include <stdio.h>

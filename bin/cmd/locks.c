@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace locks: how locks are used. */
+/* txtrace locks: print how the threads use locks. */
 #include "waits/locks.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ struct options {
 	enum locks_sort sort;
 };
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace merge: several traces in one trace buffer, sorted by time. */
+/* txtrace merge: write the events of several traces to one trace buffer, sorted by time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ struct input {
 	char *label;
 	struct event event; /* the next event */
 	bool has_event;
-	int64_t shift_ns; /* added to all times of this trace */
+	int64_t shift_ns; /* this is added to all times of the trace */
 };
 
 static struct input inputs[TRX_INPUTS_MAX];
@@ -65,7 +65,10 @@ static struct offset *find_offset(struct options *options, const char *path)
 	return NULL;
 }
 
-/* Return the time of an offset. A time of day is on the day on which the trace begins, if this day is known. */
+/*
+ * Return the time of an offset. A time of day without a date belongs to the day on which the trace begins, if this day
+ * is known.
+ */
 static int64_t date_of(const struct offset *offset, const struct source *source)
 {
 	const struct source day = {.first_ns = source->first_ns + source->base_ns};
@@ -110,7 +113,7 @@ static void place_all(struct options *options)
 	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
 }
 
-/* Return false, with a message, if an offset names a file that is not merged. */
+/* If an offset names a file that is not merged, print a message and return false. */
 static bool check_offsets(const struct options *options)
 {
 	for (unsigned int i = 0; i < options->nr_offsets; i++) {
@@ -180,7 +183,7 @@ static void put_all(const struct options *options, struct trx *trx)
 	progress_end();
 }
 
-/* Keep the tick of a trace buffer, unless another trace needs a shorter one. */
+/* Keep the tick of a trace buffer. If another trace needs a shorter tick, use the shorter tick. */
 static double choose_tick(void)
 {
 	double tick_ns = 0;
@@ -263,7 +266,7 @@ static bool read_offset(struct options *options, const char *argument)
 	return time_arg_parse(equals + 1, &offset->time_arg);
 }
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);

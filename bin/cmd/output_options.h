@@ -15,7 +15,10 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-/* Rows of the table of options, in two parts. The row of --format comes between them. */
+/*
+ * The rows of these options in the table of a command. There are two macros, because the row of --format comes between
+ * them.
+ */
 #define OUTPUT_OPTIONS_ROWS_EVENTS OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL
 #define OUTPUT_OPTIONS_ROWS_OUTPUT                                                                 \
 	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
@@ -26,19 +29,19 @@
 
 struct output_options {
 	struct selection selection;
-	enum format format; /* format of tables, unless the command reads --format itself */
-	const char *output; /* NULL: standard output, paged */
+	enum format format; /* the format of tables; not used if the command reads --format itself */
+	const char *output; /* NULL means standard output, with a pager */
 	bool overwrites;
-	struct source *source; /* both are valid between begin and end */
+	struct source *source; /* source and text are valid between begin and end */
 	struct text *text;
 };
 
-/* Handle one of the options above, with its argument in optarg. Return false after an error, with a message. */
+/* Handle one of the options above. Its argument is in optarg. After an error, print a message and return false. */
 bool output_options_option(struct output_options *output_options, int code);
 
 /*
- * Open the output and the file. `open` is the function that opens the file: source_open() or source_open_mixed().
- * Return false after an error, with a message; then nothing is open.
+ * Open the output and the file. `open` is the function that opens the file: source_open() or source_open_mixed(). After
+ * an error, print a message, leave nothing open, and return false.
  */
 bool output_options_begin(struct output_options *output_options, const char *path,
 			  struct source *(*open)(const char *path, double tick_ns));

@@ -18,7 +18,7 @@ struct options {
 	const char *columns;
 };
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {

@@ -27,8 +27,8 @@
 #define DEFAULT_OUTPUT "%e.%p.trx"
 #define DEFAULT_LOG ((size_t)64 << 20)
 #define ROUND_MS 250	  /* time between two checks of the stream */
-#define TYPES_ROUND_MS 10 /* time between two checks if event types must be checked */
-#define FIRST_CHECK_MS 1  /* time to the first check of the process; doubled after each check */
+#define TYPES_ROUND_MS 10 /* time between two checks of the stream, if the tool must also check event types */
+#define FIRST_CHECK_MS 1  /* time to the first check of the process; this time doubles after each check */
 #define LAST_CHECK_MS 1000
 
 enum {
@@ -68,10 +68,10 @@ static const struct option_row option_rows[] = {
 struct options {
 	const char *output;
 	bool overwrites, is_quiet;
-	char **command; /* NULL: trace a running process */
+	char **command; /* NULL if the tool traces a running process */
 	bool preloads;
 	struct preload_options preload;
-	char object[PATH_MAX]; /* the path of the preloaded object */
+	char object[PATH_MAX]; /* path of the preloaded object */
 	struct preload_program program;
 	struct session_options control;
 	struct type_filter choice;
@@ -82,17 +82,17 @@ struct recording {
 	pid_t pid;
 	struct target target;
 	char path[PATH_MAX];
-	char *aside; /* new name of an older file, which stays until there is an event to record */
+	char *aside; /* the temporary name of an older file; that file stays until the new log has an event */
 	trace_id_t trace;
 	int signals;
-	int process; /* pidfd, readable when the process has ended; -1: a child, SIGCHLD reports its end */
+	int process; /* a pidfd, readable when the process has ended; -1 for a child, because SIGCHLD reports its end */
 	bool has_ended;
-	int wait_status; /* from waitpid(), if the process is a child */
+	int wait_status; /* the status from waitpid(), if the process is a child */
 	struct timespec begin;
 	int check_ms; /* time to the next check of the target */
 	int64_t check_ns;
 	bool was_inspected;  /* the tool has read the loaded modules of the target */
-	struct namer *namer; /* finds names for the objects of calls */
+	struct namer *namer; /* the namer finds names for the objects of calls */
 };
 
 static int64_t now_ns(void)
@@ -139,7 +139,7 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
-/* Begin the recording. The trace gets its name from `program`. On failure, undo everything. */
+/* Begin the recording. The trace has the name of `program`. After a failure, undo everything. */
 static bool begin(struct recording *recording, const char *program)
 {
 	struct options *options = recording->options;
@@ -163,7 +163,9 @@ static bool begin(struct recording *recording, const char *program)
 
 /* While the target runs. */
 
-/* A log has holes where nothing is written yet: report the used blocks, not the length. */
+/*
+ * A log has holes where no data was written yet. So report the size of the used blocks, and not the length of the file.
+ */
 static const char *shown_size(const struct stat *status)
 {
 	double bytes = (double)status->st_blocks * 512;
@@ -191,9 +193,9 @@ static void show_progress(const struct recording *recording)
 }
 
 /*
- * Check often at first, so that a short-lived program is seen, and less often later, so that a long-lived program is
- * not disturbed. While the dynamic loader works, the library is already mapped, but other modules and the registry are
- * not. Only the registry shows whether the program can find this trace.
+ * Check often at first, so that the tool sees a short-lived program. Check less often later, to disturb a long-lived
+ * program less. While the dynamic loader works, the library is already mapped, but other modules and the registry are
+ * not mapped yet. Only the registry shows whether the program can find this trace.
  */
 static void inspect(struct recording *recording)
 {
@@ -206,8 +208,8 @@ static void inspect(struct recording *recording)
 }
 
 /*
- * After the program has ended, its list of modules cannot be read. So read it now, and flush the stream, which writes
- * the list to the log.
+ * The tool cannot read the list of modules after the program has ended. So read the list now. Then flush the stream,
+ * because the flush writes the list to the log.
  */
 static void inspect_once(struct recording *recording)
 {
@@ -221,7 +223,7 @@ static void inspect_once(struct recording *recording)
 
 /*
  * Handle the pending signals. Return false if a signal ends the recording of a process. While a command runs, forward
- * only the signals that a process sent: the terminal sends its signals to the command, too.
+ * only the signals that a process sent. The terminal also sends its signals to the command itself.
  */
 static bool handle_signals(struct recording *recording)
 {
@@ -337,7 +339,7 @@ static void report_nothing_recorded(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
-/* Flush the stream first, because only then all losses are known. */
+/* Flush the stream first, because the flush completes the number of lost events. */
 static bool finish(struct recording *recording)
 {
 	struct posix_trace_status_info status;
@@ -392,8 +394,8 @@ static int record_process(struct options *options, pid_t pid, int signals)
 /* A command. */
 
 struct child_pipes {
-	int go[2];     /* after one byte the child executes the command, at the end of the file it exits */
-	int result[2]; /* the end of the file means that exec succeeded; otherwise an error number */
+	int go[2]; /* if the child reads a byte, it executes the command; if it reads the end of the file, it exits */
+	int result[2]; /* if the tool reads the end of the file, exec succeeded; otherwise it reads an error number */
 };
 
 static bool make_pipes(struct child_pipes *pipes)
@@ -421,7 +423,7 @@ static void become_command(const struct child_pipes *pipes, const struct options
 										EXIT_TOOL);
 }
 
-/* Return 0 if the child has executed the command, otherwise an error number. */
+/* Let the child execute the command. Return 0 or an error number. */
 static int let_go(const struct child_pipes *pipes)
 {
 	int error = 0;
@@ -465,7 +467,10 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
 }
 
-/* Return false, with a message, if the program cannot be preloaded. If it is not found, exec reports that later. */
+/*
+ * If the object cannot be loaded into the program, print a message and return false. If the program is not found, exec
+ * reports this error later.
+ */
 static bool prepare_preload(struct options *options)
 {
 	struct preload_program *program = &options->program;
@@ -486,7 +491,7 @@ static bool prepare_preload(struct options *options)
 	return true;
 }
 
-/* Children are traced only if they are preloaded and inherit the stream, so set both. */
+/* Children are traced only if the object is loaded into them and if they inherit the stream. So set both options. */
 static bool settle_preload(struct options *options)
 {
 	struct preload_options *preload = &options->preload;

@@ -13,7 +13,7 @@
 
 static const struct option_row options[] = {OPTIONS_END};
 
-/* Return true if recovery wrote to the file: compare its state with the state before. */
+/* Return true if recovery wrote to the file. Compare the state of the file with its earlier state. */
 static bool was_written(const struct stat *before, int fd)
 {
 	struct stat after;

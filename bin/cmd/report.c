@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace report: TraceX's reports on a trace. */
+/* txtrace report: print TraceX's reports on a trace. */
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/output_options.h"
@@ -41,7 +41,7 @@ struct options {
 	unsigned int kinds;
 };
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	if (code >= OPTION_PROFILE && code <= OPTION_PROCESSES) {

@@ -19,7 +19,10 @@ static const struct option_row options[] = {
 	OPTIONS_END,
 };
 
-/* Parse THREAD or THREAD@TIME. A name may contain @, a time does not. Return NULL after an error, with a message. */
+/*
+ * Parse THREAD or THREAD@TIME. A name may contain @, but a time does not. After an error, print a message and return
+ * NULL.
+ */
 static char *read_question(const char *question, struct time_arg *at)
 {
 	const char *sign = strrchr(question, '@');

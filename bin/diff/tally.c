@@ -30,7 +30,7 @@ static uint64_t add(struct tallies *tallies, const char *name)
 	return *place;
 }
 
-/* Return the tally for a number. The name is looked up only once for each number. */
+/* Return the tally for a number. Look up the name only once for each number. */
 static struct tally *tally_of(struct tallies *tallies, uint64_t number, const char *name)
 {
 	uint64_t *place = map_get(&tallies->by_number, number);

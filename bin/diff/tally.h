@@ -18,15 +18,15 @@ struct tally {
 	char *name;
 	uint64_t count;
 	int64_t last_ns;
-	struct histogram pauses; /* pauses between two events of this type; only for event types */
+	struct histogram pauses; /* pauses between two events of this type; empty for threads */
 };
 
 /* Tallies by name. */
 struct tallies {
 	struct tally *tally;
 	size_t nr, room;
-	struct map by_name;   /* hash -> index + 1 */
-	struct map by_number; /* type or context -> index + 1 */
+	struct map by_name;   /* key: hash of the name; value: index + 1 */
+	struct map by_number; /* key: event type or context; value: index + 1 */
 };
 
 struct trace_tally {
@@ -36,7 +36,7 @@ struct trace_tally {
 	bool is_foreign;
 };
 
-/* Return false, with a message, if the file cannot be read. */
+/* If the file cannot be read, print a message and return false. */
 bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection);
 void tally_free(struct trace_tally *trace);
 

@@ -9,7 +9,10 @@
 #include "base/message.h"
 #include "trace/time_arg.h"
 
-/* The metrics: the name, whether it is a duration, and whether it belongs to an event type or thread. */
+/*
+ * The metrics. A row has the name of a metric, and says whether the metric is a duration, and whether it belongs to an
+ * event type or thread.
+ */
 static const struct {
 	const char *name;
 	bool is_time, has_glob;
@@ -73,7 +76,7 @@ double change_of(double old, double new)
 
 /* Parsing. */
 
-/* Parse the metric, and the glob after a colon. */
+/* Parse the metric, and the glob if a colon follows. */
 static bool take_metric(const char *text, size_t length, struct threshold *threshold)
 {
 	const char *colon = memchr(text, ':', length);
@@ -105,7 +108,10 @@ static bool take_metric(const char *text, size_t length, struct threshold *thres
 	return true;
 }
 
-/* Find the last operator, because names may contain such characters. Return its length, or 0 if there is none. */
+/*
+ * Find the last operator, because names may contain the same characters. Return the length of the operator, or 0 if
+ * there is no operator.
+ */
 static size_t find_operator(const char *text, size_t *at, struct threshold *threshold)
 {
 	static const struct {
@@ -181,8 +187,7 @@ void threshold_free(struct threshold *threshold)
 bool threshold_holds(const struct threshold *threshold, struct value old, struct value new)
 {
 	/*
-	 * Compare without a division, because the rounding of a division could make 55 % of a whole number slightly too
-	 * large.
+	 * Compare without a division. The rounding of a division could make 55 % of a whole number slightly too large.
 	 */
 	bool scales = threshold->is_percent && old.value > 0;
 	double value = scales		     ? new.value * 100 :

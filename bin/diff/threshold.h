@@ -30,12 +30,12 @@ enum metric {
 
 struct value {
 	bool is_known;
-	double value; /* times are in ns */
+	double value; /* the number; a time is in ns */
 };
 
 /*
- * Return the value of a metric. `tally` is the event type or thread. It is NULL if the trace has no such type or
- * thread, or if the metric is for the whole trace.
+ * Return the value of a metric. `tally` has the counts of the event type or thread. `tally` is NULL if the trace has no
+ * such type or thread. It is also NULL if the metric is for the whole trace.
  */
 struct value metric_value(enum metric metric, const struct trace_tally *trace,
 			  const struct tally *tally);
@@ -49,14 +49,14 @@ double change_of(double old, double new);
 struct threshold {
 	const char *text; /* the argument of --fail-if */
 	enum metric metric;
-	char *glob; /* NULL: the whole trace */
-	int sign;   /* the results of the comparison that are accepted */
+	char *glob; /* NULL if the metric is for the whole trace */
+	int sign;   /* selects the results of the comparison that make the condition true */
 	bool or_equal, is_inverted;
 	double number;
 	bool is_percent;
 };
 
-/* Return false after an error, with a message. */
+/* After an error, print a message and return false. */
 bool threshold_parse(const char *text, struct threshold *threshold);
 void threshold_free(struct threshold *threshold);
 

@@ -23,7 +23,7 @@ static struct note word_note(const struct source *source, const char *label, uin
 		note.kind = NOTE_NAME;
 		note.text = object->name;
 		if (is_pointer)
-			note.label_size -= 4; /* cut "_ptr" off: the value is a name, not a pointer */
+			note.label_size -= 4; /* remove "_ptr", because the value is a name and not a pointer */
 	} else if (is_pointer) {
 		note.kind = NOTE_ADDRESS;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of an event as pairs of a label and a value.  Information words of ThreadX have their names as labels, and
- * their handles become names of objects.  Other data are text, or hex digits and, if the size fits, also a number.
+ * The data of an event as pairs of a label and a value.  The label of an information word of ThreadX is the name of the
+ * word.  If the word is a handle, the value is the name of the object.  Other data are text or hex digits.  If the data
+ * have the size of an integer, there is also a number.
  */
 #ifndef TXTRACE_EXPORT_ANNOTATIONS_H
 #define TXTRACE_EXPORT_ANNOTATIONS_H
@@ -14,20 +15,20 @@
 enum note_kind {
 	NOTE_NUMBER,
 	NOTE_SIGNED,
-	NOTE_ADDRESS, /* a number, which viewers should show in hex */
-	NOTE_NAME,    /* a text that many events share; valid as long as the source */
-	NOTE_TEXT,    /* text_size bytes, printable ASCII or blanks */
-	NOTE_HEX,     /* text_size bytes, which viewers should show in hex digits */
+	NOTE_ADDRESS, /* a number; viewers should show it in hex */
+	NOTE_NAME,    /* a text that many events share; it is valid until the source is closed */
+	NOTE_TEXT,    /* text_size bytes of printable ASCII or blanks */
+	NOTE_HEX,     /* text_size bytes; viewers should show them in hex digits */
 	NOTE_TRUE
 };
 
 struct note {
 	enum note_kind kind;
-	const char *label; /* label_size bytes, without a null byte; valid as long as the source */
+	const char *label; /* label_size bytes without a null byte; valid until the source is closed */
 	size_t label_size;
 	uint64_t number;
 	int64_t number_signed;
-	const char *text; /* ends with a null byte only for NOTE_NAME */
+	const char *text; /* the text ends with a null byte only for NOTE_NAME */
 	size_t text_size;
 };
 

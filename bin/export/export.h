@@ -2,9 +2,9 @@
 /*
  * The formats of txtrace export. Each has a row in EXPORTERS below, and its callbacks are in one of the files out_*.c.
  *
- * begin() may read the source, but must rewind it afterwards. Then the command calls event() for each selected event in
- * the order of the file, and finally end(), even after an error. An exporter that reads the events itself has run()
- * instead of these.
+ * The command first calls begin(). begin() may read the source, but must rewind it afterwards. Then the command calls
+ * event() for each selected event in the order of the file. Finally it calls end(), even after an error. An exporter
+ * that reads the events itself has run() instead of these three functions.
  */
 #ifndef TXTRACE_EXPORT_EXPORT_H
 #define TXTRACE_EXPORT_EXPORT_H
@@ -15,37 +15,36 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define EXPORT_LIMIT 2000000 /* default of --limit */
+#define EXPORT_LIMIT 2000000 /* the default of --limit */
 
 struct export
 {
-	struct text text; /* the output; it is open, unless the exporter makes the output itself */
+	struct text text; /* the output; it is open if makes_output is false */
 	struct source *source;
 	const struct selection *selection;
-	const char *output; /* name of the output; "-": standard output */
+	const char *output; /* name of the output, or "-" for standard output */
 	bool overwrites;
-	const char *columns;   /* NULL: the default columns */
+	const char *columns;   /* NULL means the default columns */
 	bool splits, per_core; /* write several files */
 	uint64_t limit;    /* maximum number of events */
 	void *state;	       /* data of the exporter */
 };
 
 struct exporter {
-	const char *name;    /* argument of --to */
-	const char *suffix;  /* suffix of files, with its point */
-	const char *summary; /* without a full stop */
-	bool is_binary;	     /* the tool does not write it to a terminal */
-	bool makes_output;   /* the exporter makes a directory or several files: `text` is not open */
+	const char *name;    /* the argument of --to */
+	const char *suffix;  /* suffix of the files, such as ".json" */
+	const char *summary; /* one sentence without a full stop */
+	bool is_binary;	     /* the tool does not write the output to a terminal */
+	bool makes_output;   /* the exporter makes a directory or several files, so `text` is not open */
 	bool takes_stdout;   /* makes_output is set, but the exporter can write one file to standard output */
 	bool prints_output;  /* the exporter prints the names of its files */
-	bool shows_waits;    /* the exporter needs the waits of a log, so calls_expand() is called */
-	const int
-		*options; /* codes of further options that this exporter takes, ended by 0; NULL: none */
-	bool (*begin)(
-		struct export
-			*export); /* returns false after a failure and a message: then end() is not called */
+	bool shows_waits;    /* the exporter needs the waits of a log, so the command calls calls_expand() */
+	/* The codes of further options of this exporter, with 0 at the end.  NULL if there are none. */
+	const int *options;
+	/* begin() and end() print a message and return false after a failure.  If begin() fails, end() is not called. */
+	bool (*begin)(struct export *export);
 	void (*event)(struct export *export, const struct event *event);
-	bool (*end)(struct export *export, bool is_complete); /* returns false after a failure and a message */
+	bool (*end)(struct export *export, bool is_complete);
 	bool (*run)(struct export *export);
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to chrome: the JSON that chrome://tracing, Perfetto and others read.
+ * export --to chrome: write JSON for chrome://tracing, Perfetto and other viewers.
  *
- * Times are microseconds with three decimals.  Times count from the first event, because readers use a double, which
- * cannot hold nanoseconds since 1970.  otherData has the time of the first event.
+ * Times are microseconds with three decimals.  Times count from the first event.  Viewers store a time as a double, and
+ * a double cannot hold nanoseconds since 1970.  otherData has the time of the first event.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "export/timeline.h"
 
 #define LARGE_BYTES 200000000 /* viewers fail to open larger files */
-#define OWN_TIDS 1000000000   /* tids from this number on are for tracks that are not threads */
+#define OWN_TIDS 1000000000   /* tracks that are not threads have tids from this number on */
 
 struct chrome {
 	struct export *export;
@@ -62,7 +62,7 @@ static void put_track(void *arg, const struct track *track)
 	struct text *text = &chrome->export->text;
 
 	if (track->kind == TRACK_COUNTER)
-		return; /* each value carries the name of the counter, so no metadata is needed */
+		return; /* the counter needs no metadata, because each value has the name of the counter */
 	begin_record(chrome, track, 'M');
 	put_member(text, "name", track->kind == TRACK_PROCESS ? "process_name" : "thread_name");
 	text_string(text, ",\"args\":{\"name\":");
@@ -139,7 +139,10 @@ static void put_notes(struct chrome *chrome, const struct mark *mark)
 	text_char(text, '}');
 }
 
-/* An arrow begins at the wait, passes the holder's slice, and ends where the waiter gets the lock. */
+/*
+ * Put a part of an arrow.  An arrow begins at the wait, goes through the slice of the holder, and ends where the waiter
+ * gets the lock.
+ */
 static void put_flow(struct chrome *chrome, const struct mark *mark)
 {
 	struct text *text = &chrome->export->text;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to ctf: a directory with a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
+ * export --to ctf: make a directory with a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
  *
  * Babeltrace's sink.ctf.fs writes the files.  This file has a source component for a Babeltrace graph.  The graph pulls
  * the events, so this exporter has run() and no event().  There is one stream, divided into packets of PACKET_EVENTS
- * events.  A gap is a packet without events, which records that an unknown number of events was discarded.
+ * events.  A gap becomes a packet without events.  This packet records that an unknown number of events was discarded.
  *
- * The directory is made under a temporary name beside the final one, and renamed when it is complete.
+ * The exporter makes the directory under a temporary name beside the final name.  It renames the directory when the
+ * trace is complete.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ struct ctf {
 	bt_trace *trace;
 	bt_stream *stream;
 	bt_packet *packet;
-	bt_event_class **classes; /* index: type; the class is made at the first event of the type */
+	bt_event_class **classes; /* the index is the type; the class is created at the first event of the type */
 
 	enum step step;
 	struct event event; /* the next event, if has_event */
@@ -53,7 +54,7 @@ struct ctf {
 	uint64_t nr_in_packet;
 };
 
-/* Exit if a function of Babeltrace returned NULL: here the cause is always that there is not enough memory. */
+/* Exit if a function of Babeltrace returned NULL.  In this file, the cause is always a lack of memory. */
 static void *must(const void *object)
 {
 	if (!object) {
@@ -125,7 +126,7 @@ static void make_classes(struct ctf *ctf, bt_self_component *component)
 	ctf->stream = must(bt_stream_create(ctf->stream_class, ctf->trace));
 }
 
-/* The field holds the name of the object, so "queue_ptr" becomes "queue". */
+/* Make the name of a field.  The field has the name of the object, so "queue_ptr" becomes "queue". */
 static void field_name(char *name, size_t size, const char *label)
 {
 	size_t length = strlen(label);
@@ -255,7 +256,7 @@ static void fill_payload(const struct ctf *ctf, bt_event *to)
 
 /* Messages. */
 
-/* Read the next event into ctf->event, unless it is already there.  Return false if there are no more events. */
+/* Make sure that ctf->event has the next event.  Return false if there are no more events. */
 static bool peek(struct ctf *ctf)
 {
 	if (!ctf->has_event && !ctf->is_at_end) {
@@ -267,8 +268,8 @@ static bool peek(struct ctf *ctf)
 }
 
 /*
- * Return the time of the next message.  Times of a stream must not fall.  OVERFLOW may carry an earlier time: then use
- * the time of the last message.
+ * Return the time of the next message.  The times of a stream must not fall.  An OVERFLOW may have an earlier time.
+ * Then use the time of the last message.
  */
 static uint64_t time_of(struct ctf *ctf)
 {
@@ -299,10 +300,10 @@ static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *i
 	return message;
 }
 
-/* The format records losses only between the ends of two packets, so a gap is a packet. */
+/* Make the packet of a gap.  The format records losses only between the ends of two packets. */
 static const bt_message *discard_events(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
-	ctf->has_event = false; /* the gap stands for this OVERFLOW */
+	ctf->has_event = false; /* the packet of the gap replaces this OVERFLOW */
 	peek(ctf);
 	ctf->gap_end_ns = time_of(ctf);
 	ctf->step = STEP_GAP_OPEN;
@@ -466,7 +467,7 @@ static bool run_graph(struct ctf *ctf, const char *path)
 
 	if (!is_fine) {
 		print_babeltrace_error(ctf->export->output);
-		return false; /* leave the graph: Babeltrace would free a failed sink twice */
+		return false; /* do not free the graph, because Babeltrace would free a failed sink twice */
 	}
 	bt_graph_put_ref(graph); /* free the graph first, because its sink uses the trace */
 	for (size_t i = 0; i < NR_TYPES; i++)

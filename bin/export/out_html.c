@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to html: a self-contained page that shows a trace as a timeline.
+ * export --to html: write a self-contained page that shows a trace as a timeline.
  *
- * The page is bin/export/html/page.html with page.css and the scripts. Between them are the events, as blocks of
- * records (pack.h). The comment at the top of trace.js describes a record. Data that are known only at the end, such as
- * names, follow the blocks as JSON. So memory use depends on the number of threads, objects and event types, not on the
- * number of events.
+ * The page is bin/export/html/page.html with page.css and the scripts. The events are between the parts of the page, as
+ * blocks of records (pack.h). The comment at the top of trace.js describes a record. Some data, such as names, are
+ * known only at the end. They follow the blocks as JSON. So memory use depends on the number of threads, objects and
+ * event types, not on the number of events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "export/timeline.h"
 #include "trace/columns.h"
 
-#define KEPT_BYTES 64 /* bytes of an event's data that the page gets */
+#define KEPT_BYTES 64 /* the page gets at most this number of bytes of the data of an event */
 #define DEPTH 16      /* maximum depth of nested slices */
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
@@ -33,7 +33,7 @@ struct origin {
 
 struct site_key {
 	uint64_t type, address,
-		native; /* native event of a call in a log; the data are its words; otherwise 0 */
+		native; /* for a call in a log, the native event, whose words are the data; otherwise 0 */
 };
 
 struct slice {
@@ -45,17 +45,17 @@ struct slice {
 /* The slices of a track that are open. */
 struct stack {
 	struct slice slice[DEPTH];
-	unsigned int depth; /* may exceed DEPTH: deeper slices are not kept */
+	unsigned int depth; /* may exceed DEPTH; deeper slices are not stored */
 };
 
 struct html {
 	struct export *export;
 	struct pack events, spans;
 	struct timeline *timeline;
-	struct intern origins, sites, names; /* the page numbers these from 0 on */
-	struct stack *stacks; /* index: id of a track */
+	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
+	struct stack *stacks; /* the index is the id of a track */
 	size_t nr_stacks;
-	unsigned char (*last_data)[KEPT_BYTES]; /* index: site */
+	unsigned char (*last_data)[KEPT_BYTES]; /* the index is the number of a site */
 	size_t nr_last_data;
 	uint64_t nr_events, nr_left_out, last_number;
 	int64_t last_ns, last_span_ns, end_ns;
@@ -232,7 +232,8 @@ static void put_names(struct html *html)
 }
 
 /*
- * Write the labels of the words of a type, each with 1 if the word is the handle of an object, and with 0 if it is not.
+ * Write the labels of the words of a type. After each label, write 1 if the word is the handle of an object, and
+ * otherwise 0.
  */
 static void put_labels(struct text *text, const struct site_key *key)
 {

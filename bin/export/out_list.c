@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export --to csv and --to jsonl: the same lists as txtrace print makes. */
+/* export --to csv and --to jsonl: write the same lists as txtrace print. */
 #include <stdlib.h>
 
 #include "base/message.h"

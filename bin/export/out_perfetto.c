@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export --to perfetto: a trace for ui.perfetto.dev and its trace processor.
+ * export --to perfetto: write a trace for ui.perfetto.dev and its trace processor.
  *
- * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most of a file
- * consists of events. So the code below encodes these directly, without a protobuf-c message for each event. It writes
- * the same bytes as protobuf-c would: fields in the order of their numbers, and no number longer than needed.
+ * All packets belong to one sequence. protobuf-c encodes the rare packets: tracks, texts, the clock. Most packets of a
+ * file are events. So the code below encodes events directly, without a protobuf-c message for each event. It writes
+ * the same bytes as protobuf-c: the fields are in the order of their numbers, and no number is longer than necessary.
  *
  * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
  * buffer begin at 0.
@@ -22,11 +22,11 @@
 
 #define SEQUENCE 1
 
-enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags */
+enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* bits of sequence_flags */
 
 #define VARINT_BYTES 10
 
-/* The event that is being encoded. */
+/* The bytes of the event that the code encodes now. */
 struct wire {
 	unsigned char *bytes;
 	size_t used, room;

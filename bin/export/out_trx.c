@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export --to trx: a trace buffer for TraceX.  export --to trxc: the names of its user events. */
+/* export --to trx: write a trace buffer for TraceX. export --to trxc: write the names of its user events. */
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "trx/trx.h"
 
-#define LOG_TICK_NS 1 /* tick for a log; long pauses make it longer */
+#define LOG_TICK_NS 1 /* the tick for a log; long pauses make the tick longer */
 
 static bool begin(struct export *export)
 {

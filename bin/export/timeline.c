@@ -19,7 +19,8 @@ static const char *const measures[] = {"enqueued", "current_count", "remaining_b
 #define NR_MEASURES (sizeof(measures) / sizeof(measures[0]))
 
 struct fact {
-	unsigned char word, measure; /* the fill level of the object; if word is 0, there is none */
+	/* `word` is the number of the word with the fill level of the object, or 0 if there is none. */
+	unsigned char word, measure;
 };
 
 struct timeline {
@@ -35,11 +36,11 @@ struct timeline {
 	bool is_ending;
 
 	uint64_t nr_flows;
-	struct track *recent; /* track of the last event */
+	struct track *recent; /* the track of the last event */
 	unsigned int recent_context;
 	pid_t recent_pid;
 	uint64_t nr_events;
-	int64_t end_ns; /* latest time of an event */
+	int64_t end_ns; /* the latest time of any event */
 	bool after_loss;
 	struct fact fields[NR_NATIVES];
 };
@@ -49,7 +50,7 @@ struct timeline {
 static void put(struct timeline *timeline, struct track *track, struct mark mark)
 {
 	if (mark.time_ns < track->last_ns)
-		mark.time_ns = track->last_ns; /* this happens only in a damaged log */
+		mark.time_ns = track->last_ns; /* an earlier time occurs only in a damaged log */
 	track->last_ns = mark.time_ns;
 	mark.track = track;
 	mark.after_loss = timeline->after_loss;
@@ -80,8 +81,8 @@ static struct track *lane_of(const struct timeline *timeline, const struct hold 
 }
 
 /*
- * Return a lane without an open slice.  If the hold did not begin now, the lane must also have no mark after the start
- * of the hold.
+ * Return a lane without an open slice.  If the hold began earlier, the lane must also have no mark after the start of
+ * the hold.
  */
 static struct track *free_lane(struct timeline *timeline, const struct hold *hold, bool began_now)
 {
@@ -110,8 +111,8 @@ static struct track *begin_hold(struct timeline *timeline, const struct hold *ho
 }
 
 /*
- * As long as it is not known whether a semaphore is a lock, add no slice.  If it turns out to be a lock, take_given()
- * adds the slice later.
+ * At first it is not known whether a semaphore is a lock.  Then add no slice.  If the semaphore turns out to be a lock,
+ * take_given() adds the slice later.
  */
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
@@ -162,7 +163,7 @@ static void take_dropped(void *arg, const struct hold *hold, int64_t at_ns)
 
 /* Waits. */
 
-/* "waits for queue inbox", "sleeps", "sleeps (nanosleep)". */
+/* Make the name of a wait, such as "waits for queue inbox", "sleeps", or "sleeps (nanosleep)". */
 static void name_wait(const struct timeline *timeline, char *name, size_t size,
 		      const struct wait *wait)
 {
@@ -319,8 +320,8 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 }
 
 /*
- * Return the track of the thread that recorded the event.  The last track is stored, because the next event is often of
- * the same thread.
+ * Return the track of the thread that recorded the event.  The timeline stores the last track, because the next event
+ * often belongs to the same thread.
  */
 static struct track *track_of(struct timeline *timeline, const struct event *event)
 {

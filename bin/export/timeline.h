@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns events into the tracks, slices, counters and arrows of a viewer.
+ * This module converts events to the tracks, slices, counters and arrows of a viewer.
  *
- *	thread		each event as an instant; a slice for each wait, with the name of the object
- *	interrupt	a slice from ISR_ENTER to ISR_EXIT
- *	lock		a slice for each hold, with the name of the holder; a track for each concurrent holder
- *	counter		messages in a queue, the value of a semaphore, or free blocks in a pool
- *	events lost	a slice from OVERFLOW to RESUME
- *	CPU		of a ThreadX buffer: a slice for each run of a thread or an interrupt, with its name
+ * 	thread		each event as an instant; a slice for each wait, with the name of the object
+ * 	interrupt	a slice from ISR_ENTER to ISR_EXIT
+ * 	lock		a slice for each hold, with the name of the holder; a track for each concurrent holder
+ * 	counter		messages in a queue, the value of a semaphore, or free blocks in a pool
+ * 	events lost	a slice from OVERFLOW to RESUME
+ * 	CPU		of a ThreadX buffer: a slice for each run of a thread or an interrupt, with its name
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *
@@ -32,20 +32,20 @@ struct mark {
 	enum mark_kind kind;
 	const struct track *track;
 	int64_t time_ns;
-	const char *name;	   /* not set in MARK_END and MARK_COUNTER */
+	const char *name;	   /* the name is not set in MARK_END and MARK_COUNTER */
 	const struct event *event; /* the event that the mark shows, or NULL */
-	const char *holder;	   /* holder of the awaited object, or NULL */
-	uint64_t flow;		   /* number of the flow through this mark; 0: none */
+	const char *holder;	   /* name of the holder of the awaited object, or NULL */
+	uint64_t flow;		   /* number of the flow through this mark, or 0 if there is none */
 	bool flow_ends;
-	int64_t value;	 /* only in MARK_COUNTER */
+	int64_t value;	 /* set only in MARK_COUNTER */
 	bool after_loss; /* events are missing before this mark */
 };
 
 struct timeline;
 
 /*
- * The timeline calls track() for each new track and mark() for each mark, both with arg.  A mark and its texts are
- * valid during the call.
+ * The timeline calls track() for each new track, and mark() for each mark.  It passes arg to both.  A mark and its
+ * texts are valid during the call.
  */
 struct timeline *timeline_begin(struct source *source, const struct selection *selection,
 				void (*track)(void *arg, const struct track *track),
@@ -53,8 +53,8 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 void timeline_event(struct timeline *timeline, const struct event *event);
 
 /*
- * End all slices if is_complete, and free the timeline.  For a ThreadX buffer, read the source again to find the CPU
- * slices.
+ * If is_complete is true, end all slices.  For a ThreadX buffer, also read the source again to find the CPU slices.
+ * Then free the timeline.
  */
 void timeline_end(struct timeline *timeline, bool is_complete);
 

@@ -11,7 +11,7 @@
 #define FIRST_ROOM 256
 #define FOREIGN_PID 1 /* ThreadX has no processes, but viewers need one */
 
-/* `what` is a handle, or the pid of a process. */
+/* Return the key of a track.  `what` is a handle, or the pid of a process. */
 static uint64_t key_of(enum track_kind kind, uint64_t what)
 {
 	return (uint64_t)kind << 60 ^ what;
@@ -24,7 +24,7 @@ static struct track *find_track(const struct tracks *tracks, uint64_t key)
 	return id > 0 ? tracks->track[id - 1] : NULL;
 }
 
-/* Make a track, without calling created(). */
+/* Make a track, but do not call created(). */
 static struct track *make_track(struct tracks *tracks, enum track_kind kind, uint64_t key)
 {
 	struct track *track = must(calloc(1, sizeof(*track)));

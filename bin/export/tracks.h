@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of a timeline, for each process, thread, lock and counter.  A track is made when it is first needed. */
+/*
+ * The tracks of a timeline.  Processes, threads, locks and counters have tracks.  A track is created when it is first
+ * needed.
+ */
 #ifndef TXTRACE_EXPORT_TRACKS_H
 #define TXTRACE_EXPORT_TRACKS_H
 
@@ -16,30 +19,33 @@ enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_
 struct hold;
 
 struct track {
-	uint64_t id; /* from 1 on */
+	uint64_t id; /* the ids begin at 1 */
 	enum track_kind kind;
-	const struct track *process; /* NULL: the track of a process */
+	const struct track *process; /* the track of the process; NULL if this track is itself the track of a process */
 	int pid, tid;		     /* only threads have a tid */
 	char name[TRACK_NAME_BYTES];
 
-	/* For timeline.c. */
+	/* timeline.c uses these members. */
 	int64_t last_ns;
 	unsigned int depth;   /* number of open slices */
-	unsigned int handle;	  /* of a thread or a lock; for a CPU: of the running thread */
-	const struct hold *hold; /* for a lock, the hold that the open slice shows; NULL: no slice is open */
-	uint64_t flow;		  /* for a wait, number of its flow */
+	unsigned int handle;	  /* handle of the thread or the lock; for a CPU, handle of the running thread */
+	const struct hold *hold; /* for a lock, the hold of the open slice, or NULL if no slice is open */
+	uint64_t flow;		  /* for a wait, the number of its flow */
 	bool has_value;
-	uint32_t value; /* for a counter, its value */
+	uint32_t value; /* for a counter, the last value */
 };
 
 struct tracks {
 	struct source *source;
-	/* This is called for each new track, but first for the track of its process. */
+	/*
+	 * The module calls this for each new track.  It calls this for the track of a process before it calls this for
+	 * other tracks of the process.
+	 */
 	void (*created)(void *arg, const struct track *track);
 	void *arg;
-	struct track **track; /* in the order in which they were made */
+	struct track **track; /* the tracks in the order of their creation */
 	size_t nr_tracks, room;
-	struct map by_key; /* values: ids of tracks */
+	struct map by_key; /* the values are ids of tracks */
 };
 
 void tracks_init(struct tracks *tracks, struct source *source,
@@ -48,7 +54,7 @@ void tracks_free(struct tracks *tracks);
 
 /*
  * Return the track of the thread with this handle. event_pid is the process of the event that names the thread. If the
- * handle is 0, there is no thread: return the track of the process.
+ * handle is 0, there is no thread.  Then return the track of the process.
  */
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid);
 

@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* Return false, with a message, if the result does not fit. */
+/* If the result does not fit, print a message and return false. */
 static bool put_in_name(char *path, const char *text, bool is_name)
 {
 	size_t length = strlen(path);

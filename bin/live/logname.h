@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * Expand the pattern. A program name may have any bytes; `/` and control characters are replaced. Return false, with a
- * message, if the pattern is wrong or the name is too long.
+ * Expand the pattern. A program name may contain any bytes, so replace `/` and control characters. If the pattern is
+ * wrong or the name is too long, print a message and return false.
  */
 bool logname_expand(const char *pattern, const char *program, pid_t pid, char path[PATH_MAX]);
 

@@ -11,16 +11,16 @@
 #include "base/memory.h"
 #include "trace/symbols.h"
 
-#define READS_MAX                                                                                  \
-	64 /* most reads of /proc for a process, because a program may load a library for each object */
+/* Read /proc at most this often for a process, because a program may load a library for each object. */
+#define READS_MAX 64
 
 struct process {
 	pid_t pid;
 	unsigned int nr_reads;
-	struct symbols *symbols; /* NULL: the modules were never read */
+	struct symbols *symbols; /* NULL if the modules were never read */
 };
 
-/* mutex protects all members. Its holder takes no other lock. */
+/* `mutex` protects all members. A thread that holds it takes no other lock. */
 struct namer {
 	pthread_mutex_t mutex;
 	struct process *process;
@@ -72,7 +72,7 @@ void namer_inspect(struct namer *namer, pid_t pid)
 	pthread_mutex_unlock(&namer->mutex);
 }
 
-/* Copy "worker+0x1c" without the source line that follows. */
+/* Copy a code location such as "worker+0x1c", without the source line after it. */
 static bool put_site(const char *site, char *text, size_t size)
 {
 	if (site)
@@ -102,7 +102,10 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	is_named = put_name(process, object, text, size);
-	/* The address is in a library that was loaded later, or the process executed another program. */
+	/*
+	 * The name is unknown if the library with the address was loaded later, or if the process executed another
+	 * program.
+	 */
 	if (!is_named && inspect_again(process))
 		is_named = put_name(process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);

@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "live/target.h"
 
-#define SCRIPTS_MAX 5 /* Linux allows no more nested interpreters */
+#define SCRIPTS_MAX 5 /* Linux allows at most this number of nested interpreters */
 #define LINE_BYTES 256
 
 /* Find the preloaded object. */
@@ -74,8 +74,8 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct preload_program 
 }
 
 /*
- * If the first line of a script runs env(1), find the program that env executes: the first word that is neither an
- * option nor an assignment.
+ * If the first line of a script runs env(1), find the program that env executes. This is the first word that is neither
+ * an option nor an assignment.
  */
 static bool follow_env(char *words, char path[PATH_MAX])
 {
@@ -85,7 +85,7 @@ static bool follow_env(char *words, char path[PATH_MAX])
 	return false;
 }
 
-/* Get the text after #! in the first line of a file. Return false if it is not a script. */
+/* Get the text after #! in the first line of a file. Return false if the file is not a script. */
 static bool find_interpreter(const char *file, char path[PATH_MAX], bool *is_by_env)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -105,7 +105,7 @@ static bool find_interpreter(const char *file, char path[PATH_MAX], bool *is_by_
 	return true;
 }
 
-/* Find the file that is executed in the end. A shell reads a file that is neither ELF nor a script. */
+/* Find the file that the kernel executes in the end. If a file is neither ELF nor a script, a shell reads the file. */
 static bool open_program(struct preload_program *program)
 {
 	char interpreter[PATH_MAX];
@@ -126,7 +126,10 @@ static bool open_program(struct preload_program *program)
 	return false;
 }
 
-/* Other C libraries have loaders with other names. The object works only with the C library for which it was built. */
+/*
+ * Return true for the loader of musl. The object works only with the C library for which it was built. Other C
+ * libraries have loaders with other names.
+ */
 static bool is_musl(const char *loader)
 {
 	return strncmp(name_of(loader), "ld-musl", strlen("ld-musl")) == 0;
@@ -293,7 +296,7 @@ bool preload_enter(const struct preload_options *order, const struct preload_pro
 	char *list = NULL;
 
 	if (strstr(last, "libasan.so") || strstr(last, "libclang_rt.asan")) {
-		/* This runtime must come first. Otherwise it ends the program. */
+		/* The runtime of the sanitizer must come first. Otherwise it ends the program. */
 		first = last;
 		last = object;
 	}

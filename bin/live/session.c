@@ -96,7 +96,7 @@ bool session_create(const struct session_options *order, trace_id_t *trace)
 
 /* Files. */
 
-/* Rename the file for now. Return NULL, with a message, if that fails. */
+/* Give the file a temporary name, and return that name. If that fails, print a message and return NULL. */
 static char *put_aside(const char *path)
 {
 	char *aside = NULL;

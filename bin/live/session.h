@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 
-#define SESSION_STREAM_SIZE ((size_t)1 << 20) /* default of --size */
+#define SESSION_STREAM_SIZE ((size_t)1 << 20) /* the default of --size */
 
 #define SESSION_ROW_INHERIT                                                                        \
 	{                                                                                          \
@@ -29,17 +29,17 @@ struct session_options {
 	size_t stream_size; /* size of each ring, in bytes */
 	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
-	int log; /* descriptor of the log, or -1 */
+	int log; /* the descriptor of the log, or -1 */
 };
 
-/* Create a stream, and do not start it. Return false, with a message, if that fails. */
+/* Create a stream, but do not start it. After a failure, print a message and return false. */
 bool session_create(const struct session_options *order, trace_id_t *trace);
 
 /*
- * Create the file of a log. If overwrites is true, rename an existing regular file instead of truncating it, because
- * another stream may still write to it. *aside becomes the new name of that file, until one of the two functions below
- * is called. It becomes NULL if there was no file. If a directory, a device or a link has this name, leave it
- * unchanged, and fail. Return a descriptor, or -1 with a message.
+ * Create the file of a log. If a regular file has this name and overwrites is true, rename that file. Do not truncate
+ * it, because another stream may still write to it. *aside becomes the new name of that file, or NULL if there was no
+ * file. One of the two functions below frees the name. If a directory, a device or a link has this name, leave it
+ * unchanged, and fail. Return a descriptor. After a failure, print a message and return -1.
  */
 int session_open_log(const char *path, bool overwrites, char **aside);
 
@@ -51,7 +51,7 @@ void session_drop_log(const char *path, char **aside);
 
 /*
  * Block the signals that end a command, and SIGCHLD, and return a descriptor that delivers them. Ignored signals stay
- * ignored, as under nohup. Return -1, with a message, after an error.
+ * ignored, for example under nohup. After an error, print a message and return -1.
  */
 int session_signals(void);
 
@@ -64,16 +64,18 @@ int session_next_signal(int fd, bool *is_sent);
 /* Restore the signals. A child calls this before exec. */
 void session_restore_signals(void);
 
-/* Return a descriptor that becomes readable when the process has ended, or -1 with a message. */
+/*
+ * Return a descriptor that becomes readable when the process has ended. After an error, print a message and return -1.
+ */
 int session_open_process(pid_t pid);
 
-/* Parse a process id. Return false, with a message, if it is not a process id. */
+/* Parse a process id. If the text is not a process id, print a message and return false. */
 bool session_parse_pid(const char *text, pid_t *pid);
 
-/* Return the default size of a ring. It is larger for preloaded programs, because they record more events. */
+/* Return the default size of a ring. The size is larger for preloaded programs, because they record more events. */
 size_t session_ring_size(bool preloads);
 
-/* Parse a number of bytes with an optional k, M or G. Return false, with a message, after an error. */
+/* Parse a number of bytes, which may end with k, M or G. After an error, print a message and return false. */
 bool session_parse_size(const char *option, const char *text, size_t *size);
 
 #endif

@@ -74,8 +74,8 @@ static void read_mappings(struct target *target)
 }
 
 /*
- * Return true for an ELF file without an interpreter, so without shared libraries. p_type is the first member of a
- * program header, in 32-bit and in 64-bit files.
+ * Return true for an ELF file without an interpreter. Such a file uses no shared libraries. p_type is the first member
+ * of a program header, in 32-bit and in 64-bit files.
  */
 static bool is_static_elf(int fd)
 {
@@ -187,7 +187,7 @@ bool target_inspect(struct target *target, pid_t pid)
 	inspect_program(&seen);
 	read_mappings(&seen);
 	seen.is_secure = is_secure(&seen);
-	/* If the process has ended since, all its files in /proc are empty. */
+	/* If the process has ended in the meantime, all its files in /proc are empty. */
 	if (!read_status(&seen) || is_ending(pid))
 		return false;
 	*target = seen;

@@ -11,7 +11,7 @@ static bool is_glob(const char *text)
 	return strpbrk(text, "*?[\\") != NULL;
 }
 
-/* Return true if --event has whole names only: then all types are known now. */
+/* Return true if all names of --event are whole names. Then all types are already known. */
 static bool is_exact(const struct type_filter *choice)
 {
 	return choice->has_takes ? !choice->takes_by_glob : !choice->has_globs;

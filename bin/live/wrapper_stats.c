@@ -6,7 +6,8 @@
 #include "trace/wrappers.h"
 
 struct sums {
-	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1]; /* index: state of the wrappers */
+	/* number of wrappers in each state; the index is the state */
+	unsigned long long nr[TXTRACE_WRAPPER_FOREIGN + 1];
 	unsigned long long called, calls, locks;
 };
 

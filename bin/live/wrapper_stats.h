@@ -7,13 +7,13 @@
 #include "trace/source.h"
 
 /*
- * If the program was preloaded, print how many wrappers there are and how many were called.  In JSON, print the table
- * too.
+ * If the preloaded object was in the program, print the number of wrappers and the number of called wrappers.  In JSON,
+ * also print the table.
  */
 void wrapper_stats_fields(struct fields *fields, const struct source *source);
 
 /*
- * Print a message if a preloaded program called no pthread lock, because then the tables of locks and waits are
+ * Print a message if a preloaded program called no pthread lock.  In this case, the tables of locks and waits are
  * empty.
  */
 void wrapper_stats_report(const struct source *source);
