@@ -41,7 +41,7 @@ struct exporter {
 	bool shows_waits;    /* the exporter needs the waits of a log, so the command calls calls_expand() */
 	/* The codes of further options of this exporter, with 0 at the end.  NULL if there are none. */
 	const int *options;
-	/* begin() and end() print a message and return false after a failure.  If begin() fails, end() is not called. */
+	/* After a failure, begin() and end() print a message and return false.  If begin() fails, do not call end(). */
 	bool (*begin)(struct export *export);
 	void (*event)(struct export *export, const struct event *event);
 	bool (*end)(struct export *export, bool is_complete);

@@ -176,7 +176,7 @@ static bool is_text(enum field field)
 	       field == FIELD_DATA;
 }
 
-/* Read a whole number.  A number without a sign may have all 64 bits. */
+/* Read a whole number.  If the number has no sign, it may use all 64 bits. */
 static bool read_number(struct filter *test)
 {
 	char *end = NULL;

@@ -21,7 +21,7 @@
 #include "waits/waits.h"
 
 #define PRINTED 4	      /* print at most this number of waits of a thread in a period */
-#define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period is not printed */
+#define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period gets no line of its own */
 #define DEPTH_MAX 12
 /*
  * Short turns share one printed line.  This is so if an object had more than MANY_TURNS turns, and if no turn took more
@@ -81,7 +81,7 @@ static bool is_thread(const struct why *why, const struct txtrace_object *object
 	return *end == '\0' && strlen(why->name) >= 6 && number == object->handle;
 }
 
-/* If no thread or several threads match, print a message and return false. */
+/* Find the thread to explain.  If no thread or several threads match, print a message and return false. */
 static bool find_thread(struct why *why)
 {
 	const struct source *source = why->source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of this folder as bytes.  A rule in bin/module.am makes page.c from them. */
+/* The files of this folder, as arrays of bytes.  A rule in bin/module.am makes page.c from them. */
 #ifndef TXTRACE_EXPORT_HTML_PAGE_H
 #define TXTRACE_EXPORT_HTML_PAGE_H
 
