@@ -7,11 +7,11 @@
  * member is struct px_archive.
  *
  * The reader treats everything in a file as hostile input.  It reads large blocks with pread() from a private duplicate
- * of the descriptor.  So if another process truncates the file, the events simply end, and no signal occurs.  The
- * memory in use does not depend on the size of the file.  A text file is the exception: the reader first converts all
- * of it in memory.  px_archive_open() reads no events, except from a text, or from a foreign trace file that is too
- * short for its slots.  The times of a foreign trace file need a scan of all its events.  The reader makes this scan
- * when it first needs an event.
+ * of the descriptor.  So if another process truncates the file, the reader finds fewer events, and no signal occurs.
+ * The reader needs the same amount of memory for files of all sizes.  A text file is the exception: the reader first
+ * converts the whole text in memory.  px_archive_open() reads the events of two kinds of file only: of a text, and of a
+ * trace buffer of ThreadX that is too short for its slots.  To compute the times of a trace buffer of ThreadX, the
+ * reader must scan all its events.  It makes this scan when it first needs an event.
  *
  * The caller holds the lock of the identifier (handle.h).
  */
@@ -30,10 +30,10 @@
 struct px_archive_object {
 	uint32_t handle;
 	uint32_t type;
-	uint32_t priority; /* of a thread; UINT32_MAX: unknown */
-	uint32_t pid;	   /* 0: unknown */
+	uint32_t priority; /* priority of a thread; UINT32_MAX: the file does not have it */
+	uint32_t pid;	   /* pid of a thread; 0: the file does not have it */
 	uint32_t tid;
-	bool is_released; /* the slot is free for another object */
+	bool is_released; /* the object does not exist any more */
 	uint32_t parameter[2];
 	uint64_t address;		/* address or file descriptor of the object of a call; 0: unknown */
 	uint64_t site;			/* address of its first call */
@@ -42,7 +42,7 @@ struct px_archive_object {
 
 /* A call as it appears in the image. */
 struct px_archive_call {
-	uint32_t flags;	 /* enum px_record_flags */
+	uint32_t flags;	 /* values of enum px_record_flags */
 	uint32_t native; /* number of the native event; 0: a user event */
 	uint32_t word[4];
 	uint32_t state;
@@ -65,7 +65,7 @@ struct px_archive_status {
 /* Properties of the file. */
 struct px_archive_info {
 	bool is_foreign;
-	bool is_swapped;   /* the file is in the other byte order */
+	bool is_swapped;   /* the file has the byte order of another kind of machine */
 	bool is_complete;  /* false: the writer died before it completed the log */
 	bool is_recovered; /* another process completed the log */
 	bool was_text;	   /* the file was Intel HEX, S-record or hex text */
@@ -74,10 +74,10 @@ struct px_archive_info {
 	uint32_t name_size;
 	uint32_t nr_registry_slots;
 	uint32_t nr_volumes;
-	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: no bound */
-	uint64_t nr_entries;	 /* entries in use, with the fillers */
-	uint64_t nr_shortened;	 /* time gaps that are too short in the image */
-	uint64_t shortened_ns;	 /* the total time that is missing in these gaps */
+	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: the log has no limit */
+	uint64_t nr_entries;	 /* number of entries in use, including fillers */
+	uint64_t nr_shortened;	 /* number of time gaps that the image shows too short */
+	uint64_t shortened_ns;	 /* total time that is missing in these gaps */
 };
 
 struct px_archive;
@@ -93,7 +93,7 @@ struct px_archive_kind {
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
 	/* Get the call at this px_report.place.  Return false if the event is not a call. */
 	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
-	/* Get wrapper number i.  Return false after the last wrapper. */
+	/* Get the statistics of wrapper number i.  Return false after the last wrapper. */
 	bool (*wrapper)(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum);
 	/* Get object slot number i.  An empty slot has type PX_TXTB_UNUSED.  Return false after the last slot. */
 	bool (*object)(struct px_archive *archive, uint32_t i, struct px_archive_object *object);
@@ -104,7 +104,7 @@ struct px_archive_kind {
 	 * length.
 	 */
 	int (*set_tick)(struct px_archive *archive, double ns);
-	/* Fill in the members of archive->info and ->attr that need a pass over all events. */
+	/* Fill in the members of archive->info and ->attr for which all events must be read. */
 	void (*complete_info)(struct px_archive *archive);
 	void (*free)(struct px_archive *archive); /* also closes the descriptor */
 };
@@ -115,14 +115,14 @@ struct px_archive {
 	struct px_archive_status status;
 	struct px_loss loss;
 	struct px_archive_info info;
-	uint32_t next_type; /* cursors of the lists */
+	uint32_t next_type; /* the next items of the lists */
 	uint32_t next_object;
 	uint32_t next_wrapper;
 };
 
 /*
- * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL means that the
- * file is not readable, not seekable, no trace, from another kind of machine, or still being written.
+ * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL: the file cannot be read, has
+ * no offsets (a pipe), is no trace, is from another kind of machine, or has a writer that is still writing it.
  */
 int px_archive_open(int fd, struct px_archive **archive);
 

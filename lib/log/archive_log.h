@@ -13,12 +13,12 @@
 #include "log/format.h"
 
 /*
- * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no POSIX section) or EINVAL.  EINVAL means that the
- * section is damaged, from another kind of machine, of another version, or still being written.
+ * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no POSIX section) or EINVAL.  EINVAL: the section is
+ * damaged, is from another kind of machine, has another version, or its writer is still writing it.
  */
 int px_archive_log_open(int fd, struct px_archive **archive);
 
-/* Return true if the writer of the log with this header may still write the log. */
+/* Return true if the writer of the log with this header may still be writing it. */
 bool px_archive_log_is_written(const struct px_log_header *header);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where archive_log.c gets the entries of a log from, with all that belongs to them.  There is a source for each
- * version of the format of logs.  A source reads pieces of bounded size, and treats all that it reads as hostile input.
+ * A source reads the entries of a log for archive_log.c, together with their exact times, threads, data and objects.
+ * Each version of the log format has a source.  A source reads pieces of bounded size, and treats all that it reads as
+ * hostile input.
  */
 #ifndef PX_LOG_ARCHIVE_SOURCE_H
 #define PX_LOG_ARCHIVE_SOURCE_H
@@ -17,13 +18,13 @@ struct px_archive_file {
 	int fd;
 	struct px_log_header header;
 	struct px_log_commit commit;
-	struct px_log_layout layout; /* of the first volume */
-	uint32_t nr_volumes;	     /* in the file; the source sets it */
+	struct px_log_layout layout; /* layout of the first volume */
+	uint32_t nr_volumes;	     /* number of volumes in the file; the source sets it */
 };
 
-/* Entries that follow each other, and what belongs to them. */
+/* A sequence of entries, and what the log holds for each of them. */
 struct px_archive_window {
-	uint64_t position; /* of the first */
+	uint64_t position; /* position of the first entry */
 	uint32_t nr_entries;
 	const struct px_txtb_entry *entries;
 	const struct px_unpacked *packed;
@@ -33,8 +34,9 @@ struct px_archive_source;
 
 struct px_archive_source_kind {
 	/*
-	 * Get a window with the entry at this position, or, if the log has no entry there, with the next entries behind
-	 * it. Return false if there are none.  The window is valid until the next call.
+	 * Get a window that begins with the entry at this position.  If the log has no entry there, the window begins
+	 * with the next entry after the position.  Return false if the log has no such entry.  The window is valid
+	 * until the next call.
 	 */
 	bool (*load)(struct px_archive_source *source, uint64_t position,
 		     struct px_archive_window *window);
@@ -48,23 +50,30 @@ struct px_archive_source {
 };
 
 /*
- * Make the source of this log, and set file->nr_volumes.  file->header and ->layout are read; the source reads the
- * commit. The caller keeps *file valid.  Return 0, ENOMEM, or EINVAL if the commit is not valid, or if a part of a
+ * Make the source of this log, and set file->nr_volumes.  The caller has read file->header and file->layout, and keeps
+ * *file valid.  The source reads the commit.  Return 0, ENOMEM, or EINVAL: the commit is not valid, or a part of a
  * complete log is missing.
  */
 int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source);
 
-/* For such a source: return the offset in the file of a volume, which must be less than file->nr_volumes. */
+/*
+ * For a source of px_archive_frames_open(): return the offset of this volume in the file.  number must be less than
+ * file->nr_volumes.
+ */
 uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number);
 
 /*
- * For such a source: find the header of the first frame at or behind this position.  *frame: its offset in the frames
- * of its volume.  Both are set to those of the frame found.  Return false if there is none.
+ * For a source of px_archive_frames_open(): find the first frame at or after *position, and copy its header.  *frame is
+ * the offset of a frame in the frames of its volume.  The search begins at *position and *frame, and sets both to those
+ * of the frame that it finds.  Return false if it finds none.
  */
 bool px_archive_frames_find(struct px_archive_source *source, uint64_t *position, uint64_t *frame,
 			    struct px_log_frame *head);
 
-/* The same for a log of version 2.  Return true from px_archive_slots_is_ours() if this is the header of such a log. */
+/*
+ * The same functions for a log of version 2.  px_archive_slots_is_ours() returns true if this is the header of such a
+ * log.
+ */
 int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source **source);
 bool px_archive_slots_is_ours(const struct px_log_header *header);
 

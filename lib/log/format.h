@@ -5,38 +5,40 @@
  *
  *	image		TXTB header, object slots, an entry of 32 bytes for each event
  *	section		header		identifies the log, and says where the next volume is
- *			commit		which positions are valid, counts, where the tail is; first volume only
+ *			commit		valid positions, counts, offset of the tail; only in the first volume
  *			frames		what TXTB has no room for, packed (frame.h)
  *	tail		modules		the modules of the target, as text (modules.h)
  *			wrappers	wrapper statistics (wrapper_stats.h)
  *			names		event types in the order in which they were opened
  *
- * Header and commit are a page each, and entries are aligned to their size.  While the log is written, each area has
- * its full size in a sparse file.  A volume that is complete ends behind its last frame.  If it has fewer entries than
- * it has room for, its image is cut and its section moves there.  When the log is complete, the tail is directly behind
- * the last volume.
+ * The header takes one page, and the commit takes one page.  The entries are aligned to their size.  While the log is
+ * written, each area has its full size in a sparse file.  When a volume is complete, it ends behind its last frame.  If
+ * its image has room for more entries, the writer cuts the image, and moves the section to the end of the cut image.
+ * When the log is complete, the tail is directly behind the last volume.
  *
- * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: there,
- * the place is the position modulo the number of all entries.  In other logs, it is the position itself.  A volume has
- * the positions from its number times nr_entries on, even if it is cut.  If an event does not fit into the rest of a
- * volume, or its frame does not, the rest of the volume is a *hole*.  Fillers are entries for the viewer only.  The
- * writer inserts them into long time gaps (PX_LOG_GAP_TICKS), and before the first event each time it begins a volume.
- * Other entries for the viewer only are what ThreadX would have recorded in addition to a call (translate.h).
+ * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: the
+ * entry at a position has the number `position modulo the number of all entries`.  In other logs, the entry has the
+ * position as its number.  The first position of a volume is its number times nr_entries, even if the volumes before it
+ * are cut.  If an event or its frame does not fit into the rest of a volume, that rest stays empty: it is a *hole*.
+ * Fillers are entries for the viewer only.  The writer inserts them into long time gaps (PX_LOG_GAP_TICKS), and before
+ * the first event each time it begins a volume.  For one call, ThreadX may record several entries.  The additional
+ * entries are also for the viewer only (translate.h).
  *
  * The frames of a volume follow each other without gaps.  In a LOOP log, each round through a volume begins again with
- * the first byte, so its frames overwrite those of the round before.  The log gives up its oldest events by chapters:
- * the first event of a log is the first one of a chapter.
+ * the first byte, and overwrites the frames of the round before.  A LOOP log discards its oldest events in whole
+ * chapters (frame.h).  So the first event of a log is the first event of a chapter.
  *
- * A native event is a call that the image shows as an event of ThreadX.  So the information words of its entry differ
- * from the data of the call.  That data is in the frame.
+ * A native event is a call that the image shows as an event of ThreadX.  The information words of its entry differ from
+ * the data of the call, so the frame holds the data.
  *
  * Times are nanoseconds on the scale of CLOCK_REALTIME.  The writer has converted them, so a reader needs no clock.
  *
- * The writer writes in this order: objects, frame, entries, names, and last the commit, which is one write within one
- * page.  So at every instant the section is whole, and the viewer accepts the image and shows its events in order.
- * Before the writer of a LOOP log overwrites the oldest events, it writes a commit without them.  Then it writes
- * context 0 into the first entry to overwrite: the viewer stops at an entry with context 0.  Then it sets `current` in
- * the header of the image to the entry after the last one to overwrite.  It writes the first entry last.
+ * The writer writes in this order: objects, frame, entries, names, and last the commit.  It writes the commit with one
+ * write, within one page.  So at every instant the section is whole.  The viewer accepts the image at every instant,
+ * and shows its events in order.  Before the writer of a LOOP log overwrites the oldest events, it writes a commit
+ * without them.  Then it writes context 0 into the first entry to overwrite: the viewer stops at an entry with context
+ * 0.  Then it sets `current` in the header of the image to the entry after the last entry to overwrite.  It overwrites
+ * the first of these entries last.
  *
  * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).
@@ -56,32 +58,33 @@
 #include "ring/wrapper_stats.h"
 #include "txtb/txtb.h"
 
-#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850) /* "PXTXLOG1" in memory, on most machines */
+#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850) /* the bytes "PXTXLOG1" on a little-endian machine */
 #define PX_LOG_VERSION 3
 #define PX_LOG_PAGE 4096
 #define PX_LOG_TICK_NS 100
 #define PX_LOG_MODULES_BYTES 65536
 
 /*
- * Object slots of a volume: slot 0 for events of no thread, slot 1 for the idle thread, then the slots of threads, then
- * those of objects of calls, the rest for event types.
+ * Object slots of a volume: slot 0 is for events of no thread, slot 1 is for the idle thread.  Then follow the slots of
+ * threads, the slots of the objects of calls, and the slots of event types.
  */
 #define PX_LOG_SLOT_IDLE 1
-#define PX_LOG_OBJECTS_2 1020 /* object slots of a volume of version 2; later versions have others */
+#define PX_LOG_OBJECTS_2 1020 /* number of object slots of a volume of version 2; later versions have other numbers */
 #define PX_LOG_SLOT_FIRST 2
 
 #define PX_LOG_VOLUME_ENTRIES_MAX 1048575
-#define PX_LOG_VOLUMES_MAX 1024 /* of a log of bounded size: 80 GiB */
-#define PX_LOG_EVENT_BYTES 34 /* the least room that an event takes, with its entry */
-#define PX_LOG_LEAST 24576 /* bytes with which a volume works, and four events more */
-#define PX_LOG_VOLUME_MAX (UINT64_C(1) << 28) /* bytes of entries and frames of a volume of an APPEND log */
+#define PX_LOG_VOLUMES_MAX 1024 /* maximum number of volumes of a log of bounded size: 80 GiB */
+#define PX_LOG_EVENT_BYTES 34 /* the smallest event takes this many bytes, with its entry */
+#define PX_LOG_LEAST 24576 /* least bytes of a volume, without its entries and without four long events */
+#define PX_LOG_VOLUME_MAX (UINT64_C(1) << 28) /* maximum bytes of the entries and frames of a volume of an APPEND log */
 #define PX_LOG_START_FILLERS 3
 #define PX_LOG_GAP_FILLERS 16
-#define PX_LOG_GAP_TICKS (UINT64_C(1) << 30) /* ticks of one filler: a quarter of a stamp's range */
+/* A filler accounts for this many ticks: a quarter of the range of a stamp. */
+#define PX_LOG_GAP_TICKS (UINT64_C(1) << 30)
 
-/* The properties that can differ on another kind of machine, or in another build of the library. */
+/* The properties of the machine and of the library that wrote the log.  A reader compares them with its own. */
 struct px_log_machine {
-	uint16_t byte_order; /* 0x0102 */
+	uint16_t byte_order; /* 0x0102, in the byte order of the machine */
 	uint8_t of_long;
 	uint8_t of_pointer;
 	uint8_t of_thread; /* size of pthread_t */
@@ -96,30 +99,30 @@ struct px_log_header {
 	uint32_t volume; /* number of this volume */
 	struct px_log_machine machine;
 	uint8_t uuid[16];    /* the same in all volumes of a log */
-	uint32_t nr_entries; /* slots of each volume */
-	uint32_t nr_volumes; /* maximum number of volumes; 0: no bound */
+	uint32_t nr_entries; /* entry slots of each volume */
+	uint32_t nr_volumes; /* maximum number of volumes; 0: the log has no limit */
 	uint32_t policy;     /* enum px_full_policy */
 	uint32_t target_pid;
 	uint32_t writer_pid;
 	uint32_t tick_ns;
 	uint64_t writer_start;
-	uint64_t registry_device; /* device of the registry that the writer uses */
+	uint64_t registry_device; /* device and inode of the registry that the writer uses */
 	uint64_t registry_inode;
 	char boot_id[40];
 	char host[64];
 	struct px_attr attr;
-	/* From here on not in version 2. */
-	uint32_t nr_thread_slots; /* object slots: of threads, of objects of calls, and of event types */
+	/* Version 2 does not have the following members. */
+	uint32_t nr_thread_slots; /* numbers of object slots: of threads, of objects of calls, and of event types */
 	uint32_t nr_call_slots;
 	uint32_t nr_type_slots;
 	uint32_t reserved;
-	uint64_t volume_max;  /* bytes of entries and frames in each volume */
+	uint64_t volume_max;  /* maximum bytes of the entries and frames of each volume */
 	uint64_t next_volume; /* offset in the file; 0: there is no next volume */
 };
 
-/* How a log ended. */
+/* The way in which a log ended. */
 enum px_log_end {
-	PX_LOG_OPEN = 0,     /* it has not ended */
+	PX_LOG_OPEN = 0,     /* the log has not ended */
 	PX_LOG_COMPLETE = 1, /* its writer completed it */
 	PX_LOG_RECOVERED = 2 /* another process completed it after its writer died */
 };
@@ -129,25 +132,25 @@ struct px_log_commit {
 	uint64_t first;	 /* position of the oldest record */
 	uint64_t end;	 /* position after the newest record */
 	uint64_t nr_events;
-	uint64_t nr_shortened; /* time gaps that are too short in the image */
+	uint64_t nr_shortened; /* number of time gaps that the image shows too short */
 	uint64_t shortened_ns;
 	uint64_t overwritten; /* losses of the stream, as in struct px_loss */
 	uint64_t dropped;
 	uint64_t abandoned;
-	uint64_t nr_lost; /* losses of the log: events overwritten, discarded or not written */
+	uint64_t nr_lost; /* number of events that the log lost: overwritten, discarded, or their write failed */
 	uint32_t nr_names;
 	uint32_t is_complete; /* enum px_log_end */
-	uint32_t stream_full; /* flags */
+	uint32_t stream_full; /* this member and the three after it are 0 or 1 */
 	uint32_t stream_overrun;
 	uint32_t log_full;
 	uint32_t log_overrun;
-	int32_t flush_error; /* the first one since create or clear */
+	int32_t flush_error; /* first error of a flush since create or clear */
 	uint32_t modules_bytes;
 	uint32_t nr_wrappers;
-	uint32_t nr_unlisted; /* entries that name an object without an object slot */
+	uint32_t nr_unlisted; /* number of entries that name an object without an object slot */
 	uint64_t first_frame; /* offset of the frame of the oldest record in its volume's frames */
-	uint64_t end_frame;   /* end of the newest frame, likewise */
-	uint64_t modules_at;  /* offsets in the file */
+	uint64_t end_frame;   /* end of the newest frame, as an offset in its volume's frames */
+	uint64_t modules_at;  /* offsets of the modules, wrappers and names in the file */
 	uint64_t wrappers_at;
 	uint64_t names_at;
 };
@@ -162,25 +165,26 @@ _Static_assert(sizeof(struct px_log_commit) <= 512, "one write within a page");
 _Static_assert(sizeof(struct px_log_name) == 64, "name");
 _Static_assert(sizeof(struct px_wrapper_sum) == 96, "wrapper");
 
-/* The greatest length of the data of a native event. */
+/* The flags of a record that a log keeps. */
 #define PX_LOG_RECORD_FLAGS                                                                        \
 	((uint32_t)(PX_RECORD_TRUNCATED | PX_RECORD_CALL | PX_RECORD_BEGINS | PX_RECORD_ENDS))
 
-/* Offsets of the areas in a volume, and of those in the tail. */
+/* Offsets of the areas of a volume. */
 struct px_log_layout {
-	uint64_t base;	     /* offset of the log in the file: not 0 while a completed log moves (finish.c) */
+	/* Offset of the log in the file; greater than 0 only while a completed log moves (finish.c). */
+	uint64_t base;
 	uint32_t nr_objects; /* object slots of the image */
-	uint32_t nr_entries; /* of the image */
+	uint32_t nr_entries; /* entries of the image */
 	uint64_t entries;
 	uint64_t header;
 	uint64_t commit;
 	uint64_t frames;
-	uint64_t size; /* to the next volume, if the volume has its full size */
+	uint64_t size; /* full size of the volume */
 };
 
 /*
- * The last bytes of a file while a completed log moves to its beginning.  Then the log is at offset base.  The log at
- * offset 0 is not valid until it is whole again.
+ * The last bytes of a file while a completed log moves to its beginning.  The valid log is at offset base, until the
+ * log at offset 0 is whole.
  */
 struct px_log_footer {
 	uint64_t magic;
@@ -189,7 +193,7 @@ struct px_log_footer {
 	uint8_t uuid[16];
 };
 
-#define PX_LOG_FOOTER_MAGIC UINT64_C(0x45564f4d58545850) /* "PXTXMOVE" in memory, on most machines */
+#define PX_LOG_FOOTER_MAGIC UINT64_C(0x45564f4d58545850) /* the bytes "PXTXMOVE" on a little-endian machine */
 
 struct px_log_tail {
 	uint64_t modules;
@@ -200,7 +204,7 @@ struct px_log_tail {
 
 struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t volume_max);
 
-/* Return the offsets in a tail with its full size. */
+/* Return the offsets of the areas in a tail that has its full size. */
 struct px_log_tail px_log_tail(void);
 
 /* Return the number of object slots of each volume. */
@@ -215,7 +219,7 @@ PX_INLINE uint64_t px_log_page_up(uint64_t offset)
 	return (offset + PX_LOG_PAGE - 1) & ~(uint64_t)(PX_LOG_PAGE - 1);
 }
 
-/* Return the length of the file of a complete log: it ends with its tail. */
+/* Return the length of the file of a complete log.  The file ends with the tail. */
 uint64_t px_log_length(const struct px_log_commit *commit);
 
 /* Return the number of the volume that has this position. */
@@ -239,17 +243,17 @@ PX_INLINE uint64_t px_log_next_volume_at(const struct px_log_header *header, uin
 }
 
 /*
- * Return the least number of entries with which a log works.  There is room for four events, each with the fillers of a
- * time gap, because the writer stages one event while it overwrites another.
+ * Return the least number of entries with which a log works.  These entries have room for four events, each with the
+ * fillers of a time gap.  The log needs this room because the writer stages one event while it overwrites another.
  */
 uint32_t px_log_least_entries(void);
 
 /*
- * Choose the sizes of a log, and store them in the header: the entries and frames of a volume, how many volumes the log
- * may have, and the object slots.  An APPEND log has no bound: nr_volumes becomes 0.  Otherwise entries and frames
- * together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes with which a log
- * works. file_limit: the greatest size of a file.  All areas of a volume have their full size from the beginning, so
- * the volumes of an APPEND log are small enough that several of them fit.
+ * Choose the sizes of a log, and store them in the header: the sizes of entries and frames of a volume, the maximum
+ * number of volumes, and the numbers of object slots.  An APPEND log has no bound: nr_volumes becomes 0.  Otherwise
+ * entries and frames together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes
+ * with which a log works. file_limit: the maximum size of a file.  From its beginning, each volume has its full size in
+ * the file, so choose small volumes for an APPEND log: several of them must fit below file_limit.
  */
 void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
 		     uint64_t file_limit);
@@ -261,7 +265,7 @@ void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t m
 bool px_log_find_volume(int fd, uint64_t at, struct px_log_header *header,
 			struct px_log_layout *layout);
 
-/* Find a footer.  Return false if the file has none. */
+/* Find and read the footer of the file.  Return false if the file has none. */
 bool px_log_find_footer(int fd, struct px_log_footer *footer);
 
 /* Find and read the header of the log of fd.  Return false if the file has no POSIX section of this version. */

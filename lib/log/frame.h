@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a frame.  A frame holds what the entries of one write to a log have no room for: exact times, addresses
- * of trace points, pid and pthread_t, data of calls, data after the first 16 bytes, and exact names.
+ * The layout of a frame.  A frame belongs to the entries of one write to a log.  It holds what these entries have no
+ * room for: exact times, addresses of trace points, pid and pthread_t, data of calls, data after the first 16 bytes,
+ * and exact names.
  *
  *	header		struct px_log_frame
  *	objects		the definitions of objects to which the entries refer
@@ -10,8 +11,8 @@
  * Frames of a *chapter* share tables: a frame may refer to the sites and objects of earlier frames of its chapter.  A
  * reader can begin at each chapter.  The header of a frame tells whether the frame begins a chapter.
  *
- * Numbers are varints: 7 bits in each byte, lowest bits first, bit 7 set in all bytes but the last.  A signed number n
- * is stored as 2n, or -2n - 1 if it is negative.
+ * Numbers are varints: 7 bits in each byte, lowest bits first, bit 7 is 1 in all bytes except the last.  A signed
+ * number n is stored as 2n, or -2n - 1 if it is negative.
  *
  *	object	handle, type, priority, pid, tid, pthread_t, address, site, length of the name (all varints), the name
  *
@@ -31,8 +32,8 @@
  *		word: the word XOR the same word of the last event of this site in the chapter
  *		LONG: the data after the first 16 bytes
  *
- * The first 16 bytes of data of an event that is not NATIVE are in its entry.  An event without OTHER_THREAD has pid
- * and pthread_t of the object of its entry's context.
+ * The first 16 bytes of data of an event that is not NATIVE are in its entry.  If an event has no OTHER_THREAD, the
+ * context of its entry is an object, and the pid and pthread_t of that object are those of the event.
  */
 #ifndef PX_LOG_FRAME_H
 #define PX_LOG_FRAME_H
@@ -43,44 +44,47 @@
 #include "base/compiler.h"
 #include "event/threads.h"
 
-#define PX_FRAME_MAGIC 0x31465850u /* "PXF1" in memory, on most machines */
+#define PX_FRAME_MAGIC 0x31465850u /* the bytes "PXF1" on a little-endian machine */
 #define PX_FRAME_CHAPTER 1u	   /* flag: the frame begins a chapter */
-#define PX_FRAME_SITES_MAX 4096	   /* of a chapter */
-#define PX_FRAME_OBJECTS_MAX 65536 /* of a chapter: a reader ignores further ones */
+#define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
+#define PX_FRAME_OBJECTS_MAX 65536 /* maximum number of objects of a chapter; a reader ignores further objects */
 #define PX_FRAME_LATER 255
 
 struct px_log_frame {
 	uint32_t magic;
 	uint32_t sum;	      /* px_frame_sum() of the rest of this header, and of the bytes after it */
-	uint64_t position;    /* of the first entry, in the log */
-	uint64_t time_ns;     /* that the stamp of the first entry stands for */
+	uint64_t position;    /* position of the first entry in the log */
+	uint64_t time_ns;     /* time for which the stamp of the first entry stands */
 	uint32_t nr_entries;
 	uint32_t nr_events;
-	uint32_t objects;     /* bytes */
-	uint32_t records;     /* bytes */
+	uint32_t objects;     /* size of the objects in bytes */
+	uint32_t records;     /* size of the records in bytes */
 	uint32_t flags;
 	uint32_t reserved;
 };
 
 _Static_assert(sizeof(struct px_log_frame) == 48, "no padding");
 
-/* What a record holds. */
+/* The first number of a record. */
 enum { PX_FRAME_SHOWN = 0, PX_FRAME_NEW_SITE = 1, PX_FRAME_ONE_SITE = 2, PX_FRAME_SITE_FIRST = 3 };
 
-/* Shapes of a site. */
+/* The bits of the shape of a site. */
 enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4 };
 
 /* An object: a thread, or the object of calls. */
 struct px_log_object {
-	struct px_object object; /* handle 0: unknown */
-	uint64_t address;	 /* of the object of a call, or its descriptor */
+	struct px_object object; /* handle 0: the object is unknown */
+	uint64_t address;	 /* address of the object of a call, or its descriptor */
 	uint64_t site;		 /* address of its first call */
 };
 
-/* Return the check sum of these bytes, continued from sum.  It finds damage, not forgery. */
+/*
+ * Return the check sum of these bytes, continued from sum.  A check sum finds damage, but does not protect against
+ * forgery.
+ */
 uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size);
 
-/* Return the check sum that the header of this frame must have.  body: objects and records. */
+/* Return the check sum that the header of this frame must have.  body: the objects and records of the frame. */
 uint32_t px_frame_sum_of(const struct px_log_frame *frame, const void *body);
 
 PX_INLINE uint64_t px_frame_zigzag(int64_t n)

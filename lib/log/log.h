@@ -3,7 +3,7 @@
  * The writer of a log.  The caller passes the events in the order in which the reader of a stream reports them.  The
  * writer keeps the file readable at every instant (format.h).
  *
- * It works in two steps.  So the caller need not hold a lock while it waits for a slow disk:
+ * The writer works in two steps, so that the caller holds no lock while it waits for a slow disk:
  *
  *	px_log_append()	puts one event into a buffer in memory, the *stage*: its entries, its slots, and the fillers
  *			before them.  It makes no system call.
@@ -15,10 +15,11 @@
  * A full LOOP log overwrites its oldest slots.  A full UNTIL_FULL log refuses further events, except for the last STOP,
  * which has a reserved slot.  An APPEND log is never full: it begins a new volume.
  *
- * The object registry of a volume may have no free slot for a thread, or for the object of a call.  A LOOP log then
- * reuses the slot of an object that no remaining entry names.  An APPEND log begins a new volume.  An UNTIL_FULL log
- * may have no free slot, and a LOOP log may find no slot to reuse.  Then the image shows the call as a user event, or
- * the event as an event of no thread.  The section always has the exact thread.
+ * The object registry of a volume may have no free slot for a thread, or for the object of a call.  Then a LOOP log
+ * reuses the slot of an object that no remaining entry names, and an APPEND log begins a new volume.  An UNTIL_FULL log
+ * cannot get a slot.  A LOOP log cannot get a slot if its remaining entries name all objects.  In these two cases, the
+ * image shows the call as a user event, or the event as an event of no thread.  The section always has the exact
+ * thread.
  *
  * Each commit has a checkpoint of the stream (checkpoint.h), so that another process can continue the log if the writer
  * dies.  The caller fills in the position of the reader in the checkpoint, and passes the checkpoint as a parameter.
@@ -45,7 +46,7 @@
 struct px_log;
 
 /*
- * Parameters of a new log.  attr: the attributes of the stream.  If the log is bounded, px_log_create() sets
+ * Parameters of a new log.  attr: the attributes of the stream.  If the log has a maximum size, px_log_create() sets
  * attr->log_size to the real size of the log.
  */
 struct px_log_setup {
@@ -53,10 +54,10 @@ struct px_log_setup {
 	struct px_attr *attr;
 	struct px_process_id writer;
 	uint32_t target_pid;
-	const struct px_threads *threads; /* these three members are of the stream */
+	const struct px_threads *threads; /* threads, types and view belong to the stream */
 	const struct px_typelist *types;
-	const struct px_view *view;		    /* has the wrappers of the stream; or NULL */
-	struct px_checkpoint_file *checkpoint_file; /* has the checkpoints of the commits; or NULL */
+	const struct px_view *view;		    /* gives the wrapper statistics of the stream; NULL: none */
+	struct px_checkpoint_file *checkpoint_file; /* the writer stores the checkpoints in it; NULL: none */
 };
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */
@@ -73,7 +74,7 @@ struct px_log_left {
 
 /* The state of the stream that a commit stores.  is_overrun stays true until the stream is cleared (STATUS-8). */
 struct px_log_state {
-	struct px_checkpoint *checkpoint; /* the log fills in its own part; NULL: none */
+	struct px_checkpoint *checkpoint; /* the log writer fills in its own part; NULL: none */
 	struct px_loss loss;
 	bool is_full;
 	bool is_overrun;
@@ -82,8 +83,8 @@ struct px_log_state {
 
 enum px_log_room {
 	PX_LOG_TAKEN,
-	PX_LOG_WRITE_FIRST, /* the event was not taken: write, then append it again */
-	PX_LOG_FULL	    /* the event was not taken: from now on the log takes only STOP */
+	PX_LOG_WRITE_FIRST, /* the log did not take the event: write, then append it again */
+	PX_LOG_FULL	    /* the log did not take the event: from now on it takes only STOP */
 };
 
 /*
@@ -101,7 +102,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 
 /*
  * Continue the log of a dead writer after its last commit.  Return 0, EINVAL (the checkpoint is damaged), ENOMEM,
- * EMFILE, or an error of reading or repairing the file.
+ * EMFILE, or the error of a read or write of the file.
  */
 int px_log_resume(const struct px_log_left *left, struct px_log **log);
 
@@ -111,29 +112,35 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log);
  */
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
-/* Stage an event.  data has report->copied bytes: all data of the event. */
+/* Stage an event.  data points to all data of the event: report->copied bytes. */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 
 /* Return true if the log is full and takes no more events (PX_LOG_FULL). */
 bool px_log_refuses(const struct px_log *log);
 
-/* Stage the last STOP of a full log, unless this was already done.  This STOP has the time of the newest event. */
+/*
+ * Stage the last STOP of a full log, unless it is already staged or written.  This STOP has the time of the newest
+ * event.
+ */
 void px_log_append_stop(struct px_log *log);
 
 /* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
 
 /*
- * Write the staged events, and commit them.  Return 0, or the error of the first write that failed: then all staged
- * events are lost.
+ * Write the staged events, and commit them.  Return 0, or the error of the first write that failed.  After an error,
+ * all staged events are lost.
  */
 int px_log_write(struct px_log *log, const struct px_log_state *state);
 
-/* Reset the log in memory to its state after creation (CLEAR-7).  The next px_log_empty() or write empties the file. */
+/*
+ * Reset the log in memory to its state after creation (CLEAR-7).  The next px_log_empty() or px_log_write() empties the
+ * file.
+ */
 void px_log_clear(struct px_log *log, const struct px_log_state *state);
 
-/* Empty the file of a cleared log.  Return 0, or an error: then the next write tries again to empty it. */
+/* Empty the file of a cleared log.  Return 0 or an error number.  After an error, the next write tries again. */
 int px_log_empty(struct px_log *log);
 
 /*
@@ -143,16 +150,16 @@ int px_log_empty(struct px_log *log);
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
- * If a completed log was moving to the beginning of its file when its writer died, move it now.  If its writer died
- * before it cut the file, cut it.  fd: for reading and writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an
- * error of the file.
+ * Finish the completion of a log whose writer died.  The writer may have died while it moved the log to the beginning
+ * of the file: move the log now.  The writer may have died before it cut the file: cut the file now.  fd: for reading
+ * and writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an error of the file.
  */
 int px_log_settle(int fd);
 
 /*
- * Ensure that the descriptor belongs to the log.  If the program has closed it, or uses its number for another file,
- * open the log again by the path that it had at the last flush.  Return 0, or EBADF if the log is not there: then the
- * caller must not write.
+ * Ensure that the descriptor belongs to the log.  If the program has closed the descriptor, or uses its number for
+ * another file, open the log again.  Use the path that the log had at the last flush.  Return 0, or EBADF if the log is
+ * not there.  After EBADF, the caller must not write.
  */
 int px_log_ensure_descriptor(struct px_log *log);
 
@@ -168,7 +175,10 @@ int px_log_descriptor(const struct px_log *log);
 /* Free the log, and leave the file as it is. */
 void px_log_free(struct px_log *log);
 
-/* For the status: return true if a LOOP log has overwritten events, or an UNTIL_FULL log has refused an event. */
+/*
+ * Return true if a LOOP log has overwritten events, or an UNTIL_FULL log has refused an event.  The status of the
+ * stream shows this as "full".
+ */
 bool px_log_is_full(const struct px_log *log);
 
 /* Return the number of events lost for the log since its creation or the last clear. */

@@ -5,9 +5,9 @@
  *
  *	resume.c	continues the log of a dead writer
  *	log.c		begins and writes a log
- *	finish.c	ends a log: makes the file as long as what it holds
- *	stage.c		lays events out in memory, and counts them
- *	write.c		writes to the file what was laid out
+ *	finish.c	ends a log, and cuts the unused parts of its file
+ *	stage.c		stages events: lays out their entries in memory
+ *	write.c		writes the staged entries to the file
  *	volume.c	the volume in memory, and its object slots
  *	descriptor.c	the file descriptor
  *
@@ -24,18 +24,18 @@
 #include "log/pack.h"
 
 #define PX_LOG_BUCKETS 8192
-#define PX_LOG_CHAPTER_ENTRIES 8192 /* at most, about */
-#define PX_LOG_CHAPTERS 32	    /* at least, of the entries and of the frames of a volume */
-#define PX_LOG_PARTS_EACH 320	    /* of a volume of a LOOP log */
+#define PX_LOG_CHAPTER_ENTRIES 8192 /* a chapter ends when it has about this many entries */
+#define PX_LOG_CHAPTERS 32	    /* a volume is divided into at least this many chapters */
+#define PX_LOG_PARTS_EACH 320	    /* maximum number of parts of a LOOP log, for each of its volumes */
 
 /* The object slot of a thread, or of the object of a call, in a volume. */
 struct px_log_context {
-	uint32_t handle; /* 0: free */
+	uint32_t handle; /* 0: the slot is free */
 	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
 	uint16_t next;	 /* next context of the same bucket: slot + 1, or 0 */
-	uint64_t last;	 /* position of the last entry that has this context or names it */
-	uint64_t chapter; /* the chapter that defines the object as it is here; 0: none */
+	uint64_t last;	 /* position of the last entry that has this context, or whose call names it */
+	uint64_t chapter; /* number of the chapter that has the current definition of the object; 0: none */
 	struct px_log_object known;
 };
 
@@ -46,26 +46,26 @@ struct px_log_stamps {
 	bool begun;
 	uint64_t base_ns;
 	uint64_t ticks; /* stamp of the last entry, extended to 64 bits */
-	uint64_t real;	/* the exact ticks since base_ns */
+	uint64_t real;	/* exact number of ticks since base_ns; shortened gaps have their full length */
 };
 
 struct px_log_volume {
 	struct px_log_stamps stamps;
-	bool is_begun;	       /* its contexts are valid */
-	uint64_t frames_end;   /* of all rounds: the end of the frames */
+	bool is_begun;	       /* the writer has begun the volume, so its contexts are valid */
+	uint64_t frames_end;   /* the highest end of the frames in any round */
 	uint32_t nr_types;
-	struct px_eventset listed;	 /* event types in the object registry */
-	uint16_t bucket[PX_LOG_BUCKETS]; /* by handle: slot + 1, or 0 */
+	struct px_eventset listed;	 /* the event types that have an object slot */
+	uint16_t bucket[PX_LOG_BUCKETS]; /* first slot + 1 of the handles with this hash; 0: none */
 	struct px_log_hand {
-		uint32_t next;	      /* where the search for a free slot continues, from 0 */
-		uint64_t none_before; /* no slot is free for a `keep` below this position */
-	} hand[2];		      /* for threads, and for objects of calls */
-	struct px_log_context *context; /* by object slot; those of event types are not used */
-	unsigned int *type;		/* by object slot of the types */
+		uint32_t next;	      /* the search for a free slot continues here; 0: the first slot of its kind */
+		uint64_t none_before; /* the search found no slot, and finds none while `keep` is less than this */
+	} hand[2];		      /* [0]: slots of threads; [1]: slots of objects of calls */
+	struct px_log_context *context; /* index: object slot; the slots of event types are not used */
+	unsigned int *type;		/* index: object slot, counted from the first slot of event types */
 	uint32_t types_written;
 };
 
-/* Of a LOOP log: one or several chapters, which are given up together. */
+/* One or several chapters of a LOOP log, which the log discards together. */
 struct px_log_part {
 	uint64_t position;
 	uint64_t frame; /* offset of its first frame in the frames of its volume */
@@ -74,7 +74,7 @@ struct px_log_part {
 
 /* The state that px_log_append() changes, and that the writer restores after a failed write. */
 struct px_log_cursor {
-	uint64_t first, end; /* positions */
+	uint64_t first, end; /* position of the oldest event, and position after the newest entry */
 	uint64_t nr_events, nr_shortened, shortened_ns, nr_overwritten, nr_unlisted;
 	uint64_t last_ns;	     /* time of the newest event */
 	bool has_stop;		     /* the last STOP of a full log is staged */
@@ -88,58 +88,58 @@ struct px_log {
 	dev_t device;
 	ino_t inode;
 	uint32_t remote_pid;	     /* pid of the target; 0: this process */
-	struct px_log_header header; /* header of the next volume */
+	struct px_log_header header; /* header of the next volume to be written */
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* the commit in the file */
-	const struct px_view *view;  /* for its wrappers; or NULL */
+	const struct px_view *view;  /* gives the wrapper statistics; NULL: none */
 	const struct px_threads *threads;
 	const struct px_typelist *types;
-	struct px_translator *translator; /* exists from the first call on */
+	struct px_translator *translator; /* NULL before the first call */
 	const struct px_namer *namer;
-	uint32_t serial;      /* serial of the last object before the translator was made */
-	bool has_translation; /* true for an event that was not taken and will be appended again */
+	uint32_t serial;      /* serial of the newest object of a call at the time when the translator was made */
+	bool has_translation; /* `translation` is of an event that the log did not take; the caller appends it again */
 	struct px_translation translation;
-	uint32_t open; /* 1 + the staged entry that waits for the next context; 0: none */
-	bool is_idle; /* the last written entry has no next context: the CPU is idle in the image */
+	uint32_t open; /* 1 + index of the staged entry that needs the next context; 0: none */
+	bool is_idle; /* the last written entry has no next context, so the image shows that the CPU is idle */
 	struct px_eventset named; /* types whose names are in the file */
-	uint32_t types_done;	  /* all types before this index of the list are in `named` */
-	struct px_checkpoint_file *checkpoint_file; /* or NULL */
-	uint64_t capacity;			    /* number of slots of all volumes; 0: no bound */
+	uint32_t types_done;	  /* `named` contains all types of the list before this index */
+	struct px_checkpoint_file *checkpoint_file; /* NULL: there is no checkpoint file */
+	uint64_t capacity;			    /* number of entry slots of all volumes; 0: the log has no limit */
 	bool loops;
 	bool is_full;
-	uint64_t hole;	   /* position at which a volume ended early */
-	uint64_t hole_frame; /* and the end of its frames */
-	bool has_hole;	   /* the hole is not in the file yet */
+	uint64_t hole;	   /* a volume ended early, at this position */
+	uint64_t hole_frame; /* the frames of that volume end at this offset */
+	bool has_hole;	   /* the writer must still write the hole to the file */
 	uint64_t spoiled;  /* a failed write may have left entries up to this position */
 	bool is_cleared;   /* the log in memory is empty, but the file is not empty yet */
 	uint64_t to_clear; /* number of entries of the first volume to fill with zeros after the clear */
 	bool wants_stop;   /* the log is full, and its last entry must be STOP */
 	uint64_t nr_lost;
 	int first_error;   /* first error of writing since create or clear */
-	uint64_t nr_begun; /* volumes */
+	uint64_t nr_begun; /* number of volumes that the writer has begun */
 
 	struct px_log_cursor written, staged;
-	struct px_log_volume *volumes; /* in a LOOP log all volumes; otherwise the current one */
+	struct px_log_volume *volumes; /* a LOOP log has all volumes here; other logs have only the current one */
 
-	uint64_t stage_position; /* of the first entry staged */
+	uint64_t stage_position; /* position of the first staged entry */
 	uint32_t nr_staged, stage_size;
 	struct px_txtb_entry *entries;
-	struct px_pack *pack; /* the frame of the entries staged */
-	uint64_t frame;	      /* where it goes: offset in the frames of the volume */
-	uint64_t chapter;     /* number of the current one, from 1 */
-	uint64_t chapter_frame;			  /* where it begins */
-	uint32_t chapter_entries;		  /* it ends after so many */
+	struct px_pack *pack; /* makes the frame of the staged entries */
+	uint64_t frame;	      /* offset of that frame in the frames of the volume */
+	uint64_t chapter;     /* number of the current chapter; the first has number 1 */
+	uint64_t chapter_frame;			  /* offset of the chapter's first frame in the frames of the volume */
+	uint32_t chapter_entries;		  /* number of entries that the chapter has so far */
 	bool ends_chapter;			  /* the next frame must begin a chapter */
 	bool ends_volume;			  /* the next event begins a volume */
-	uint64_t frames_end; /* of the volume written last, in the volume */
+	uint64_t frames_end; /* end of the frames of the volume that was written last, as an offset in it */
 
 	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
-	uint64_t commit_at;	   /* offset in the file, like the next */
-	uint64_t next_at;	   /* where the next volume begins */
-	uint64_t next_link;	   /* where the newest volume says so */
+	uint64_t commit_at;	   /* offset of the commit in the file */
+	uint64_t next_at;	   /* offset in the file at which the next volume begins */
+	uint64_t next_link;	   /* offset in the file of the number that links to the next volume */
 	struct px_log_tail tail;
 
-	/* LOOP: the parts of the log, oldest first, in a ring of parts_max. */
+	/* Of a LOOP log: a circular list of its parts, oldest first. */
 	struct px_log_part *parts;
 	uint32_t first_part, nr_parts, parts_max;
 };
@@ -163,19 +163,22 @@ void px_log_free_volumes(struct px_log_volume *volumes);
 /* Make the volume empty. */
 void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume);
 
-/* End the volume here: the next event goes to the beginning of the next volume. */
+/* End the volume at the current position.  The next event goes to the beginning of the next volume. */
 void px_log_next_volume(struct px_log *log);
 
-/* Of a log that does not loop: find out where the next volume begins, when this one ends with the last frame. */
+/* For a log that does not loop: this volume ends with its last frame.  Compute where the next volume begins. */
 void px_log_end_volume(struct px_log *log);
 
 /* Return the object slot of this handle, or NULL. */
 struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle);
 
-/* Give this object slot another handle. */
+/* Replace the handle of this object slot. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
-/* Return the offset in the file of the volume that has this position, the current one or one of a LOOP log. */
+/*
+ * Return the offset in the file of the volume that has this position.  In a LOOP log it may be any volume, in other
+ * logs only the current one.
+ */
 uint64_t px_log_volume_at(const struct px_log *log, uint64_t position);
 
 PX_INLINE struct px_log_part *px_log_part(const struct px_log *log, uint32_t i)
@@ -184,14 +187,15 @@ PX_INLINE struct px_log_part *px_log_part(const struct px_log *log, uint32_t i)
 }
 
 /*
- * Note a new frame of a LOOP log.  If it begins a chapter, and the list of parts has room or is empty, *part becomes a
- * new part.  Otherwise the newest part gets the events of the frame.
+ * Record a new frame of a LOOP log.  *part describes it.  If the frame begins a chapter, add *part to the list of
+ * parts.  If the frame continues a chapter, or the list is full, add the events of the frame to the newest part.  If
+ * the list is empty, always add *part.
  */
 void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool begins);
 
 /*
- * Give up the parts that need entries before position end - capacity, or frames of this volume's last round before this
- * end.  Return how many events they have.
+ * Remove the parts that the log must discard before it writes up to position `end`.  These parts have entries before
+ * position end - capacity, or frames of the previous round before offset frame_end.  Return the number of their events.
  */
 uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end);
 
@@ -215,21 +219,24 @@ int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t
 /* Write the wrapper statistics, for the next commit. */
 int px_log_write_wrappers(struct px_log *log, double tick_ns);
 
-/* Open the file of the log again, for reading.  Return the descriptor, or -1. */
+/* Open the file of the log again, for reading.  Return the descriptor, or -1 if that fails. */
 int px_log_open_reader(struct px_log *log);
 
-/* Copy a part of the file, read through this descriptor.  The parts must not overlap.  Return 0 or an error number. */
+/*
+ * Copy a part of the file.  Read it through the descriptor from_fd.  The parts must not overlap.  Return 0 or an error
+ * number.
+ */
 int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size);
 int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to);
 
 /* Move the tail to this offset of the file, for the next commit.  Return 0 or an error number. */
 int px_log_move_tail(struct px_log *log, uint64_t to);
 
-/* Fill in the next commit.  frame_size: bytes of the frame that was written for it. */
+/* Fill in the next commit.  frame_size: size in bytes of the last frame before the commit. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size);
 
 /*
- * Write the next commit to the file, and before it the checkpoint of the commit.  NULL means: use the checkpoint of the
+ * Write the next commit to the file.  First store its checkpoint.  If checkpoint is NULL, use the checkpoint of the
  * previous commit.
  */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
@@ -248,7 +255,10 @@ int px_log_empty_file(struct px_log *log);
 
 /* stage.c */
 
-/* Make the translator of calls, with the objects that are already in the log.  Return false if there is no memory. */
+/*
+ * Make the translator of calls, and give it the objects that are already in the log.  Return false if there is no
+ * memory.
+ */
 bool px_log_make_translator(struct px_log *log);
 
 /* Stage the fillers before the first event of a volume.  time_ns is the time of that event. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pack events into frames (frame.h).  The packer knows nothing of files: its caller writes the frame, and begins the
- * next frame only when the frame is in the file.  After a write that failed, the caller must begin a chapter, because
- * the tables of the packer then hold sites and objects that are in no file.
+ * next frame only when the frame is in the file.  If a write fails, the tables of the packer hold sites and objects
+ * that the file does not have, so the caller must begin a chapter.
  *
  *	px_pack_begin()	begins a frame
- *	px_pack_shown(), px_pack_event()	once for each entry, in the order of the entries
- *	px_pack_object()	defines an object; before the frame ends, at any time
+ *	px_pack_shown(), px_pack_event()	add the record of one entry, in the order of the entries
+ *	px_pack_object()	defines an object, at any time before the frame ends
  *	px_pack_end()	ends the frame and returns its bytes
  *
  * The memory has a fixed size; after px_pack_make() the packer allocates nothing.  No function makes a system call.
@@ -23,17 +23,17 @@
 
 struct px_pack;
 
-/* An event to be packed. */
+/* An event that the caller gives to the packer. */
 struct px_pack_event {
 	uint64_t time_ns;
 	uint64_t address;
-	uint64_t thread; /* pthread_t */
+	uint64_t thread; /* pthread_t of the thread */
 	uint32_t pid;
 	uint32_t id;
-	uint32_t flags;	 /* of the record */
+	uint32_t flags;	 /* flags of the record */
 	bool is_native;	 /* the entry does not hold the data */
 	bool is_other;	 /* pid and thread are not those of the context's object */
-	uint32_t length; /* bytes of data; at least 16 if is_native */
+	uint32_t length; /* number of data bytes; at least 16 if is_native */
 	const void *data;
 };
 
@@ -45,32 +45,34 @@ struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data);
 void px_pack_free(struct px_pack *pack);
 
 /*
- * Begin a frame.  position: of its first entry.  chapter: the frame begins a chapter.  Call this also to discard a
- * frame.
+ * Begin a frame.  position: the position of its first entry.  chapter: true if the frame begins a chapter.  If the
+ * packer has an unfinished frame, discard it.
  */
 void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter);
 
-/* Return true if the frame has room for an event with this length of data, and all objects of its entries. */
+/* Return true if the frame has room for an event with this length of data, and for all objects of its entries. */
 bool px_pack_has_room(const struct px_pack *pack, size_t length);
 
 /*
- * Return an upper bound of the bytes of the frame with such an event added.  pack: NULL for a frame that is not begun.
+ * Return the maximum size of the frame if the caller adds an event with this length of data.  pack: NULL means an empty
+ * frame.
  */
 size_t px_pack_bound(const struct px_pack *pack, size_t length);
 
 /* Return true if the tables of the chapter are nearly full, so that the next frame should begin a chapter. */
 bool px_pack_wants_chapter(const struct px_pack *pack);
 
-/* Return true if the chapter, with the frame that is open, defines this object. */
+/* Return true if the chapter already defines this object.  The chapter includes the unfinished frame. */
 bool px_pack_has_object(const struct px_pack *pack, uint32_t handle);
 
-/* Define an object, or define it again with other contents. */
+/* Define an object.  If the chapter already defines it, replace that definition. */
 void px_pack_object(struct px_pack *pack, const struct px_log_object *object);
 
 /* The stamp of an entry. */
 struct px_pack_stamp {
-	uint64_t image_ns; /* as the viewer counts: without wraps, and without the time missing in shortened gaps */
-	uint64_t time_ns;  /* the time for which it stands */
+	/* Time of the stamp in the image: without wraps, and without the missing time of shortened gaps. */
+	uint64_t image_ns;
+	uint64_t time_ns;  /* exact time for which the stamp stands */
 };
 
 /* Add an entry that is for the viewer only. */
