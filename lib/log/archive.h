@@ -31,7 +31,7 @@ struct px_archive_object {
 	uint32_t handle;
 	uint32_t type;
 	uint32_t priority; /* priority of a thread; UINT32_MAX: the file does not have it */
-	uint32_t pid;	   /* pid of a thread; 0: the file does not have it */
+	uint32_t pid;	   /* pid of its process; 0: the file does not have it */
 	uint32_t tid;
 	bool is_released; /* the object does not exist any more */
 	uint32_t parameter[2];

@@ -12,10 +12,10 @@
 
 struct volume {
 	uint64_t at;	  /* offset in the file */
-	uint64_t entries; /* likewise */
+	uint64_t entries; /* offset of the entries in the file */
 	uint64_t frames;
-	uint32_t nr_entries; /* that the image has */
-	uint32_t nr_objects; /* likewise */
+	uint32_t nr_entries; /* number of entries that the image has room for */
+	uint32_t nr_objects; /* number of object slots of the image */
 };
 
 /* The first frame of a chapter. */
@@ -25,16 +25,16 @@ struct chapter {
 };
 
 struct frames {
-	struct px_archive_source source; /* first */
+	struct px_archive_source source; /* must be the first member (frames_of()) */
 	struct px_archive_file *file;
 	struct volume *volume;
 	uint64_t file_size;
 
-	/* The chapters found so far, oldest first, and where the search goes on. */
+	/* The chapters found so far, oldest first. */
 	struct chapter *chapter;
 	uint32_t nr_chapters, chapters_size;
 
-	/* The frame in memory.  next, next_frame: where the next one is. */
+	/* The frame in memory.  next and next_frame are the position and the offset of the next frame. */
 	struct px_unpack *unpack;
 	struct px_log_frame head;
 	uint64_t next, next_frame;
@@ -42,9 +42,9 @@ struct frames {
 	struct px_txtb_entry *entries;
 	struct px_unpacked *packed;
 	size_t body_size, entries_size;
-	uint32_t nr_unpacked; /* of its entries */
+	uint32_t nr_unpacked; /* number of entries that were unpacked from the frame */
 
-	struct px_log_object *object; /* all objects of the log */
+	struct px_log_object *object; /* all objects that the log defines */
 	uint32_t nr_objects, objects_size;
 	bool has_objects;
 };
@@ -61,7 +61,7 @@ static const struct volume *volume_of(const struct frames *frames, uint64_t posi
 	return number < frames->file->nr_volumes ? &frames->volume[number] : NULL;
 }
 
-/* Make *memory at least so large.  Return false if there is no memory. */
+/* Make room in *memory for at least `wanted` members of size `each`.  Return false if there is no memory. */
 static bool ensure(void *memory, size_t *size, size_t wanted, size_t each)
 {
 	void **array = memory;
@@ -81,8 +81,8 @@ static bool ensure(void *memory, size_t *size, size_t wanted, size_t each)
 /* Frames. */
 
 /*
- * Find the header of the first frame at or behind this position.  If there is no frame where one could be, the volume
- * ends there.  Return false if the log ends.
+ * Find the header of the first frame at or after this position.  If there is no frame at *frame, the volume has no more
+ * frames: continue in the next volume.  Return false at the end of the log.
  */
 static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *frame,
 		       struct px_log_frame *head)
@@ -145,7 +145,7 @@ static bool read_entries(struct frames *frames, const struct px_log_frame *head)
 				 volume->entries + slot * sizeof(*frames->entries)) == size;
 }
 
-/* Remember where a chapter begins.  If there is no memory, a search begins earlier. */
+/* Remember where a chapter begins.  If there is no memory, forget it: seek() then begins at an earlier chapter. */
 static void note_chapter(struct frames *frames, const struct px_log_frame *head, uint64_t frame)
 {
 	size_t size = frames->chapters_size;
@@ -160,7 +160,7 @@ static void note_chapter(struct frames *frames, const struct px_log_frame *head,
 		(struct chapter){.position = head->position, .frame = frame};
 }
 
-/* Load the next frame.  Return false if the log ends. */
+/* Load the next frame.  Return false at the end of the log. */
 static bool load_next(struct frames *frames)
 {
 	uint64_t frame;
@@ -184,7 +184,7 @@ static bool load_next(struct frames *frames)
 	return true;
 }
 
-/* Go to the beginning of the newest chapter known that does not begin behind this position. */
+/* Go to the beginning of a chapter: of those found so far, the newest that begins at or before this position. */
 static void seek(struct frames *frames, uint64_t position)
 {
 	uint32_t low = 0, high = frames->nr_chapters;
@@ -292,7 +292,7 @@ static void collect_objects(struct frames *frames)
 	bool has_room = true;
 
 	frames->has_objects = true;
-	frames->nr_unpacked = 0; /* body is used for other frames now */
+	frames->nr_unpacked = 0; /* `body` has the bytes of other frames now */
 	while (has_room && find_frame(frames, &position, &frame, &head)) {
 		size_t offset = 0;
 
@@ -354,7 +354,7 @@ static struct volume volume_at(uint64_t at, const struct px_log_layout *layout)
 			       .nr_objects = layout->nr_objects};
 }
 
-/* Find the volumes: each one says where the next one is.  Return false if there is no memory. */
+/* Find the volumes: each volume has the offset of the next one.  Return false if there is no memory. */
 static bool find_volumes(struct frames *frames)
 {
 	struct px_archive_file *file = frames->file;

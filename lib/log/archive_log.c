@@ -17,14 +17,15 @@
 #include "txtb/native.h"
 
 struct logreader {
-	struct px_archive archive; /* first */
+	struct px_archive archive; /* must be the first member */
 	struct px_archive_file file;
 	struct px_archive_source *source;
 	uint64_t position; /* of the next entry to read */
 	struct px_archive_window window;
 	struct px_log_name *names;
 	uint32_t nr_names;
-	uint16_t name_of[PX_EVENT_IDS]; /* index + 1, or 0 */
+	/* Index: id of an event type; value: index of its name + 1, or 0 if it has no name. */
+	uint16_t name_of[PX_EVENT_IDS];
 };
 
 static struct logreader *reader_of(struct px_archive *archive)
@@ -78,7 +79,8 @@ static void take(struct logreader *reader, uint64_t i, void *data, size_t capaci
 }
 
 /*
- * Ensure that the window has the entry at this position, or the next entry behind it.  Return false if there is none.
+ * Ensure that the window has the entry at this position.  If the log has no entry there, the window begins with the
+ * next entry after it.  Return false if the log has no such entry.
  */
 PX_INLINE bool ensure_window(struct logreader *reader, uint64_t position)
 {
@@ -109,8 +111,8 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 }
 
 /*
- * Get the call at this place, as it appears in the image.  If the entry ends a wait, the thread that ended the wait
- * (the waker) is in a word that ThreadX does not use.  calls.def defines which word holds the object.
+ * Get the call at this place, as it appears in the image.  If another thread ended the wait of this call (the waker), a
+ * word that ThreadX does not use has the handle of that thread.  calls.def defines which word holds the object.
  */
 static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
 {
@@ -200,7 +202,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	struct logreader *reader = reader_of(archive);
 	struct px_log_object object;
 
-	reader->window.nr_entries = 0; /* the source may use its memory */
+	reader->window.nr_entries = 0; /* the source may reuse the memory of the window */
 	if (!reader->source->kind->object(reader->source, i, &object))
 		return false;
 	archive->info.nr_volumes = reader->file.nr_volumes;
@@ -253,7 +255,7 @@ static void log_free(struct px_archive *archive)
 
 	if (reader->source)
 		reader->source->kind->free(reader->source);
-	if (reader->file.fd >= 0) /* else opening has failed */
+	if (reader->file.fd >= 0) /* -1: opening has failed */
 		close(reader->file.fd);
 	free(reader->names);
 	free(reader);
@@ -276,9 +278,9 @@ static const struct px_archive_kind kind = {
 /* Opening. */
 
 /*
- * If the writer process lives, it may have called exec, or may have failed to complete the log: then it does not write
- * any more.  So if the log and this process use the same registry, check in the registry that the writer still has
- * streams.
+ * If the writer process lives, it may still have stopped writing: it may have called exec, or may have failed to
+ * complete the log.  So if the log and this process use the same registry, check in the registry that the writer still
+ * has streams.
  */
 bool px_archive_log_is_written(const struct px_log_header *header)
 {
@@ -373,7 +375,7 @@ static int load(struct logreader *reader, int fd)
 
 	reader->file.fd = fd;
 	error = open_source(reader);
-	/* A complete log may still be moving. */
+	/* A writer or a recovery may still be moving a complete log. */
 	if (!error && (!reader->file.commit.is_complete || reader->file.layout.base) &&
 	    px_archive_log_is_written(&reader->file.header))
 		error = EINVAL;
@@ -388,9 +390,9 @@ static int load(struct logreader *reader, int fd)
 }
 
 /*
- * Return true if this is a log whose section cannot be read: an incomplete copy, or a log from a machine with the other
- * byte order (MODEL-9).  The viewer would open such a file.  But without the section, the exact times and names are
- * missing, so the caller must not read it as a plain trace buffer.
+ * Return true if this is a log with a section that this machine cannot read: the log is an incomplete copy, or has
+ * another byte order (MODEL-9).  The viewer can open such a file.  But the exact times and names are in the section, so
+ * the caller must not read the file as a plain trace buffer.
  */
 static bool is_unreadable_log(int fd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs of version 2, which posixtrace 0.1 wrote: beside each entry there is a slot of 48 bytes.  All volumes have one
- * size, and all areas of a volume their full size.  An event with more than 16 bytes of data has further entries and
- * slots, with 16 and 40 bytes each.
+ * Logs of version 2, which posixtrace 0.1 wrote: beside each entry there is a slot of 48 bytes.  All volumes have the
+ * same size, and each area of a volume has its full size.  An event with more than 16 bytes of data has further entries
+ * and slots.  Each further entry holds 16 bytes of the data, and each further slot holds 40.
  */
 #include "log/archive_source.h"
 
@@ -20,7 +20,7 @@
 #define NAMES 4096
 #define WRAPPERS 384
 #define WINDOW_SLOTS 4096
-#define MORE_BYTES 56 /* of data in an entry and its slot */
+#define MORE_BYTES 56 /* number of data bytes in a further entry and its slot */
 #define CONTEXTS_FOUND 1024
 
 enum kind { NOTHING = 0, EVENT = 1, MORE = 2 };
@@ -31,17 +31,17 @@ struct slot {
 	uint64_t word; /* position << 8 | enum kind */
 	uint64_t time_ns;
 	uint64_t address;
-	uint64_t thread; /* of a native event: 16 bytes of data begin here */
+	uint64_t thread; /* a native event has the first 16 bytes of its data here */
 	uint32_t pid;
 	uint32_t length;
 	uint32_t id;
-	uint32_t flags; /* of a native event: the length of its data in the upper half */
+	uint32_t flags; /* a native event has the length of its data in the upper half */
 };
 
 _Static_assert(sizeof(struct slot) == 48, "as in the file");
 
 struct slots {
-	struct px_archive_source source; /* first */
+	struct px_archive_source source; /* must be the first member (slots_of()) */
 	struct px_archive_file *file;
 	bool loops;
 	uint64_t wrappers, objects, slots, size; /* offsets in a volume */
@@ -49,10 +49,10 @@ struct slots {
 	struct slot *slot;
 	struct px_txtb_entry *entries;
 	struct px_unpacked *packed;
-	uint64_t contexts_of; /* volume + 1; 0: none */
+	uint64_t contexts_of; /* `contexts` belongs to the volume with this number - 1; 0: it is empty */
 	struct px_log_object *contexts;
-	uint16_t found[CONTEXTS_FOUND]; /* by handle mod CONTEXTS_FOUND: index of the last one found */
-	unsigned char *data;		/* of long events in the window */
+	uint16_t found[CONTEXTS_FOUND]; /* index: handle mod CONTEXTS_FOUND; value: index of the context last found */
+	unsigned char *data;		/* data of the long events in the window */
 	size_t data_size;
 };
 
@@ -110,7 +110,8 @@ static bool get_object(struct px_archive_source *source, uint32_t i, struct px_l
 			       volume + slots->file->layout.header) != sizeof(header) ||
 	     header.magic != PX_LOG_MAGIC ||
 	     memcmp(header.uuid, slots->file->header.uuid, sizeof(header.uuid)) != 0)) {
-		slots->file->nr_volumes = i / PX_LOG_OBJECTS_2; /* this part of the file is a hole */
+		/* The file has no data for this volume and those after it. */
+		slots->file->nr_volumes = i / PX_LOG_OBJECTS_2;
 		return false;
 	}
 	if (px_txtb_file_read(slots->file->fd, object, sizeof(*object),
@@ -142,7 +143,10 @@ static bool is_sound(const struct slots *slots, uint64_t position, const struct 
 	       (!(slot->flags & IS_NATIVE) || length >= PX_RECORD_FIRST_BYTES);
 }
 
-/* Read so many slots and entries from a position on, which all are in one volume.  Return how many there are. */
+/*
+ * Read this number of slots and entries from a position on.  All of them are in one volume.  Return how many the file
+ * has.
+ */
 static uint32_t read_slots(struct slots *slots, uint64_t position, uint64_t count,
 			   struct slot *slot, struct px_txtb_entry *entries)
 {
@@ -158,7 +162,10 @@ static uint32_t read_slots(struct slots *slots, uint64_t position, uint64_t coun
 			  sizeof(*entries));
 }
 
-/* Put the data of a long event together.  nr: the slots from its first one on.  Return false if it is not whole. */
+/*
+ * Put the data of a long event together.  nr: number of slots, from the first slot of the event on.  Return false if
+ * the event is not whole.
+ */
 static bool join(const struct slot *slot, const struct px_txtb_entry *entries, uint32_t nr,
 		 uint64_t position, unsigned char *to, size_t left)
 {
@@ -208,8 +215,8 @@ static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
 }
 
 /*
- * Load a window that begins at this position.  Return the number of its entries: it ends before an event whose slots
- * are not all in it, unless that is the first one.
+ * Load a window that begins at this position.  Return the number of its entries.  If the window has only a part of its
+ * last event, it ends before that event, unless that is also its first event.
  */
 static uint32_t fill(struct slots *slots, uint64_t position)
 {
@@ -236,7 +243,7 @@ static uint32_t fill(struct slots *slots, uint64_t position)
 			continue;
 		more = to->length - PX_RECORD_FIRST_BYTES;
 		if (i + px_record_slots(to->length) > nr && i > 0 && nr == WINDOW_SLOTS)
-			break; /* the next window has it whole */
+			break; /* the next window has the whole event */
 		if (used + more > slots->data_size ||
 		    !join(&slots->slot[i], &slots->entries[i], nr - i, position + i,
 			  slots->data + used, more)) {
@@ -333,7 +340,7 @@ static void set_layout(struct slots *slots)
 }
 
 /*
- * Count the volumes in the file; the last of them may be incomplete.  Return false if the log is complete but a part of
+ * Count the volumes in the file.  The last volume may be incomplete.  Return false if the log is complete but a part of
  * the file is missing.  An incomplete log may be shorter than its commit requires, because its last volume may have
  * ended early.
  */
@@ -359,7 +366,8 @@ static bool count_volumes(struct slots *slots)
 	if (in_use > in_file)
 		in_use = in_file;
 	file->nr_volumes = in_use > 0 ? (uint32_t)in_use : 1;
-	return in_use <= UINT32_MAX / PX_LOG_OBJECTS_2; /* else a file of holes, with too many objects to number */
+	/* A sparse file can claim more objects than 32 bits can number. */
+	return in_use <= UINT32_MAX / PX_LOG_OBJECTS_2;
 }
 
 int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source **source)

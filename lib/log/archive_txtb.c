@@ -19,9 +19,9 @@
 #include "txtb/native.h"
 #include "txtb/scan.h"
 
-#define WINDOW 4096   /* entries read at once */
+#define WINDOW 4096   /* number of entries read at once */
 #define CPU_SHIFT 24  /* in a file of the SMP kernel, the core number is above the bits of the id */
-#define DATA_BYTES 16 /* data of an event: the information words */
+#define DATA_BYTES 16 /* bytes of data of an event: its information words */
 #define NR_USER_IDS (PX_TXTB_USER_EVENT_LAST + 1 - PX_TXTB_USER_EVENT)
 #define TICK_NS_MIN 1e-9
 #define TICK_NS_MAX 1e15
@@ -30,8 +30,8 @@
 /* The reading position.  Before the scan all members are 0: no entry is left to read. */
 struct position {
 	uint32_t nr_left; /* number of entries after the window */
-	uint32_t slot;	  /* slot of the first of them */
-	uint32_t i, n;	  /* next entry in the window, and entries in it */
+	uint32_t slot;	  /* slot of the first entry after the window */
+	uint32_t i, n;	  /* index of the next entry in the window, and number of entries in the window */
 	uint32_t stamp;	  /* stamp of the last event */
 	uint64_t ticks;
 };
@@ -42,7 +42,8 @@ struct px_archive_txtb {
 	uint64_t end_ns; /* time of the file's last modification */
 
 	/*
-	 * ns = ticks * scale >> shift.  scale and shift together represent exactly the double that set_tick() got.
+	 * ns = ticks * scale >> shift.  scale and shift together are exactly the double that the caller gave to
+	 * set_tick().
 	 */
 	uint64_t scale;
 	unsigned int shift;
@@ -51,7 +52,8 @@ struct px_archive_txtb {
 	struct px_txtb_scan scan;
 	struct position at;
 
-	uint32_t slot_of_name[NR_USER_IDS]; /* 1 + slot of the object that names it; 0: none */
+	/* 1 + slot of the object that names the user event; 0: no object names it. */
+	uint32_t slot_of_name[NR_USER_IDS];
 	struct px_txtb_entry window[WINDOW];
 };
 
@@ -72,7 +74,7 @@ static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 	return ns < foreign->end_ns ? foreign->end_ns - (uint64_t)ns : 0;
 }
 
-/* Return the resolution of the clock, but at least 1 ns: a resolution of 0 would mean a clock that stands still. */
+/* Return the resolution of the clock, but at least 1 ns: a clock with resolution 0 would stand still. */
 static struct timespec resolution_of(double tick_ns)
 {
 	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
@@ -86,8 +88,8 @@ static void note_times(struct px_archive_txtb *foreign)
 }
 
 /*
- * Convert the double into the integer scale and a shift, without a loss of bits.  The bounds in set_tick() keep the
- * shift between 0 and 127.
+ * Convert the double into an integer, the scale, and a shift, without a loss of bits.  The bounds in set_tick() keep
+ * the shift between 0 and 127.
  */
 static void set_scale(struct px_archive_txtb *foreign, double ns)
 {
@@ -399,8 +401,8 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 }
 
 /*
- * Return true if no entry is missing at the end of the file.  A file may end before its last slot only if it has an
- * unused slot, which ends the events: scan the entries to find it.
+ * Return true if no entry is missing at the end of the file.  A file that ends before its last slot is whole if it has
+ * an unused slot, because the events end there.  Scan the entries to find an unused slot.
  */
 static bool is_whole(struct px_archive_txtb *foreign)
 {

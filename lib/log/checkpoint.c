@@ -14,11 +14,11 @@
 #include "base/sysv.h"
 #include "log/format.h"
 
-#define REMOTE_INDEX PX_STREAMS_MAX /* in file names: a segment id follows */
+#define REMOTE_INDEX PX_STREAMS_MAX /* in a file name, a segment id follows this number */
 
 /*
- * Only one thread of a process recovers at a time.  Otherwise, if another thread closed a descriptor of the same file,
- * the kernel would also release the record lock of the recovery.  A thread takes this mutex before all other locks of
+ * Only one thread of a process recovers at a time.  Two threads could open the same file.  When one of them closes its
+ * descriptor, the kernel releases the record lock of the other.  A thread takes this mutex before all other locks of
  * recovery.
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -94,7 +94,10 @@ static int allocate(uint32_t nr_rings, struct px_checkpoint_file **checkpoint_fi
 	return ENOMEM;
 }
 
-/* Store device and inode of the directory in `path`.  This function removes the file name from path. */
+/*
+ * `path` is the path of a file.  Store the device and inode of its directory.  This function removes the file name from
+ * path.
+ */
 static void note_directory(struct px_checkpoint_content *file,
 			   char path[PX_CHECKPOINT_FILE_PATH_MAX])
 {
@@ -246,7 +249,7 @@ static bool is_valid(const struct px_checkpoint_content *file, const char *name,
 	       strcmp(name, expected) == 0;
 }
 
-/* Lock the file.  Return ENOENT if the process that held the lock before has removed the file. */
+/* Lock the file.  Return ENOENT if another process has removed the file while it held the lock. */
 static int lock_file(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -307,8 +310,8 @@ int px_checkpoint_file_take(const char *name, bool waits,
 }
 
 /*
- * Take the mutex, because without it px_shm_attach() would close a descriptor of the file, and so release the record
- * lock of another thread's recovery.
+ * Take the mutex.  Without it, px_shm_attach() would close a descriptor of the file, and the kernel would release the
+ * record lock of another thread's recovery.
  */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy)
 {
@@ -358,8 +361,8 @@ static bool is_unsigned(const char *name)
 
 /*
  * Return true if the stream of this checkpoint file does not exist any more.  A controller publishes its slot, or
- * creates its segment, before it creates the file, and keeps them at least until it has signed the file
- * (px_checkpoint_file_sign()).  So if the stream does not exist, no controller will sign the file.
+ * creates its segment, before it creates the file.  It keeps the slot and the segment at least until it calls
+ * px_checkpoint_file_sign().  So if the stream does not exist, no controller will sign the file.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {

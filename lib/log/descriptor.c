@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DESCRIPTOR_HIGH 1000 /* below the usual limit of descriptors */
+#define DESCRIPTOR_HIGH 1000 /* the usual limit of descriptors is 1024 */
 
 int px_log_check(int fd)
 {

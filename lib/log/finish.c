@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Make a completed log as long as what it holds.
+ * Cut the unused parts of a completed log.
  *
- * A small log is written once more, whole: behind the end of the file first, with a footer that tells where it is, then
- * at the beginning of the file.  Until the log at the beginning is whole, readers use the other one.  For the viewer,
- * which knows no footer, the image has no entries while it changes.
+ * The writer writes a small log again, as a whole.  It first writes this copy behind the end of the file, with a footer
+ * that has the offset of the copy.  Then it writes the copy to the beginning of the file.  Until the log at the
+ * beginning is whole, readers use the copy behind it.  The viewer does not know the footer.  So while the image at the
+ * beginning changes, it has no entries for the viewer.
  *
- * Of a larger log, the last volume is cut: its section and the tail are written once more into the part of the image
- * that has no entries.  Then one write of the header of the image makes the image shorter.
+ * Of a larger log, the writer cuts only the last volume.  It writes the section and the tail once more, into the part
+ * of the image that has no entries.  Then one write of the header of the image makes the image shorter.
  *
  * At every instant the file is a whole log, so nothing is lost if the writer dies.
  */
@@ -22,14 +23,14 @@
 
 #include "txtb/file.h"
 
-#define SMALL_MAX (UINT64_C(4) << 20) /* bytes of a log that is written once more */
+#define SMALL_MAX (UINT64_C(4) << 20) /* maximum bytes of a small log */
 
 /* The last volume, as it is in the file. */
 struct last {
 	uint64_t at;
-	uint32_t nr_entries; /* in use */
-	uint64_t frames;     /* bytes in use */
-	bool is_first;	     /* it is the only one */
+	uint32_t nr_entries; /* number of entries in use */
+	uint64_t frames;     /* bytes of the frames in use */
+	bool is_first;	     /* the last volume is the only one */
 };
 
 static struct last last_of(const struct px_log *log)
@@ -47,7 +48,7 @@ static struct last last_of(const struct px_log *log)
 	return last;
 }
 
-/* Return the offsets of a tail at this offset that is as long as its contents. */
+/* Return the offsets of the areas in a tail that begins at this offset, and has no unused room. */
 static struct px_log_tail tail_at(const struct px_log_commit *commit, uint64_t at)
 {
 	struct px_log_tail tail;
@@ -78,8 +79,8 @@ static int truncate_to(struct px_log *log, uint64_t size)
 }
 
 /*
- * Only the writer moves parts of its log.  While it lives, no other process opens the log.  But a log that is recovered
- * may be open in other processes, and they must find everything where it was.
+ * Only the writer moves parts of its log.  While it lives, no other process opens the log.  But while a process
+ * recovers a log, other processes may have it open.  They must find all parts of the log at their old offsets.
  */
 static bool may_move(const struct px_log *log)
 {
@@ -107,7 +108,7 @@ static int cut_image(struct px_log *log, const struct last *last)
 	return px_log_write_all(log, &header, sizeof(header), last->at);
 }
 
-/* Cut the last volume.  Its section and the tail have room in the part of the image without entries. */
+/* Cut the last volume.  The unused part of the image has room for the section and the tail. */
 static int cut_volume(struct px_log *log, const struct px_log_state *state, const struct last *last,
 		      int reader, uint64_t *end)
 {
@@ -156,7 +157,7 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 	return error ? error : truncate_to(log, end);
 }
 
-/* Write the last commit only. */
+/* Write only the last commit. */
 static int finish_in_place(struct px_log *log, const struct px_log_state *state)
 {
 	uint64_t end = log->tail.names + log->commit.nr_names * sizeof(struct px_log_name);
@@ -216,8 +217,8 @@ static bool read_part(int fd, struct copy *copy, uint64_t to, uint64_t from, uin
 }
 
 /*
- * The oldest entry stays the oldest.  Only the header in the file tells which one that is: a write that failed may have
- * left entries behind the newest one.
+ * The copy has the same oldest entry as the file.  Only the header in the file tells which entry that is, because a
+ * failed write may have left entries behind the newest one.
  */
 static bool put_header(struct px_log *log, const struct last *last, int reader, struct copy *copy)
 {
@@ -254,7 +255,7 @@ static bool make_copy(struct px_log *log, const struct last *last, int reader, s
 /* Write bytes at this offset, or, if data is NULL, truncate the file to offset bytes.  Return 0 or an error number. */
 typedef int writer(void *argument, const void *data, size_t size, uint64_t offset);
 
-/* Move the log that a footer describes to the beginning of the file.  fd: for reading. */
+/* Move the log that a footer describes to the beginning of the file.  fd: a descriptor for reading. */
 static int settle(int fd, writer *write, void *argument)
 {
 	struct px_log_footer footer;
@@ -279,7 +280,7 @@ static int settle(int fd, writer *write, void *argument)
 	error = new + sizeof(none) > footer.size ? EINVAL :
 		px_txtb_file_read(fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : EIO;
 	old = sizeof(header) + header.registry_end - header.registry_start;
-	/* The viewer finds no entries until all is there. */
+	/* Until the whole log is written, the viewer finds no entries. */
 	if (!error && old < footer.base)
 		error = write(argument, &none, sizeof(none), old);
 	if (!error)
@@ -327,7 +328,7 @@ static int write_plainly(void *argument, const void *data, size_t size, uint64_t
 	return 0;
 }
 
-/* Cut a complete log after its tail, if its writer died before it did so. */
+/* Cut a complete log after its tail.  The writer may have died before it did this. */
 static int cut_file(int fd)
 {
 	struct px_log_header header;
@@ -350,7 +351,7 @@ int px_log_settle(int fd)
 	return error ? error : cut_file(fd);
 }
 
-/* *is_moving: the copy is whole, and from now on it is the log. */
+/* *is_moving: set to true when the copy is whole, and readers use the copy. */
 static int finish_small(struct px_log *log, const struct last *last, int reader, struct copy *copy,
 			const struct px_log_tail *tail, bool *is_moving)
 {
@@ -366,7 +367,7 @@ static int finish_small(struct px_log *log, const struct last *last, int reader,
 	memcpy(copy->bytes + copy->layout.commit, &commit, sizeof(commit));
 	footer.base = px_log_page_up(log->tail.names + log->commit.nr_names * sizeof(struct px_log_name));
 	memcpy(footer.uuid, log->header.uuid, sizeof(footer.uuid));
-	error = truncate_to(log, footer.base); /* the caller may have allocated more */
+	error = truncate_to(log, footer.base); /* the application may have allocated more */
 	if (!error)
 		error = px_log_write_all(log, copy->bytes, copy->size, footer.base);
 	if (!error)
@@ -379,7 +380,7 @@ static int finish_small(struct px_log *log, const struct last *last, int reader,
 	return settle(reader, write_moved, log);
 }
 
-/* Return true if the log is so small that it is written once more; then *tail is its new tail. */
+/* Return true if this is a small log, and store the offsets of its new tail. */
 static bool is_small(const struct px_log *log, const struct last *last, struct copy *copy,
 		     struct px_log_tail *tail)
 {
@@ -387,7 +388,7 @@ static bool is_small(const struct px_log *log, const struct last *last, struct c
 
 	if (!last->is_first || fstat(log->fd, &status) != 0)
 		return false;
-	/* After a write that failed, the volume in memory may be the next one. */
+	/* After a failed write, the volume in memory may be the volume after the last. */
 	if (!log->loops && !log->ends_volume && log->stage_position >= log->header.nr_entries)
 		return false;
 	copy->nr_objects = count_objects(log, &log->volumes[0]);
@@ -397,7 +398,7 @@ static bool is_small(const struct px_log *log, const struct last *last, struct c
 	return copy->size <= SMALL_MAX;
 }
 
-/* Write the last commit, and make the file as long as what it holds. */
+/* Write the last commit, and cut the unused parts of the file. */
 static int finish(struct px_log *log, const struct px_log_state *state)
 {
 	struct last last = last_of(log);
@@ -414,10 +415,13 @@ static int finish(struct px_log *log, const struct px_log_state *state)
 	if (copy.bytes)
 		error = finish_small(log, &last, reader, &copy, &tail, &is_moving);
 	free(copy.bytes);
-	/* If there is no room for a copy, the file remains longer. */
+	/* If there is no room for a copy, cut only the last volume. */
 	if (error && !is_moving && reader >= 0)
 		error = finish_large(log, state, &last, reader);
-	/* A step that failed may have been the last one, so the file still has its commit and its tail where they were. */
+	/*
+	 * Even if only the last step failed, readers still find the old commit and the old tail.  So restore their
+	 * offsets.
+	 */
 	if (error && !is_moving) {
 		set_tail(&log->commit, &old_tail);
 		log->commit.serial = commit.serial;
@@ -442,7 +446,7 @@ static void stage_if_empty(struct px_log *log)
 				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 
-/* Return true if there is more to write than the names of event types and a commit. */
+/* Return true if the file needs more than the names of event types and a commit. */
 static bool has_unwritten(const struct px_log *log)
 {
 	return log->nr_staged > 0 || (log->wants_stop && !log->staged.has_stop) ||
@@ -463,8 +467,8 @@ static int write_rest(struct px_log *log, const struct px_log_state *state)
 }
 
 /*
- * Record how the log ended, and cut the file.  The target may have loaded more modules by now.  If the list cannot be
- * written, the log has no list.
+ * Record how the log ended, and cut the file.  The target may have loaded more modules since the last list, so write
+ * the list of modules again.  If that fails, the log has no list.
  */
 static int end_file(struct px_log *log, const struct px_log_state *state, enum px_log_end end)
 {

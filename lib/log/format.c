@@ -56,7 +56,7 @@ uint32_t px_log_least_entries(void)
 	return PX_LOG_START_FILLERS + 4 * (PX_ENTRIES_MAX + 1 + PX_LOG_GAP_FILLERS + 1);
 }
 
-/* The numbers of slots are such that no entry is on two pages. */
+/* These numbers place the entries so that no entry crosses a page boundary. */
 static void choose_slots(struct px_log_header *header, bool is_small)
 {
 	header->nr_thread_slots = is_small ? 768 : 4096;
@@ -138,7 +138,7 @@ static bool find_section(int fd, uint64_t at, uint32_t *nr_objects, uint32_t *nr
 	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
 }
 
-/* If image and section disagree, this is a damaged log of ours. */
+/* If image and section disagree, this is a damaged log. */
 static bool agree(const struct px_log_header *header, uint32_t nr_objects, uint32_t nr_entries)
 {
 	return header->version != PX_LOG_VERSION ||
@@ -180,7 +180,7 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 {
 	struct px_log_footer footer;
 
-	/* The log may move between two reads.  The move is over soon. */
+	/* The log may move between two reads, so try again.  A move takes a short time. */
 	for (int i = 0; i < FIND_ATTEMPTS; i++) {
 		if (px_log_find_footer(fd, &footer) &&
 		    px_log_find_volume(fd, footer.base, header, layout) &&

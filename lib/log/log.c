@@ -42,8 +42,8 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 }
 
 /*
- * Return the number of entries in the stage.  The stage holds many events, but at most a part of a volume, so that one
- * write overwrites only a part of a LOOP log.
+ * Return the number of entries in the stage.  The stage holds many events, but is smaller than a volume.  So one write
+ * overwrites only a part of a LOOP log.
  */
 static uint32_t choose_stage(const struct px_log *log)
 {
@@ -86,7 +86,7 @@ int px_log_allocate(struct px_log *log)
 	return 0;
 }
 
-/* Put the tail behind all that the log needs before it. */
+/* Compute the offset of the tail: it is behind all volumes. */
 static void place_tail(struct px_log *log)
 {
 	uint64_t at = log->loops ? log->header.nr_volumes * log->layout.size : log->layout.size;
@@ -105,8 +105,8 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	error = px_log_begin_volume(log, 0);
 	log->nr_begun = 1;
 	/*
-	 * List the modules now if the target is this process.  A target that is another process may not have called
-	 * exec for its program yet.
+	 * List the modules now if the target is this process.  If the target is another process, wait: it may not have
+	 * called exec for its program yet.
 	 */
 	if (!error && !log->remote_pid)
 		error = px_log_write_modules(log);
@@ -190,7 +190,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	reset_frames(log);
 	log->commit.first_frame = 0;
 	px_log_fill_commit(log, state, 0);
-	/* The log in memory is empty now, so every commit from now on describes an empty log. */
+	/* The log in memory is empty now, so the next commit describes an empty log. */
 	px_log_keep_checkpoint(log, state->checkpoint);
 }
 

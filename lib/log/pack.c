@@ -4,34 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITE_BUCKETS 8192 /* a power of two, and twice the number of sites */
+#define SITE_BUCKETS 8192 /* a power of two, and twice PX_FRAME_SITES_MAX */
 #define HANDLE_BUCKETS 16384
 #define HANDLES_MAX 8192
-#define FRAME_DATA_MAX 262144 /* bytes of the records of usual events */
-#define EVENT_MAX 128	      /* bytes of a record without its data */
-#define OBJECT_MAX 160	      /* bytes of a definition */
-#define EVENT_OBJECTS 32      /* definitions that the entries of one event can need */
+#define FRAME_DATA_MAX 262144 /* room in bytes for the records of events without long data */
+#define EVENT_MAX 128	      /* maximum bytes of a record without its data */
+#define OBJECT_MAX 160	      /* maximum bytes of a definition */
+#define EVENT_OBJECTS 32      /* the entries of one event need at most this many definitions */
 #define WORDS 4
 
 struct site {
 	uint64_t address;
 	uint32_t id, flags, length;
 	uint32_t shape;
-	uint32_t word[WORDS]; /* data of its last event */
+	uint32_t word[WORDS]; /* first 16 bytes of data of the site's last event */
 };
 
 struct px_pack {
 	struct px_log_frame head;
 	uint64_t origin_ns;   /* image_ns of the first entry */
-	int64_t later_ns;     /* from here on, times are later by this */
-	uint64_t last_address; /* of the site defined last */
+	int64_t later_ns;     /* added to the times of all further events of the frame */
+	uint64_t last_address; /* address of the site defined last */
 	uint32_t nr_sites, nr_handles;
 	unsigned char *bytes; /* the frame: header, objects, records */
 	unsigned char *records;
 	size_t objects_max, records_max;
 	size_t objects_size, records_size;
-	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last one is for sites without index */
-	uint16_t bucket[SITE_BUCKETS];		  /* index + 1 */
+	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
+	uint16_t bucket[SITE_BUCKETS];		  /* index in `site` + 1; 0: empty */
 	uint32_t handle[HANDLE_BUCKETS];
 };
 
@@ -135,7 +135,7 @@ void px_pack_object(struct px_pack *pack, const struct px_log_object *object)
 
 	if (pack->objects_size + OBJECT_MAX > pack->objects_max)
 		return;
-	/* If the table is full, each frame defines the object again. */
+	/* If the table is full, it does not get the object, and each frame defines the object again. */
 	if (!pack->handle[i] && pack->nr_handles < HANDLES_MAX) {
 		pack->handle[i] = known->handle;
 		pack->nr_handles++;
@@ -200,7 +200,7 @@ static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const st
 	return to;
 }
 
-/* Put the number of the site, or its definition.  Return the site. */
+/* Write the index of the site into the record, or the definition of a new site.  Return the site. */
 static struct site *put_site_of(struct px_pack *pack, unsigned char **to, const struct site *key)
 {
 	uint16_t *bucket = find_site(pack, key);

@@ -25,8 +25,8 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
 /* Objects. */
 
 /*
- * Load an object slot.  The names of the image are shortened; load_definitions() replaces them.  If a slot has no place
- * in this order, or its object is in another one too, it stays free.
+ * Load an object slot.  The image has shortened names, and load_definitions() replaces them.  Treat the slot as free if
+ * this kind of object does not belong into this slot, or if an earlier slot has the same object.
  */
 static void load_context(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
 			 const struct px_txtb_object *shown)
@@ -83,7 +83,7 @@ static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint6
 	return is_read;
 }
 
-/* Load what the frames say of the objects in the object slots. */
+/* Load the definitions of the objects in the object slots from the frames. */
 static void load_definitions(struct px_log *log, struct px_archive_source *source)
 {
 	uint64_t nr_volumes = log->loops ? log->nr_begun : 1;
@@ -106,8 +106,8 @@ static void note_context(struct px_log_volume *volume, uint32_t handle, uint64_t
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
 	/*
-	 * An entry that hides others from the viewer has the handle 0.  If the context is unknown, the entry is damaged
-	 * or overwritten.
+	 * Handle 0 is in the entry that ends the events for the viewer.  If the context is unknown, the entry is
+	 * damaged or overwritten.
 	 */
 	if (handle != 0 && context)
 		context->last = position;
@@ -131,8 +131,8 @@ static void note_entry(struct px_log *log, uint64_t position, const struct px_tx
 }
 
 /*
- * Read all entries of the volumes, oldest first, also those before the oldest event that is left: the viewer may still
- * show them, and the stamps of a volume continue from its last entry.
+ * Read all entries of the volumes, oldest first.  Also read those before the oldest event of the log: the viewer may
+ * still show them, and the stamps of a volume continue from its last entry.
  */
 static int scan_entries(struct px_log *log)
 {

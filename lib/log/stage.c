@@ -8,7 +8,7 @@
 
 /* Contexts. */
 
-/* Fill in an object with what is known of its handle by now. */
+/* Fill in an object with all that the tables of threads and calls know about its handle. */
 static void describe(const struct px_log *log, uint32_t handle, struct px_log_object *to)
 {
 	const struct px_call_object *known =
@@ -52,9 +52,9 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have slots of their
- * own, so neither can take all.  If there is no slot, return 0, and set `none_before`: a search with a smaller keep
- * would find none either.
+ * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have separate slots,
+ * so one kind cannot take the slots of the other.  If there is no slot, return 0, and set `none_before`: a later search
+ * with a smaller `keep` fails at once.
  */
 static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume,
 			     bool is_thread, uint64_t keep)
@@ -80,7 +80,7 @@ static uint32_t free_context(const struct px_log *log, struct px_log_volume *vol
 	return 0;
 }
 
-/* Find or make the object slot of a handle, for the entries that are being staged.  Return NULL if no slot is free. */
+/* Find or make the object slot of a handle, for an entry of the stage.  Return NULL if no slot is free. */
 static struct px_log_context *find_context(struct px_log *log, struct px_log_volume *volume,
 					   uint32_t handle, uint64_t keep)
 {
@@ -149,8 +149,8 @@ void px_log_count_lost(struct px_log *log)
 /* Events. */
 
 /*
- * The ticks from the last entry to an event.  The fillers account for one part of them, the event's own stamp for the
- * other.
+ * The ticks from the last entry to an event.  The fillers account for one part of these ticks, and the stamp of the
+ * event for the other part.
  */
 struct step {
 	uint32_t nr_fillers;
@@ -198,7 +198,7 @@ static void begin_frame(struct px_log *log)
 	px_pack_begin(log->pack, log->stage_position, begins);
 }
 
-/* Lay out an entry.  *stamp: for the frame. */
+/* Lay out an entry.  *stamp gets the stamp of the entry, for the frame. */
 static struct px_txtb_entry *stage(struct px_log *log, uint64_t ticks, struct px_pack_stamp *stamp)
 {
 	struct px_log_stamps *stamps = &log->staged.stamps;
@@ -216,8 +216,8 @@ static struct px_txtb_entry *stage(struct px_log *log, uint64_t ticks, struct px
 }
 
 /*
- * Set the context of an entry.  If the previous entry shows that a thread goes to sleep, also store this context in
- * that entry, as the thread that runs next.
+ * Set the context of an entry.  The previous entry may show that a thread goes to sleep.  Then also store this context
+ * in the previous entry, as the thread that runs next.
  */
 static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_t handle,
 			uint32_t priority)
@@ -258,7 +258,10 @@ static void stage_beside(struct px_log *log, const struct px_report *report,
 	stage_shown(log, &entry, ticks);
 }
 
-/* Return true if the object has another pid or thread than the record, or if they are not known yet. */
+/*
+ * Return true if the frame must hold the pid and thread of the record: the object of the context has others, or has
+ * none yet.
+ */
 static bool is_other(struct px_log *log, struct px_log_context *context,
 		     const struct px_record *record)
 {
@@ -267,7 +270,7 @@ static bool is_other(struct px_log *log, struct px_log_context *context,
 
 	if (!context || (context->known.object.pid == 0 && px_is_thread(context->handle)))
 		describe(log, record->context, &object);
-	/* They may have been unknown when the context got its object slot. */
+	/* When the context got its object slot, its pid and thread may have been unknown. */
 	if (context && known->object.pid != 0 && context->known.object.pid == 0 &&
 	    px_is_thread(context->handle))
 		describe_context(log, context);
@@ -316,8 +319,8 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 }
 
 /*
- * The viewer stops at the first entry to be overwritten.  So while the writer writes the beginning of a round, the
- * viewer may see only the first entries of that round.  These entries, too, must show that time rises.
+ * The viewer stops at the first entry to be overwritten.  So at the beginning of a round, the viewer may see only the
+ * first entries of that round.  These entries alone must show that time rises.
  */
 static void begin_round(struct px_log *log)
 {
@@ -358,7 +361,7 @@ bool px_log_make_translator(struct px_log *log)
 }
 
 /*
- * Translate a record only once, even if the caller appends it again after a write, because a translation changes the
+ * Translate a record only once, even if the caller appends it again after a write, because each translation changes the
  * state of the translator.
  */
 static void translate(struct px_log *log, const struct px_report *report, const void *data)
@@ -377,7 +380,7 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 		px_translate_plainly(record, data, report->copied, to);
 }
 
-/* Make object slots for all handles of an entry.  Return how many of them get none. */
+/* Make object slots for all handles of an entry.  Return the number of handles that get no slot. */
 static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
 			     const struct px_entry *entry, uint64_t keep)
 {
@@ -391,8 +394,8 @@ static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
 
 /*
  * Make object slots for all entries of an event.  If no slot is free, the viewer shows a handle without a name; the
- * frame has the name.  Return false if an APPEND log should begin a volume for more slots: only when it has used half
- * of this one, because each volume takes room.
+ * frame has the name.  Return false if an APPEND log should begin a new volume to get more slots.  It should do so only
+ * after half of the current volume, because each volume takes room in the file.
  */
 static bool find_contexts(struct px_log *log, uint64_t keep)
 {
@@ -408,13 +411,13 @@ static bool find_contexts(struct px_log *log, uint64_t keep)
 
 /* The slots and fillers that one event needs. */
 struct need {
-	bool begins_round; /* the event begins a volume that was full before */
+	bool begins_round; /* the event begins a new round of a LOOP log in its volume */
 	bool ends_idleness;
 	struct step step;
-	uint32_t slots; /* slots of the event, with its fillers and all its entries */
+	uint32_t slots; /* number of entry slots for the event: its fillers and all its entries */
 };
 
-/* Return true if what is laid out must be written before there is room for the event. */
+/* Return true if the writer must first write the staged entries to make room for the event. */
 static bool must_write(const struct px_log *log, const struct px_report *report,
 		       const struct need *need)
 {
@@ -423,13 +426,14 @@ static bool must_write(const struct px_log *log, const struct px_report *report,
 }
 
 /*
- * Compute what the event needs.  If there is room in the stage, also make its object slots.  Return true if the event
- * fits into the current volume, at once or after a write.
+ * Compute the needs of the event.  If there is room in the stage, also make its object slots.  Return true if the event
+ * fits into the current volume, now or after a write of the stage.
  */
 static bool find_room(struct px_log *log, const struct px_report *report, struct need *need)
 {
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
-	uint32_t reserved = log->capacity != 0 && !has_next_volume(log); /* slots kept free for the last STOP */
+	/* Number of slots to keep free for the last STOP. */
+	uint32_t reserved = log->capacity != 0 && !has_next_volume(log);
 	struct px_log_stamps stamps = log->staged.stamps;
 	uint64_t after;
 
@@ -451,7 +455,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 		    log->header.volume_max)
 		return false;
 	/*
-	 * The stage must be written first, and then the caller appends the event again.  Make no object slots now: they
+	 * The caller writes the stage first, and then appends the event again.  Make no object slots now, because they
 	 * could replace objects that the staged entries need.
 	 */
 	if (must_write(log, report, need))
@@ -460,7 +464,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 	return find_contexts(log, after > log->capacity ? after - log->capacity : 0);
 }
 
-/* Note that the event laid out last refers to this object. */
+/* Record that the newest staged event refers to this object. */
 static void keep_context(struct px_log *log, struct px_log_volume *volume, uint32_t handle)
 {
 	struct px_log_context *context = px_log_find_context(volume, handle);
@@ -473,7 +477,7 @@ static void keep_context(struct px_log *log, struct px_log_volume *volume, uint3
 }
 
 /*
- * Define the objects of the event laid out last.  The log must not reuse their object slots while the event is in the
+ * Define the objects of the newest staged event.  The log must not reuse their object slots while the event is in the
  * log.
  */
 static void keep_contexts(struct px_log *log, struct px_log_volume *volume,

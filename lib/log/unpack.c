@@ -22,8 +22,9 @@ struct px_unpack {
 	uint64_t last_address;
 	bool is_broken; /* a frame of the chapter was damaged, so its tables are not complete */
 	struct px_log_object *object;
-	uint32_t *bucket; /* by handle: index + 1; twice as many as objects, a power of two */
-	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last one is for sites without index */
+	/* Hash table of handles: index of the object + 1; a power of two, at least twice the number of objects. */
+	uint32_t *bucket;
+	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
 };
 
 struct px_unpack *px_unpack_make(void)
@@ -40,7 +41,10 @@ void px_unpack_free(struct px_unpack *unpack)
 	free(unpack);
 }
 
-/* The bytes that are left to read.  After an attempt to read beyond the end, the input is bad, and yields zeros. */
+/*
+ * The bytes that are left to read.  If the unpacker tries to read beyond the end, the input becomes bad, and all
+ * further reads return zeros.
+ */
 struct input {
 	const unsigned char *at, *end;
 	bool is_bad;

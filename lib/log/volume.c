@@ -24,7 +24,7 @@ struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, ui
 	return volumes;
 }
 
-/* The first volume has the memory of all. */
+/* All volumes share the memory blocks of the first volume. */
 void px_log_free_volumes(struct px_log_volume *volumes)
 {
 	if (volumes)
@@ -90,7 +90,7 @@ uint64_t px_log_volume_at(const struct px_log *log, uint64_t position)
 			    log->volume_at;
 }
 
-/* If there is no room for a part, the newest one becomes longer. */
+/* If the list has no room for a part, the newest part becomes longer. */
 void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool begins)
 {
 	bool has_room = log->nr_parts < log->parts_max;
@@ -123,7 +123,7 @@ uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end)
 	return count;
 }
 
-/* There may be a hole behind the last frame. */
+/* Leave room for the end of a hole behind the last frame (write_hole()). */
 void px_log_end_volume(struct px_log *log)
 {
 	log->next_at = px_log_page_up(log->volume_at + log->layout.frames + log->frame +

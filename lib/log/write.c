@@ -15,8 +15,8 @@
 
 #define ZERO_CHUNK 65536
 #define COPY_CHUNK 262144
-#define WRAPPERS_ROUND 64   /* commits */
-#define WRAPPERS_AT_ONCE 40 /* rows in one write */
+#define WRAPPERS_ROUND 64   /* number of commits from one write of the wrapper statistics to the next */
+#define WRAPPERS_AT_ONCE 40 /* number of rows in one write */
 
 /* Files. */
 
@@ -48,7 +48,7 @@ int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t
 	return 0;
 }
 
-/* Fill a part of the file with zeros; its space stays allocated. */
+/* Fill a part of the file with zeros.  Its disk space stays allocated. */
 static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
 {
 	static const char zeros[ZERO_CHUNK];
@@ -159,8 +159,8 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 }
 
 /*
- * A type in the list may not be ready yet, because another thread is adding it.  types_done stops at the first such
- * type.  This call also writes the types after it, and a later call checks them again.
+ * A type in the list may not be ready yet, because another thread is adding it.  types_done stops at the first type
+ * that is not ready.  This call also writes the types after that one, and a later call checks them again.
  */
 int px_log_write_names(struct px_log *log)
 {
@@ -193,8 +193,8 @@ static size_t list_modules(const struct px_log *log, char *text)
 }
 
 /*
- * If the write fails, record that the log has no list, because a part of a list is worse than no list.  If the target
- * does not exist any more, keep the list of the last call.
+ * If the write fails, the file may have a part of a list: record that the log has no list.  If the target does not
+ * exist any more, keep the list of the last call.
  */
 int px_log_write_modules(struct px_log *log)
 {
@@ -293,7 +293,7 @@ int px_log_move_tail(struct px_log *log, uint64_t at)
 	int error, fd = px_log_open_reader(log);
 
 	if (fd < 0) {
-		/* The tail cannot be read: it stays, and the next volume begins behind it. */
+		/* If the tail cannot be read, it stays, and the next volume begins behind it. */
 		log->next_at = log->tail.modules + to.size;
 		return 0;
 	}
@@ -345,7 +345,7 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
-/* Fill in the log's part of a checkpoint: the state that the log has when all staged events are written. */
+/* Fill in the log's part of a checkpoint: the state of the log after the write of all staged events. */
 static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
 	const struct px_log_cursor *staged = &log->staged;
@@ -376,8 +376,8 @@ void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint
 }
 
 /*
- * Call this after all other steps that can fail.  Each commit in the file has a serial, and the checkpoint file has a
- * checkpoint with the same serial.
+ * Call this function after all other steps that can fail.  Each commit in the file has a serial, and the checkpoint
+ * file has a checkpoint with the same serial.
  */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 {
@@ -400,8 +400,8 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 }
 
 /*
- * Write a commit without the oldest events, before their entries or frames are overwritten.  frame_end: the end of the
- * frame to be written.
+ * Write a commit without the oldest events, before the writer overwrites their entries or frames.  frame_end: the end
+ * of the frame that the writer writes next.
  */
 static int give_up_oldest(struct px_log *log, uint64_t frame_end)
 {
@@ -428,7 +428,7 @@ static int give_up_oldest(struct px_log *log, uint64_t frame_end)
 	if (log->commit.end < log->commit.first)
 		log->commit.end = log->commit.first; /* no event is left */
 	error = px_log_write_commit(log, NULL);
-	if (error) { /* the log still has these parts */
+	if (error) { /* the commit in the file still has these parts */
 		log->commit = before;
 		log->first_part = first_part;
 		log->nr_parts = nr_parts;
@@ -467,9 +467,9 @@ static int hide_entries(struct px_log *log, uint64_t position)
 }
 
 /*
- * End a volume early.  Bytes that are no frame end it for our reader, and an entry without context ends it for the
- * viewer.  Also fill the entries up to the end of the volume with zeros: when the next round has overwritten the first
- * of them, the viewer must not find older entries after it.
+ * End a volume early.  The reader of this library ends the volume at bytes that are not a frame, and the viewer ends it
+ * at an entry without context.  Also fill the entries up to the end of the volume with zeros.  Otherwise, when the next
+ * round has overwritten the first of them, the viewer would find older entries after it.
  */
 static int write_hole(struct px_log *log)
 {
@@ -523,8 +523,8 @@ int px_log_empty_file(struct px_log *log)
 }
 
 /*
- * Make the first entry of the file visible again.  This entry is a filler in every round.  If the last round has
- * overwritten a part of the first volume, the oldest entry is not the first one, so also set `current`.
+ * Make the first entry of the file visible again.  This entry is a filler in every round.  Also set `current`: if the
+ * last round has overwritten a part of the first volume, the oldest entry is not the first one.
  */
 int px_log_show_first(struct px_log *log)
 {
@@ -593,8 +593,8 @@ static void write_remote_modules(struct px_log *log)
 }
 
 /*
- * Begin the next volume of a log that does not loop.  It begins behind the volume before, where the tail may be: so the
- * tail moves away first.
+ * Begin the next volume of a log that does not loop.  It begins directly behind the volume before.  If the tail is
+ * there, first move the tail.
  */
 static int begin_next_volume(struct px_log *log)
 {
@@ -637,7 +637,7 @@ static int write_staged(struct px_log *log, size_t *frame_size)
 	if (error)
 		return error;
 	if (log->nr_staged == 0) {
-		/* Ignore an error of this write, because no event depends on it. */
+		/* Ignore an error of this write, because no event needs it. */
 		if (log->stage_position < log->spoiled && !begins_volume(log))
 			hide_entries(log, log->stage_position);
 		return 0;
@@ -681,7 +681,10 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, si
 	commit->flush_error = log->first_error;
 }
 
-/* Call this when the write succeeded: continue after the staged entries, in this volume or in the next volume. */
+/*
+ * Call this function after a write that succeeded.  The next stage begins after the staged entries, in this volume or
+ * in the next volume.
+ */
 static void keep_staged(struct px_log *log, size_t frame_size)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->stage_position);
@@ -699,7 +702,7 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 	volume->stamps = log->staged.stamps;
 	log->written = log->staged;
 	log->stage_position = log->staged.end;
-	/* The volume in memory still describes this volume: completion needs it. */
+	/* Keep this volume in memory, because completion may need it. */
 	if (log->nr_staged > 0 && px_log_slot_in_volume(&log->header, log->staged.end) == 0)
 		log->ends_volume = true;
 	log->nr_staged = 0;
@@ -708,17 +711,17 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 }
 
 /*
- * Call this when the write failed.  Never return to an earlier volume, because the log in memory no longer has the
- * objects of that volume.
+ * Call this function after a failed write.  Never go back to an earlier volume, because the log in memory no longer has
+ * the objects of that volume.
  */
 static void drop_staged(struct px_log *log)
 {
 	log->nr_lost += log->staged.nr_events - log->written.nr_events;
 	if (log->staged.has_stop && !log->written.has_stop)
-		log->nr_lost--; /* the next write repeats STOP */
+		log->nr_lost--; /* the next write stages STOP again, so it is not lost */
 	/*
-	 * Even if no entry was written, object slots in the file may have other objects now.  So treat the entries as
-	 * spoiled.
+	 * Even if no entry was written, object slots in the file may have other objects now.  So treat the entries of
+	 * the stage as spoiled.
 	 */
 	if (log->staged.end > log->spoiled)
 		log->spoiled = log->staged.end;
@@ -734,7 +737,10 @@ static void drop_staged(struct px_log *log)
 static int write_and_commit(struct px_log *log, const struct px_log_state *state, size_t *frame_size)
 {
 	int error = write_staged(log, frame_size);
-	/* Copy the commit after write_staged(), because give_up_oldest() in it may have written a commit. */
+	/*
+	 * Copy the commit after write_staged(), because write_staged() may have written a commit without the oldest
+	 * events.
+	 */
 	struct px_log_commit in_file = log->commit;
 	uint32_t nr_names, nr_wrappers;
 
