@@ -53,7 +53,7 @@ _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USERE
  */
 enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
 
-/* These functions only convert the type of a pointer.  NULL stays NULL. */
+/* The following functions only convert the type of a pointer.  NULL stays NULL. */
 static inline struct px_attr *px_attr_of(trace_attr_t *attr)
 {
 	return (struct px_attr *)attr;

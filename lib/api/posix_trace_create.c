@@ -9,7 +9,7 @@
 #include "stream/flush.h"
 #include "stream/recover.h"
 
-#define EXIT_DRAIN_NS UINT64_C(10000000000) /* time to write the log to a slow disk */
+#define EXIT_DRAIN_NS UINT64_C(10000000000) /* maximum time at exit to write the log to a slow disk */
 
 static void discard(struct px_stream *stream)
 {
@@ -55,7 +55,8 @@ static int create_undisturbed(pid_t pid, const trace_attr_t *attr, int log_fd, t
 
 	if (pid < 0 || !trid || (attr && !px_attr_is_valid(px_attr_to_read(attr))))
 		return EINVAL;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* GEN-7: no cancellation in the middle */
+	/* GEN-7: a cancellation must not interrupt the creation. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	error = create(pid, px_attr_to_read(attr), log_fd, trid);
 	if (!error)
 		px_recover_for_create(); /* EXIT-4 */
@@ -111,9 +112,9 @@ PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 }
 
 /*
- * Complete the log of a stream at exit.  If a thread does not leave a flush in time, leave the log incomplete, like the
- * log of a killed process.  The exiting thread itself may be in the flush: a signal handler may have interrupted the
- * flush and called exit().
+ * Complete the log of a stream at exit.  If a thread is in a flush and does not leave it in time, leave the log
+ * incomplete, like the log of a killed process.  This may be the thread that calls exit(): a signal handler may have
+ * interrupted its flush and called exit().
  */
 static void end_at_exit(unsigned long id, struct px_stream *stream)
 {

@@ -18,7 +18,7 @@ static int flush(trace_id_t trid, const struct px_caller *caller)
 	return px_flush(trid, stream, caller);
 }
 
-/* FLOP-3: return only when everything is written. */
+/* FLOP-3: return only when all events are in the log. */
 PX_EXPORT int posix_trace_flush(trace_id_t trid)
 {
 	struct px_caller caller = {__builtin_return_address(0)};

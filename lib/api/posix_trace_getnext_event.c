@@ -84,8 +84,8 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 }
 
 /*
- * Cleanup handler of a thread that was cancelled while it slept.  The stream still counts the thread as a user, but the
- * thread will not return from its call.  So end this use here.
+ * Cleanup handler of a thread that was cancelled while it slept.  The stream still counts the thread as a user.  The
+ * thread does not return from its call any more, so end this use here.
  */
 static void cancelled(void *argument)
 {
@@ -113,8 +113,8 @@ static int sleep_away(trace_id_t *trid, uint32_t *waiting, enum px_next next,
 }
 
 /*
- * Unlock the stream, sleep until there may be an event, and lock the stream again.  Return EINVAL, with the lock
- * released, if another thread has shut the stream down.
+ * Unlock the stream, sleep until there may be an event, and lock the stream again.  If another thread has shut the
+ * stream down, return EINVAL without the lock.
  */
 static int sleep_on(trace_id_t trid, struct px_stream *stream, enum px_next next,
 		    const struct timespec *abstime)
@@ -198,7 +198,7 @@ static int get_next(trace_id_t trid, const struct destination *to, bool timed,
 	int saved_errno = errno;
 	int error = 0;
 
-	pthread_testcancel(); /* GEN-7: before an event is taken */
+	pthread_testcancel(); /* GEN-7: cancel only before this call takes an event */
 	if (!is_usable(to))
 		return EINVAL;
 	if (!px_handle_lock_any(trid, &handle)) {
@@ -239,8 +239,8 @@ PX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 }
 
 /*
- * A writer has not finished the next event.  Wait for this writer, but not for long; then take another event (TRY-1).
- * No cancellation point.  Return EINVAL, with the lock released, if the stream was shut down.
+ * A writer has not finished the next event.  Wait a short time for this writer, then take another event (TRY-1).  This
+ * function is not a cancellation point.  If the stream was shut down, return EINVAL without the lock.
  */
 static int take_behind_writer(trace_id_t trid, struct px_stream *stream,
 			      const struct destination *to, enum px_next *next)
@@ -275,7 +275,7 @@ PX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 		return EINVAL;
 	stream = px_handle_lock(trid);
 	if (!stream && px_handle_has_exited(trid)) {
-		*unavailable = 1; /* as at the end of all events */
+		*unavailable = 1; /* the same result as at the end of all events */
 		return 0;
 	}
 	if (!stream || !is_readable(trid, stream))

@@ -14,12 +14,12 @@
 #define RECOVERY_ROUND_NS 2000000
 
 /*
- * Wait for another process that recovers the log, but not forever, because that process may be stopped.  Return 0 (try
- * again), ETIMEDOUT, or EINTR (a signal handler without SA_RESTART ran).
+ * Wait for another process that recovers the log, but not forever, because that process may be stopped.  Return 0 (the
+ * caller tries again), ETIMEDOUT, or EINTR (a signal handler without SA_RESTART ran).
  */
 static int wait_for_recovery(uint64_t end_ns)
 {
-	uint32_t flag = PX_WAITING_EVENT; /* no thread clears it */
+	uint32_t flag = PX_WAITING_EVENT; /* no thread clears this flag: only the time or a signal ends the wait */
 	struct timespec round;
 	int error;
 
@@ -44,8 +44,8 @@ static int recover(int file_desc)
 }
 
 /*
- * `recovery` is the result of the recovery.  Return the error with which posix_trace_open() fails because of it.
- * Return 0 if nothing can complete the log now: then it can be read up to its last commit.
+ * `recovery` is the result of the recovery.  Return the error of posix_trace_open() after this result.  If no process
+ * can complete the log now, return 0: then a reader can read it up to its last commit.
  */
 static int error_after(int recovery)
 {
@@ -65,8 +65,8 @@ static int error_after(int recovery)
 }
 
 /*
- * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  A log that seems to be in use
- * may also belong to a process that has executed another program since.
+ * EXIT-4: if the writer of the log has died, complete the log first as far as possible.  If a log seems to be in use,
+ * its writer may have executed another program since then.
  */
 static int open_complete(int file_desc, struct px_archive **archive)
 {
@@ -79,7 +79,7 @@ static int open_complete(int file_desc, struct px_archive **archive)
 	recovery = recover(file_desc);
 	failure = error_after(recovery);
 	if (error && failure != EBUSY && failure != EINTR)
-		failure = 0; /* return EINVAL, which `error` has */
+		failure = 0; /* `error` is EINVAL: return that */
 	if (recovery != 0 && failure == 0)
 		return error;
 	if (!error)
@@ -108,7 +108,7 @@ PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 	if (!trid)
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_process_init(); /* identifiers need this process's id; if this fails, files can still be read */
+	px_process_init(); /* identifiers need this process's id; even if this call fails, the process can read files */
 	error = open_archive(file_desc, trid);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;

@@ -92,7 +92,7 @@ PX_EXPORT int txtrace_set_namer(trace_id_t trid, namer *name, void *argument)
 	struct px_stream *stream;
 	int error, state;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* may wait for a flush */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the call may wait for a flush */
 	stream = px_handle_lock(trid);
 	error = stream ? px_flush_set_namer(trid, stream, &to) : EINVAL;
 	pthread_setcancelstate(state, &state);

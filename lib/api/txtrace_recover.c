@@ -14,7 +14,7 @@ PX_EXPORT int txtrace_recover(int file_desc)
 	int error, state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_process_init(); /* if this fails there is no stream to recover from, but the log may be complete */
+	px_process_init(); /* even if this call fails, the log may already be complete */
 	error = px_recover_file(file_desc);
 	if (error == EALREADY)
 		error = EBUSY;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a call during its translation.  Several modules work on it, in the order of the members.  Each module
- * sets its own members.  It reads only these members and those before them.
+ * The state of a call during its translation.  Several modules work on it, one after the other.  The members are in the
+ * order of the modules.  Each module sets its own members.  A module reads only its own members and those of earlier
+ * modules.
  */
 #ifndef PX_CALLS_CALL_H
 #define PX_CALLS_CALL_H
@@ -18,7 +19,7 @@
 struct px_call_read {
 	/* translate.c: the record, and the translation to which the modules add entries. */
 	const struct px_record *record;
-	const void *data; /* length bytes */
+	const void *data; /* data of the record: length bytes */
 	size_t length;
 	struct px_translation *to;
 	union px_call_data first;
@@ -26,7 +27,7 @@ struct px_call_read {
 	const struct px_call_facts *facts;
 	bool begins, ends, has_failed;
 
-	/* resolve.h: the calling thread, and the object of the call or NULL. */
+	/* resolve.h: the calling thread, and the object of the call (NULL: the call has none). */
 	struct px_call_object *self, *object;
 
 	/* rules.h: the native event.  Before px_rules_convert() it is the event from calls.def. */

@@ -4,9 +4,9 @@
  * other entries that exist only in the image.  This file only adds entries; the callers decide on
  * their contents.
  *
- * ThreadX has one CPU, so a SUSPEND entry names the thread that runs next.  That thread is the
- * context of the next entry in the image.  So the last word of SUSPEND is known only when the next
- * entry is written: until then SUSPEND is the `open` entry.
+ * ThreadX has one CPU, so a SUSPEND entry names the thread that runs next.  That thread is the context of the next
+ * entry in the image.  So the log can set the last word of SUSPEND only when it has the next entry.  Until then SUSPEND
+ * is the `open` entry.
  */
 #ifndef PX_CALLS_ENTRIES_H
 #define PX_CALLS_ENTRIES_H
@@ -18,7 +18,7 @@
 #include "calls/objects.h"
 #include "ring/record.h"
 
-#define PX_ENTRIES_MAX 4 /* entries of one record */
+#define PX_ENTRIES_MAX 4 /* maximum number of entries of one record */
 
 /* An entry to write. */
 struct px_entry {
@@ -33,7 +33,7 @@ struct px_translation {
 	struct px_entry entries[PX_ENTRIES_MAX];
 	uint32_t nr_entries;
 	uint32_t own;	/* index of the record's own entry */
-	uint32_t open;	/* 1 + index of the entry whose last word becomes the context of the next entry; 0: none */
+	uint32_t open;	/* 1 + index of the SUSPEND entry whose last word is not set yet; 0: there is none */
 	bool is_native; /* the own entry is not a user event */
 	uint32_t
 		changed; /* handle of an object that this record named or identified; 0: none */
@@ -44,13 +44,13 @@ struct px_entry *px_entries_add(struct px_translation *to, uint32_t context, uin
 				uint32_t id);
 
 /*
- * Add an entry.  Its context is `thread` if that thread has recorded an event and is not suspended at this point
- * of the trace, otherwise the idle thread.
+ * Add an entry.  Its context is `thread`, or the idle thread in two cases: `thread` has not recorded an event yet, or
+ * is suspended at this point of the trace.
  */
 struct px_entry *px_entries_add_by(struct px_translation *to, const struct px_call_object *thread,
 				   uint32_t id);
 
-/* Add the record's own entry, as a user event. */
+/* Add the own entry of the record, as a user event. */
 void px_entries_add_plainly(const struct px_record *record, const void *data, size_t length,
 			    struct px_translation *to);
 

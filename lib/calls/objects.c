@@ -15,19 +15,19 @@
 
 struct node {
 	struct px_key key;
-	uint32_t object; /* index + 1, as in next and next_of_object */
+	uint32_t object; /* index of the object + 1; next and next_of_object are also an index + 1 */
 	uint32_t next;	/* next key in the bucket, or in the free list */
 	uint32_t next_of_object;
 };
 
-/* calloc() gives zeroed pages.  Parts that are never used take no memory. */
+/* calloc() returns pages of zeros, so the parts that are never used take no memory. */
 struct px_call_objects {
 	uint32_t serial;
-	uint32_t nr_call_objects, nr_keys; /* ever used */
+	uint32_t nr_call_objects, nr_keys; /* numbers of elements that were ever used */
 	uint32_t free_objects, free_keys;
 	uint32_t newest, oldest;
 	const struct px_namer *namer;
-	uint64_t names[(1 << NAME_BITS) / 64]; /* hashes of names in use */
+	uint64_t names[(1 << NAME_BITS) / 64]; /* bit set of the hashes of names in use */
 	uint32_t key_bucket[BUCKETS], handle_bucket[BUCKETS];
 	struct px_call_object object[PX_CALL_OBJECTS_MAX];
 	struct node key[KEYS_MAX];
@@ -87,7 +87,9 @@ static uint32_t index_of(const struct px_call_objects *objects, const struct px_
 	return (uint32_t)(object - objects->object) + 1;
 }
 
-/* Remove index from a linked list.  NEXT(objects, i) is the link from element i to the next one. */
+/*
+ * Remove the element with this index from a linked list.  NEXT(objects, i) is the link from element i to the next one.
+ */
 #define NEXT_OF_BUCKET(objects, i) ((objects)->key[(i)-1].next)
 #define NEXT_OF_OBJECT(objects, i) ((objects)->key[(i)-1].next_of_object)
 #define NEXT_OF_HANDLE(objects, i) ((objects)->object[(i)-1].next_of_handle)
@@ -336,7 +338,7 @@ void px_call_objects_mark_name(struct px_call_objects *objects, const char *name
 	objects->names[hash / 64] |= UINT64_C(1) << hash % 64;
 }
 
-/* Keep the end of a long path, because the end is more specific than the beginning. */
+/* If the text is too long, keep the end of a path, because the end is more specific than the beginning. */
 static void cut(const char *text, size_t length, size_t room, char *to)
 {
 	if (length <= room) {
@@ -350,8 +352,8 @@ static void cut(const char *text, size_t length, size_t room, char *to)
 }
 
 /*
- * Append the tid to the name of a thread.  Append the serial to the name of another object if the
- * name was used before, even by an object that is gone.
+ * Append the tid to the name of a thread.  Append the serial to the name of another object if any object had this name
+ * before, even if that object is destroyed.
  */
 void px_call_objects_name(struct px_call_objects *objects, struct px_call_object *object,
 			  const char *text, size_t length)

@@ -3,10 +3,10 @@
  * The objects of recorded calls.  For each object, the table stores its name, its history, and the
  * addresses or descriptors that refer to it now.  Threads are objects too.
  *
- * A key refers to an object until a caller unbinds the key.  For most objects the key is {pid,
- * address}.  Each type of object has its own space of keys, because an address where a mutex was
- * may later hold a semaphore.  For files, sockets and queues the key is {pid, descriptor}, and all
- * three share one space.  Several keys may refer to one object (dup).
+ * A key refers to an object until a caller unbinds the key.  For most objects the key is {pid, address}.  A program may
+ * put a semaphore at an address where a mutex was before, so each type of object has its own space of keys.  For files,
+ * sockets and queues the key is {pid, descriptor}, and all three share one space.  Several keys may refer to one object
+ * (dup).
  *
  * The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  New handles come from a
  * counter that restarts after 2^24 objects.  If the log still has the first objects at that time, a
@@ -37,42 +37,42 @@ struct px_key {
 
 /* A wait of a thread. */
 struct px_call_object_wait {
-	uint64_t began; /* value of px_wakers.now */
+	uint64_t began; /* time when the wait began, as px_wakers.now */
 	uint32_t call;	/* enum px_call */
 	uint32_t state;
-	uint32_t object; /* handle; 0: none */
+	uint32_t object; /* handle of the object; 0: none */
 };
 
 struct px_call_object {
-	struct px_object object; /* handle 0: holds only a name or a parent process */
-	uint64_t address;	 /* address or descriptor of the object; of a thread its pthread_t */
+	struct px_object object; /* handle 0: this element holds only a name or a parent process */
+	uint64_t address;	 /* address or descriptor of the object; for a thread, its pthread_t */
 	uint64_t site;		 /* code address of the first call that used the object */
 
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
-	uint32_t releaser[2]; /* the thread that released it; of a queue: the last sender and the last
-			       * receiver */
+	/* Thread that released it last; for a queue: the last sender and the last receiver. */
+	uint32_t releaser[2];
 	uint64_t released_at[2]; /* time at which each releaser released it */
 	uint64_t acquired_at;
-	uint32_t nr_opened; /* of a named semaphore: sem_open() calls without a sem_close() */
-	uint32_t joiner;    /* of a thread: the thread that joins it */
-	uint32_t priority;  /* priority word of its last event */
-	uint32_t depth;	    /* nested signal handlers that interrupted its wait */
-	bool is_known;	    /* it has recorded an event */
+	uint32_t nr_opened; /* named semaphore: number of sem_open() calls without a sem_close() */
+	uint32_t joiner;    /* for a thread: the thread that joins it */
+	uint32_t priority;  /* for a thread: priority word of its last event */
+	uint32_t depth;	    /* for a thread: number of nested signal handlers that interrupted its wait */
+	bool is_known;	    /* for a thread: it has recorded an event */
 	bool is_suspended;
-	struct px_call_object_wait wait, outer; /* outer: the wait that a handler interrupted */
+	struct px_call_object_wait wait, outer; /* wait: the current wait; outer: the wait that a handler interrupted */
 
-	/* These are indices + 1; 0: none. */
+	/* The links are indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;
 };
 
 /*
- * A callback that can give a new object a better name.  It sets text and returns 0, or returns
- * another value if it knows no name.
+ * A callback that can give a new object a better name.  If it knows a name, it sets text and returns 0.  Otherwise it
+ * returns another value.
  */
 struct px_namer {
 	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		    size_t size);
-	void (*function)(void); /* the callback may use these */
+	void (*function)(void); /* the callback may use `function` and `argument` */
 	void *argument;
 };
 
@@ -102,7 +102,7 @@ struct px_call_object *px_call_objects_of(struct px_call_objects *objects, uint3
 const struct px_call_object *px_call_objects_find(const struct px_call_objects *objects,
 						  uint32_t handle);
 
-/* Bind one more key to an object.  If the key was bound to another object, unbind it first. */
+/* Bind one more key to an object.  If the key is bound to another object, first unbind the key. */
 void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
 			  struct px_call_object *object);
 
@@ -129,7 +129,10 @@ void px_call_objects_name(struct px_call_objects *objects, struct px_call_object
 void px_call_objects_name_by_address(struct px_call_objects *objects,
 				     struct px_call_object *object);
 
-/* The serial of the last handle that came from the counter.  Set it to continue a log. */
+/*
+ * The serial of the last handle that came from the counter.  To continue a log, set the serial to the value that the
+ * log had.
+ */
 uint32_t px_call_objects_serial(const struct px_call_objects *objects);
 void px_call_objects_set_serial(struct px_call_objects *objects, uint32_t serial);
 

@@ -6,7 +6,7 @@
 
 #include "calls/rules.h"
 
-#define SOCKET_TYPE_MASK 0xF /* the other bits are flags */
+#define SOCKET_TYPE_MASK 0xF /* bits of the type of a socket; the other bits are flags */
 #define SOCKET_STREAM 1
 #define SOCKET_SEQUENCED 5
 
@@ -51,8 +51,8 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
- * Return the thread of the record.  A record of another thread may have added it before.  But only a record of the
- * thread itself shows its identity for certain.
+ * Return the thread of the record.  A record of another thread may have added this thread before.  But only a record of
+ * the thread itself has its exact identity.
  */
 static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
 					struct px_translation *to)
@@ -163,8 +163,8 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 }
 
 /*
- * The thread table keeps the newest threads only.  If it no longer has a thread when its first event is translated, the
- * event has the tid.  The name of the thread is not known then.
+ * The thread table keeps only the newest threads.  When the first event of a thread is translated, the table may no
+ * longer have that thread.  Then take the tid from the event.  The name of the thread stays unknown.
  */
 static void identify_started(struct px_resolve *all, struct px_call_object *self, uint32_t tid)
 {
@@ -193,8 +193,8 @@ static void find_thread(struct px_resolve *all, struct px_call_read *call)
 }
 
 /*
- * Find the object at the address in the call, or add one.  If the call creates an object, add a new
- * one.  But sem_open() may open a named semaphore again, which is the same object.
+ * Find the object at the address in the call, or add one.  If the call creates an object, add a new object.  sem_open()
+ * is different: it may open a named semaphore again, and then the object is the same.
  */
 static void find_by_address(struct px_resolve *all, struct px_call_read *call)
 {
@@ -382,7 +382,7 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 
 /* Names and ends. */
 
-/* Note the parent of a new process. */
+/* Store the parent of a new process. */
 static void note_child(struct px_resolve *all, const struct px_call_read *call)
 {
 	struct px_key key = {.space = PX_SPACE_CHILD};
@@ -435,8 +435,8 @@ static void name_address(struct px_resolve *all, struct px_call_read *call)
 }
 
 /*
- * If the call ends its object, note the key for px_resolve_forget().  Also forget the name of its
- * address, because this name does not apply to the next object there.
+ * If the call ends its object, store the key for px_resolve_forget().  Also forget the name of its address, because
+ * this name does not apply to the next object there.
  */
 static void end_object(struct px_resolve *all, struct px_call_read *call)
 {

@@ -19,15 +19,15 @@
 
 /* Initialise with {threads, px_call_objects_make()}.  The caller frees the objects. */
 struct px_resolve {
-	const struct px_threads *threads; /* the threads of the contexts */
+	const struct px_threads *threads; /* the threads to which the contexts of events refer */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* px_resolve_forget() unbinds this key; before that, a log may search for it */
+	struct px_key ending; /* px_resolve_forget() unbinds this key; until then, a log can find the object by it */
 };
 
 /*
- * Unbind the key of the object that the previous record ended.  Call this before each record, even
- * if the record is not of a call.
+ * Unbind the key of the object that the previous record ended.  Call this function before each record, even if the
+ * record is not a call.
  */
 void px_resolve_forget(struct px_resolve *all);
 
@@ -38,8 +38,8 @@ void px_resolve_forget(struct px_resolve *all);
 void px_resolve_find(struct px_resolve *all, struct px_call_read *call);
 
 /*
- * Apply the effects of the call on names, children and its object.  Call this after the entries of
- * the call are added.
+ * Apply the effects of the call on names, children and its object.  Call this function after all entries of the call
+ * are added.
  */
 void px_resolve_follow(struct px_resolve *all, struct px_call_read *call);
 

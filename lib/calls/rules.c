@@ -2,10 +2,11 @@
 #include "calls/rules.h"
 
 /*
- * These rows replace the native event of a call if the type of its object is not the type in calls.def.  If a file is
- * really a socket or a queue, read, write and close have other events, and seek and truncate have none.  If a TCP
- * socket is really a UDP socket, bind, create, receive and send have other events, and connect, accept, listen and
- * disconnect have none.  The numbers are from txtb-events.def.
+ * These rows replace the native event of a call if the type of its object is not the type in calls.def.  calls.def has
+ * the events for a file and for a TCP socket.  If the object is a socket or a queue instead of a file, read, write and
+ * close have other events, and seek and truncate have none.  If the object is a UDP socket instead of a TCP socket,
+ * bind, create, receive and send have other events, and connect, accept, listen and disconnect have none.  The numbers
+ * are from txtb-events.def.
  */
 static const struct {
 	uint8_t type;
@@ -53,8 +54,7 @@ void px_rules_convert(struct px_call_read *call)
 }
 
 /*
- * The ids of the events that create event flags, a mutex, a queue, a semaphore or a timer, in this
- * order.
+ * The cases are the ids of the events that create event flags, a mutex, a queue, a semaphore or a timer, in this order.
  */
 bool px_rules_is_creation(uint32_t native)
 {
@@ -62,8 +62,8 @@ bool px_rules_is_creation(uint32_t native)
 }
 
 /*
- * The ids of the events that end an object of one of these types, in the same order, or a file, a
- * TCP socket or a UDP socket.
+ * The cases are the ids of the events that end an object of these types, in the same order.  Then follow the events
+ * that end a file, a TCP socket and a UDP socket.
  */
 bool px_rules_is_end(uint32_t native)
 {

@@ -43,15 +43,14 @@ bool px_rules_is_creation(uint32_t native);
 bool px_rules_is_end(uint32_t native);
 
 /*
- * Return true if ThreadX records this event before it knows the result.  A call with such an event
- * keeps the event even if the call fails.  Any other failed call has changed nothing, so it gets no
- * native event.
+ * Return true if ThreadX records this event before it knows the result.  If a call with such an event fails, it keeps
+ * the event.  If another call fails, it has changed nothing, so it gets no native event.
  */
 bool px_rules_is_attempt(uint32_t native);
 
 /*
- * Return the index of the information word that holds the object's handle, in the own entry of this
- * call with this native id.  Return 4 if no word holds it.
+ * Return the index of the information word that holds the object's handle, in the own entry of this call with this
+ * native id.  Return 4 if no word holds the handle.
  */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 

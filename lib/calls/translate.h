@@ -4,20 +4,19 @@
  * an image.
  *
  * The translator makes one entry from a record, its *own* entry.  It may add other entries, which exist only in the
- * image (entries.h). rules.h finds the native event of a call in calls.def.  Two modules keep state between calls: resolve.h
- * knows the object of an address or a descriptor, and wakers.h knows the threads that release objects or wait for them.
- * Each call passes through resolve.h, rules.h and wakers.h in this order (call.h).
+ * image (entries.h).  rules.h finds the native event of a call in calls.def.  Two modules keep state between calls:
+ * resolve.h knows the object of an address or a descriptor, and wakers.h knows the threads that release objects or wait
+ * for them.  Each call passes through resolve.h, rules.h and wakers.h in this order (call.h).
  *
  *	call				the native event
  *	call that starts to wait	the native event, SUSPEND of the thread
  *	end of a call that waited	RESUME in the context of the waker, RUNNING
  *	end of a thread			RESUME of the thread that joins it, SUSPEND
  *
- * The waker of a thread is another thread: it released the object for which the first thread
- * waited.  If the waker is unknown, or is itself suspended at that time, RESUME has the context of
- * the idle thread.  A suspended thread may record an event, because a signal handler runs in it, or
- * because the record of the end of its wait was lost.  Then the translator adds RESUME before that
- * event.  So the time of a wait never counts as CPU time of the thread.
+ * If a thread waits for an object, its waker is the thread that released the object.  If the waker is unknown, or is
+ * itself suspended at that time, RESUME has the context of the idle thread.  A suspended thread may record an event: a
+ * signal handler may run in it, or the record of the end of its wait may be lost.  Then the translator adds RESUME
+ * before that event.  So the time of a wait never counts as CPU time of the thread.
  *
  * In ThreadX the event RUNNING uses no information words.  If RUNNING is a record's own entry, its words hold the data
  * that txtrace_get_call() returns for the end of a wait: the object, the state, and the waker, even if the waker is
@@ -44,8 +43,7 @@
 struct px_translator;
 
 /*
- * Make a translator.  It finds the threads of contexts in `threads`.  Return NULL if there is no
- * memory.
+ * Make a translator.  The translator finds the thread of each event in `threads`.  Return NULL if there is no memory.
  */
 struct px_translator *px_translator_make(const struct px_threads *threads);
 void px_translator_free(struct px_translator *translator);
@@ -54,18 +52,15 @@ void px_translator_free(struct px_translator *translator);
 void px_translate(struct px_translator *translator, const struct px_record *record,
 		  const void *data, size_t length, struct px_translation *translation);
 
-/* Translate a record into a user event, even if the record is of a call. */
+/* Translate a record into a user event, even if the record is a call. */
 void px_translate_plainly(const struct px_record *record, const void *data, size_t length,
 			  struct px_translation *translation);
 
-/* Replace the own entry by a user event, and keep the other entries. */
+/* Replace the own entry of the record by a user event, and keep the other entries. */
 void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
 			      struct px_translation *translation);
 
-/*
- * Return true if the record is of a call and has enough data for px_translate() to translate it as
- * a call.
- */
+/* Return true if the record is a call with enough data for px_translate(). */
 bool px_translate_is_call(const struct px_record *record, size_t length);
 
 /* Return the object with this handle, or NULL if it is unknown or was forgotten. */

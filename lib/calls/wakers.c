@@ -52,16 +52,15 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 				       const struct px_call_object_wait *wait)
 {
 	const struct px_call_object *object = call->object;
-	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* a sender waits for a receiver */
+	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* if the thread was sending, its waker is a receiver */
 	struct px_call_object *waker;
 	bool is_exclusive;
 
 	if (!object || (call->has_failed && call->first.of_object.result != EOWNERDEAD))
 		return NULL;
 	/*
-	 * The waker released the object during the wait.  If the object is a mutex, the waker may
-	 * also have released it just before the wait started, provided that no thread has acquired
-	 * it since.
+	 * The waker released the object during the wait.  If the object is a mutex, the waker may also have released it
+	 * just before the wait started.  This counts only if no thread has acquired the mutex since then.
 	 */
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
 	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
@@ -71,9 +70,9 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 }
 
 /*
- * Add the entries for the end of a wait: of the current wait, or of an earlier wait that a signal
- * handler interrupted.  The record of the start of the wait may be lost.  Then the thread is not
- * suspended, and the idle thread gets a RUNNING entry instead of RESUME.
+ * Add the entries for the end of the current wait, or of an earlier wait that a signal handler interrupted.  If the
+ * record of the start of the wait is lost, the thread is not suspended.  Then the idle thread gets a RUNNING entry
+ * instead of RESUME.
  */
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call)
 {
@@ -137,8 +136,8 @@ static bool is_once(enum px_call call)
 }
 
 /*
- * Note in the object that this call releases or acquires it, so that later waits find their waker.
- * Call this after waker_of() has looked for the waker of this call.
+ * Store in the object that this call releases or acquires it, so that later waits find their waker.  Call this function
+ * after waker_of() has searched for the waker of this call.
  */
 static void take_effect(struct px_wakers *waits, struct px_call_read *call)
 {

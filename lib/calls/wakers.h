@@ -23,14 +23,14 @@ struct px_wakers {
 };
 
 /*
- * If the thread is suspended, add a RESUME entry with an unknown waker.  Call this when the thread
- * has recorded an event, because it then runs. thread may be NULL.
+ * If the thread is suspended, add a RESUME entry with an unknown waker.  Call this function when the thread has
+ * recorded an event, because the event shows that the thread runs. thread may be NULL.
  */
 void px_wakers_wake(struct px_call_object *thread, struct px_translation *to);
 
 /*
- * Call px_wakers_wake() for the thread of this call, unless the call ends a wait.  Call this before
- * any entry of the call is added.
+ * Call px_wakers_wake() for the thread of this call, unless the call ends a wait.  Call this function before any entry
+ * of the call is added.
  */
 void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call);
 
@@ -41,16 +41,16 @@ void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call);
 void px_wakers_show_end(struct px_wakers *waits, struct px_call_read *call);
 
 /*
- * Both functions are for the end of a thread. px_wakers_wake_joiner() adds RESUME of the thread
- * that joins it; call it before the own entry is added. px_wakers_end_thread() makes the own entry
- * the last entry of the thread.
+ * Both functions are for the end of a thread. px_wakers_wake_joiner() adds RESUME of the thread that joins it.  Call
+ * px_wakers_wake_joiner() before the own entry is added.  px_wakers_end_thread() makes the own entry the last entry of
+ * the thread.
  */
 void px_wakers_wake_joiner(struct px_wakers *waits, struct px_call_read *call);
 void px_wakers_end_thread(struct px_call_read *call, struct px_entry *own);
 
 /*
- * Apply the effects of a call on waits: it may acquire or release its object, enter or leave a
- * signal handler, or start to wait.  Call this after the own entry of the call is added.
+ * Apply the effects of a call on waits: it may acquire or release its object, enter or leave a signal handler, or start
+ * to wait.  Call this function after the own entry of the call is added.
  */
 void px_wakers_follow(struct px_wakers *waits, struct px_call_read *call);
 

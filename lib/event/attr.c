@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#define MAGIC UINT64_C(0x3172747461787870) /* "pxxattr1" in memory, on little-endian machines */
+#define MAGIC UINT64_C(0x3172747461787870) /* the bytes "pxxattr1" on a little-endian machine */
 
 _Static_assert(sizeof(PACKAGE_STRING) <= PX_TRACE_NAME_MAX, "GENVER-2");
 

@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PX_TRACE_NAME_MAX 63		/* bytes of a name or version, with the null byte (AMB-10) */
-#define PX_RINGS_MAX 1024		/* most rings of one stream */
-#define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* largest max-data-size (SETMDS-3) */
+#define PX_TRACE_NAME_MAX 63		/* maximum bytes of a name or version, with the null byte (AMB-10) */
+#define PX_RINGS_MAX 1024		/* maximum number of rings of one stream */
+#define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* maximum of the attribute max-data-size (SETMDS-3) */
 
 enum px_full_policy {
 	PX_POLICY_DEFAULT = 0, /* LOOP without a log, FLUSH with a log (INIT-8) */
@@ -31,11 +31,11 @@ struct px_attr {
 	uint64_t magic;
 	char version[PX_TRACE_NAME_MAX + 1];
 	char name[PX_TRACE_NAME_MAX + 1];
-	struct timespec create_time; /* CLOCK_REALTIME; zero before a stream exists */
+	struct timespec create_time; /* time of CLOCK_REALTIME; zero before a stream exists */
 	struct timespec clock_resolution;
-	uint64_t stream_size;	/* bytes for records: the requested number, or the number that the stream guarantees */
-	uint64_t max_data_size; /* bytes of user data of an event */
-	uint64_t log_size;	/* bytes */
+	uint64_t stream_size;	/* bytes for records: as requested, or as guaranteed by the stream */
+	uint64_t max_data_size; /* maximum bytes of user data of an event */
+	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
 	uint32_t inherited;   /* 1: the stream also traces children of its target; 0: it does not */

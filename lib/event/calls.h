@@ -3,10 +3,10 @@
  * Calls of an unmodified program as events.  The facts come from calls.def.  One part of the code
  * uses them to record calls, another part to show calls as ThreadX would record them.
  *
- * The event types of calls have fixed ids and predefined names.  A program need not open them, and
- * they do not reduce the number of types that it can open.  If a program opens such a name, it gets
- * the id of the call.  Events that it then records with this id have the program's own data and do
- * not have the flag PX_RECORD_CALL.
+ * The event types of calls have fixed ids and predefined names.  A program need not open them, and they do not reduce
+ * the number of types that it can open.  If a program opens an event type with such a name, it gets the id of the call.
+ * If it then records events with this id, these events have the program's own data, and do not have the flag
+ * PX_RECORD_CALL.
  *
  * A call that did not wait is one event, which its thread records at the end of the call.  A call
  * that waits is two events of the same type.  The thread records the first event when the call
@@ -57,8 +57,8 @@ PX_INLINE unsigned int px_call_event(enum px_call call)
 }
 
 /*
- * Convert the id of an event type to the call that it is for.  Return false if the id is not the id
- * of a call.
+ * Convert the id of an event type to the call that has this event type.  Return false if the id is not the id of a
+ * call.
  */
 PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 {
@@ -68,28 +68,25 @@ PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
 
-/* What an information word contains. */
+/* The contents of an information word. */
 enum px_call_info {
 	PX_INFO_ZERO,
 	PX_INFO_ONE,
 	PX_INFO_FOREVER, /* 0xFFFFFFFF: ThreadX's option to wait forever */
 	PX_INFO_SELF,	 /* the handle of the calling thread */
 	PX_INFO_OBJECT,	 /* the handle of the object */
-	PX_INFO_VALUE,	 /* VALUE, COUNT and RESULT: the field of that name in the layout */
+	PX_INFO_VALUE,	 /* VALUE, COUNT, RESULT: the field of that name in the layout */
 	PX_INFO_COUNT,
 	PX_INFO_RESULT,
 	PX_INFO_THREAD,	   /* the handle of the thread with the value as its tid; 0: none */
 	PX_INFO_NEXT,	   /* the handle of the thread that runs next */
-	PX_INFO_POOL,	   /* the handle of the heap */
+	PX_INFO_POOL,	   /* the handle of the heap of the process */
 	PX_INFO_LOW_FIRST, /* the low half of the first or the second word of the data */
 	PX_INFO_LOW_SECOND
 };
 
 #define PX_CALL_OBJECT_NONE 0
-/*
- * A TCP or UDP socket.  The code that shows the call finds out which from the earlier socket()
- * call.
- */
+/* A TCP or UDP socket.  The translator finds out from the earlier socket() call which of the two it is. */
 #define PX_CALL_OBJECT_SOCKET PX_TXTB_TCP_SOCKET
 
 struct px_call_facts {

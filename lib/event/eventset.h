@@ -26,7 +26,7 @@ enum {
 	PX_EVENT_FLUSH_STOP = 8,
 	PX_EVENT_SYSTEM_LAST = PX_EVENT_FLUSH_STOP,
 	PX_EVENT_UNNAMED = 16,
-	PX_EVENT_USER_FIRST = 17, /* named user event types: 17 ... PX_EVENT_USER_END - 1 */
+	PX_EVENT_USER_FIRST = 17, /* named user event types: ids from 17 to PX_EVENT_USER_END - 1 */
 	PX_EVENT_USER_END = 3840,
 	PX_EVENT_CALL_FIRST = PX_EVENT_USER_END, /* calls of a preloaded program (calls.h) */
 	PX_EVENT_IDS = 4096
@@ -38,7 +38,7 @@ struct px_eventset {
 	uint64_t bits[PX_EVENTSET_WORDS];
 } __attribute__((may_alias)); /* the memory may be declared as a trace_event_set_t */
 
-/* The caller must check that id < PX_EVENT_IDS, for this function and the next two. */
+/* The caller of this function and of the next two must check that id < PX_EVENT_IDS. */
 PX_INLINE bool px_eventset_has(const struct px_eventset *set, unsigned int id)
 {
 	return px_read_once(&set->bits[id / 64]) >> (id % 64) & 1;

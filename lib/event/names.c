@@ -37,7 +37,7 @@ static const struct {
 /* A name for which a function searches the table. */
 struct key {
 	const char *name;
-	size_t size; /* with the null byte */
+	size_t size; /* length of the name, with the null byte */
 	uint32_t hash;
 };
 
@@ -134,7 +134,7 @@ static bool gives_up(struct opener *opener, uint32_t owner, uint64_t waited_ns)
 	return true;
 }
 
-/* Wait until a WRITING word changes, and return the new word. */
+/* Wait until the WRITING word of this entry changes, and return the new word. */
 static PX_COLD uint32_t wait_for_owner(struct px_name_entry *entry, uint32_t word,
 				       struct opener *opener)
 {
@@ -165,8 +165,8 @@ static uint32_t settle(struct px_name_entry *entry, struct opener *opener)
 }
 
 /*
- * Store the name in an entry that was FREE.  Return false if another thread claimed the entry
- * first, or gave up waiting for this thread.
+ * Store the name in an entry that was FREE.  Return false if another thread claimed the entry first, or if another
+ * thread gave up waiting for this thread.
  */
 static bool try_add(struct px_name_entry *entry, const struct key *key, uint32_t tid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event names of the processes that share a name table: name <-> id, in shared memory that the
- * caller provides.
+ * The event names of the processes that share a name table.  The table assigns an id to each name.  It is in shared
+ * memory that the caller provides.
  *
  * A name gets the next free id and keeps it while the table exists (EVOPEN-10).  Threads fill the
  * table in the order of ids, and it never shrinks.  A thread that looks for a name compares it with
@@ -16,8 +16,8 @@
  * So after a WRITING entry there are only FREE entries.  The wait is short (a copy of 60 bytes) and bounded.  After a
  * millisecond the waiter checks whether the owner is alive.  If the owner is alive but does not proceed (a stopped
  * process, a reused tid), the waiter gives up after 100 ms.  If the same call meets more such owners, it waits for each
- * of them only half as long as for the previous one.  If the waiter gave up too early, the owner's last
- * compare-exchange fails, and the owner continues with another entry.
+ * of them only half as long as for the previous one.  If the waiter gives up and the owner continues later, the owner's
+ * last compare-exchange fails.  Then the owner uses another entry.
  *
  * A process of another user may write to the table, so its contents are hostile input.  The functions read each state
  * once and check it, they read texts only within their bounds, and their wait is bounded for any contents of the table.
@@ -34,7 +34,7 @@
 #include "base/procfs.h"
 #include "event/eventset.h"
 
-#define PX_NAME_MAX 59 /* bytes of an event name, without the null byte */
+#define PX_NAME_MAX 59 /* maximum bytes of an event name, without the null byte */
 
 struct px_name_entry {
 	uint32_t word; /* state in the low 2 bits, the owner's tid in the others */
@@ -46,16 +46,16 @@ struct px_names {
 	struct px_name_entry entry[PX_EVENT_USER_END - PX_EVENT_USER_FIRST];
 };
 
-/* Bytes of a table.  Zeroed memory is an empty table. */
+/* Size of a table in bytes.  Memory filled with zeros is an empty table. */
 #define PX_NAMES_SIZE (sizeof(struct px_names))
 
 /*
  * Find name and store its id, or 0 if there is no such name.  Predefined names also have ids:
  * posix_trace_start, ..., posix_trace_unnamed_userevent, and the names of calls (EVOPEN-9).
  *
- * Wait-free, async-signal-safe.  The function does not wait at a WRITING entry.  The px_names_open() call that adds
- * this entry has not returned yet, and only FREE entries follow.  So at that moment no finished call has added the
- * name.
+ * Wait-free, async-signal-safe.  The function does not wait at a WRITING entry, but ends the search there.  Only FREE
+ * entries follow.  The px_names_open() call that writes this entry has not returned yet.  So no call that has returned
+ * has added the name.
  */
 void px_names_find(const struct px_names *names, const char *name, unsigned int *id);
 

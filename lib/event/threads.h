@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread table of a stream.  With it, a reader finds the thread for a handle in a record of the stream.  The table
- * holds threads only; event types are in typelist.h.  It keeps the newest PX_THREADS_MAX threads, and each further
- * thread replaces the oldest.
+ * The thread table of a stream.  A record of the stream has the handle of a thread, and a reader finds the thread in
+ * this table.  The table holds threads only; event types are in typelist.h.  It keeps the newest PX_THREADS_MAX
+ * threads, and each further thread replaces the oldest.
  *
  * The table is in shared memory.  A traced thread adds itself at its first event, even in a signal handler.  The
  * controller reads the table.  A writer takes the next entry by fetch-and-add, and skips an entry that another thread
  * is still writing.  A reader copies an entry, and checks the word of the entry before and after.  If the word has not
- * changed, the copy is complete, as in a ring.  All functions are wait-free.
+ * changed, the copy is whole.  All functions are wait-free.
  */
 #ifndef PX_EVENT_THREADS_H
 #define PX_EVENT_THREADS_H
@@ -29,8 +29,8 @@
 #define PX_NO_THREAD_NAME "no thread"
 
 /*
- * The handle of the idle thread in the image of a log.  In the image, the idle thread has the CPU
- * after a thread went to sleep, if no other thread is known to run.
+ * The handle of the idle thread in the image of a log.  If a thread goes to sleep, and the log knows no other thread
+ * that runs, the idle thread has the CPU in the image.
  */
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
@@ -41,7 +41,7 @@ PX_INLINE bool px_is_thread(uint32_t handle)
 	return handle >> 24 == PX_TXTB_THREAD && handle < PX_IDLE_THREAD;
 }
 
-/* A thread of this table.  In a log, this is also an object of calls, with another type. */
+/* A thread of this table.  A log also uses this structure for the objects of calls, with another type. */
 struct px_object {
 	uint32_t handle;
 	uint32_t type;	   /* enum px_txtb_object_type */
@@ -54,7 +54,7 @@ struct px_object {
 };
 
 struct px_threads_entry {
-	uint64_t word; /* 2 * (serial + 1), plus 1 while it is written; 0: never used */
+	uint64_t word; /* 2 * (serial + 1), plus 1 while a thread writes the entry; 0: the entry was never used */
 	struct px_object object;
 };
 

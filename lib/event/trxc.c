@@ -52,7 +52,7 @@ static const struct {
 __attribute__((format(printf, 2, 3))) static void print(struct px_trxc *trxc, const char *format,
 							...)
 {
-	char line[512]; /* longer than any line */
+	char line[512]; /* the buffer is longer than any line */
 	va_list arguments;
 	size_t length;
 

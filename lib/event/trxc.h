@@ -22,9 +22,9 @@ struct px_trxc {
 void px_trxc_begin(struct px_trxc *trxc);
 
 /*
- * Add a user event: its TXTB id, its name, and the labels of its information words.  If label or
- * one of its four elements is NULL, the label of the word is its byte range in the event's data.
- * Some system events have a special label for the first word instead.
+ * Add a user event: its TXTB id, its name, and the labels of its information words.  If label or one of its four
+ * members is NULL, the label of that word is the range of its bytes in the data of the event.  For some system events,
+ * the first word has a special label.
  */
 void px_trxc_add(struct px_trxc *trxc, unsigned int txtb_id, const char *name,
 		 const char *const label[4]);

@@ -34,7 +34,7 @@ uint32_t px_typelist_add(struct px_typelist *list, unsigned int id, const char *
 		i++;
 	}
 	if (i == PX_TYPELIST_MAX)
-		return i; /* only possible if the list is corrupt */
+		return i; /* only a corrupt list has no free entry here */
 	PX_TESTPOINT("typelist.add.taken");
 	if ((px_read_once(&list->entry[i].word) & STATE_MASK) != READY) {
 		write_name(&list->entry[i], name);

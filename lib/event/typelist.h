@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event types of a stream, ids and names, in the order in which they were added.
+ * The ids and names of the event types of a stream, in the order in which threads added them.
  *
  * The list is in the stream's segment.  So a reader can name all recorded types even after the
  * traced processes and their shared name table are gone (EXEC-3).  Traced processes and the
@@ -9,9 +9,9 @@
  *	0 -> {id, WRITING}		by compare-exchange; the entry belongs to this id forever
  *	{id, WRITING} -> {id, READY}	after a thread has written the name
  *
- * All threads that add an id write the same name, because they have the name from the same table.
- * So a thread that wants to add an id, and finds it in the state WRITING, writes the name again.  It does not wait for the other
- * thread, which may have been killed.
+ * All threads that add an id write the same name, because they have the name from the same table.  So if a thread wants
+ * to add an id and finds its entry in the state WRITING, the thread writes the name again.  It does not wait for the
+ * other thread, which may have been killed.
  *
  * The functions are async-signal-safe.  A process of another user may write to the list, so its contents are hostile
  * input.
@@ -33,7 +33,8 @@ struct px_typelist_entry {
 };
 
 struct px_typelist {
-	struct px_eventset listed; /* ids whose entries are READY; avoids a search */
+	/* The ids whose entries are READY; a look at this set replaces a search of the list. */
+	struct px_eventset listed;
 	struct px_typelist_entry entry[PX_TYPELIST_MAX];
 };
 

@@ -21,10 +21,10 @@ static bool holds(const uint64_t member[PX_SEGMENT_MEMBERS], uint64_t word)
 	return false;
 }
 
-/* An ancestor of this process. */
+/* An ancestor of this process, as /proc describes it. */
 struct ancestor {
 	uint32_t pid;
-	uint32_t parent; /* 0: none */
+	uint32_t parent; /* 0: the process has no parent */
 	uint64_t start;
 };
 

@@ -8,23 +8,23 @@
  * decision depends on how the process was created:
  *
  *	fork, clone	The child has a copy of its parent's memory with the parent's struct px_inheritance: the
- *			parent's id and its attached streams.  A fork handler updated it just before fork.  The page
- *			with the id of the process is zero in the child (process.h).  So the child finds out its own id,
- *			which differs from the id in this structure.
- *	exec		The process keeps its pid and start time.  With these it finds out whether it is the target
- *			of a stream or one of its *members*.
+ *			parent's id and its attached streams.  A fork handler updated this structure just before fork.
+ *			The page with the id of the process is zero in the child (process.h).  So the child finds out
+ *			its own id, which differs from the id in this structure.
+ *	exec		The process keeps its pid and start time.  With these it finds out whether it is the target or
+ *			a *member* of a stream.
  *	posix_spawn,	The memory is new, and no fork handler ran.  The constructor follows the parents in
  *	vfork + exec	/proc up to the target or a member of a stream.  Each process on this path must have
  *			started after the creation of the stream.
  *
  * The members of a stream are all processes that inherited it.  The segment of the stream stores them.  So after exec a
  * process can find itself, or its parent, among the members.  Start times are in clock ticks.  A controller that
- * creates an inherited stream waits for a new tick, so that no start time is ambiguous.  A process from before the
- * creation started in an earlier tick.  A process from after the creation starts in the new tick or later.
+ * creates an inherited stream waits for a new tick.  All processes that exist before the creation have started in an
+ * earlier tick.  All processes that begin later start in the new tick or after it.
  *
- * Two kinds of processes inherit no stream.  The first is a process with a parent that ends before the constructor
- * runs, unless the process was traced before its exec.  The second is a process in another pid or time namespace, where
- * its pid and start time have another meaning.
+ * Two kinds of processes inherit no stream.  The first is a process whose parent ends before the constructor runs.  But
+ * such a process still inherits if it was traced before its exec.  The second is a process in another pid or time
+ * namespace, where its pid and start time have another meaning.
  *
  * All functions are async-signal-safe.
  */
@@ -39,23 +39,24 @@
 
 /* A process keeps this in ordinary memory, so that a child made by fork() has a copy. */
 struct px_inheritance {
-	struct px_process_id id; /* pid 0: exec started this program, and no stream was checked since */
+	struct px_process_id id; /* pid 0: this process has not checked any stream since its exec */
 	struct px_view *view[PX_STREAMS_MAX];
 };
 
 /*
- * Return true if the process `us` inherits the stream of this slot.  That is so if the process or one of its ancestors
- * is a member, or if an ancestor is the target.  Each process on the way must have started after the creation of the
- * stream.  Call this after exec, and in a child of a parent that had not checked this stream yet.
+ * Return true if the process `us` inherits the stream of this slot.  It inherits the stream if the process or one of
+ * its ancestors is a member, or if an ancestor is the target.  Each process on the way must have started after the
+ * creation of the stream.  Call this function after exec.  Also call it in a child, if the parent had not checked this
+ * stream yet.
  */
 bool px_inherit_belongs(const struct px_registry_slot *slot, uint32_t index,
 			const struct px_process_id *us);
 
-/* Do the same as px_inherit_belongs(), with members that the caller has read. */
+/* Do the same as px_inherit_belongs(), but the caller has read the members. */
 bool px_inherit_is_among(const struct px_registry_slot *slot,
 			 const uint64_t member[PX_SEGMENT_MEMBERS], const struct px_process_id *us);
 
-/* Add a process to the members.  If there is no room, the process may lose the stream at its next exec. */
+/* Add a process to the members.  If the table of members is full, the process may lose the stream at its next exec. */
 void px_inherit_add_member(const struct px_view *view, const struct px_process_id *us);
 
 /* Return true if the process with this word (procfs.h) is a member. */

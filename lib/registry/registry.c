@@ -20,8 +20,8 @@ static struct px_registry *registry;
 static struct px_registry_file registry_file;
 
 /*
- * All threads of a process share its file lock, so this mutex excludes the other threads.  Lock the mutex before the
- * file.
+ * The record lock on the file belongs to the whole process, so this mutex excludes the other threads.  Lock the mutex
+ * before the file.
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -104,8 +104,8 @@ int px_registry_lock_for(int *fd, uint64_t wait_ns)
 	int error;
 
 	/*
-	 * Do not wait forever.  If a signal handler interrupts the owner of the mutex and calls exit(), the mutex stays
-	 * locked.
+	 * Do not wait forever.  If a signal handler interrupts the thread that owns the mutex, and calls exit(), the
+	 * mutex stays locked.
 	 */
 	error = pthread_mutex_timedlock(&mutex, &deadline);
 	if (error)
@@ -210,7 +210,7 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot)
 		slot->segment = px_read_once(&from->segment);
 		slot->has_log = px_read_once(&from->has_log);
 		PX_TESTPOINT("registry.slot.read");
-		px_read_fence(); /* pairs with the fence in px_registry_publish() */
+		px_read_fence(); /* this fence pairs with the fence in px_registry_publish() */
 	} while (px_read_once(&from->generation) != slot->generation);
 	return slot->active == 1;
 }
@@ -221,7 +221,7 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
-	px_write_fence(); /* so a thread that sees a later store also sees the generation: px_registry_read() */
+	px_write_fence(); /* a thread that sees a later store also sees the generation (px_registry_read()) */
 	write_id(&to->controller, &slot->controller);
 	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);
@@ -317,8 +317,9 @@ bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot
 }
 
 /*
- * First free the slots of dead controllers.  A controller may also have executed another program, without this library.
- * To find that out, read the mappings of the process.  This is slow, so do it only if no slot is free.
+ * First free the slots of dead controllers.  If no slot is free then, also free the slots of controllers that have
+ * executed another program without this library.  To find such controllers, this function reads the mappings of each
+ * process, which is slow.
  */
 uint32_t px_registry_find_free(void)
 {

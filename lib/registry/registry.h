@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry records which processes trace which other processes.  It is one small file for all processes of a user.
- * The file is never removed.  This module maps the registry of our own user; registry_remote.h is for the registry of
- * another user.
+ * The registry lists the streams: which process traces which other process.  It is one small file for all processes of
+ * a user.  The file is never removed.  This module maps the registry of our own user; registry_remote.h is for the
+ * registry of another user.
  *
- * The first block holds the generation and counters.  The generation is the last word of the block.  So in memory it is
- * directly before the private word with which a trace point compares it (process.h).  The slots follow, one for each
- * stream.
+ * The first block holds the generation and counters.  The generation is the last word of the block.  In memory, the
+ * private word of the process follows it directly, and a trace point compares the two (process.h).  The slots follow,
+ * one for each stream.
  *
  * Two kinds of processes write to slots: controllers, and processes that complete the log of a dead controller.  To
  * take a free slot, a controller holds the registry's lock: a record lock on the file, which the kernel releases when
  * the process ends, and a mutex of this process.  One store to `active` makes a slot visible or removes it.  After that
  * the process increments the generation.  Trace points read the slots without a lock.
  *
- * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment was not
- * removed, the next controller in the slot can find and remove it.  A controller removes the name of its segment before
- * it frees the slot, because no process looks for segments of free slots.  The exception is a dead controller with a
- * log.  Its segment stays for the process that completes the log (recover.h), and the next stream in the slot has
- * another generation.
+ * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment still exists,
+ * the next controller in the slot can find and remove it.  A controller removes the name of its segment before it frees
+ * the slot, because no process looks for segments of free slots.  The slot of a dead controller with a log may become
+ * free while its segment still exists.  The segment stays for the process that completes the log (recover.h).  The next
+ * stream in the slot has another generation.
  */
 #ifndef PX_REGISTRY_REGISTRY_H
 #define PX_REGISTRY_REGISTRY_H
@@ -28,7 +28,7 @@
 #include "base/atomic.h"
 #include "base/shm.h"
 
-#define PX_STREAMS_MAX 64 /* TRACE_SYS_MAX */
+#define PX_STREAMS_MAX 64 /* maximum number of streams (TRACE_SYS_MAX) */
 
 #if defined __x86_64__
 #define PX_GATE_BLOCK 4096
@@ -37,13 +37,13 @@
 #endif
 
 /*
- * The id of a process.  The kernel reuses pids, but never a pid together with its start time.  Containers may share the
- * directory and have their own pids, so the pid namespace is part of the id.
+ * The id of a process.  The kernel reuses pids, so the start time is part of the id.  Containers may share the
+ * directory of the registry, but each has its own pids, so the pid namespace is part of the id.
  */
 struct px_process_id {
 	uint32_t pid;
-	uint32_t pid_namespace; /* inode number; 0 without /proc */
-	uint64_t start;		/* clock ticks since boot; 0 without /proc */
+	uint32_t pid_namespace; /* inode number of the namespace; 0 if there is no /proc */
+	uint64_t start;		/* start time in clock ticks since boot; 0 if there is no /proc */
 };
 
 PX_INLINE bool px_process_id_is(const struct px_process_id *a, const struct px_process_id *b)
@@ -55,7 +55,7 @@ PX_INLINE bool px_process_id_is(const struct px_process_id *a, const struct px_p
 
 struct px_registry_gate {
 	uint64_t magic;
-	uint64_t epochs;  /* the last epoch that a process got */
+	uint64_t epochs;  /* newest epoch of any process */
 	uint64_t threads; /* serial of the last thread handle */
 	char unused[PX_GATE_BLOCK - 28];
 	uint32_t generation; /* never 0; incremented after each change of a slot */
@@ -64,16 +64,17 @@ struct px_registry_gate {
 _Static_assert(sizeof(struct px_registry_gate) == PX_GATE_BLOCK, "the generation is the last word");
 
 struct px_registry_slot {
-	uint32_t active;     /* 1: the stream exists */
+	uint32_t active;     /* 1: the stream exists; 0: the slot is free */
 	uint32_t generation; /* part of the name of the segment */
 	struct px_process_id controller;
 	struct px_process_id target;
-	uint64_t create_ns;    /* CLOCK_REALTIME */
-	uint64_t create_start; /* as px_procfs_now(): processes that start earlier do not inherit */
+	uint64_t create_ns;    /* time of creation, of CLOCK_REALTIME */
+	/* Time of creation, from px_procfs_now(): processes that started earlier do not inherit. */
+	uint64_t create_start;
 	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
 	uint32_t shared_names; /* number of the shared name table (shared_names.h) */
-	uint32_t segment;      /* number of the System V segment from root (sysv.h); 0: the segment is a file */
-	uint32_t has_log;      /* the segment is needed to complete a log if the controller dies */
+	uint32_t segment;      /* id of the System V segment that root created (sysv.h); 0: the segment is a file */
+	uint32_t has_log;      /* 1: if the controller dies, another process needs the segment to complete the log */
 	uint32_t reserved[14];
 };
 
@@ -89,11 +90,11 @@ struct px_registry {
  */
 #define PX_REGISTRY_MAGIC UINT64_C(0x3252786574736967)
 #define PX_REGISTRY_NAME "registry"
-#define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* longest wait for the lock */
+#define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* maximum wait for the lock */
 #define PX_REGISTRY_END_WAIT_NS                                                                    \
-	UINT64_C(200000000) /* wait at the end of a stream; shorter, because exit() may end many streams */
+	UINT64_C(200000000) /* maximum wait at the end of a stream; exit() may end many streams */
 
-/* Open the registry, or create it.  *fd is for px_registry_map() and the gate.  The caller closes *fd. */
+/* Open the registry, or create it.  The caller uses *fd to map the registry and the gate, and closes it. */
 int px_registry_open(int *fd);
 
 /* Map the registry of fd and use it from now on.  Call it once in a process. */
@@ -102,7 +103,7 @@ int px_registry_map(int fd);
 /* Return the mapped registry, or NULL if none is mapped. */
 struct px_registry *px_registry_get(void);
 
-/* Device and inode of the registry, or zeros. */
+/* Device and inode of the registry, or zeros if no registry is mapped. */
 struct px_registry_file {
 	uint64_t device, inode;
 };
@@ -110,7 +111,7 @@ struct px_registry_file px_registry_file(void);
 
 /*
  * Return true if this controller has a stream in the registry.  Compare only pid and start time, because a log stores
- * no other data about its writer.
+ * only these two of its writer.
  */
 bool px_registry_has(const struct px_process_id *controller);
 
@@ -119,7 +120,8 @@ uint32_t px_registry_count_logs(const struct px_process_id *controller);
 
 /*
  * Lock the registry, so that no other controller can change it.  Return 0, ETIMEDOUT, or the error of the file system.
- * A running owner keeps the lock only for a short time.  If the owner is stopped, the call gives up after some seconds.
+ * A process that runs keeps the lock only for a short time.  If the process with the lock is stopped, this function
+ * gives up after some seconds (PX_REGISTRY_WAIT_NS).
  */
 int px_registry_lock(int *fd);
 
@@ -128,9 +130,9 @@ int px_registry_lock_for(int *fd, uint64_t wait_ns);
 void px_registry_unlock(int fd);
 
 /*
- * Find a free slot.  Free the slots of dead controllers first, together with their segments.
- * Return the index, or PX_STREAMS_MAX.  Controllers in other pid namespaces count as alive, because
- * their state is unknown here.  The caller holds the lock.
+ * Find a free slot.  Free the slots of dead controllers first, together with their segments.  Return the index, or
+ * PX_STREAMS_MAX.  Treat controllers in other pid namespaces as alive, because this process cannot see them.  The
+ * caller holds the lock.
  */
 uint32_t px_registry_find_free(void);
 
@@ -153,8 +155,8 @@ bool px_registry_read(uint32_t index, struct px_registry_slot *slot);
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot);
 
 /*
- * Free the slots of this controller.  Remove its segments, except those from which a log must still be completed.  The
- * caller holds the lock.
+ * Free the slots of this controller.  Remove its segments, except those from which another process must still complete
+ * a log.  The caller holds the lock.
  */
 void px_registry_forget(const struct px_process_id *controller);
 
@@ -171,20 +173,22 @@ void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[
 bool px_registry_clean(uint32_t index, uint32_t generation);
 
 /*
- * Map the segment of a stream.  *slot is a copy of registry slot index.  populates: map all its pages now, so that
- * writers take no page faults.  This costs more than a process saves that lives for some milliseconds.  Return 0 or an
- * error of px_shm_attach() or px_sysv_attach().  Async-signal-safe.
+ * Map the segment of a stream.  *slot is a copy of registry slot index.  If populates is true, map all pages of the
+ * segment now, so that writers have no page faults.  For a process that lives only some milliseconds, this costs more
+ * time than it saves.  Return 0 or an error of px_shm_attach() or px_sysv_attach().  Async-signal-safe.
  */
 int px_registry_attach(uint32_t index, const struct px_registry_slot *slot, bool populates,
 		       struct px_mapping *mapping);
 
-/* Read a part of that segment without a mapping.  Return 0 or an error of px_shm_read() or px_sysv_read(). */
+/*
+ * Read a part of the segment of a stream without a mapping.  Return 0 or an error of px_shm_read() or px_sysv_read().
+ */
 int px_registry_read_segment(uint32_t index, const struct px_registry_slot *slot, size_t offset,
 			     void *to, size_t size);
 
 /*
  * Return true if the controller's process does not exist any more.  If look_closer is true, also return true if the
- * process has executed another program since.  look_closer makes this slow.
+ * process has executed another program since then.  look_closer makes this function slow.
  */
 bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot, bool look_closer);
 

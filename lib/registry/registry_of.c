@@ -22,8 +22,8 @@ void px_registry_of_close(struct px_registry_of *registry)
 }
 
 /*
- * The slot is free.  If a file with its name exists, a controller that has changed its user or crashed has left the
- * file.
+ * If a file with the name of a free slot exists, a controller has left it behind: the controller has crashed, or has
+ * changed its user.
  */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation)
 {
@@ -41,7 +41,7 @@ int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32
 	*generation = px_registry_get()->slot[found].generation;
 	px_registry_clean(found, *generation);
 	while (!px_registry_clean(found, ++*generation))
-		; /* the registry file is new, and a process must still complete a log of the old registry */
+		; /* a process must still complete a log of an older registry file: try the next generation */
 	return 0;
 }
 
@@ -131,7 +131,7 @@ void px_registry_of_end(uid_t owner, uint32_t index, const struct px_registry_sl
 	}
 	error = px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS);
 	px_registry_clean(index, slot->generation); /* this call keeps the file if a log needs it */
-	/* Do this even without the lock: only this stream uses the slot while this process lives. */
+	/* Free the slot even without the lock, because only this stream uses the slot while this process lives. */
 	px_registry_withdraw(index, slot->generation);
 	if (!error)
 		px_registry_unlock(fd);

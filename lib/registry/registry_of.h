@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry that lists a stream, and the memory of its segment.  Both depend on the user of the target.  That is the
- * user of this process or, if this process is root, possibly another user.
+ * The registry that lists a stream, and the memory of its segment, depend on the user of the target.  Only root can
+ * have a target of another user.
  *
  *			of our user		of another user
  *	registry	mapped (registry.h)	a file (registry_remote.h)
  *	segment		a file (shm.h)		a System V segment (sysv.h)
  *
- * Between open and close the registry is locked.  Not async-signal-safe.  The caller must disable
- * cancellation.
+ * The registry is locked from px_registry_of_open() to px_registry_of_close().  These functions are not
+ * async-signal-safe.  The caller must disable cancellation.
  */
 #ifndef PX_REGISTRY_REGISTRY_OF_H
 #define PX_REGISTRY_REGISTRY_OF_H
@@ -27,8 +27,8 @@ int px_registry_of_open(struct px_registry_of *registry, uid_t owner);
 void px_registry_of_close(struct px_registry_of *registry);
 
 /*
- * Find a free slot for a new stream, and a new generation for it.  Afterwards no segment file of an earlier stream has
- * these numbers in its name.  Return 0, or EAGAIN if no slot is free.
+ * Find a free slot for a new stream, and a new generation for it.  When this function returns 0, no segment file of an
+ * earlier stream has these numbers in its name.  Return 0, or EAGAIN if no slot is free.
  */
 int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32_t *generation);
 
@@ -47,7 +47,10 @@ int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t 
 				struct px_registry_slot *slot, size_t size,
 				struct px_mapping *mapping);
 
-/* Create a segment that its creator allocates in parts: px_shm_create_partly().  Its target is of the own user. */
+/*
+ * Create a segment file that its creator allocates in parts (px_shm_create_partly()).  The target belongs to the user
+ * of this process.
+ */
 int px_registry_of_make_part(uint32_t index, const struct px_registry_slot *slot, size_t size,
 			     size_t first, struct px_mapping *mapping);
 void px_registry_of_unmake_segment(const struct px_registry_of *registry, uint32_t index,
@@ -60,9 +63,9 @@ int px_registry_of_publish(struct px_registry_of *registry, uint32_t index,
 			   const struct px_registry_slot *slot);
 
 /*
- * Store slot->has_log: the stream has a log that another process may have to complete.  Programs that list streams
- * report this.  As long as has_log is set, no process removes a System V segment.  If the segment is a file, its
- * checkpoint file prevents that.
+ * Store slot->has_log in the registry.  It means that the stream has a log that another process may have to complete.
+ * Programs that list streams show it.  While has_log is set, no process removes a System V segment of the stream.  If
+ * the segment is a file, the checkpoint file of the log protects it from removal.
  */
 void px_registry_of_mark_log(uid_t owner, uint32_t index, const struct px_registry_slot *slot);
 

@@ -90,7 +90,7 @@ static int fill(int fd, uid_t owner)
 	return 0;
 }
 
-/* Link the file only when it is complete, and never over an existing name. */
+/* Give the file its name only when it is complete.  Never replace an existing file. */
 static int make_file(int directory, uid_t owner)
 {
 	int fd = open_below(directory, ".", O_TMPFILE | O_RDWR);
@@ -109,8 +109,8 @@ static int make_file(int directory, uid_t owner)
 }
 
 /*
- * Create the directory under a temporary name, with a registry in it, and rename it.  If another process was faster,
- * remove ours and return 0.  The caller checks the directory in both cases.
+ * Create the directory under a temporary name, with a registry in it, and rename it.  If another process has created
+ * the directory at the same time, remove our directory and return 0.  The caller checks the directory in both cases.
  */
 static int make_directory(int base, const char *name, uid_t owner)
 {
@@ -166,8 +166,8 @@ static int open_directory(struct px_registry_remote *remote, bool make)
 }
 
 /*
- * If the file is too short, another process is still creating it or could not allocate its space.  Then allocate the
- * space here: see px_shm_open_or_create().
+ * The file is too short if another process is still creating it, or could not allocate its space.  Then allocate the
+ * space here, as px_shm_open_or_create() does.
  */
 static int complete(int fd, uid_t owner)
 {
@@ -363,14 +363,14 @@ static void remove_stream(struct px_registry_remote *remote, uint32_t index)
 
 	if (slot.segment == 0)
 		unlink_segment(remote, index, slot.generation);
-	else if (!slot.has_log) /* otherwise the log is recovered from it: recover.h */
+	else if (!slot.has_log) /* a recovery of the log needs the segment (recover.h) */
 		px_sysv_remove(slot.segment, remote->owner);
 	withdraw(remote, index, &slot);
 }
 
 /*
  * A System V segment in this registry belongs to a controller of root, and only root can read the mappings of that
- * controller.  So look closer at once.
+ * controller.  So check the mappings at once (look_closer).
  */
 static bool is_orphaned(const struct px_registry_remote *remote, uint32_t index, bool look_closer)
 {

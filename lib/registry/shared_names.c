@@ -12,8 +12,8 @@
 #include "base/procfs.h"
 
 #define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
-#define TAKEN UINT64_C(1)	     /* a process is freeing the entry; no process has this number as its word */
-#define PRIVATE UINT32_C(0x80000000) /* flag in the number of a private table; the rest is a pid */
+#define TAKEN UINT64_C(1)	     /* another process is freeing the entry; no process has this word */
+#define PRIVATE UINT32_C(0x80000000) /* flag in the number of a private table; the other bits are a pid */
 #define SEGMENTS_MAX 1024	     /* search at most this many segments of a process */
 
 int px_shared_names_make_private(struct px_shared_names_ref *ref)
@@ -87,8 +87,8 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 }
 
 /*
- * Any process can make another user the owner of its segment, so check the creator too.  Root creates some tables for
- * other users.
+ * A process can change the owner of its segment to another user, so check the creator too.  Root creates some tables
+ * for other users.
  */
 static bool is_ours(uint32_t number, uid_t owner)
 {
@@ -109,8 +109,8 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 	if (number == 0 || (number & PRIVATE))
 		return ENOENT;
 	/*
-	 * Do not attach a segment that is not ours.  Check again after the attach: from then on the kernel cannot reuse
-	 * the number.
+	 * Do not attach a segment that is not ours.  Check again after the attach, because the kernel cannot reuse the
+	 * number of an attached segment.
 	 */
 	if (is_ours(number, owner)) {
 		PX_TESTPOINT("family.attach.checked");

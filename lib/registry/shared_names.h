@@ -7,13 +7,13 @@
  * The table also records which process opened which names.  The names that a process has opened since its last exec
  * count against its limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
- * The memory is a System V segment.  The process that creates the segment attaches it and then marks it for removal at
- * once.  While any process has it attached, Linux lets other processes attach it too.  So the kernel counts the
- * processes that use the segment.  A child made by fork() has it attached too.  When the last of these processes has
- * ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in the target's
- * /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no such segment
- * can be created, a process creates a private table.  A private table is only for that process and its children made by
- * fork().  No other process can attach it, or confuse it with another segment.
+ * The memory is a System V segment.  The process that creates the segment attaches it, and at once marks it for
+ * removal.  Linux lets other processes attach the segment until no process has it attached any more.  So the kernel
+ * counts the processes that use the segment.  A child made by fork() has it attached too.  When the last of these
+ * processes has ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in
+ * the target's /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no
+ * such segment can be created, a process creates a private table.  A private table is only for that process and its
+ * children made by fork().  No other process can attach it, or confuse it with another segment.
  *
  * The word of an entry identifies the process of the entry.  Any process may make an entry for any process that shares
  * the table:
@@ -41,7 +41,7 @@
 #define PX_SHARED_NAMES_MEMBERS 256
 
 struct px_shared_names_member {
-	uint64_t word;	      /* px_procfs_word(); 0: free */
+	uint64_t word;	      /* px_procfs_word() of the process; 0: the entry is free */
 	uint64_t incarnation; /* incarnation of the process when it joined this table; 0: unknown */
 	struct px_eventset opened;
 };
@@ -61,9 +61,10 @@ struct px_shared_names_ref {
 };
 
 /*
- * A child made by fork() keeps its parent's own table, but not the tables of its parent's targets.  So a new child has
- * only one table, and a controller finds the right one.  A new or attached table counts as the table of a target until
- * px_shared_names_keep().
+ * A process has one table of its own, and a controller also has the tables of its targets.  A child made by fork()
+ * keeps only its parent's own table.  So a new child has only one table, and a controller finds the right one.  A table
+ * that a process creates or attaches counts as the table of a target until px_shared_names_keep() makes it the own
+ * table.
  */
 
 /* Create a table that belongs to this user.  Return 0, EPERM or ENOMEM. */
@@ -71,7 +72,7 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
 /*
  * Return true if at least half of the System V segments that the system allows are in use.  Then a process that no
- * other process traces does not take one more, because other programs need them too.
+ * other process traces does not create another segment, because other programs need segments too.
  */
 bool px_shared_names_are_scarce(void);
 
@@ -84,7 +85,7 @@ int px_shared_names_make_private(struct px_shared_names_ref *ref);
  */
 int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref);
 
-/* Make this the process's own table.  Children made by fork() have it too. */
+/* Make this table the own table of the process.  Children made by fork() keep it. */
 void px_shared_names_keep(const struct px_shared_names_ref *ref);
 
 /* Unmap the table.  No thread of this process may be using it. */
@@ -92,16 +93,16 @@ void px_shared_names_detach(struct px_shared_names_ref *ref);
 
 /*
  * Find in /proc the number of the table that process `pid` uses as its own, or 0 if there is none.  A controller also
- * has the tables of its targets attached, and one of those may have been its own table before exec.  Its own table is
- * the one that it joined last.  Set *has_entered if the process has joined the table.  If it has not, the table may
- * belong to a target, and the process has not joined its own table yet.  Return false if we may not read the mappings,
- * or if the process has ended.
+ * has the tables of its targets attached.  One of them may have been its own table before exec.  Its own table is the
+ * table that it joined last.  Set *has_entered to true if the process has joined the table.  If it has joined none, the
+ * table may belong to a target of the process.  Return false if we have no permission to read the mappings, or if the
+ * process has ended.
  */
 bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
 
 /*
- * Remove the segments of processes that were killed between creating a segment and marking it for
- * removal.  Not async-signal-safe.
+ * A process may be killed after it has created a segment, and before it has marked the segment for removal.  Remove the
+ * segments of such processes.  Not async-signal-safe.
  */
 void px_shared_names_sweep(void);
 

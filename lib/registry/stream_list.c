@@ -20,7 +20,7 @@ static void describe_head(const struct px_segment *segment, struct px_stream_lis
 	entry->nr_dropped = 0;
 }
 
-/* head and extra are read at different moments, so extra may be larger than head. */
+/* The two counters head and extra are read at different moments, so extra may be larger than head. */
 static void add_ring(const struct px_ring_control *control, const struct px_view *view,
 		     struct px_stream_list_entry *entry)
 {

@@ -16,10 +16,13 @@
 
 #define ATTEMPTS 10
 
-/* Values from /proc/<pid>/status.  Their lines come before the line with the groups, which may be long. */
+/*
+ * Values from /proc/<pid>/status.  Their lines come before the line with the groups, so the length of that line does
+ * not matter.
+ */
 struct status {
 	int leader;   /* pid of the thread group leader */
-	uid_t uid[3]; /* real, effective, saved */
+	uid_t uid[3]; /* real, effective and saved user */
 };
 
 static int read_status(pid_t pid, struct status *status)
@@ -66,8 +69,8 @@ static bool is_of_same_user(const struct status *status)
 }
 
 /*
- * Return true if the thread is in our namespace of this kind, so that numbers have the same
- * meaning.
+ * Return true if the thread and this process are in the same namespace of this kind.  Then numbers have the same
+ * meaning for both.
  */
 static bool is_in_our_namespace(uint32_t tid, const char *space)
 {
@@ -79,11 +82,14 @@ static bool is_in_our_namespace(uint32_t tid, const char *space)
 	snprintf(path, sizeof(path), "/proc/thread-self/ns/%s", space);
 	our_length = readlink(path, ours, sizeof(ours));
 	if (our_length < 0)
-		return true; /* a kernel without such namespaces */
+		return true; /* the kernel has no such namespaces */
 	return our_length == other_length && memcmp(ours, other, (size_t)our_length) == 0;
 }
 
-/* Return AT_SECURE of a program of our word size, as the kernel set it at exec.  Return true if it cannot be read. */
+/*
+ * Return AT_SECURE of a program, as the kernel set it at exec.  The program must have the same word size as this one.
+ * Return true if it cannot be read.
+ */
 static bool is_secure(uint32_t tid)
 {
 	unsigned long entry[64][2];
@@ -122,7 +128,7 @@ static int check_rights(pid_t pid, const struct status *status)
 
 	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
 		return EPERM;
-	/* Every check fails for a thread that has ended.  In that case try another thread, if there is one. */
+	/* Every check fails for a thread that has ended.  After a failure, try another thread of the process. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		tid = px_procfs_thread((uint32_t)pid);
 		if (tid == 0)
@@ -153,8 +159,8 @@ int px_target_find(pid_t pid, struct px_target *target)
 	if (error)
 		return error;
 	/*
-	 * Do not refuse a process because its first thread has ended: other threads may go on.  The first thread also
-	 * ends if another thread calls exec.
+	 * If only the first thread of the process has ended, do not refuse the process: other threads may continue.
+	 * The first thread also ends if another thread calls exec.
 	 */
 	if (!px_procfs_is_same((uint32_t)pid, 0) || status.leader != pid)
 		return ESRCH;

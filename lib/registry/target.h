@@ -4,9 +4,9 @@
  *
  * We may trace the processes that a debugger may trace, but the more special rules for debuggers do not apply
  * (CREATE-13).  Either the real, effective and saved user of the process are ours, or we have CAP_SYS_PTRACE.  We must
- * also be able to see the mappings of the process, which a process can deny to its own user (PR_SET_DUMPABLE).  If its
- * effective user is not ours, we must be root, because a process accepts segments only from root (sysv.h).  In this
- * case the process must not be AT_SECURE, because such a process accepts no segment.
+ * also be able to read the mappings of the process.  A process can deny this even to its own user (PR_SET_DUMPABLE).
+ * If its effective user is not ours, we must be root, because a process accepts segments only from root (sysv.h).  Then
+ * AT_SECURE of the process must be 0, because otherwise the process accepts no segment.
  */
 #ifndef PX_REGISTRY_TARGET_H
 #define PX_REGISTRY_TARGET_H
@@ -18,7 +18,7 @@
 
 struct px_target {
 	struct px_process_id id;
-	uid_t uid; /* effective */
+	uid_t uid; /* effective user */
 };
 
 /*
@@ -32,7 +32,10 @@ struct px_target {
  */
 int px_target_find(pid_t pid, struct px_target *target);
 
-/* Return why the memory of this process cannot be read: EPERM, or ESRCH if the process has ended. */
+/*
+ * Call this function if the memory of this process cannot be read.  Return the reason: ESRCH if the process has ended,
+ * otherwise EPERM.
+ */
 int px_target_refusal(const struct px_process_id *id);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OBJECT_BYTES 16 /* bytes of an object, without its name */
+#define OBJECT_BYTES 16 /* size of an object in bytes, without its name */
 #define BUFFER_BYTES_MAX 0x07FFFFFFu
 
 _Static_assert(PX_TXTB_FILE_CHUNK >= OBJECT_BYTES + PX_TXTB_FILE_NAME_MAX, "an object at least");
@@ -116,7 +116,10 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 			       (uint64_t)file->nr_objects * (OBJECT_BYTES + file->name_size);
 	if (file->entries_offset > size)
 		return EINVAL;
-	/* A sparse file can claim 4 GB of objects, and searching them would take 10 s.  No program has that many. */
+	/*
+	 * A sparse file can claim 4 GB of objects, and a search in them would take 10 s.  No program has this number of
+	 * objects.
+	 */
 	if (file->nr_objects > PX_TXTB_FILE_OBJECTS_MAX)
 		file->nr_objects = PX_TXTB_FILE_OBJECTS_MAX;
 	nr_behind = (size - file->entries_offset) / sizeof(struct px_txtb_entry);

@@ -35,10 +35,11 @@ struct px_txtb_file {
 	bool is_swapped;
 	uint32_t time_mask;
 	uint32_t name_size;
-	uint32_t nr_objects; /* object slots; at most PX_TXTB_FILE_OBJECTS_MAX, the others are ignored */
-	uint32_t nr_entries; /* slots */
-	uint32_t nr_whole;   /* entry slots that the file really holds */
-	uint32_t oldest; /* slot of the oldest entry according to the header, or 0; that slot may be unused */
+	/* Number of object slots, at most PX_TXTB_FILE_OBJECTS_MAX; the reader ignores the others. */
+	uint32_t nr_objects;
+	uint32_t nr_entries; /* number of entry slots */
+	uint32_t nr_whole;   /* number of entry slots that the file really has */
+	uint32_t oldest; /* slot of the oldest entry according to the header, or 0; the slot may be unused */
 	uint64_t entries_offset;
 
 	/* Some objects in the format of the file.  The first of them has slot chunk_first. */
@@ -69,10 +70,7 @@ bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped);
  */
 int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size);
 
-/*
- * Read the object in this slot.  Return false if slot is not below nr_objects or if the object
- * cannot be read.
- */
+/* Read the object in this slot.  Return false if slot is nr_objects or more, or if the object cannot be read. */
 bool px_txtb_file_object(struct px_txtb_file *file, uint32_t slot,
 			 struct px_txtb_file_object *object);
 

@@ -24,20 +24,20 @@
 
 enum kind { UNKNOWN, INTEL = ':', MOTOROLA = 'S', BARE = 'x' };
 
-/* What to do with the data of a line.  Until the kind of the line is known, this is IGNORED. */
+/* The use of the data of a line.  Until the converter knows the kind of the line, this is IGNORED. */
 enum use { DATA, IGNORED, END };
 
 struct converter {
 	enum kind kind;
-	bool is_over; /* an end record was read, or more bytes than any image has */
+	bool is_over; /* the text has ended: with an end record, or with more bytes than any image has */
 
 	bool in_line;
-	int type; /* digit after the S of an S-record; -1: not read yet */
+	int type; /* digit after the S of an S-record; -1: the converter has not read it yet */
 	enum use use;
-	uint32_t nr_pairs; /* pairs of the line that were read so far */
-	uint32_t nr_all;   /* pairs of the line according to its length field */
+	uint32_t nr_pairs; /* number of pairs of the line that were read so far */
+	uint32_t nr_all;   /* number of pairs of the line, according to its length field */
 	uint32_t nr_ahead; /* number of pairs before the data */
-	int high;	   /* value of the first digit of a pair; -1: none */
+	int high;	   /* value of the first digit of a pair; -1: the next digit is the first of a pair */
 
 	int fd;
 	uint64_t nr_written;
@@ -89,7 +89,7 @@ static int take_pair(struct converter *converter, unsigned char value)
 		return EINVAL;
 	if (!is_data) {
 		if (converter->nr_pairs > 0 && converter->nr_pairs >= converter->nr_all)
-			return EINVAL; /* more than the length field allows */
+			return EINVAL; /* the line has more pairs than its length field allows */
 		/* The last pair is the checksum. */
 		is_data = converter->use == DATA && converter->nr_pairs >= converter->nr_ahead &&
 			  converter->nr_pairs + 1 < converter->nr_all;
@@ -191,9 +191,9 @@ static int write_out(struct converter *converter)
 }
 
 /*
- * Check the first bytes of the result, the id of a trace buffer, before the first write.  So for a
- * long text that is not a trace buffer, only one chunk is converted.  Set *is_known to false if the
- * result does not have these bytes yet.
+ * Check the first bytes of the result, the id of a trace buffer, before the first write.  So this module converts only
+ * one chunk of a long text that is not a trace buffer.  Set *is_known to false if the result does not have these bytes
+ * yet.
  */
 static int check_id(const struct converter *converter, bool is_end, bool *is_known)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct names {
-	char none; /* no name begins at offset 0, so 0 means "no name" */
+	char none; /* takes offset 0, so that offset 0 can mean "no name" */
 #define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
 	char name_##id[sizeof(#name)];
 #include "txtb/txtb-events.def"
@@ -33,7 +33,7 @@ static const struct labels labels = {
 _Static_assert(sizeof(names) <= UINT16_MAX && sizeof(labels) <= UINT16_MAX, "offsets have 16 bits");
 
 struct row {
-	uint16_t name; /* offset in names; 0: no such id */
+	uint16_t name; /* offset in names; 0: the id has no name */
 	uint16_t label[PX_NATIVE_WORDS];
 	bool is_in_viewer;
 };

@@ -15,8 +15,11 @@ struct steps {
 struct scanner {
 	struct steps steps;
 	uint32_t nr_voters_up, nr_voters_down;
-	uint32_t nr_of_part; /* entries so far of the current part: one part starts at the first slot, the
-			      * other at the oldest */
+	/*
+	 * Number of entries so far of the current part; one part starts at the first slot, the other at the oldest
+	 * entry.
+	 */
+	uint32_t nr_of_part;
 	uint32_t first_stamp, last_stamp;
 };
 
@@ -47,7 +50,7 @@ static void note_entry(struct scanner *scanner, uint32_t i, uint32_t oldest, uin
 	scanner->last_stamp = stamp;
 }
 
-/* Note one entry.  Return false if the entry is unused: then the scan ends. */
+/* Count one entry.  Return false if the entry is unused, because the scan ends there. */
 static bool take_entry(struct px_txtb_scan *scan, const struct px_txtb_file *file,
 		       struct scanner *scanner, const struct px_txtb_entry *entry)
 {

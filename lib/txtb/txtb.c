@@ -15,7 +15,7 @@ void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uin
 	header->buffer_start = header->registry_end;
 	header->buffer_end = PX_TXTB_BASE + (uint32_t)px_txtb_image_size(nr_objects, nr_entries);
 	header->current = header->buffer_start;
-	header->reserved2[0] = 0xAAAAAAAA; /* the same values as in ThreadX */
+	header->reserved2[0] = 0xAAAAAAAA; /* ThreadX writes the same values */
 	header->reserved2[1] = 0xBBBBBBBB;
 	header->reserved2[2] = 0xCCCCCCCC;
 }

@@ -14,8 +14,8 @@
 
 #include "base/compiler.h"
 
-#define PX_TXTB_ID 0x54585442u /* "TXTB" as a word */
-#define PX_TXTB_NAME_SIZE 60   /* bytes of a name in the registry; must be below 64 */
+#define PX_TXTB_ID 0x54585442u /* the letters TXTB, from the highest byte of the word to the lowest */
+#define PX_TXTB_NAME_SIZE 60   /* size of a name in the registry; must be below 64 */
 
 /*
  * The number of registry slots of a live ring.  It is the smallest number from 256 up with which
@@ -70,7 +70,7 @@ struct px_txtb_object {
 };
 
 struct px_txtb_entry {
-	uint32_t context; /* handle of the thread; 0 ends the buffer */
+	uint32_t context; /* handle of the thread; 0: the entries end before this one */
 	uint32_t priority;
 	uint32_t id; /* CPU << 24 | event id; readers use 16 bits */
 	uint32_t stamp;
@@ -82,10 +82,11 @@ _Static_assert(sizeof(struct px_txtb_object) == 16 + PX_TXTB_NAME_SIZE, "TXTB ob
 _Static_assert(sizeof(struct px_txtb_entry) == 32, "TXTB entry");
 
 enum {
-	PX_TXTB_RUNNING = 6,	   /* ThreadX's id of "the context runs"; fillers have it too */
+	PX_TXTB_RUNNING = 6,	   /* ThreadX's id of the event "this thread runs now"; fillers also have this id */
 	PX_TXTB_USER_EVENT = 4096, /* user ids: 4096 + event type id */
 	PX_TXTB_DATA =
-		PX_TXTB_USER_EVENT, /* more data of the previous entry; free, because there is no event type 0 */
+		/* More data of the previous entry; no event has this id, because there is no event type 0. */
+		PX_TXTB_USER_EVENT,
 	PX_TXTB_USER_EVENT_LAST = 65535
 };
 
