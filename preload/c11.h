@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11.  The C library implements them as POSIX threads with other names.  So a function of C11 shares the
- * wrapper's body with its POSIX counterpart and uses the same objects.  Only the results differ: a wrapper returns the
- * result of the real function, and records the corresponding error number.  So a reader of the trace treats both alike.
+ * Threads of C11.  The C library implements them as POSIX threads with other names.  So each function of C11 has a
+ * POSIX counterpart: their wrappers have the same body, and record the same objects.  Only the results differ.  The
+ * wrapper of a C11 function returns the result of the real function, but records the error number that corresponds to
+ * this result.  So a reader of the trace treats both functions alike.
  */
 #ifndef PX_PRELOAD_C11_H
 #define PX_PRELOAD_C11_H
@@ -20,7 +21,7 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
 		       sizeof(thrd_t) == sizeof(pthread_t) && sizeof(once_flag) == sizeof(int),
 	       "the same objects");
 
-/* Return true for the calls of C11, but not for thrd_sleep(), which has other results than the rest. */
+/* Return true for the calls of C11.  Return false for thrd_sleep(), because its results have another meaning. */
 PX_INLINE bool px_c11_is(enum px_call call)
 {
 	return call >= PX_CALL_thrd_create && call <= PX_CALL_cnd_broadcast;
@@ -40,8 +41,8 @@ PX_INLINE int px_c11_error(int result)
 }
 
 /*
- * Do the same as px_c11_error() if the call is a C11 call.  For a POSIX call, return the result.  The call is a
- * constant, so the compiler evaluates the test.
+ * For a C11 call, do the same as px_c11_error().  For a POSIX call, return the result unchanged.  `call` is a constant,
+ * so the compiler evaluates the test.
  */
 PX_INLINE int px_c11_error_of(enum px_call call, int result)
 {

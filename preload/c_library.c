@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The list of the dynamic linker contains all loaded objects.  This file reads the list without a call:
- * dl_iterate_phdr() takes a lock, and another object may define that function.  The C library is never unloaded, so it
- * does no harm if the list changes at the same time.
+ * dl_iterate_phdr() takes a lock, and another object may define that function.  The list may change at the same time.
+ * This does no harm, because the C library is never unloaded.
  */
 #include "c_library.h"
 

@@ -15,7 +15,7 @@ struct px_c_library {
 
 void px_c_library_open(struct px_c_library *library);
 
-/* Return the default version of a function of the C library, or NULL. */
+/* Return the default version of a function of the C library, or NULL if it has no such function. */
 void *px_c_library_function(const struct px_c_library *library, const char *name);
 
 #endif

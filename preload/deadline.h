@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The deadline of a call.  For some calls the C library checks the deadline before the object.  If it will refuse
- * the deadline, a wrapper must not try the object first.
+ * The deadline of a call.  For some calls the C library checks the deadline before the object.  If the C library will
+ * refuse the deadline, a wrapper must not try the object first.
  */
 #ifndef PX_PRELOAD_DEADLINE_H
 #define PX_PRELOAD_DEADLINE_H

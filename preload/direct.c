@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For each function of direct.def, px_direct_NAME jumps to the function of the C library itself.  A jump does not touch
- * the arguments, so this works for every function.  At first, px_direct_to_NAME leads to code that looks up all
- * functions and jumps again.  Our constructor cannot do this: an object that wraps a function may call us before our
- * constructor has run.
+ * For each function of direct.def, px_direct_NAME jumps to the function of the C library itself.  A jump does not
+ * change the arguments, so this works for every function.  At first, px_direct_to_NAME points to code that looks up all
+ * functions and jumps again.  Our constructor cannot look them up, because it may be too late: another object that
+ * wraps a function may call us before our constructor has run.
  */
 #include "c_library.h"
 
@@ -41,7 +41,7 @@ static const struct {
 
 __attribute__((used, visibility("hidden"))) void px_direct_prepare(void);
 
-/* Threads and signal handlers may run this at the same time: they store the same values. */
+/* Threads and signal handlers may run this function at the same time, because all of them store the same values. */
 void px_direct_prepare(void)
 {
 	struct px_c_library library;
@@ -55,7 +55,10 @@ void px_direct_prepare(void)
 
 #ifdef __x86_64__
 #define VARIABLE(name) ".quad px_direct_first_" #name "\n"
-/* Seven registers, which also align the stack.  rax: the number of vector registers in a call with `...`. */
+/*
+ * Save seven registers.  An odd number of them also aligns the stack.  rax has the number of vector registers in a call
+ * with `...`.
+ */
 #define PREPARE                                                                                    \
 	"px_direct_prepare_all:\n"                                                                 \
 	".cfi_startproc\n"                                                                         \
@@ -88,7 +91,7 @@ void px_direct_prepare(void)
 	".cfi_def_cfa_offset 0\n"                                                                  \
 	"ret\n"                                                                                    \
 	".cfi_endproc\n"
-/* px_direct_prepare_all preserves x17, so x17 can hold the return address of the caller. */
+/* x17 holds the return address of the caller, because px_direct_prepare_all does not change x17. */
 #define FIRST(name)                                                                                \
 	"mov x17, x30\n"                                                                           \
 	"bl px_direct_prepare_all\n"                                                               \

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compiler includes this first in each file of the library that is linked into the preloaded object.  Calls of the
- * functions in direct.def then go to px_direct_NAME (direct.c), and so to the C library itself.  So they do not reach
- * our wrappers, or functions of other objects, which may take a lock or call a function that we wrap.
+ * functions in direct.def then go to px_direct_NAME (direct.c), and so to the C library itself.  So these calls do not
+ * reach our wrappers.  They also do not reach functions of other objects, which may take a lock or call a function that
+ * we wrap.
  */
 #ifndef PX_PRELOAD_DIRECT_H
 #define PX_PRELOAD_DIRECT_H
 
 /*
- * The gate is open until our constructor has run, so that calls from earlier constructors look up the real
- * functions.
+ * The gate (trace/process.h) is open until our constructor has run, so that calls from earlier constructors look up the
+ * real functions.
  */
 #define PX_GATE_AT_FIRST 1
 
-/* Our constructor calls px_recover_own(). */
+/*
+ * The constructor of the library leaves the former logs that this object may continue.  A later constructor of this
+ * object recovers the others (px_recover_own()).
+ */
 #define PX_TAKES_FORMER_LOG true
 
 #if !defined PX_BASE_SYSTEM_H && (defined __x86_64__ || defined __aarch64__)

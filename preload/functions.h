@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Declarations of all wrapped functions.  Most come from the system's headers.  The rest, which the headers do not
- * declare, is below.
- */
+/* Declarations of all wrapped functions.  Most are in the headers of the system.  This file declares the others. */
 #ifndef PX_PRELOAD_FUNCTIONS_H
 #define PX_PRELOAD_FUNCTIONS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All that a wrapper needs: the pointers to the real functions, the test whether to record a call, and the functions
- * that record it.
+ * The parts that a wrapper needs: the pointers to the real functions, the test whether to record a call, and the
+ * functions that record a call.
  *
- * A wrapper does not disturb the program.  It calls the real function once, with the program's arguments, and
- * returns its result and its errno.  On its usual path it takes no lock, allocates nothing and makes no system call
- * of its own.  So if the real function may be called in a signal handler, its wrapper may be called there too.  An
- * exception or a cancellation may unwind the stack through a wrapper: its frame has nothing to clean up.
+ * A wrapper does not disturb the program.  It calls the real function once, with the program's arguments, and returns
+ * its result and its errno.  On its usual path it takes no lock, allocates nothing and makes no system call of its own.
+ * So if a signal handler may call the real function, it may also call the wrapper.  An exception or a cancellation may
+ * unwind the stack through a wrapper, because the frame of a wrapper has nothing to clean up.
  *
  *	PX_WRAP int sem_post(sem_t *sem)
  *	{
@@ -15,8 +15,8 @@
  *		return traced_post(PX_SITE(sem_post, sem_post), sem);
  *	}
  *
- * While the process is not traced, the wrapper costs two loads, a branch and a jump.  If a constructor of the program
- * runs before our constructor, the first call in it finds the gate open and looks up all real functions.
+ * While the process is not traced, the wrapper costs two loads, a branch and a jump.  A constructor of the program may
+ * run before our constructor.  The first call in it finds the gate open, and looks up all real functions.
  *
  * The wrappers, and the copy of the library in this object, call only real functions (direct.h).  So their own calls
  * are not recorded.
@@ -58,14 +58,14 @@ enum px_group {
 	PX_GROUP_timer = 1 << 16,
 	PX_GROUP_signal = 1 << 17,
 	PX_GROUP_name = 1 << 18,
-	PX_GROUP_READY = 1 << 30, /* the real functions are known */
+	PX_GROUP_READY = 1 << 30, /* px_hook_prepare() has found the real functions */
 	PX_GROUPS_DEFAULT = (1 << 19) - 1 - PX_GROUP_heap - PX_GROUP_signal
 };
 
-/* The groups that are on.  This is 0 until the real functions are known. */
+/* The groups that are on.  This is 0 until px_hook_prepare() has found the real functions. */
 extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 
-/* Look up the real functions, unless this was done already. */
+/* Look up the real functions, unless they are already known. */
 void px_hook_prepare(void);
 
 /* The real functions of wrappers that record nothing (process.c).  NULL: the C library has no such function. */
@@ -73,7 +73,10 @@ extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 
-/* True while this thread is in px_hook_prepare().  Its allocations are then made by the C library itself (heap.c). */
+/*
+ * True while this thread is in px_hook_prepare().  The wrappers of the heap then give it memory of their arena
+ * (heap.c).
+ */
 extern __thread bool px_hook_is_preparing PX_TLS;
 
 PX_INLINE bool px_hook_is_off(uint32_t group)
@@ -87,7 +90,7 @@ PX_INLINE bool px_hook_is_off(uint32_t group)
 	return true;
 }
 
-/* Return true if one of these groups is on.  Calls that belong to two groups use this. */
+/* Return true if one of these groups is on.  Wrappers of calls that belong to two groups use this function. */
 PX_INLINE bool px_hook_is_on(uint32_t group)
 {
 	return (px_read_once(&px_hook_groups) & group) != 0;
@@ -97,8 +100,8 @@ PX_INLINE bool px_hook_is_on(uint32_t group)
 
 /*
  * Return true in a child of vfork().  The child uses the memory of its parent, and the parent's thread waits for the
- * child.  So the calls of the child would be recorded as calls of that thread.  This test makes a system call: use it
- * only in wrappers of functions that a child of vfork() may call before exec.
+ * child.  So a wrapper would record the calls of the child as calls of that thread.  This function makes a system call.
+ * Use it only in wrappers of functions that a child of vfork() may call before exec.
  */
 PX_INLINE bool px_in_vfork_child(void)
 {
@@ -110,8 +113,9 @@ PX_INLINE bool px_in_vfork_child(void)
 #define PX_NOT_TRACED_OR_VFORK(group) (PX_NOT_TRACED(group) || px_in_vfork_child())
 
 /*
- * The cost of a wrapper beyond the real function.  Each thread measures one of 251 calls.  251 is a prime.  So if a
- * program repeats a few calls in turn, each of these calls is measured.  PX_REAL() measures the real function.
+ * The cost of a wrapper, without the time of the real function, which PX_REAL() measures.  Each thread measures one of
+ * 251 calls.  251 is a prime, so if a program repeats a few calls in turn, each of these calls is measured at some
+ * time.
  */
 #define PX_HOOK_SAMPLE_PERIOD 251
 
@@ -170,7 +174,8 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 
 /*
  * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is recorded,
- * and the return address in the program.  In inlined functions the compiler knows its members as constants.
+ * and the return address in the program.  In inlined functions, the compiler knows the members of this structure as
+ * constants.
  */
 struct px_site {
 	uint32_t wrapper;
@@ -179,9 +184,9 @@ struct px_site {
 };
 
 /*
- * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use it in the wrapper itself,
- * because it takes the return address.  Use it after PX_NOT_TRACED(): otherwise the compiler would save registers even
- * while nothing is traced.
+ * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use this macro in the wrapper
+ * itself, because the macro takes the return address.  Use it after PX_NOT_TRACED().  Otherwise the compiler would save
+ * registers even while nothing is traced.
  */
 #define PX_SITE(symbol, recorded)                                                                  \
 	((struct px_site){PX_WRAPPER_##symbol, PX_CALL_##recorded, PX_CALLER})
@@ -194,20 +199,20 @@ _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
 	       "the last numbers are for events without a wrapper");
 
 /*
- * Record a call.  There is one function for each layout of the data (calls.h).  All wrappers use these functions.
- * flags is PX_RECORD_WHOLE.  For a call that waits, it is PX_RECORD_BEGINS in the first event and PX_RECORD_ENDS in the
- * second.  The functions keep errno.
+ * Record a call.  There is one function for each layout of the data (calls.h).  All wrappers use these functions.  For
+ * a call that does not wait, flags is PX_RECORD_WHOLE.  A call that waits has two events: flags is PX_RECORD_BEGINS for
+ * the first event, and PX_RECORD_ENDS for the second.  The functions keep errno.
  */
 #define PX_RECORD_WHOLE 0
 
-/* The layout WORDS. */
+/* Record a call with the layout WORDS. */
 PX_INLINE void px_hook_record_words(struct px_site site, uint32_t flags, uint64_t first,
 				    uint64_t second)
 {
 	px_callpoint(site.wrapper, PX_CALL_AT(site.call, flags), first, second, site.caller);
 }
 
-/* The layout OBJECT. */
+/* Record a call with the layout OBJECT. */
 PX_INLINE void px_hook_record(struct px_site site, uint32_t flags, const volatile void *object,
 			      uint32_t value, uint32_t count, int result)
 {
@@ -216,7 +221,7 @@ PX_INLINE void px_hook_record(struct px_site site, uint32_t flags, const volatil
 		px_pair_of(value, (uint32_t)(count & 0xFFFF) | (uint32_t)result << 16));
 }
 
-/* The layout FD. */
+/* Record a call with the layout FD. */
 PX_INLINE void px_hook_record_fd(struct px_site site, uint32_t flags, int fd, uint32_t value,
 				 int64_t result)
 {
@@ -231,8 +236,9 @@ PX_INLINE void px_hook_record_long(struct px_site site, uint32_t flags, const vo
 }
 
 /*
- * The body of a wrapper that calls the real function and then records one event.  The macro declares the variable
- * `result` with the value of `real`; `record` may use it.  The value of the macro is `result`.
+ * The body of a wrapper that calls the real function and then records one event.  The macro declares a variable with
+ * the name `result`, which has the value of `real`.  The expression `record` may use this variable, and the macro
+ * returns it.
  *
  *	return PX_CALL_AND_RECORD(site, result, px_real.pthread_detach(thread),
  *				  px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, 0, 0, result));

@@ -18,7 +18,7 @@ struct px_real px_real;
 uint32_t px_hook_groups;
 void *px_hook_real_vfork, *px_hook_real_clone;
 __thread uint32_t px_hook_nr_unsampled
-	PX_TLS; /* again, because the definition does not inherit the TLS model */
+	PX_TLS; /* the definition does not inherit the TLS model, so repeat it */
 __thread bool px_hook_is_preparing PX_TLS;
 
 static const struct {
@@ -36,8 +36,8 @@ static void **real_of(unsigned int i)
 }
 
 /*
- * If glibc also has an older version of the function with another layout, return the oldest usable version, otherwise
- * NULL.
+ * Glibc may also have an older version of the function with another layout.  Then return the oldest version that is
+ * usable, otherwise NULL.
  */
 static const char *version_of(const char *symbol)
 {
@@ -65,7 +65,10 @@ static void *newest(const char *symbol, void *found)
 	return found;
 }
 
-/* If the C library itself is preloaded, it may come before this object.  Then RTLD_NEXT does not find it. */
+/*
+ * If the C library itself is preloaded, it may be before this object in the search order.  Then RTLD_NEXT does not find
+ * it.
+ */
 static void *find_real(const char *symbol)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
@@ -81,8 +84,8 @@ static void *find_real(const char *symbol)
 }
 
 /*
- * Return 36 for "2.36".  This does not use atoi(), because a sanitizer may come before this object and define atoi().
- * While the sanitizer starts, its atoi() would crash.
+ * Return 36 for "2.36".  This function does not use atoi(), because a sanitizer may define atoi() too.  While the
+ * sanitizer starts, its atoi() would crash.
  */
 static unsigned int minor_version(void)
 {
@@ -99,9 +102,9 @@ static unsigned int minor_version(void)
 }
 
 /*
- * Return true if this C library is too old to have the function: then do not look it up.  If dlsym() fails, it
- * allocates a message.  An allocator that comes before this object may have called us while it holds its lock.  The
- * message would then call this allocator again.
+ * Return true if this C library is too old to have the function.  Then do not look up the function, because dlsym()
+ * allocates a message when it fails.  An allocator of another object may have called us while it holds its lock, and
+ * dlsym() would call this allocator again.
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {
@@ -109,9 +112,10 @@ static bool is_too_new(const char *symbol, unsigned int minor)
 }
 
 /*
- * Two threads, or a thread and its signal handler, may run this at the same time: they store the same values. dlsym()
- * itself may call us again: it allocates its error messages, and the allocator may call a function that we wrap.  Then
- * the inner call looks up the rest.  It continues after the missing symbol, so the recursion ends.
+ * Two threads, or a thread and its signal handler, may run this function at the same time, because all of them store
+ * the same values.  dlsym() itself may call this function again: dlsym() allocates its error messages, and the
+ * allocator may call a function that we wrap.  Then the inner call looks up the remaining functions.  It continues
+ * after the missing symbol, so the recursion ends.
  */
 void px_hook_prepare(void)
 {
@@ -147,8 +151,8 @@ void px_hook_prepare(void)
 }
 
 /*
- * A program's own copy of the library calls this to find the real functions.  It calls these, so that its calls are not
- * recorded.
+ * A program may have its own copy of the library.  That copy calls this function to find the real functions, and then
+ * calls those, so that its own calls are not recorded.
  */
 PX_WRAP void *txtrace_preload_find(const char *symbol);
 void *txtrace_preload_find(const char *symbol)

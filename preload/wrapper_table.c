@@ -2,8 +2,8 @@
 /*
  * The data about wrappers that a trace records: whether the C library has the function, which version of it, and
  * whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in the symbol tables
- * that the dynamic loader uses.  dladdr() would read such a table from beginning to end for each address, which takes
- * milliseconds in total, and does not return versions.
+ * that the dynamic loader uses.  dladdr() would not return versions.  It would also read such a table from beginning to
+ * end for each address, which takes milliseconds in total.
  */
 #include "c_library.h"
 #include "hook.h"
@@ -75,7 +75,7 @@ static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 	return rows;
 }
 
-/* This runs after the constructor that looks up the real functions. */
+/* This constructor runs after the constructor that looks up the real functions. */
 __attribute__((constructor(102))) static void begin(void)
 {
 	struct px_c_library library;

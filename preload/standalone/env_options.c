@@ -106,7 +106,10 @@ int px_env_policy(const char *text)
 	return POSIX_TRACE_LOOP;
 }
 
-/* Return true if the path of the program matches.  If the expression is invalid, no children are traced. */
+/*
+ * Return true if the path of the program matches.  If the expression is invalid, set *children so that no child is
+ * traced.
+ */
 static bool matches(const char *expression, uint32_t *children)
 {
 	char path[PATH_MAX];

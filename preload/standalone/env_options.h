@@ -26,8 +26,8 @@ size_t px_env_size(const char *text);
 int px_env_policy(const char *text);
 
 /*
- * Store TXTRACE_CHILDREN in *children, as enum px_children.  Return true if this program must be traced when it is a
- * child.
+ * Store the value of TXTRACE_CHILDREN in *children (enum px_children).  Return true if this program must be traced in
+ * case it is a child.
  */
 bool px_env_children(const char *text, uint32_t *children);
 

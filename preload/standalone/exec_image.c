@@ -14,8 +14,8 @@
 #include "base/compiler.h"
 #include "base/decimal.h"
 
-#define SCRIPTS_MAX 5	/* Linux allows no more nested interpreters */
-#define SEGMENTS_MAX 64 /* most segments of a program */
+#define SCRIPTS_MAX 5	/* Linux allows at most this number of nested interpreters */
+#define SEGMENTS_MAX 64 /* maximum number of segments of a program */
 #define HEAD_BYTES 256	/* number of bytes of a script that the kernel reads */
 #define PATH_BYTES 1024
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find programs that cannot load this object, because they use another C library or are for another kind of machine.
- * Their dynamic linker prints an error for each object that it cannot load, and may refuse to start the program.
+ * Find programs that cannot load this object: they use another C library, or are for another kind of machine.  Their
+ * dynamic linker prints an error for each object that it cannot load, and may refuse to start the program.
  */
 #ifndef PX_PRELOAD_STANDALONE_EXEC_IMAGE_H
 #define PX_PRELOAD_STANDALONE_EXEC_IMAGE_H

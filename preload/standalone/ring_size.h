@@ -14,7 +14,7 @@
 #define PX_RING_SIZE_LEAST ((size_t)1 << 20)
 #define PX_RING_SIZE_MOST ((size_t)4 << 20)
 #define PX_RING_SIZE_TOGETHER                                                                      \
-	((size_t)32 << 20) /* size of all rings together, unless a ring would be too small */
+	((size_t)32 << 20) /* size of all rings together; more if a ring would be too small */
 
 /* Return the size in bytes. */
 static inline size_t px_ring_size(void)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracing without the tool: TXTRACE_OUT names the log.  The process traces itself into a stream with log, as any
- * program can.  So as long as it has a log, it also has a flush thread, and a descriptor with a high number.  A
+ * Tracing without the tool: TXTRACE_OUT names the log.  The process traces itself into a stream with a log, as any
+ * program can.  While the process has a log, it also has a flush thread, and a descriptor with a high number.  A
  * destructor completes the log.  If the process is killed, txtrace recover can complete the log later.  If anything
  * fails, the code here prints one line on stderr, and the program continues.
  *
  * TXTRACE_CHILDREN decides which children are traced.  If it is "no", the wrapper of exec gives each executed program
  * an environment without this object (wrap/process.c, env_edit.c).  For system(), popen() and clone() that is
  * impossible.  In these cases, and with match=, the constructor finds out whether the parent process also has this
- * object: then this process is a child.
+ * object.  If it has, this process is a child.
  *
  * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
  */
@@ -39,8 +39,8 @@
 
 struct px_standalone px_standalone;
 
-/* The options from the environment.  They are copied, because a program may overwrite its environment. */
-static char pattern[PATH_MAX]; /* an absolute path; "": no log */
+/* Copies of the options from the environment, because a program may overwrite its environment. */
+static char pattern[PATH_MAX]; /* absolute path of the log, with its % sequences; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
 
@@ -51,8 +51,8 @@ static char log_path[PATH_MAX];
 /* Children. */
 
 /*
- * Return true if this line of /proc/<pid>/maps is for code of this object.  If the parent is a recorder or a debugger,
- * it also maps this object, but only to read it.
+ * Return true if this line of /proc/<pid>/maps is for code of this object.  A recorder or a debugger also maps this
+ * object, but only to read it.
  */
 static bool is_our_code(char *line)
 {
@@ -95,8 +95,8 @@ bool px_standalone_leaves_out(bool spawns)
 	uint32_t pid = px_read_once(&px_standalone.pid);
 
 	/*
-	 * In the new program, the constructor of this object would make system calls, and the filter could kill the
-	 * program for them.
+	 * In the new program, the constructor of this object would make system calls, and the filter could make the
+	 * kernel kill the program for them.
 	 */
 	if (px_is_confined())
 		return true;
@@ -180,7 +180,7 @@ static bool read_pattern(const char *text)
 	return false;
 }
 
-/* The log from before this program was executed, and the name of that log; "": it has another name. */
+/* The log that this process had before its exec, and the name of that log; "": the log has another name. */
 static struct px_former former;
 static char former_path[PATH_MAX];
 
@@ -193,7 +193,7 @@ static void note_former(bool has_former)
 		strcpy(former_path, log_path);
 }
 
-/* Create a new file.  Existing files are left alone. */
+/* Create a new file.  If the name exists, leave that file as it is and try the next name. */
 static int open_log(bool has_former)
 {
 	char base[PATH_MAX];
@@ -218,8 +218,9 @@ static int open_log(bool has_former)
 }
 
 /*
- * The events of the former log are in ours now.  Ours gets the name that it would have without that log, unless another
- * process takes the name first.  (To rename a file over another one makes some file systems write its data at once.)
+ * Our log has the events of the former log now.  So remove the former log, and give its name to ours.  If another
+ * process takes this name first, keep the name of our log.  (Some file systems write the data of a file at once if a
+ * process renames it over another file.)
  */
 static void replace_former(void)
 {
@@ -315,7 +316,7 @@ static bool read_process(void)
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
 	child_is_wanted = children && px_env_children(children, &px_standalone.children);
-	px_growth_is_wanted = child_is_wanted; /* many children live only for a moment */
+	px_growth_is_wanted = child_is_wanted; /* many children live only for a moment, so their rings begin small */
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }
@@ -341,7 +342,7 @@ static void trace(void)
 		begin_log(px_former_find(&former));
 }
 
-/* Runs after the constructors of the library in this object. */
+/* This constructor runs after the constructors of the library in this object. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	int saved_errno = errno;
@@ -362,8 +363,8 @@ void px_standalone_end_log(void)
 }
 
 /*
- * This runs before the destructor of the library, which would also complete the log, but would not report errors.  A
- * child of vfork() shares these variables with its parent, so check the pid.
+ * This destructor runs before the destructor of the library, because that one would complete the log without a report
+ * of errors.  A child of vfork() shares these variables with its parent, so check the pid.
  */
 __attribute__((destructor(102))) static void end(void)
 {

@@ -11,14 +11,14 @@
 struct px_standalone {
 	uint32_t children; /* enum px_children (env_options.h) */
 	uint32_t pid;	   /* pid of the process in which our constructor ran; 0: it has not run */
-	bool is_quiet; /* this process is not traced, and programs that it executes do not preload us */
+	bool is_quiet; /* this process is not traced, and its exec leaves this object out of the environment */
 };
 
 extern struct px_standalone px_standalone __attribute__((visibility("hidden")));
 
 /*
- * Return true if a program that this process executes must not preload this object.  spawns: it is executed by
- * posix_spawn().  Async-signal-safe, even in a child of vfork().
+ * Return true if a program that this process executes must not preload this object.  spawns: true if posix_spawn()
+ * executes it.  Async-signal-safe, even in a child of vfork().
  */
 bool px_standalone_leaves_out(bool spawns);
 
@@ -26,8 +26,8 @@ bool px_standalone_leaves_out(bool spawns);
 void px_standalone_end_log(void);
 
 /*
- * Call this in a child of fork.  If the parent has a log and children are to be traced, begin a log of the child.
- * Keeps errno.
+ * Call this in a child of fork.  If the parent has a log and TXTRACE_CHILDREN includes this child, begin a log of the
+ * child.  Keeps errno.
  */
 void px_standalone_after_fork(void);
 

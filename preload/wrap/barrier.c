@@ -3,9 +3,9 @@
  * Barriers, and routines that run once.
  *
  * The C library has no function that tries a barrier without waiting.  The last thread to arrive does not wait: it
- * wakes up the other threads.  So it records a single event before the call, like all calls that wake up other threads.
- * The C library counts the arrivals in the barrier.  If its layout is unknown, the last thread is also recorded as
- * waiting.
+ * wakes up the other threads.  So its wrapper records a single event before the call, as for all calls that wake up
+ * other threads.  The C library counts the arrivals in the barrier.  If the layout of a barrier is unknown, the wrapper
+ * also records a wait for the last thread.
  */
 #include "c11.h"
 #include "hook.h"
@@ -20,7 +20,9 @@ struct arrivals {
 	uint32_t threads;
 };
 
-/* Return true if barriers have this layout.  To find out, make a barrier for 7 threads, and check where the 7 is. */
+/*
+ * Return true if barriers have this layout.  Make a barrier for 7 threads, and check that the 7 is in the right place.
+ */
 static bool is_layout_known(void)
 {
 	static uint32_t state; /* 1: unknown layout, 2: known */
@@ -57,8 +59,8 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 #endif
 
 /*
- * If too many threads use the barrier, this thread may wait although it seemed to be the last one.  Then also record
- * the end of a wait.
+ * If more threads use the barrier than it is for, this thread may seem to be the last one, and still wait.  Then also
+ * record the end of a wait.
  */
 PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -108,15 +110,15 @@ PX_WRAP int pthread_barrier_destroy(pthread_barrier_t *barrier)
 }
 
 #ifdef __GLIBC__
-#define ONCE_RUNS 1 /* the other bits count forks */
+#define ONCE_RUNS 1 /* the routine is running; the other bits count forks */
 #else
 #define ONCE_RUNS 0
 #endif
 
 /*
- * The state before the call shows whether this thread runs the routine.  If two threads call this at the same time, the
- * trace may show for both that they run the routine.  If the routine is running when a thread arrives, this thread
- * waits.
+ * The state before the call shows whether this thread runs the routine.  If two threads make this call at the same
+ * time, the trace may show for both that they run the routine.  If the routine is running when a thread arrives, this
+ * thread waits.
  */
 PX_INLINE int traced_once(struct px_site site, pthread_once_t *once, void (*routine)(void))
 {

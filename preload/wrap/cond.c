@@ -13,7 +13,7 @@
 #include "hook.h"
 #include "wrap/mutex.h"
 
-/* Return the number of waiters, or 0 if it is unknown. */
+/* Return the number of waiters, or 0 if the number is unknown. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 25)
@@ -97,7 +97,9 @@ PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 			   (struct px_deadline){0, NULL});
 }
 
-/* The clock is an attribute of the condition variable.  Here, use any clock that is valid for a wait. */
+/*
+ * The clock is an attribute of the condition variable.  The checks here work with any clock that is valid for a wait.
+ */
 PX_WRAP int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				   const struct timespec *time)
 {

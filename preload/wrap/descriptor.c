@@ -11,8 +11,9 @@ uint8_t px_fd_kinds[PX_FDS_KNOWN];
 static uint32_t is_confined;
 
 /*
- * 1 after any socket got a low-water mark other than one byte.  recv() then waits for that many bytes, but with
- * MSG_DONTWAIT recv() returns fewer bytes.  So a wrapper must not try recv() first.  poll() honours the mark.
+ * 1 after the program has set the low-water mark of any socket to a value other than one byte.  recv() then waits for
+ * that many bytes, but with MSG_DONTWAIT recv() returns fewer bytes.  So a wrapper must not try recv() first.  poll()
+ * honours the mark.
  */
 static uint32_t has_low_water_marks;
 
@@ -113,7 +114,7 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
 	px_hook_record_long(site, flags, &data, sizeof(data.fixed) + length);
 }
 
-/* With EINVAL and ENOSYS the kernel may have failed before it read the path. */
+/* Return true if the kernel has read the path.  After EINVAL and ENOSYS it may not have read it. */
 static bool was_read(int64_t result)
 {
 	return result != -EFAULT && result != -EINVAL && result != -ENOSYS;
@@ -229,8 +230,8 @@ static bool is_confining(int option)
 }
 
 /*
- * Return true if the kernel will deny the clock to the process.  A read of the clock then raises a signal, so no event
- * can be recorded any more.
+ * Return true if the kernel will deny the clock to the process.  A read of the clock then raises a signal, so this
+ * object can record no more events.
  */
 static bool takes_clock(int option, unsigned long argument)
 {
@@ -239,8 +240,8 @@ static bool takes_clock(int option, unsigned long argument)
 }
 
 /*
- * Record before the call, because the first event of a thread needs system calls, which the kernel may refuse
- * afterwards.
+ * Record before the call: the first event of a thread needs system calls, and after the call the kernel may refuse
+ * them.
  */
 static int confine(struct px_site site, int option, const unsigned long argument[4])
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls on descriptors: how they are recorded, and whether a call is going to wait.
+ * Calls on descriptors: functions that record such calls, and find out whether a call is going to wait.
  *
  * Files never count as waiting.  For a pipe, a socket or a terminal in blocking mode, the wrapper first asks poll()
  * with a zero timeout.  So a read from a file, or from a socket in nonblocking mode, costs no extra system call.  Some
- * wrappers avoid the poll(); their comments explain how.
+ * wrappers need no poll(): their comments explain why.
  *
  * A wrapper finds the kind of a descriptor only once.  A table has a byte with the kind for each of the first
  * PX_FDS_KNOWN descriptors, until the descriptor is closed or its mode changes.  If a program closes a descriptor or
  * changes its mode with a direct system call, the table is wrong.  Then the trace may not show a wait, or a wrapper may
- * make an unneeded poll().  It does no other harm.
+ * make an unneeded poll().  A wrong table has no other effect.
  *
- * If a program confines itself to a few system calls (prctl()), the kernel must not kill it for one of ours.  From then
- * on the wrappers make only the system calls that the program asked for.
+ * If a program confines itself to a few system calls (prctl()), the kernel may kill it for any other system call.  From
+ * then on, the wrappers make only the system calls that the program asked for.
  *
- * A close is recorded before it is done, because another thread may get the number at once.  If no call has returned
- * the descriptor, the close is recorded after the call, with its result, because a program may close all possible
- * numbers.
+ * A wrapper records a close before the call, because another thread may get the number at once.  Some programs close
+ * all possible numbers.  So if no call has returned the descriptor, the wrapper records the close after the call, with
+ * its result.
  */
 #ifndef PX_PRELOAD_WRAP_DESCRIPTOR_H
 #define PX_PRELOAD_WRAP_DESCRIPTOR_H
@@ -26,9 +26,9 @@
 #include "hook.h"
 
 enum px_fd_kind {
-	PX_FD_UNKNOWN,	   /* no call has returned this descriptor, or it was closed */
+	PX_FD_UNKNOWN,	   /* no call has returned this descriptor, or the program has closed it */
 	PX_FD_OPENED,	   /* a call returned it; its kind is not known yet */
-	PX_FD_NEVER_WAITS, /* a file, or it is in nonblocking mode */
+	PX_FD_NEVER_WAITS, /* the descriptor is a file, or is in nonblocking mode */
 	PX_FD_MAY_WAIT,
 	PX_FD_SOCKET /* a socket that may wait */
 };
@@ -49,7 +49,9 @@ PX_INLINE bool px_fd_is_known(int fd)
 						  px_read_once(&px_fd_kinds[fd]) != PX_FD_UNKNOWN;
 }
 
-/* Note the descriptor that a call returned to the program, and return it.  It is negative if the call failed. */
+/*
+ * Store in the table that a call has returned fd to the program.  Return fd.  A negative fd means that the call failed.
+ */
 PX_INLINE int px_fd_opened(int fd)
 {
 	px_fd_set_kind(fd, PX_FD_OPENED);
@@ -79,14 +81,14 @@ PX_INLINE bool px_fd_would_wait(int fd, short events)
 }
 
 /*
- * Return true if fd is in blocking mode: a call that failed with EAGAIN then did so only because of MSG_DONTWAIT.
+ * Return true if fd is in blocking mode.  Then a call that failed with EAGAIN failed only because of MSG_DONTWAIT.
  * Keeps errno.
  */
 bool px_fd_is_blocking(int fd);
 
 /*
- * Return true if recv() with MSG_DONTWAIT returns the same result as without the flag, or EAGAIN.  Then a wrapper may
- * try it first.
+ * Return true if a wrapper may first try recv() with MSG_DONTWAIT.  This is so if such a try returns EAGAIN or the same
+ * result as the call without the flag.
  */
 bool px_fd_may_try(int fd, int flags);
 
@@ -104,12 +106,12 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
 		       const void *more, size_t length);
 
 /*
- * Use this before a call that closes fd: record the call, and forget the kind of fd.  Return false if nothing was
- * recorded; then the caller records the call afterwards, with its result.
+ * Call this function before a call that closes fd.  Record the call, and forget the kind of fd.  If the call must be
+ * recorded with its result, record nothing and return false.  Then the caller records it after the call.
  */
 bool px_fd_record_close(struct px_site site, int fd);
 
-/* Record a call that did not wait, with its path.  Leave the path out if the kernel may not have read it. */
+/* Record a call that did not wait, with its path.  If the kernel may not have read the path, record no path. */
 void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
 		       const char *path);
 
@@ -118,8 +120,8 @@ struct iovec;
 uint32_t px_vector_size(const struct iovec *vector, int count, int64_t result);
 
 /*
- * PX_CALL_AND_RECORD() (hook.h) for a call on a descriptor: record `value` and `outcome`, which may use `result`.
- * `fd` is evaluated before the call.
+ * PX_CALL_AND_RECORD() (hook.h) for a call on a descriptor: record `value` and `outcome`, which may use `result`.  The
+ * macro evaluates `fd` before the call.
  */
 #define PX_FD_CALL(site, fd, result, real, value, outcome)                                         \
 	PX_FD_CALL_WAITS(site, fd, false, 0, result, real, value, outcome)

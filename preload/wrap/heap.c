@@ -4,7 +4,7 @@
  * library or to an allocator loaded after us.  So all memory belongs to the same allocator as without this object.
  *
  * While px_hook_prepare() looks up the real functions, dlsym() allocates memory.  The wrappers take this memory from a
- * small arena.  The C library may free such memory at any later time.  The arena never reuses it.
+ * small arena.  The C library may free memory of the arena at any later time.  The arena never reuses memory.
  */
 #include "hook.h"
 
@@ -111,7 +111,7 @@ PX_WRAP void *calloc(size_t count, size_t size)
 /* glibc's reallocarray() calls our realloc(): record only one of them. */
 static __thread bool is_in_realloc __attribute__((tls_model("initial-exec")));
 
-/* Record after the call, because only then is it known whether the memory moved. */
+/* Record after the call, because only the result shows whether the memory moved. */
 static void *traced_realloc(struct px_site site, void *old, size_t count, size_t size)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -152,7 +152,7 @@ PX_WRAP void *reallocarray(void *old, size_t count, size_t size)
 	return traced_realloc(PX_SITE(reallocarray, realloc), old, count, size);
 }
 
-/* The size of a page is a constant here, so that no system call is needed. */
+/* Use a constant as the size of a page: this saves a system call. */
 #define PAGE ((size_t)4096)
 
 #define ALIGNED(symbol, parameters, arguments, alignment)                                          \
@@ -202,8 +202,8 @@ PX_WRAP void free(void *memory)
 	if (px_unlikely(is_in_arena(memory)))
 		return;
 	/*
-	 * Memory that was allocated before the lookup must go to the real free().  If that function is not known yet,
-	 * do not free the memory.
+	 * If the program allocated this memory before the lookup, only the real free() can free it.  If that function
+	 * is not known yet, do not free the memory.
 	 */
 	if (px_unlikely(px_hook_is_preparing && !px_real.free))
 		return;

@@ -2,9 +2,9 @@
 /*
  * Message queues.  A wrapper first tries a transfer with a deadline in the past.  If the transfer would have to wait,
  * the kernel returns ETIMEDOUT.  Otherwise the deadline has no effect.  So a transfer that does not wait takes one
- * system call, as it does without this object.  If the caller's deadline is invalid, the wrapper only makes the
- * caller's call, unchanged.  If the caller passes a deadline, the wrapper makes one more system
- * call, to test whether it can read the memory of the deadline (probe.h).
+ * system call, as without this object.  If the caller passes a deadline, the wrapper makes one more system call, to
+ * test whether it can read the memory of the deadline (probe.h).  If the deadline is invalid, the wrapper tries
+ * nothing, and only makes the caller's call.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -18,10 +18,10 @@ static const struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;
-	char *buffer; /* or the message to send, which does not change */
+	char *buffer; /* of a receive: buffer for the message; of a send: the message, which does not change */
 	size_t size;
-	unsigned int *received_priority; /* for a receive: store the priority here */
-	unsigned int priority;		 /* priority of a send */
+	unsigned int *received_priority; /* of a receive: the wrapper stores the priority here */
+	unsigned int priority;		 /* of a send: its priority */
 };
 
 PX_INLINE bool sends(enum px_call call)
@@ -39,7 +39,7 @@ PX_INLINE ssize_t transfer_until(enum px_call call, const struct transfer *trans
 				       transfer->received_priority, deadline);
 }
 
-/* Return false if the transfer has to wait. */
+/* Try the transfer without waiting.  Return false if it has to wait. */
 static bool try_transfer(enum px_call call, const struct transfer *transfer, ssize_t *result)
 {
 	int saved_errno = errno;
@@ -157,8 +157,8 @@ PX_WRAP mqd_t __mq_open_2(const char *name, int flags)
 }
 
 /*
- * Record before the call, because another thread may get the number at once.  If the call fails, a second event has the
- * result.
+ * Record before the call, because another thread may get the number of the queue at once.  If the call fails, a second
+ * event has the result.
  */
 PX_WRAP int mq_close(mqd_t queue)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes.  The wrappers read the owner, and how often the owner holds the mutex, from the C library's own data, which
- * is cheap.  If the layout of that data is unknown, they record no owner.
+ * Mutexes.  The wrappers read two values from the C library's own data, which is cheap: the owner, and how often the
+ * owner holds the mutex.  If the layout of that data is unknown, they record no owner.
  *
  * A wrapper records a lock after the call, with the owner and the count from before the call.  It records an unlock
  * before the call.  So in a trace a mutex never has two owners.  If the C library will refuse an unlock, the mutex
- * stays locked, so the wrapper records this unlock after the call, with its result.
+ * stays locked.  The wrapper records such an unlock after the call, with its result.
  *
  * Mutexes of C11 use the same functions.  For them, `result` is the value that the real function returned.
  */
@@ -47,7 +47,7 @@ static uint32_t owner_of(const pthread_mutex_t *mutex)
 	return OWNER(mutex);
 }
 
-/* Return how often the owner holds the mutex.  A mutex that is not recursive has no count. */
+/* Return how often the owner holds the mutex.  Only a recursive mutex has a count. */
 PX_INLINE uint32_t times_held(const pthread_mutex_t *mutex, uint32_t owner)
 {
 	uint32_t count = COUNT(mutex);
@@ -113,8 +113,8 @@ static bool has_deadline(enum px_call call)
 }
 
 /*
- * Return true if the real function will fail without waiting: the calling thread holds the mutex and the mutex checks
- * errors, or the deadline is invalid.
+ * Return true if the real function will fail without waiting.  It does so if the deadline is invalid.  It also does so
+ * if the mutex checks errors and the calling thread holds it.
  */
 static bool fails_at_once(enum px_call call, const pthread_mutex_t *mutex,
 			  struct px_deadline deadline)
@@ -145,7 +145,7 @@ static PX_NOINLINE int lock_blocking(struct px_site site, pthread_mutex_t *mutex
 
 /*
  * Do not try a robust mutex first.  In glibc, a try of a mutex that is not recoverable leaves the lock word set, and
- * the next thread waits forever.  Instead, the lock word shows whether there is an owner to wait for.
+ * the next thread waits forever.  Instead, read from the lock word whether the mutex has an owner.
  */
 static PX_NOINLINE int lock_robust(struct px_site site, pthread_mutex_t *mutex,
 				   struct px_deadline deadline, struct px_hook_sample *sample)
@@ -202,7 +202,9 @@ PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
 	return traced_lock(site, mutex, deadline, NULL);
 }
 
-/* This is a separate function, so that the wrapper need not save registers while the process is not traced. */
+/*
+ * This function is separate from the wrapper, so that the wrapper saves no registers while the process is not traced.
+ */
 static PX_NOINLINE int traced_mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
 	struct px_site site = {PX_WRAPPER_pthread_mutex_lock, PX_CALL_pthread_mutex_lock, caller};
@@ -259,7 +261,7 @@ PX_WRAP int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	return traced_trylock(PX_SITE(pthread_mutex_trylock, pthread_mutex_trylock), mutex);
 }
 
-/* Only mutexes that store their owner refuse an unlock by another thread. */
+/* Only some kinds of mutexes refuse an unlock by another thread: those that store their owner. */
 bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 {
 	int kind = KIND(mutex), type = kind & KIND_TYPE;
@@ -270,8 +272,8 @@ bool px_mutex_is_refused(const pthread_mutex_t *mutex)
 }
 
 /*
- * Unlock if __owner is not the known tid of this thread.  Then another thread is the owner, or __owner does not store
- * the owner, or this thread has not recorded an event yet.
+ * Unlock a mutex whose __owner is not the known tid of this thread.  This has three possible causes: another thread is
+ * the owner, __owner does not store the owner, or this thread has not recorded an event yet.
  */
 static PX_NOINLINE int unlock_slow(struct px_site site, pthread_mutex_t *mutex)
 {
@@ -435,7 +437,7 @@ PX_WRAP void mtx_destroy(mtx_t *mutex)
 	px_real.mtx_destroy(mutex);
 }
 
-/* Events without a wrapper: the C library unlocks and locks inside a wait. */
+/* Events without a wrapper: inside a wait, the C library unlocks and locks the mutex. */
 void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
 {
 	struct px_site site =

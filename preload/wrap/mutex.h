@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers of condition variables (cond.c) use this to record what the C library does with the mutex. */
+/*
+ * The wrappers of condition variables (cond.c) use these functions to record how the C library unlocks and locks the
+ * mutex.
+ */
 #ifndef PX_PRELOAD_WRAP_MUTEX_H
 #define PX_PRELOAD_WRAP_MUTEX_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Return true if the calling thread does not own the mutex and the mutex therefore refuses an unlock. */
+/* Return true if the mutex refuses an unlock because the calling thread does not own it. */
 bool px_mutex_is_refused(const pthread_mutex_t *mutex) __attribute__((visibility("hidden")));
 
 /* Call this before the C library unlocks the mutex.  If mutexes are recorded, record an unlock. */

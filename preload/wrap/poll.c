@@ -2,7 +2,7 @@
 /*
  * Waiting for descriptors.  A wrapper first makes the same call, but with a zero timeout.  If no descriptor is ready
  * and the program wants to wait, the wrapper then makes the program's own call.  If the signal mask in the call allows
- * a pending signal, the first call that notices the signal returns EINTR.
+ * a pending signal, the first of the two calls that notices the signal returns EINTR.
  *
  * If the timeout is invalid, the wrapper makes only the real call, which refuses the timeout.
  */
@@ -14,7 +14,7 @@
 
 #define FOREVER_MS UINT32_MAX
 
-/* Convert a time to milliseconds, rounded up.  A time too long for 32 bits counts as forever. */
+/* Convert a time to milliseconds, rounded up.  If the time is too long for 32 bits, return the value for forever. */
 static uint32_t in_ms(int64_t seconds, int64_t nanoseconds)
 {
 	if (seconds < 0 || seconds >= FOREVER_MS / 1000 - 1)
@@ -225,7 +225,7 @@ static void record_epoll_ctl(struct px_site site, int epoll, int operation, int 
 	int64_t outcome = px_outcome(result);
 	uint32_t more[2] = {(uint32_t)fd, 0};
 
-	/* the kernel has read *event, so it is readable */
+	/* The kernel has read *event, so the memory is readable. */
 	if (result == 0 && operation != EPOLL_CTL_DEL)
 		more[1] = event->events;
 	px_fd_record_more(site, PX_RECORD_WHOLE, epoll, (uint32_t)operation, outcome, more,

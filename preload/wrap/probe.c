@@ -9,10 +9,10 @@
 
 #include "wrap/descriptor.h"
 
-/* Pages have this size or a multiple of it. */
+/* The size of a page is this number or a multiple of it. */
 #define PAGE 4096
 
-/* An address of a program never has its highest bit set, as (void *)-1 does. */
+/* Return false for values such as (void *)-1: the highest bit of an address of a program is always 0. */
 static bool is_address(uintptr_t address)
 {
 	return address >= PAGE && (intptr_t)address > 0;

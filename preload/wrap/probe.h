@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of arguments that the kernel reads and that we read too.  For a bad pointer the kernel returns EFAULT, and our
- * own read must not crash the program.  So we ask the kernel, with a system call that changes nothing, but only if the
- * call waits anyway or is rare.  Arguments that the C library reads itself need no such test.
+ * Tests of memory that the kernel reads for a call, and that the wrapper reads too.  For a bad pointer the kernel
+ * returns EFAULT, but a read by the wrapper would crash the program.  So the wrapper first asks the kernel, with a
+ * system call that changes nothing.  It does so only for calls that wait anyway or are rare.  Arguments that the C
+ * library reads itself need no such test.
  *
- * A program that has confined itself must not be killed for this system call.  Then these functions check only the
+ * If a program has confined itself, the kernel may kill it for this system call.  Then these functions check only the
  * address itself.
  */
 #ifndef PX_PRELOAD_WRAP_PROBE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper notes the
- * call (trace/thread.h) and then jumps to the real function.  A program that the child executes gets an edited
- * environment, like any other (standalone/env_edit.h), but the exec is not recorded.  Other calls of the child before
- * its exec, such as calls on descriptors, are recorded as calls of the parent, because the child uses the parent's
- * memory.  To distinguish such calls, the wrapper would need another system call.
+ * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper remembers the
+ * call (trace/thread.h) and then jumps to the real function.  If the child executes a program, the wrapper of exec
+ * edits the environment as usual (standalone/env_edit.h), but does not record the exec.  Other calls of the child
+ * before its exec, such as calls on descriptors, are recorded as calls of the parent, because the child uses the
+ * parent's memory.  To distinguish such calls, the wrapper would need another system call.
  *
  * An exec that succeeds does not return.  So the wrapper records the start of the call, and the end only if the exec
  * fails.  If the program waits for a child, the wrapper first makes the call with WNOHANG.
@@ -23,7 +23,7 @@
 #include "wrap/descriptor.h"
 #include "wrap/text_arg.h"
 
-/* Look up the real function if it is not known.  Some wrappers need it even while the process is not traced. */
+/* Look up the real function if it is not known yet.  Some wrappers need it even while the process is not traced. */
 #define ENSURE_REAL(name)                                                                          \
 	do {                                                                                       \
 		if (px_unlikely(!px_real.name))                                                    \
@@ -36,7 +36,7 @@ static int64_t result_of(int64_t result)
 }
 
 /*
- * Return NULL if the text is not readable: the kernel refuses a bad pointer, and we must not dereference it.  This
+ * Return NULL if the text is not readable.  The kernel refuses a bad pointer, but we must not dereference it.  This
  * function makes a system call, which is cheap compared to the calls that create or execute a process.
  */
 static const char *readable_or_null(const char *text)
@@ -81,7 +81,7 @@ PX_WRAP pid_t fork(void)
 	return pid;
 }
 
-#ifdef __x86_64__ /* only here does the library use what these wrappers note */
+#ifdef __x86_64__ /* only on x86-64 does the library need these wrappers */
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
 /* Return the real vfork(), or fork() if there is none. */
@@ -94,8 +94,8 @@ void *px_process_before_vfork(void)
 }
 
 /*
- * Return the real clone().  If the child shares the memory and gets no thread storage, it uses the thread storage of
- * this thread.
+ * Return the real clone().  Remember a child that shares the memory and gets no thread storage of its own, because it
+ * uses the thread storage of this thread.
  */
 USED_BY_ASM void *px_process_before_clone(int flags);
 void *px_process_before_clone(int flags)
@@ -113,7 +113,7 @@ void *px_process_before_clone(int flags)
 }
 
 /*
- * When the child returns from these functions, it destroys their stack frames.  So these wrappers must not have a
+ * The child returns from these functions first, and overwrites their stack frames.  So these wrappers must not have a
  * frame.
  */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
@@ -180,8 +180,8 @@ static int spawn_recorded(const struct spawn_request *request, char *const *envp
 }
 
 /*
- * Return true if a program that is executed by path, or found in PATH, cannot load this object.  If the program has a
- * filter of system calls, the filter may forbid the system calls of this function.
+ * Return true if the program at this path cannot load this object.  If searches is true, first search for the program
+ * in PATH.  If this process has a filter of system calls, the filter may forbid the system calls of this function.
  */
 static bool image_refuses(const char *path, bool searches)
 {
@@ -534,7 +534,7 @@ PX_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	return traced_waitid(PX_SITE(waitid, waitpid), type, id, info, options);
 }
 
-/* The pid of the child is unknown, so record every call as a wait. */
+/* This wrapper does not know the pid of the child, so it records every call as a wait. */
 PX_WRAP int pclose(FILE *stream)
 {
 	struct px_site site;

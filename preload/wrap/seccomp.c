@@ -17,7 +17,7 @@ static bool kills(const struct sock_filter *step)
 	if (BPF_CLASS(step->code) != BPF_RET)
 		return false;
 	if (BPF_RVAL(step->code) != BPF_K)
-		return true; /* the program computes the action */
+		return true; /* the filter computes the action, which may kill the process */
 	switch (step->k & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW:
 	case SECCOMP_RET_ERRNO:
@@ -28,7 +28,7 @@ static bool kills(const struct sock_filter *step)
 	}
 }
 
-/* Return true if this filter program may kill the process.  If the kernel will refuse the program, return false. */
+/* Return true if this filter program may kill the process.  Also return false if the kernel will refuse the program. */
 static bool may_kill(const struct sock_fprog *program)
 {
 	bool may = false;
@@ -49,8 +49,8 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 		return;
 	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
 		px_standalone_end_log();
-	if (px_gate_is_open()) { /* while it may make system calls */
-		px_process_ensure(); /* registers this thread */
+	if (px_gate_is_open()) { /* do this while the process may make system calls */
+		px_process_ensure(); /* this registers the thread */
 		px_process_finish_growth();
 	}
 	px_fd_confine();
@@ -59,8 +59,8 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 }
 
 /*
- * Libraries for filters, and also programs, install filters with syscall().  In C this wrapper has another name,
- * because base/system.h redirects our own calls of syscall().
+ * Programs, and libraries for filters, may install filters with syscall().  In C this wrapper has another name, because
+ * base/system.h redirects our own calls of syscall().
  */
 PX_WRAP long px_wrap_syscall(long number, ...) __asm__("syscall");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notice when the program forbids itself system calls. */
+/* Find out when the program forbids itself system calls. */
 #ifndef PX_PRELOAD_WRAP_SECCOMP_H
 #define PX_PRELOAD_WRAP_SECCOMP_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphores.  A wrapper records a wait that does not block after the call, with the value from before the call.  It
- * records a post before the call, unless the C library will refuse the post.  It reads the value without a system call,
- * and other threads may change the value at the same time.
+ * Semaphores.  If a wait does not block, the wrapper records it after the call, with the value from before the call.  A
+ * wrapper records a post before the call, unless the C library will refuse the post.  The wrappers read the value
+ * without a system call, and other threads may change the value at the same time.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -33,8 +33,8 @@ static int really_wait(enum px_call call, sem_t *sem, struct px_deadline deadlin
 }
 
 /*
- * Return true if the semaphore was decremented without waiting.  A wait is a cancellation point even if it need not
- * wait, except sem_clockwait() of glibc.
+ * Try to decrement the semaphore without waiting.  Return true if this succeeds.  A call that waits is a cancellation
+ * point even if it need not wait.  The only exception is sem_clockwait() of glibc.
  */
 static bool try_wait(enum px_call call, sem_t *sem, struct px_hook_sample *sample)
 {
@@ -187,7 +187,7 @@ PX_WRAP sem_t *sem_open(const char *name, int flags, ...)
 }
 
 /*
- * Record before the call, because another semaphore may get the address at once.  If the call fails, a second
+ * Record before the call, because another semaphore may get the same address at once.  If the call fails, a second
  * event has the result.
  */
 PX_WRAP int sem_close(sem_t *sem)

@@ -5,8 +5,8 @@
  * turns on the group signal.  If the program asks for its old handler, it gets its own handler, not ours.
  *
  * We have one handler for handlers with one argument and another for handlers with three arguments.  Each has its own
- * table of the program's handlers.  So each of our handlers always finds a handler of the right kind, even if a signal
- * comes between two calls of sigaction().
+ * table of the program's handlers.  So even if a signal comes between two calls of sigaction(), each of our handlers
+ * finds a handler of the right kind.
  */
 #include "hook.h"
 
@@ -52,7 +52,7 @@ static void on_full(int number, siginfo_t *info, void *context)
 	record_exit((uintptr_t)handler, number);
 }
 
-/* After we install one handler, always translate the results of sigaction(). */
+/* True after we have installed a handler.  From then on, always translate the results of sigaction(). */
 static bool is_used;
 
 static bool is_left_alone(int number)

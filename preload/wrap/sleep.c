@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleep.  Each call has two events with the requested time.  If the kernel will refuse the call, it has one event.
+ * Sleep.  Each call has two events with the requested time.  A call that the kernel will refuse has one event.
  *
  * The kernel refuses a bad pointer.  So the wrappers here dereference a pointer only if the memory is readable.
  */
@@ -57,7 +57,7 @@ PX_WRAP int nanosleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
-/* Return the time from now until `time`.  Return 0 for clocks that cannot be read without a system call. */
+/* Return the time from now until `time`.  Return 0 for clocks that can be read only with a system call. */
 static uint64_t ns_until(clockid_t clock, const struct timespec *time)
 {
 	struct timespec now;
@@ -160,7 +160,7 @@ PX_WRAP int pause(void)
 	return result;
 }
 
-/* Record before the call, because other threads run during it.  The call never fails. */
+/* Record before the call, because other threads run during the call.  The call never fails. */
 PX_WRAP int sched_yield(void)
 {
 	struct px_site site;

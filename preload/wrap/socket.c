@@ -2,9 +2,10 @@
 /*
  * Sockets.
  *
- * A wrapper first tries a receive with MSG_DONTWAIT, if such a try always returns the result of the call or EAGAIN.  If
- * it may return something else, the wrapper asks poll().  For a send, the wrapper always asks poll(), because a try
- * might send only a part.  A connect by a blocking socket counts as a wait if it goes to another machine.
+ * To find out whether a receive will wait, a wrapper first tries it with MSG_DONTWAIT.  If such a try may return
+ * something else than EAGAIN or the result of the call, the wrapper asks poll() instead.  For a send, the wrapper
+ * always asks poll(), because a try might send only a part of the data.  If a blocking socket connects to another
+ * machine, the wrapper records a wait.
  */
 #include "wrap/descriptor.h"
 
@@ -58,8 +59,8 @@ static size_t length_filled_in(const struct sockaddr *address, const socklen_t *
 }
 
 /*
- * The program passed the address.  Return how many bytes of it to record.  Return 0 if the kernel may not have read
- * it.
+ * The program passed the address.  Return how many bytes of it to record.  Return 0 if the kernel may not have read the
+ * address.
  */
 static size_t length_given(const struct sockaddr *address, socklen_t length, int64_t outcome)
 {
@@ -193,7 +194,7 @@ PX_WRAP int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags
 	return traced_accept(PX_SITE(accept4, accept), fd, address, length, flags);
 }
 
-/* Return true for 127.0.0.0/8, ::1, and families without ports. */
+/* Return true for addresses of this machine: 127.0.0.0/8, ::1, and families without ports. */
 static bool is_local(const struct sockaddr *address, socklen_t length)
 {
 	struct sockaddr_in in4;
@@ -343,8 +344,8 @@ static bool must_wait(int fd, int64_t result)
 }
 
 /*
- * PX_FD_CALL_WAITS() for a call that receives.  If possible, try `real` first with MSG_DONTWAIT set in `flags`, a
- * variable that `real` uses.  A failed try sets errno, so restore errno: a call that succeeds must not change it.
+ * PX_FD_CALL_WAITS() for a call that receives.  `real` uses the variable `flags`.  If possible, first set MSG_DONTWAIT
+ * in `flags` and try `real`.  A failed try sets errno.  Restore errno, because a call that succeeds must not change it.
  */
 #define RECEIVE(site, fd, flags, asked, result, real, value, address, length)                      \
 	({                                                                                         \
@@ -435,7 +436,7 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		       message_size(message, result), NULL, NULL);
 }
 
-/* A try might return fewer messages than the call would wait for, so ask poll() instead. */
+/* The call waits for `count` messages, and a try might return fewer, so ask poll() instead. */
 PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 		     struct timespec *timeout)
 {

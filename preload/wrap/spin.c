@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks.  A waiter keeps its CPU, so a lock is a single event, which has the time that the thread spent spinning.
- * A wrapper records a lock after the call, and an unlock before the call.
+ * Spin locks.  A thread that waits for a spin lock keeps its CPU.  So a lock is a single event, with the time that the
+ * thread spent spinning.  A wrapper records a lock after the call, and an unlock before the call.
  */
 #include "base/clock.h"
 #include "hook.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streams of stdio.  An event has the descriptor of the stream, because the wrappers do not see the C library's own
- * calls on the descriptor. A stream without a descriptor, such as one of open_memstream(), is recorded as -1.  Sizes
- * and results are in bytes, even those of fread() and fwrite().  The results of fprintf() and fscanf() are recorded
- * unchanged.
+ * calls on the descriptor. If a stream has no descriptor, such as one of open_memstream(), the descriptor in the event
+ * is -1.  Sizes and results are in bytes, even those of fread() and fwrite().  The results of fprintf() and fscanf()
+ * are recorded unchanged.
  *
- * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and
- * never counts as waiting.  Calls for a single character are not recorded: there are too many, and most are macros.
+ * A read from a stream waits if the buffer is empty and the descriptor would wait.  Output goes to the buffer and never
+ * counts as waiting.  The wrappers do not record calls for a single character: there are too many, and most are macros.
  */
 #include <features.h>
 
 /*
- * <stdio.h> defines some functions inline.  The compiler takes the visibility of a function from its first definition,
- * and clang then hides the wrapper.
+ * <stdio.h> defines some functions inline.  The compiler takes the visibility of a function from its first definition.
+ * So with clang, the wrapper would be hidden.
  */
 #undef __USE_EXTERN_INLINES
 
@@ -211,7 +211,7 @@ FGETS(fgets_unlocked)
 FGETS_CHK(__fgets_chk)
 FGETS_CHK(__fgets_unlocked_chk)
 
-/* A length of -1 also means the end of the file. */
+/* Return the length, or minus errno.  At the end of the file, the length is -1 without an error: then return 0. */
 static int64_t line_length(ssize_t length, FILE *stream)
 {
 	return length >= 0 ? length : ferror_unlocked(stream) ? -(int64_t)errno : 0;
@@ -270,8 +270,8 @@ PX_WRAP int puts(const char *text)
 }
 
 /*
- * Calls with a format.  `real` is the function with a va_list and the same checks.  A call consumes the va_list, so
- * only one of the two branches makes the call.
+ * Calls with a format.  `real` is the function that makes the same checks, but takes a va_list.  A call consumes the
+ * va_list, so only one of the two branches makes the call.
  */
 #define PRINTED(symbol, fd, real)                                                                  \
 	(PX_NOT_TRACED(stdio) ?                                                                    \
@@ -364,8 +364,8 @@ PX_WRAP int __vdprintf_chk(int fd, int flag, const char *format, va_list argumen
 }
 
 /*
- * The header redirects scanf() to another symbol, so define the wrappers with the symbols that the linker uses.  If the
- * C library has no symbols of C23, no program calls those wrappers.
+ * The header redirects scanf() to other symbols.  So each wrapper has the name of the symbol that the linker uses.  If
+ * the C library has no symbols of C23, no program calls the wrappers for C23.
  */
 #define SCAN_FAMILY(prefix)                                                                        \
 	int wrapped##prefix##fscanf(FILE *stream, const char *format,                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call with a text after its data: a name, a path or a command.  If the text is too long, the rest is cut off.  If
- * the text cannot be read, it is left out.
+ * A call with a text after its data: a name, a path or a command.  If the text is too long, record only its beginning.
+ * If the text cannot be read, record no text.
  */
 #ifndef PX_PRELOAD_WRAP_TEXT_ARG_H
 #define PX_PRELOAD_WRAP_TEXT_ARG_H

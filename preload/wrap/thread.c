@@ -2,12 +2,12 @@
 /*
  * Threads.  While the process is traced, a created thread starts in a function of ours.  That function gives the thread
  * the handle that its creator recorded, and records the first event of the thread.  The destructor of a pthread key
- * records the last event of the thread.  It does so in the last round of destructors, so after the other destructors.
- * So a thread has a last event, no matter whether it returned, called pthread_exit() or was cancelled.
+ * records the last event of the thread.  It does so in the last round of destructors, and so after the other
+ * destructors.  So a thread always has a last event: if it returns, if it calls pthread_exit(), and if it is cancelled.
  *
  * The data for our start function are in an entry of a small table, or in a separate page if the table is full.  So the
- * wrapper does not call an allocator, which might belong to the program.  The creator and the thread both release the
- * entry.
+ * wrapper calls no allocator, because the allocator might belong to the program.  The entry is free when both the
+ * creator and the thread have released it.
  */
 #include "c11.h"
 #include "hook.h"
@@ -43,7 +43,7 @@ struct creation {
 	uint32_t handle;
 	union start start;
 	void *argument;
-	pthread_t self; /* valid if has_begun is set */
+	pthread_t self; /* valid once has_begun is not 0 */
 	uint32_t has_begun;
 	bool is_page;
 };
@@ -69,7 +69,7 @@ static struct creation *take_creation(void)
 	return page;
 }
 
-/* Read is_page before the release: afterwards the entry may belong to another thread. */
+/* Read is_page before the release, because after the release the entry may belong to another thread. */
 static void release_creation(struct creation *creation, uint32_t users)
 {
 	bool is_page = creation->is_page;
@@ -81,7 +81,10 @@ static void release_creation(struct creation *creation, uint32_t users)
 static pthread_key_t end_key;
 static bool has_end_key;
 
-/* A destructor that sets the value again is called again, at most PTHREAD_DESTRUCTOR_ITERATIONS times. */
+/*
+ * If a destructor sets the value of its key again, the C library calls the destructor again, at most
+ * PTHREAD_DESTRUCTOR_ITERATIONS times.
+ */
 static void end_thread(void *round)
 {
 	uintptr_t next = (uintptr_t)round + 1;
@@ -97,7 +100,7 @@ static void end_thread(void *round)
 		       has_returned ? END_RETURNED : END_CANCELLED, 0, 0);
 }
 
-/* When the main thread returns from main(), the process ends without a last event of this thread. */
+/* When the main thread returns from main(), the process ends, and the main thread has no last event. */
 __attribute__((constructor(103))) static void begin(void)
 {
 	has_end_key = pthread_key_create(&end_key, end_thread) == 0;
@@ -157,8 +160,8 @@ static int run_c11_thread(void *creation)
 }
 
 /*
- * Return the created thread.  The new thread may already have freed the memory to which `thread` points, but only after
- * it has set has_begun.
+ * Return the created thread.  The new thread may already have freed the memory to which `thread` points.  If it has, it
+ * has set has_begun before.
  */
 static pthread_t created_thread(const struct creation *creation, const pthread_t *thread)
 {
@@ -169,7 +172,7 @@ static uint32_t own_nice_priority(void)
 {
 	if (px_is_confined())
 		return PRIORITY_NORMAL;
-	/* as in lib/trace/thread.c */
+	/* Compute the priority in the same way as lib/trace/thread.c. */
 	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
 }
 
@@ -209,8 +212,8 @@ static void record_create(struct px_site site, const struct creation *creation, 
 }
 
 /*
- * True while this thread is in thrd_create().  An implementation in another object may call our pthread_create() for
- * the same thread.
+ * True while this thread is in thrd_create().  If another object implements thrd_create(), it may call our
+ * pthread_create() for the same thread.
  */
 static __thread bool creates_c11 __attribute__((tls_model("initial-exec")));
 
@@ -487,8 +490,8 @@ PX_WRAP int thrd_detach(thrd_t thread)
 }
 
 /*
- * Record a call that affects another thread before the call.  So this event comes before the events that the call
- * causes in the other thread.  If a cancellation fails, a second event has the result.
+ * The call affects another thread, so record it before the call.  Then its event comes before the events that it causes
+ * in the other thread.  If the cancellation fails, a second event has the result.
  */
 
 PX_WRAP int pthread_cancel(pthread_t thread)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers of processes.  A deletion is recorded before the call, because the timer is gone before the call returns.
- * If the call fails, a second event has the result.
+ * Timers of processes.  The wrapper records a deletion before the call, because the timer is gone before the call
+ * returns.  If the call fails, a second event has the result.
  */
 #include "hook.h"
 
@@ -23,7 +23,7 @@ PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer
 						 (uint32_t)clock, 0, result == 0 ? 0 : errno));
 }
 
-/* Return the time of the first expiry in ms from now.  Ask the timer only if the time is absolute. */
+/* Return the time of the first expiry in ms from now.  If the time is absolute, ask the timer how much time is left. */
 static uint32_t first_ms(timer_t timer, int flags, const struct timespec *first)
 {
 	struct itimerspec left = {.it_value = *first};
