@@ -173,8 +173,8 @@ PX_INLINE void px_hook_end(const struct px_hook_sample *sample, uint32_t wrapper
 	})
 
 /*
- * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call that is recorded,
- * and the return address in the program.  In inlined functions, the compiler knows the members of this structure as
+ * A call in progress: the number of the wrapper (enum px_wrapper, or enum px_no_wrapper), the call in the event, and
+ * the return address in the program.  In inlined functions, the compiler knows the members of this structure as
  * constants.
  */
 struct px_site {
@@ -184,7 +184,7 @@ struct px_site {
 };
 
 /*
- * The site of the wrapper of `symbol`, which is recorded as `recorded` (calls.def).  Use this macro in the wrapper
+ * The site of the wrapper of `symbol`.  The event shows the call `recorded` (calls.def).  Use this macro in the wrapper
  * itself, because the macro takes the return address.  Use it after PX_NOT_TRACED().  Otherwise the compiler would save
  * registers even while nothing is traced.
  */

@@ -140,7 +140,7 @@ void px_hook_prepare(void)
 		if (is_too_new(symbol, minor))
 			continue;
 		px_write_once(real_of(i), find_real(symbol));
-		__asm__ __volatile__("" : : : "memory"); /* dlsym() may call us again */
+		__asm__ __volatile__("" : : : "memory"); /* dlsym() may call px_hook_prepare() again */
 	}
 	px_write_once(&px_hook_real_vfork, find_real("vfork"));
 	px_write_once(&px_hook_real_clone, find_real("clone"));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data about wrappers that a trace records: whether the C library has the function, which version of it, and
- * whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in the symbol tables
- * that the dynamic loader uses.  dladdr() would not return versions.  It would also read such a table from beginning to
- * end for each address, which takes milliseconds in total.
+ * The data about wrappers that a trace records.  These data show whether the C library has the function, the version of
+ * the function, and whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in
+ * the symbol tables that the dynamic loader uses.  dladdr() would not return versions.  It would also read such a table
+ * from beginning to end for each address, which takes milliseconds in total.
  */
 #include "c_library.h"
 #include "hook.h"

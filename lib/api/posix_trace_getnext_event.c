@@ -84,8 +84,8 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 }
 
 /*
- * Cleanup handler of a thread that was cancelled while it slept.  The stream still counts the thread as a user.  The
- * thread does not return from its call any more, so end this use here.
+ * The cleanup handler of a thread that is cancelled while it sleeps.  The stream still counts the thread as a user.
+ * The thread does not return from its call any more, so end this use here.
  */
 static void cancelled(void *argument)
 {
@@ -180,8 +180,8 @@ static int wait_for(trace_id_t trid, struct px_stream *stream, const struct dest
 }
 
 /*
- * GETNEXT-14: a stream with a log cannot be read, because the log would miss the events that a reader takes.  Unlock
- * such a stream and return false.
+ * GETNEXT-14: a reader takes events from the stream, and a log would miss these events.  So if the stream has a log,
+ * unlock it and return false.
  */
 static bool is_readable(trace_id_t trid, const struct px_stream *stream)
 {

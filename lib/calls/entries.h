@@ -26,7 +26,7 @@ struct px_entry {
 	uint32_t priority; /* the priority word of an entry */
 	uint32_t id;	   /* event id, without the CPU */
 	uint32_t info[4];
-	uint32_t handles; /* bit i: word i is a handle */
+	uint32_t handles; /* bit i is 1 if word i is a handle */
 };
 
 struct px_translation {
@@ -34,7 +34,7 @@ struct px_translation {
 	uint32_t nr_entries;
 	uint32_t own;	/* index of the record's own entry */
 	uint32_t open;	/* 1 + index of the SUSPEND entry whose last word is not set yet; 0: there is none */
-	bool is_native; /* the own entry is not a user event */
+	bool is_native; /* the own entry is an event of ThreadX, not a user event */
 	uint32_t
 		changed; /* handle of an object that this record named or identified; 0: none */
 };

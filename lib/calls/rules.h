@@ -43,8 +43,8 @@ bool px_rules_is_creation(uint32_t native);
 bool px_rules_is_end(uint32_t native);
 
 /*
- * Return true if ThreadX records this event before it knows the result.  If a call with such an event fails, it keeps
- * the event.  If another call fails, it has changed nothing, so it gets no native event.
+ * Return true if ThreadX records this event before it knows the result.  A failed call with such an event keeps the
+ * event.  Any other failed call has changed nothing, so it gets no native event.
  */
 bool px_rules_is_attempt(uint32_t native);
 

@@ -37,7 +37,7 @@
 #define PX_NAME_MAX 59 /* maximum bytes of an event name, without the null byte */
 
 struct px_name_entry {
-	uint32_t word; /* state in the low 2 bits, the owner's tid in the others */
+	uint32_t word; /* low 2 bits: state; other bits: tid of the owner */
 	uint32_t hash;
 	char text[PX_NAME_MAX + 1];
 };

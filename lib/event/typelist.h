@@ -28,7 +28,7 @@
 #define PX_TYPELIST_MAX (PX_EVENT_IDS - PX_EVENT_USER_FIRST)
 
 struct px_typelist_entry {
-	uint32_t word; /* id << 2 | state; 0: this entry and all later ones are free */
+	uint32_t word; /* id << 2 | state; 0: this entry and all entries after it are free */
 	char name[PX_NAME_MAX + 1];
 };
 

@@ -36,8 +36,9 @@ struct px_archive_object {
 	bool is_released; /* the object does not exist any more */
 	uint32_t parameter[2];
 	uint64_t address;		/* address or file descriptor of the object of a call; 0: unknown */
-	uint64_t site;			/* address of its first call */
-	char name[PX_OBJECT_NAME_SIZE]; /* the exact name if the file has it; ends in a null */
+	uint64_t site;			/* code address of the first call that used the object */
+	/* Exact name if the file has it, otherwise the name in the image; ends in a null byte. */
+	char name[PX_OBJECT_NAME_SIZE];
 };
 
 /* A call as it appears in the image. */
@@ -46,13 +47,13 @@ struct px_archive_call {
 	uint32_t native; /* number of the native event; 0: a user event */
 	uint32_t word[4];
 	uint32_t state;
-	uint32_t object; /* handles of objects; 0: none, or unknown */
+	uint32_t object; /* handles of the object and of the waker; 0: none, or unknown */
 	uint32_t waker;
 };
 
 /*
- * The status of the stream at its end.  The overrun flags are true if an overrun ever happened since create or clear
- * (STATUS-8).
+ * The status of the stream at its end.  The overrun flags are true if at least one overrun has happened since create or
+ * clear (STATUS-8).
  */
 struct px_archive_status {
 	bool is_full;
@@ -83,7 +84,7 @@ struct px_archive_info {
 struct px_archive;
 
 struct px_archive_kind {
-	/* Return PX_NEXT_EVENT or PX_NEXT_NONE.  Callers do not use the record's counter. */
+	/* Return PX_NEXT_EVENT or PX_NEXT_NONE.  The caller must not use the counter of the record. */
 	enum px_next (*next)(struct px_archive *archive, void *data, size_t capacity,
 			     struct px_report *report);
 	void (*rewind)(struct px_archive *archive);
@@ -106,7 +107,7 @@ struct px_archive_kind {
 	int (*set_tick)(struct px_archive *archive, double ns);
 	/* Fill in the members of archive->info and ->attr for which all events must be read. */
 	void (*complete_info)(struct px_archive *archive);
-	void (*free)(struct px_archive *archive); /* also closes the descriptor */
+	void (*free)(struct px_archive *archive); /* this function also closes the descriptor */
 };
 
 struct px_archive {
@@ -115,14 +116,15 @@ struct px_archive {
 	struct px_archive_status status;
 	struct px_loss loss;
 	struct px_archive_info info;
-	uint32_t next_type; /* the next items of the lists */
+	uint32_t next_type; /* number of the next item of each list */
 	uint32_t next_object;
 	uint32_t next_wrapper;
 };
 
 /*
- * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL: the file cannot be read, has
- * no offsets (a pipe), is no trace, is from another kind of machine, or has a writer that is still writing it.
+ * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL has five causes: the file
+ * cannot be read, has no offsets (a pipe), is no trace, is from another kind of machine, or a writer is still writing
+ * it.
  */
 int px_archive_open(int fd, struct px_archive **archive);
 

@@ -20,7 +20,7 @@ struct logreader {
 	struct px_archive archive; /* must be the first member */
 	struct px_archive_file file;
 	struct px_archive_source *source;
-	uint64_t position; /* of the next entry to read */
+	uint64_t position; /* position of the next entry to read */
 	struct px_archive_window window;
 	struct px_log_name *names;
 	uint32_t nr_names;
@@ -217,7 +217,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	to->address = object.address;
 	to->site = object.site;
 	memcpy(to->name, object.object.name, sizeof(to->name));
-	if (to->type == PX_TXTB_EVENT_TYPE) /* the image has a shortened name */
+	if (to->type == PX_TXTB_EVENT_TYPE) /* the name in the image is only the beginning */
 		log_type_name(archive, to->handle & 0xFFFFFF, to->name);
 	return true;
 }
@@ -255,7 +255,7 @@ static void log_free(struct px_archive *archive)
 
 	if (reader->source)
 		reader->source->kind->free(reader->source);
-	if (reader->file.fd >= 0) /* -1: opening has failed */
+	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
 		close(reader->file.fd);
 	free(reader->names);
 	free(reader);

@@ -13,8 +13,8 @@
 #include "log/format.h"
 
 /*
- * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no POSIX section) or EINVAL.  EINVAL: the section is
- * damaged, is from another kind of machine, has another version, or its writer is still writing it.
+ * Open a log.  Return 0, ENOMEM, EMFILE, ENOENT (the file has no POSIX section) or EINVAL.  EINVAL has four causes: the
+ * section is damaged, is from another kind of machine, has another version, or a writer is still writing it.
  */
 int px_archive_log_open(int fd, struct px_archive **archive);
 

@@ -44,7 +44,7 @@ struct slots {
 	struct px_archive_source source; /* must be the first member (slots_of()) */
 	struct px_archive_file *file;
 	bool loops;
-	uint64_t wrappers, objects, slots, size; /* offsets in a volume */
+	uint64_t wrappers, objects, slots, size; /* offsets of these areas in a volume, and size of a volume */
 	struct px_archive_window window;
 	struct slot *slot;
 	struct px_txtb_entry *entries;
@@ -185,7 +185,7 @@ static bool join(const struct slot *slot, const struct px_txtb_entry *entries, u
 	return true;
 }
 
-/* Translate the event in slot i of the window.  Return false if it is damaged. */
+/* Translate the event in slot i of the window.  Return false if the event is damaged. */
 static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
 {
 	uint64_t position = slots->window.position + i;

@@ -181,7 +181,7 @@ void px_checkpoint_file_free(struct px_checkpoint_file *checkpoint_file)
 
 	px_shm_unmap(&checkpoint_file->mapping);
 	if (was_taken)
-		close(checkpoint_file->fd); /* releases the record lock */
+		close(checkpoint_file->fd); /* this call also releases the record lock */
 	free(checkpoint_file->base);
 	free(checkpoint_file);
 	if (was_taken)

@@ -47,7 +47,7 @@ struct px_checkpoint_log {
 	uint64_t nr_begun; /* number of volumes that the writer has begun */
 	uint64_t volume;   /* the stamps below belong to the volume with this number */
 	uint64_t base_ns, ticks, real;
-	uint32_t has_stamps; /* 0: the volume has no stamp yet */
+	uint32_t has_stamps; /* 0: the volume has no stamp yet, and the stamps mean nothing */
 	uint32_t has_stop;   /* the log is full, and has its last STOP */
 	uint32_t wants_stop; /* the log is full, and must get a last STOP */
 	uint32_t serial; /* serial of the newest object of a call */
@@ -139,7 +139,7 @@ int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 /* Mark the file as valid, because the log exists now.  From now on, another process can recover the log. */
 void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
-/* Store the current path of the log, which may have been renamed. */
+/* Store the current path of the log, because a user may have renamed the log. */
 void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd);
 
 /* Store a checkpoint.  Call this function before you write the log commit that has the same serial. */

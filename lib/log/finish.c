@@ -183,7 +183,7 @@ static uint32_t count_objects(const struct px_log *log, const struct px_log_volu
 
 	for (uint32_t i = 0; i < nr_contexts; i++)
 		count += volume->context[i].handle != 0;
-	count = (count + 3) / 8 * 8 + 4; /* so that no entry is on two pages */
+	count = (count + 3) / 8 * 8 + 4; /* with this number of slots, no entry crosses a page boundary */
 	return count == PX_LOG_OBJECTS_2 ? count + 8 : count;
 }
 
@@ -280,7 +280,7 @@ static int settle(int fd, writer *write, void *argument)
 	error = new + sizeof(none) > footer.size ? EINVAL :
 		px_txtb_file_read(fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : EIO;
 	old = sizeof(header) + header.registry_end - header.registry_start;
-	/* Until the whole log is written, the viewer finds no entries. */
+	/* Until the log is whole, the viewer must find no entries. */
 	if (!error && old < footer.base)
 		error = write(argument, &none, sizeof(none), old);
 	if (!error)

@@ -96,7 +96,7 @@ struct px_log_machine {
 struct px_log_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t volume; /* number of this volume */
+	uint32_t volume; /* number of this volume; the first has number 0 */
 	struct px_log_machine machine;
 	uint8_t uuid[16];    /* the same in all volumes of a log */
 	uint32_t nr_entries; /* entry slots of each volume */
@@ -132,9 +132,9 @@ struct px_log_commit {
 	uint64_t first;	 /* position of the oldest record */
 	uint64_t end;	 /* position after the newest record */
 	uint64_t nr_events;
-	uint64_t nr_shortened; /* number of time gaps that the image shows too short */
+	uint64_t nr_shortened; /* number of time gaps that are shorter in the image than they were */
 	uint64_t shortened_ns;
-	uint64_t overwritten; /* losses of the stream, as in struct px_loss */
+	uint64_t overwritten; /* events that the stream lost, as in struct px_loss */
 	uint64_t dropped;
 	uint64_t abandoned;
 	uint64_t nr_lost; /* number of events that the log lost: overwritten, discarded, or their write failed */

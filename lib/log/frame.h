@@ -52,7 +52,7 @@
 
 struct px_log_frame {
 	uint32_t magic;
-	uint32_t sum;	      /* px_frame_sum() of the rest of this header, and of the bytes after it */
+	uint32_t sum;	      /* check sum of all other bytes of the frame (px_frame_sum_of()) */
 	uint64_t position;    /* position of the first entry in the log */
 	uint64_t time_ns;     /* time for which the stamp of the first entry stands */
 	uint32_t nr_entries;
@@ -75,7 +75,7 @@ enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4 };
 struct px_log_object {
 	struct px_object object; /* handle 0: the object is unknown */
 	uint64_t address;	 /* address of the object of a call, or its descriptor */
-	uint64_t site;		 /* address of its first call */
+	uint64_t site;		 /* code address of the first call that used the object */
 };
 
 /*

@@ -62,7 +62,7 @@ struct px_log_setup {
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */
 struct px_log_left {
-	int fd; /* open for reading and writing */
+	int fd; /* descriptor of the log, open for reading and writing */
 	const struct px_log_header *header;
 	const struct px_log_layout *layout;
 	const struct px_log_commit *commit;
@@ -72,7 +72,7 @@ struct px_log_left {
 	struct px_checkpoint_file *checkpoint_file; /* its base is the checkpoint of this commit */
 };
 
-/* The state of the stream that a commit stores.  is_overrun stays true until the stream is cleared (STATUS-8). */
+/* The state of the stream, for a commit.  is_overrun stays true until the stream is cleared (STATUS-8). */
 struct px_log_state {
 	struct px_checkpoint *checkpoint; /* the log writer fills in its own part; NULL: none */
 	struct px_loss loss;

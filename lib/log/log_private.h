@@ -33,14 +33,15 @@ struct px_log_context {
 	uint32_t handle; /* 0: the slot is free */
 	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
-	uint16_t next;	 /* next context of the same bucket: slot + 1, or 0 */
+	uint16_t next;	 /* slot + 1 of the next context in the same bucket; 0: none */
 	uint64_t last;	 /* position of the last entry that has this context, or whose call names it */
 	uint64_t chapter; /* number of the chapter that has the current definition of the object; 0: none */
 	struct px_log_object known;
 };
 
 /*
- * The state of the time stamps of a volume after its last entry.  Long time gaps may be shortened (PX_LOG_GAP_FILLERS).
+ * The state of the time stamps of a volume after its last entry.  The writer shortens very long time gaps
+ * (PX_LOG_GAP_FILLERS).
  */
 struct px_log_stamps {
 	bool begun;
@@ -55,7 +56,7 @@ struct px_log_volume {
 	uint64_t frames_end;   /* the highest end of the frames in any round */
 	uint32_t nr_types;
 	struct px_eventset listed;	 /* the event types that have an object slot */
-	uint16_t bucket[PX_LOG_BUCKETS]; /* first slot + 1 of the handles with this hash; 0: none */
+	uint16_t bucket[PX_LOG_BUCKETS]; /* slot + 1 of the first context in the bucket; 0: none */
 	struct px_log_hand {
 		uint32_t next;	      /* the search for a free slot continues here; 0: the first slot of its kind */
 		uint64_t none_before; /* the search found no slot, and finds none while `keep` is less than this */
@@ -84,7 +85,7 @@ struct px_log_cursor {
 
 struct px_log {
 	int fd;
-	int access; /* O_RDWR or O_WRONLY */
+	int access; /* O_RDWR or O_WRONLY: the access mode of the descriptor */
 	dev_t device;
 	ino_t inode;
 	uint32_t remote_pid;	     /* pid of the target; 0: this process */
@@ -134,7 +135,7 @@ struct px_log {
 	uint64_t frames_end; /* end of the frames of the volume that was written last, as an offset in it */
 
 	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
-	uint64_t commit_at;	   /* offset of the commit in the file */
+	uint64_t commit_at;	   /* offset in the file of the commit */
 	uint64_t next_at;	   /* offset in the file at which the next volume begins */
 	uint64_t next_link;	   /* offset in the file of the number that links to the next volume */
 	struct px_log_tail tail;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Continue the log of a dead writer.  The checkpoint has the state of the writer.  The file of the log has the rest.
- * Its object slots hold threads, objects of calls, and event types.  Its frames have their exact names, and say where
- * the chapters of a LOOP log begin.  Its entries show which object slots are in use, and the last stamp of each volume.
+ * Continue the log of a dead writer.  The checkpoint has a part of the writer's state, and the file of the log has the
+ * other part.  The object slots of the file hold threads, objects of calls, and event types.  The frames have the exact
+ * names of these objects, and show where the chapters of a LOOP log begin.  The entries show which object slots are in
+ * use, and the last stamp of each volume.
  *
  * The file is untrusted input.
  */
@@ -65,7 +66,7 @@ static void load_type(const struct px_log *log, struct px_log_volume *volume, ui
 	volume->types_written = volume->nr_types;
 }
 
-/* Load the objects of the volume that begins at this offset.  Return false if they cannot be read. */
+/* Load the objects of the volume that begins at this offset.  Return false if the file cannot be read. */
 static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	uint32_t nr_objects = px_log_nr_objects(&log->header);

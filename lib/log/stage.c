@@ -154,8 +154,8 @@ void px_log_count_lost(struct px_log *log)
  */
 struct step {
 	uint32_t nr_fillers;
-	uint64_t ticks; /* ticks since the last filler or entry */
-	uint64_t real;	/* stamps.real after the event */
+	uint64_t ticks; /* ticks from the last filler, or from the last entry, to the event */
+	uint64_t real;	/* value of stamps.real after the event */
 	uint64_t shortened;
 };
 

@@ -593,8 +593,8 @@ static void write_remote_modules(struct px_log *log)
 }
 
 /*
- * Begin the next volume of a log that does not loop.  It begins directly behind the volume before.  If the tail is
- * there, first move the tail.
+ * Begin the next volume of a log that does not loop.  This volume begins directly behind the volume before.  If the
+ * tail is there, first move the tail.
  */
 static int begin_next_volume(struct px_log *log)
 {
@@ -753,7 +753,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
-		nr_names = log->commit.nr_names; /* the names are in the file: keep their number */
+		nr_names = log->commit.nr_names; /* the new names are in the file, so keep their number */
 		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
 		log->commit.nr_names = nr_names;

@@ -25,7 +25,7 @@ static struct px_registry_file registry_file;
  */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child does not inherit the record lock on the file.  So the mutex in the child must be unlocked too. */
+/* A child does not inherit the record lock on the file.  So unlock the mutex in the child too. */
 static void after_fork(void)
 {
 	pthread_mutex_init(&mutex, NULL);
@@ -128,7 +128,7 @@ int px_registry_lock(int *fd)
 
 void px_registry_unlock(int fd)
 {
-	close(fd); /* this also unlocks */
+	close(fd); /* close() also releases the record lock */
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -312,7 +312,7 @@ bool px_registry_is_orphaned(uint32_t index, const struct px_registry_slot *slot
 	if (slot->segment != 0)
 		return !px_procfs_has_segment(id->pid, slot->segment - 1);
 	px_registry_segment_name(index, slot->generation, name);
-	strcat(name, "\n"); /* the end of the line */
+	strcat(name, "\n"); /* the name must be at the end of a line of /proc/<pid>/maps */
 	return !px_procfs_maps(id->pid, name);
 }
 

@@ -58,7 +58,7 @@ struct px_registry_gate {
 	uint64_t epochs;  /* newest epoch of any process */
 	uint64_t threads; /* serial of the last thread handle */
 	char unused[PX_GATE_BLOCK - 28];
-	uint32_t generation; /* never 0; incremented after each change of a slot */
+	uint32_t generation; /* never 0; a process increments it after each change of a slot */
 };
 
 _Static_assert(sizeof(struct px_registry_gate) == PX_GATE_BLOCK, "the generation is the last word");
@@ -71,7 +71,7 @@ struct px_registry_slot {
 	uint64_t create_ns;    /* time of creation, of CLOCK_REALTIME */
 	/* Time of creation, from px_procfs_now(): processes that started earlier do not inherit. */
 	uint64_t create_start;
-	uint32_t is_inherited; /* children of the target are traced too (FORK-1) */
+	uint32_t is_inherited; /* 1: the stream also traces descendants of the target (FORK-1) */
 	uint32_t shared_names; /* number of the shared name table (shared_names.h) */
 	uint32_t segment;      /* id of the System V segment that root created (sysv.h); 0: the segment is a file */
 	uint32_t has_log;      /* 1: if the controller dies, another process needs the segment to complete the log */

@@ -29,7 +29,7 @@ static int open_below(int directory, const char *name, int flags)
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
 	int fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
 
-	if (fd < 0 && errno == ENOSYS) /* before Linux 5.6 */
+	if (fd < 0 && errno == ENOSYS) /* Linux before 5.6 does not have this system call */
 		fd = openat(directory, name, (int)how.flags);
 	return fd;
 }
@@ -243,7 +243,7 @@ static int read_slots(struct px_registry_remote *remote)
 	    !read_all(remote->file, &generation, sizeof(generation), GENERATION_OFFSET) ||
 	    !read_all(remote->file, remote->slot, sizeof(remote->slot),
 		      offsetof(struct px_registry, slot)))
-		return EACCES; /* the file was truncated */
+		return EACCES; /* another process has truncated the file */
 	if (magic != 0 && magic != PX_REGISTRY_MAGIC)
 		return EACCES;
 	if ((magic == 0 && !write_all(remote->file, &right_magic, sizeof(right_magic),

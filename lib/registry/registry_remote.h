@@ -34,7 +34,8 @@ struct px_registry_remote {
 	int directory;
 	int file;
 	struct px_sigxfsz signals;
-	struct px_registry_slot slot[PX_STREAMS_MAX]; /* copied when the registry was locked */
+	/* Copy of the slots, made when this process locked the registry. */
+	struct px_registry_slot slot[PX_STREAMS_MAX];
 };
 
 /*

@@ -74,7 +74,7 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	memory = id < 0 ? (void *)-1 : attach(id);
 	given = id >= 0 && give_to(id, owner);
 	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL); /* the kernel removes it when no process has it attached */
+		shmctl(id, IPC_RMID, NULL); /* the kernel removes the segment when no process has it attached */
 	if (memory == (void *)-1)
 		return ENOMEM;
 	if (!given) {

@@ -8,10 +8,10 @@
  * count against its limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
  * The memory is a System V segment.  The process that creates the segment attaches it, and at once marks it for
- * removal.  Linux lets other processes attach the segment until no process has it attached any more.  So the kernel
- * counts the processes that use the segment.  A child made by fork() has it attached too.  When the last of these
- * processes has ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in
- * the target's /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no
+ * removal.  While any process has the segment attached, Linux lets other processes attach it too.  So the kernel counts
+ * the processes that use the segment.  A child made by fork() has it attached too.  When the last of these processes
+ * has ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in the
+ * target's /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no
  * such segment can be created, a process creates a private table.  A private table is only for that process and its
  * children made by fork().  No other process can attach it, or confuse it with another segment.
  *

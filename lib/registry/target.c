@@ -88,7 +88,7 @@ static bool is_in_our_namespace(uint32_t tid, const char *space)
 
 /*
  * Return AT_SECURE of a program, as the kernel set it at exec.  The program must have the same word size as this one.
- * Return true if it cannot be read.
+ * Also return true if it cannot be read.
  */
 static bool is_secure(uint32_t tid)
 {

@@ -55,7 +55,7 @@ struct px_txtb_file_object {
 	uint32_t handle;
 	uint32_t priority; /* priority of a thread; UINT32_MAX: unknown */
 	uint32_t parameter[2];
-	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* as it is in the file, with a null byte at the end */
+	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* name as it is in the file, and a null byte after it */
 };
 
 /* Return true if a file that begins with these bytes is a trace buffer, and set *is_swapped. */
@@ -65,8 +65,8 @@ bool px_txtb_file_is_id(const unsigned char id[4], bool *is_swapped);
  * Read and check the header of a file of this size.  Return 0, or EINVAL if the viewer would refuse
  * the file.
  *
- * This function does not check one condition, so the caller must check it.  The file may hold fewer
- * slots than its header gives.  The viewer refuses such a file if none of its slots is unused.
+ * This function does not check one condition, so the caller must check it.  The file may hold fewer slots than its
+ * header gives.  The viewer refuses such a file if all of its slots are in use.
  */
 int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size);
 

@@ -117,7 +117,8 @@ static int take_type(struct converter *converter, unsigned char digit)
 		return EINVAL;
 	converter->type = digit - '0';
 	converter->use = digit >= '7' ? END : digit >= '1' && digit <= '3' ? DATA : IGNORED;
-	converter->nr_ahead = 1 + (uint32_t)converter->type + 1; /* length, address */
+	/* One pair for the length, the others for the address. */
+	converter->nr_ahead = 1 + (uint32_t)converter->type + 1;
 	return 0;
 }
 

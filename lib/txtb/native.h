@@ -20,13 +20,13 @@
 #define PX_NATIVE_WORDS 4
 
 /*
- * Return the name of the constant with this id, such as TX_TRACE_QUEUE_SEND, or NULL.
+ * Return the name of the constant with this id, such as TX_TRACE_QUEUE_SEND.  Return NULL if no constant has this id.
  * Async-signal-safe.
  */
 const char *px_native_name(uint32_t id);
 
 /*
- * Return the name of information word i of this event id, such as queue_ptr, or NULL.
+ * Return the name of information word i of this event id, such as queue_ptr.  Return NULL if the word has no name.
  * Async-signal-safe.
  */
 const char *px_native_label(uint32_t id, unsigned int i);

@@ -55,11 +55,11 @@ enum px_txtb_object_type {
 	PX_TXTB_FILE = 10,
 	PX_TXTB_TCP_SOCKET = 13,
 	PX_TXTB_UDP_SOCKET = 14,
-	PX_TXTB_EVENT_TYPE = 15 /* defined by this library: the name of a user event */
+	PX_TXTB_EVENT_TYPE = 15 /* this library defines this type: the object has the name of a user event */
 };
 
 struct px_txtb_object {
-	uint8_t available; /* 1: the slot may be reused; readers ignore it */
+	uint8_t available; /* 1: the writer may reuse the slot; readers ignore this member */
 	uint8_t type;
 	uint8_t priority_high; /* threads: 0x80 | priority >> 8 */
 	uint8_t priority_low;
@@ -91,7 +91,7 @@ enum {
 };
 
 /* Values of the word `context` that are not handles of threads. */
-#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word holds the interrupted thread */
+#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word holds the handle of the interrupted thread */
 #define PX_TXTB_INITIALIZE 0xF0F0F0F0u
 
 /*

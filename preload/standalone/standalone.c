@@ -10,7 +10,7 @@
  * impossible.  In these cases, and with match=, the constructor finds out whether the parent process also has this
  * object.  If it has, this process is a child.
  *
- * This file makes its system calls with syscall(), because wrapped functions would be recorded as calls of the program.
+ * This file makes its system calls with syscall().  The wrappers would record other functions as calls of the program.
  */
 #include "direct.h"
 #include "standalone/standalone.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Messages to the user of the program.  Each message is one line on stderr, and is written without a call of a
- * wrapper.
- */
+/* Messages to the user of the program.  Each message is one line on stderr.  The functions call no wrapper. */
 #ifndef PX_PRELOAD_STANDALONE_WARN_H
 #define PX_PRELOAD_STANDALONE_WARN_H
 

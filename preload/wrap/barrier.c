@@ -15,7 +15,7 @@
 #ifdef __GLIBC__
 /* The first words of a barrier in the C library. */
 struct arrivals {
-	uint32_t nr_arrived; /* number of threads that have arrived, modulo `threads` */
+	uint32_t nr_arrived; /* number of threads that have arrived so far, modulo `threads` */
 	uint32_t round;
 	uint32_t threads;
 };
@@ -25,7 +25,7 @@ struct arrivals {
  */
 static bool is_layout_known(void)
 {
-	static uint32_t state; /* 1: unknown layout, 2: known */
+	static uint32_t state; /* 0: not tested yet; 1: the layout is unknown; 2: the layout is known */
 	pthread_barrier_t probe;
 	struct arrivals found;
 

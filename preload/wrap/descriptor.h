@@ -30,7 +30,7 @@ enum px_fd_kind {
 	PX_FD_OPENED,	   /* a call returned it; its kind is not known yet */
 	PX_FD_NEVER_WAITS, /* the descriptor is a file, or is in nonblocking mode */
 	PX_FD_MAY_WAIT,
-	PX_FD_SOCKET /* a socket that may wait */
+	PX_FD_SOCKET /* the descriptor is a socket in blocking mode */
 };
 
 #define PX_FDS_KNOWN 4096

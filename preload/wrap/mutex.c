@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes.  The wrappers read two values from the C library's own data, which is cheap: the owner, and how often the
- * owner holds the mutex.  If the layout of that data is unknown, they record no owner.
+ * Mutexes.  The wrappers read the owner, and the number of times that the owner holds the mutex, from the C library's
+ * own data.  This is cheap.  If the layout of that data is unknown, they record no owner.
  *
  * A wrapper records a lock after the call, with the owner and the count from before the call.  It records an unlock
  * before the call.  So in a trace a mutex never has two owners.  If the C library will refuse an unlock, the mutex

@@ -2,9 +2,9 @@
 /*
  * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper remembers the
  * call (trace/thread.h) and then jumps to the real function.  If the child executes a program, the wrapper of exec
- * edits the environment as usual (standalone/env_edit.h), but does not record the exec.  Other calls of the child
- * before its exec, such as calls on descriptors, are recorded as calls of the parent, because the child uses the
- * parent's memory.  To distinguish such calls, the wrapper would need another system call.
+ * edits the environment as usual (standalone/env_edit.h), but does not record the exec.  The child may make other calls
+ * before its exec, such as calls on descriptors.  Their wrappers record them as calls of the parent, because the child
+ * uses the parent's memory.  To distinguish such calls, each wrapper would need another system call.
  *
  * An exec that succeeds does not return.  So the wrapper records the start of the call, and the end only if the exec
  * fails.  If the program waits for a child, the wrapper first makes the call with WNOHANG.

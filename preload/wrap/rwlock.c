@@ -10,7 +10,7 @@
 #include "trace/thread.h"
 
 struct holders {
-	uint32_t writer; /* tid of the writer, or 0 */
+	uint32_t writer; /* tid of the writer; 0: there is none */
 	uint32_t nr_readers;
 };
 
