@@ -140,7 +140,8 @@ void px_hook_prepare(void)
 		if (is_too_new(symbol, minor))
 			continue;
 		px_write_once(real_of(i), find_real(symbol));
-		__asm__ __volatile__("" : : : "memory"); /* dlsym() may call px_hook_prepare() again */
+		/* dlsym() may call px_hook_prepare() again. */
+		__asm__ __volatile__("" : : : "memory");
 	}
 	px_write_once(&px_hook_real_vfork, find_real("vfork"));
 	px_write_once(&px_hook_real_clone, find_real("clone"));

@@ -9,7 +9,8 @@
 #include "stream/flush.h"
 #include "stream/recover.h"
 
-#define EXIT_DRAIN_NS UINT64_C(10000000000) /* maximum time at exit to write the log to a slow disk */
+/* Maximum time at exit to write the log to a slow disk. */
+#define EXIT_DRAIN_NS UINT64_C(10000000000)
 
 static void discard(struct px_stream *stream)
 {

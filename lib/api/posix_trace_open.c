@@ -19,7 +19,8 @@
  */
 static int wait_for_recovery(uint64_t end_ns)
 {
-	uint32_t flag = PX_WAITING_EVENT; /* no thread clears this flag: only the time or a signal ends the wait */
+	/* No thread clears this flag: only the time or a signal ends the wait. */
+	uint32_t flag = PX_WAITING_EVENT;
 	struct timespec round;
 	int error;
 
@@ -108,7 +109,8 @@ PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 	if (!trid)
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_process_init(); /* identifiers need this process's id; even if this call fails, the process can read files */
+	/* Identifiers need this process's id; even if this call fails, the process can read files. */
+	px_process_init();
 	error = open_archive(file_desc, trid);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;

@@ -73,7 +73,8 @@ static void list_types(const struct px_handle *handle, struct px_trxc *trxc)
 		if (name_of(handle, id, name) != 0)
 			continue;
 		if (id < PX_FOREIGN_TYPES && is_foreign)
-			continue; /* every stream predefines this type, but no entry of this file has it */
+			/* Every stream predefines this type, but no entry of this file has it. */
+			continue;
 		if (id < PX_FOREIGN_TYPES)
 			px_trxc_add(trxc, PX_TXTB_USER_EVENT + id, name, NULL);
 		else if (!px_native_is_in_viewer(id - PX_FOREIGN_TYPES))

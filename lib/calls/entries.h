@@ -33,7 +33,8 @@ struct px_translation {
 	struct px_entry entries[PX_ENTRIES_MAX];
 	uint32_t nr_entries;
 	uint32_t own;	/* index of the record's own entry */
-	uint32_t open;	/* 1 + index of the SUSPEND entry whose last word is not set yet; 0: there is none */
+	/* 1 + index of the SUSPEND entry whose last word is not set yet; 0: there is none. */
+	uint32_t open;
 	bool is_native; /* the own entry is an event of ThreadX, not a user event */
 	uint32_t
 		changed; /* handle of an object that this record named or identified; 0: none */

@@ -15,7 +15,8 @@
 
 struct node {
 	struct px_key key;
-	uint32_t object; /* index of the object + 1; next and next_of_object are also an index + 1 */
+	/* Index of the object + 1; next and next_of_object are also an index + 1. */
+	uint32_t object;
 	uint32_t next;	/* next key in the bucket, or in the free list */
 	uint32_t next_of_object;
 };

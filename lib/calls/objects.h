@@ -45,7 +45,8 @@ struct px_call_object_wait {
 
 struct px_call_object {
 	struct px_object object; /* handle 0: this element holds only a name or a parent process */
-	uint64_t address;	 /* address or descriptor of the object; for a thread, its pthread_t */
+	/* Address or descriptor of the object; for a thread, its pthread_t. */
+	uint64_t address;
 	uint64_t site;		 /* code address of the first call that used the object */
 
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
@@ -56,10 +57,12 @@ struct px_call_object {
 	uint32_t nr_opened; /* named semaphore: number of sem_open() calls without a sem_close() */
 	uint32_t joiner;    /* for a thread: the thread that joins it */
 	uint32_t priority;  /* for a thread: priority word of its last event */
-	uint32_t depth;	    /* for a thread: number of nested signal handlers that interrupted its wait */
+	/* For a thread: number of nested signal handlers that interrupted its wait. */
+	uint32_t depth;
 	bool is_known;	    /* for a thread: it has recorded an event */
 	bool is_suspended;
-	struct px_call_object_wait wait, outer; /* wait: the current wait; outer: the wait that a handler interrupted */
+	/* `wait`: the current wait; `outer`: the wait that a handler interrupted. */
+	struct px_call_object_wait wait, outer;
 
 	/* The links are indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;

@@ -22,7 +22,8 @@ struct px_resolve {
 	const struct px_threads *threads; /* the threads to which the contexts of events refer */
 	struct px_call_objects *objects;
 	bool has_ending;
-	struct px_key ending; /* px_resolve_forget() unbinds this key; until then, a log can find the object by it */
+	/* px_resolve_forget() unbinds this key; until then, a log can find the object by it. */
+	struct px_key ending;
 };
 
 /*

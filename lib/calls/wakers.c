@@ -52,7 +52,8 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 				       const struct px_call_object_wait *wait)
 {
 	const struct px_call_object *object = call->object;
-	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND; /* if the thread was sending, its waker is a receiver */
+	/* If the thread was sending, its waker is a receiver. */
+	unsigned int i = call->native == PX_NATIVE_QUEUE_SEND;
 	struct px_call_object *waker;
 	bool is_exclusive;
 

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PX_TRACE_NAME_MAX 63		/* maximum bytes of a name or version, with the null byte (AMB-10) */
+/* Maximum bytes of a name or version, with the null byte (AMB-10). */
+#define PX_TRACE_NAME_MAX 63
 #define PX_RINGS_MAX 1024		/* maximum number of rings of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* maximum of the attribute max-data-size (SETMDS-3) */
 
@@ -33,7 +34,8 @@ struct px_attr {
 	char name[PX_TRACE_NAME_MAX + 1];
 	struct timespec create_time; /* time of CLOCK_REALTIME; zero before a stream exists */
 	struct timespec clock_resolution;
-	uint64_t stream_size;	/* bytes for records: as requested, or as guaranteed by the stream */
+	/* Bytes for records: as requested, or as guaranteed by the stream. */
+	uint64_t stream_size;
 	uint64_t max_data_size; /* maximum bytes of user data of an event */
 	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */

@@ -78,10 +78,11 @@ enum px_call_info {
 	PX_INFO_VALUE,	 /* VALUE, COUNT, RESULT: the field of that name in the layout */
 	PX_INFO_COUNT,
 	PX_INFO_RESULT,
-	PX_INFO_THREAD,	   /* the handle of the thread with the value as its tid; 0: none */
-	PX_INFO_NEXT,	   /* the handle of the thread that runs next */
-	PX_INFO_POOL,	   /* the handle of the heap of the process */
-	PX_INFO_LOW_FIRST, /* LOW_FIRST, LOW_SECOND: the low half of the first or second word of the data */
+	PX_INFO_THREAD, /* the handle of the thread with the value as its tid; 0: none */
+	PX_INFO_NEXT,	/* the handle of the thread that runs next */
+	PX_INFO_POOL,	/* the handle of the heap of the process */
+	/* LOW_FIRST, LOW_SECOND: the low half of the first or second word of the data. */
+	PX_INFO_LOW_FIRST,
 	PX_INFO_LOW_SECOND
 };
 

@@ -53,7 +53,8 @@ uint64_t px_threads_add(struct px_threads *threads, const struct px_object *obje
 	struct px_threads_entry *entry = claim_entry(threads, &serial);
 
 	if (!entry)
-		return serial; /* every entry has a writer that was killed or has not finished yet */
+		/* Every entry has a writer that was killed or has not finished yet. */
+		return serial;
 	px_write_fence();
 	PX_TESTPOINT("objects.add.writing");
 	for (size_t i = 0; i < OBJECT_WORDS; i++)

@@ -54,7 +54,8 @@ struct px_object {
 };
 
 struct px_threads_entry {
-	uint64_t word; /* 2 * (serial + 1), plus 1 while a thread writes the entry; 0: the entry was never used */
+	/* 2 * (serial + 1), plus 1 while a thread writes the entry; 0: the entry was never used. */
+	uint64_t word;
 	struct px_object object;
 };
 

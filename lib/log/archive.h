@@ -35,8 +35,8 @@ struct px_archive_object {
 	uint32_t tid;
 	bool is_released; /* the object does not exist any more */
 	uint32_t parameter[2];
-	uint64_t address;		/* address or file descriptor of the object of a call; 0: unknown */
-	uint64_t site;			/* code address of the first call that used the object */
+	uint64_t address; /* address or file descriptor of the object of a call; 0: unknown */
+	uint64_t site;	  /* code address of the first call that used the object */
 	/* Exact name if the file has it, otherwise the name in the image; ends in a null byte. */
 	char name[PX_OBJECT_NAME_SIZE];
 };
@@ -77,8 +77,9 @@ struct px_archive_info {
 	uint32_t nr_volumes;
 	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: the log has no limit */
 	uint64_t nr_entries;	 /* number of entries in use, including fillers */
-	uint64_t nr_shortened;	 /* number of time gaps that the image shows too short */
-	uint64_t shortened_ns;	 /* total time that is missing in these gaps */
+	uint64_t
+		nr_shortened; /* number of time gaps that are shorter in the image than in reality */
+	uint64_t shortened_ns; /* total time that is missing in these gaps */
 };
 
 struct px_archive;

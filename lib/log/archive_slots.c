@@ -44,14 +44,17 @@ struct slots {
 	struct px_archive_source source; /* must be the first member (slots_of()) */
 	struct px_archive_file *file;
 	bool loops;
-	uint64_t wrappers, objects, slots, size; /* offsets of these areas in a volume, and size of a volume */
+	/* Offsets of these areas in a volume, and size of a volume. */
+	uint64_t wrappers, objects, slots, size;
 	struct px_archive_window window;
 	struct slot *slot;
 	struct px_txtb_entry *entries;
 	struct px_unpacked *packed;
-	uint64_t contexts_of; /* `contexts` belongs to the volume with this number - 1; 0: it is empty */
+	/* `contexts` belongs to the volume with this number - 1; 0: it is empty. */
+	uint64_t contexts_of;
 	struct px_log_object *contexts;
-	uint16_t found[CONTEXTS_FOUND]; /* index: handle mod CONTEXTS_FOUND; value: index of the context last found */
+	/* Index: handle mod CONTEXTS_FOUND; value: index of the context last found. */
+	uint16_t found[CONTEXTS_FOUND];
 	unsigned char *data;		/* data of the long events in the window */
 	size_t data_size;
 };

@@ -31,7 +31,8 @@
 struct position {
 	uint32_t nr_left; /* number of entries after the window */
 	uint32_t slot;	  /* slot of the first entry after the window */
-	uint32_t i, n;	  /* index of the next entry in the window, and number of entries in the window */
+	/* Index of the next entry in the window, and number of entries in the window. */
+	uint32_t i, n;
 	uint32_t stamp;	  /* stamp of the last event */
 	uint64_t ticks;
 };

@@ -27,7 +27,8 @@
 #include "base/shm.h"
 #include "registry/registry.h"
 
-#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3374736575716562) /* each layout of the file has another magic */
+/* Each layout of the file has another magic. */
+#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3374736575716562)
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* The position of the reader in one ring (struct px_cursor). */
@@ -54,7 +55,8 @@ struct px_checkpoint_log {
 };
 
 struct px_checkpoint {
-	uint64_t serial; /* serial of the log commit; 0: the checkpoint does not exist, or is not whole */
+	/* Serial of the log commit; 0: the checkpoint does not exist, or is not whole. */
+	uint64_t serial;
 
 	/* State of the reader. */
 	uint64_t gap_counter;
@@ -86,14 +88,16 @@ struct px_checkpoint_content {
 	uint32_t user;		    /* the registry belongs to the user with this uid */
 	uint32_t segment;	    /* id of the stream's segment, as in the registry slot */
 	uint32_t nr_rings;
-	uint32_t is_forked; /* the controller was made by fork(), and has not called exec (px_former_find()) */
+	/* The controller was made by fork(), and has not called exec (px_former_find()). */
+	uint32_t is_forked;
 	struct px_process_id target;
 	uint64_t device, inode; /* device and inode of the log */
 	uint32_t owner;		/* uid of the log's owner */
 	uint32_t reserved_2;
 	uint8_t uuid[16]; /* uuid in the header of the log */
 	char boot_id[40];
-	char path[PX_CHECKPOINT_FILE_PATH_MAX]; /* path of the log at the last flush; "": the writer does not know it */
+	/* Path of the log at the last flush; "": the writer does not know it. */
+	char path[PX_CHECKPOINT_FILE_PATH_MAX];
 	/*
 	 * Device and inode of the log's directory; 0: the writer does not know them.  Recovery compares them, because
 	 * in another name space the path may lead to another directory.

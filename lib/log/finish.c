@@ -183,7 +183,8 @@ static uint32_t count_objects(const struct px_log *log, const struct px_log_volu
 
 	for (uint32_t i = 0; i < nr_contexts; i++)
 		count += volume->context[i].handle != 0;
-	count = (count + 3) / 8 * 8 + 4; /* with this number of slots, no entry crosses a page boundary */
+	/* With this number of slots, no entry crosses a page boundary. */
+	count = (count + 3) / 8 * 8 + 4;
 	return count == PX_LOG_OBJECTS_2 ? count + 8 : count;
 }
 

@@ -58,7 +58,8 @@
 #include "ring/wrapper_stats.h"
 #include "txtb/txtb.h"
 
-#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850) /* the bytes "PXTXLOG1" on a little-endian machine */
+/* The bytes "PXTXLOG1" on a little-endian machine. */
+#define PX_LOG_MAGIC UINT64_C(0x31474f4c58545850)
 #define PX_LOG_VERSION 3
 #define PX_LOG_PAGE 4096
 #define PX_LOG_TICK_NS 100
@@ -69,14 +70,17 @@
  * threads, the slots of the objects of calls, and the slots of event types.
  */
 #define PX_LOG_SLOT_IDLE 1
-#define PX_LOG_OBJECTS_2 1020 /* number of object slots of a volume of version 2; later versions have other numbers */
+/* Number of object slots of a volume of version 2; later versions have other numbers. */
+#define PX_LOG_OBJECTS_2 1020
 #define PX_LOG_SLOT_FIRST 2
 
 #define PX_LOG_VOLUME_ENTRIES_MAX 1048575
 #define PX_LOG_VOLUMES_MAX 1024 /* maximum number of volumes of a log of bounded size: 80 GiB */
 #define PX_LOG_EVENT_BYTES 34 /* the smallest event takes this many bytes, with its entry */
-#define PX_LOG_LEAST 24576 /* least bytes of a volume, without its entries and without four long events */
-#define PX_LOG_VOLUME_MAX (UINT64_C(1) << 28) /* maximum bytes of the entries and frames of a volume of an APPEND log */
+/* Least bytes of a volume, without its entries and without four long events. */
+#define PX_LOG_LEAST 24576
+/* Maximum bytes of the entries and frames of a volume of an APPEND log. */
+#define PX_LOG_VOLUME_MAX (UINT64_C(1) << 28)
 #define PX_LOG_START_FILLERS 3
 #define PX_LOG_GAP_FILLERS 16
 /* A filler accounts for this many ticks: a quarter of the range of a stamp. */
@@ -112,7 +116,8 @@ struct px_log_header {
 	char host[64];
 	struct px_attr attr;
 	/* Version 2 does not have the following members. */
-	uint32_t nr_thread_slots; /* numbers of object slots: of threads, of objects of calls, and of event types */
+	/* Numbers of object slots: of threads, of objects of calls, and of event types. */
+	uint32_t nr_thread_slots;
 	uint32_t nr_call_slots;
 	uint32_t nr_type_slots;
 	uint32_t reserved;
@@ -132,12 +137,14 @@ struct px_log_commit {
 	uint64_t first;	 /* position of the oldest record */
 	uint64_t end;	 /* position after the newest record */
 	uint64_t nr_events;
-	uint64_t nr_shortened; /* number of time gaps that are shorter in the image than they were */
+	/* Number of time gaps that are shorter in the image than in reality. */
+	uint64_t nr_shortened;
 	uint64_t shortened_ns;
 	uint64_t overwritten; /* events that the stream lost, as in struct px_loss */
 	uint64_t dropped;
 	uint64_t abandoned;
-	uint64_t nr_lost; /* number of events that the log lost: overwritten, discarded, or their write failed */
+	/* Number of events that the log lost: overwritten, discarded, or their write failed. */
+	uint64_t nr_lost;
 	uint32_t nr_names;
 	uint32_t is_complete; /* enum px_log_end */
 	uint32_t stream_full; /* this member and the three after it are 0 or 1 */
@@ -193,7 +200,8 @@ struct px_log_footer {
 	uint8_t uuid[16];
 };
 
-#define PX_LOG_FOOTER_MAGIC UINT64_C(0x45564f4d58545850) /* the bytes "PXTXMOVE" on a little-endian machine */
+/* The bytes "PXTXMOVE" on a little-endian machine. */
+#define PX_LOG_FOOTER_MAGIC UINT64_C(0x45564f4d58545850)
 
 struct px_log_tail {
 	uint64_t modules;

@@ -47,7 +47,8 @@
 #define PX_FRAME_MAGIC 0x31465850u /* the bytes "PXF1" on a little-endian machine */
 #define PX_FRAME_CHAPTER 1u	   /* flag: the frame begins a chapter */
 #define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
-#define PX_FRAME_OBJECTS_MAX 65536 /* maximum number of objects of a chapter; a reader ignores further objects */
+/* Maximum number of objects of a chapter; a reader ignores further objects. */
+#define PX_FRAME_OBJECTS_MAX 65536
 #define PX_FRAME_LATER 255
 
 struct px_log_frame {

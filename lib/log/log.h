@@ -56,8 +56,10 @@ struct px_log_setup {
 	uint32_t target_pid;
 	const struct px_threads *threads; /* threads, types and view belong to the stream */
 	const struct px_typelist *types;
-	const struct px_view *view;		    /* gives the wrapper statistics of the stream; NULL: none */
-	struct px_checkpoint_file *checkpoint_file; /* the writer stores the checkpoints in it; NULL: none */
+	/* Gives the wrapper statistics of the stream; NULL: none. */
+	const struct px_view *view;
+	/* The writer stores the checkpoints in it; NULL: none. */
+	struct px_checkpoint_file *checkpoint_file;
 };
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */

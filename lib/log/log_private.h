@@ -26,7 +26,8 @@
 #define PX_LOG_BUCKETS 8192
 #define PX_LOG_CHAPTER_ENTRIES 8192 /* a chapter ends when it has about this many entries */
 #define PX_LOG_CHAPTERS 32	    /* a volume is divided into at least this many chapters */
-#define PX_LOG_PARTS_EACH 320	    /* maximum number of parts of a LOOP log, for each of its volumes */
+/* Maximum number of parts of a LOOP log, for each of its volumes. */
+#define PX_LOG_PARTS_EACH 320
 
 /* The object slot of a thread, or of the object of a call, in a volume. */
 struct px_log_context {
@@ -34,8 +35,10 @@ struct px_log_context {
 	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
 	uint16_t next;	 /* slot + 1 of the next context in the same bucket; 0: none */
-	uint64_t last;	 /* position of the last entry that has this context, or whose call names it */
-	uint64_t chapter; /* number of the chapter that has the current definition of the object; 0: none */
+	/* Position of the last entry that has this context, or whose call names it. */
+	uint64_t last;
+	/* Number of the chapter that has the current definition of the object; 0: none. */
+	uint64_t chapter;
 	struct px_log_object known;
 };
 
@@ -47,7 +50,8 @@ struct px_log_stamps {
 	bool begun;
 	uint64_t base_ns;
 	uint64_t ticks; /* stamp of the last entry, extended to 64 bits */
-	uint64_t real;	/* exact number of ticks since base_ns; shortened gaps have their full length */
+	/* Exact number of ticks since base_ns; shortened gaps have their full length. */
+	uint64_t real;
 };
 
 struct px_log_volume {
@@ -58,11 +62,15 @@ struct px_log_volume {
 	struct px_eventset listed;	 /* the event types that have an object slot */
 	uint16_t bucket[PX_LOG_BUCKETS]; /* slot + 1 of the first context in the bucket; 0: none */
 	struct px_log_hand {
-		uint32_t next;	      /* the search for a free slot continues here; 0: the first slot of its kind */
-		uint64_t none_before; /* the search found no slot, and finds none while `keep` is less than this */
+		/* The search for a free slot continues here; 0: the first slot of its kind. */
+		uint32_t next;
+		/* The search found no slot, and finds none while `keep` is less than this. */
+		uint64_t none_before;
 	} hand[2];		      /* [0]: slots of threads; [1]: slots of objects of calls */
-	struct px_log_context *context; /* index: object slot; the slots of event types are not used */
-	unsigned int *type;		/* index: object slot, counted from the first slot of event types */
+	/* Index: object slot; the slots of event types are not used. */
+	struct px_log_context *context;
+	/* Index: object slot, counted from the first slot of event types. */
+	unsigned int *type;
 	uint32_t types_written;
 };
 
@@ -97,15 +105,19 @@ struct px_log {
 	const struct px_typelist *types;
 	struct px_translator *translator; /* NULL before the first call */
 	const struct px_namer *namer;
-	uint32_t serial;      /* serial of the newest object of a call at the time when the translator was made */
-	bool has_translation; /* `translation` is of an event that the log did not take; the caller appends it again */
+	/* Serial of the newest object of a call at the time when the translator was made. */
+	uint32_t serial;
+	/* `translation` is of an event that the log did not take; the caller appends it again. */
+	bool has_translation;
 	struct px_translation translation;
 	uint32_t open; /* 1 + index of the staged entry that needs the next context; 0: none */
-	bool is_idle; /* the last written entry has no next context, so the image shows that the CPU is idle */
+	/* The last written entry has no next context, so the image shows that the CPU is idle. */
+	bool is_idle;
 	struct px_eventset named; /* types whose names are in the file */
 	uint32_t types_done;	  /* `named` contains all types of the list before this index */
 	struct px_checkpoint_file *checkpoint_file; /* NULL: there is no checkpoint file */
-	uint64_t capacity;			    /* number of entry slots of all volumes; 0: the log has no limit */
+	/* Number of entry slots of all volumes; 0: the log has no limit. */
+	uint64_t capacity;
 	bool loops;
 	bool is_full;
 	uint64_t hole;	   /* a volume ended early, at this position */
@@ -120,7 +132,8 @@ struct px_log {
 	uint64_t nr_begun; /* number of volumes that the writer has begun */
 
 	struct px_log_cursor written, staged;
-	struct px_log_volume *volumes; /* a LOOP log has all volumes here; other logs have only the current one */
+	/* A LOOP log has all volumes here; other logs have only the current one. */
+	struct px_log_volume *volumes;
 
 	uint64_t stage_position; /* position of the first staged entry */
 	uint32_t nr_staged, stage_size;
@@ -128,16 +141,20 @@ struct px_log {
 	struct px_pack *pack; /* makes the frame of the staged entries */
 	uint64_t frame;	      /* offset of that frame in the frames of the volume */
 	uint64_t chapter;     /* number of the current chapter; the first has number 1 */
-	uint64_t chapter_frame;			  /* offset of the chapter's first frame in the frames of the volume */
-	uint32_t chapter_entries;		  /* number of entries that the chapter has so far */
+	/* Offset of the chapter's first frame in the frames of the volume. */
+	uint64_t chapter_frame;
+	/* Number of entries that the chapter has so far. */
+	uint32_t chapter_entries;
 	bool ends_chapter;			  /* the next frame must begin a chapter */
 	bool ends_volume;			  /* the next event begins a volume */
-	uint64_t frames_end; /* end of the frames of the volume that was written last, as an offset in it */
+	/* End of the frames of the volume that was written last, as an offset in it. */
+	uint64_t frames_end;
 
 	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
 	uint64_t commit_at;	   /* offset in the file of the commit */
 	uint64_t next_at;	   /* offset in the file at which the next volume begins */
-	uint64_t next_link;	   /* offset in the file of the number that links to the next volume */
+	/* Offset in the file of the number that links to the next volume. */
+	uint64_t next_link;
 	struct px_log_tail tail;
 
 	/* Of a LOOP log: a circular list of its parts, oldest first. */

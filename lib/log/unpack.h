@@ -31,7 +31,8 @@ struct px_unpacked {
 	uint32_t length;   /* number of data bytes */
 	const void *first; /* the first 16 bytes of data, or all data if it is shorter */
 	const void *more;  /* the other data bytes; they are in the frame */
-	bool is_event;	   /* false: the entry is only for the viewer, and the other members are 0 */
+	/* False: the entry is only for the viewer, and the other members are 0. */
+	bool is_event;
 	bool is_native;
 	uint32_t word[4]; /* if is_native: the first 16 bytes of data */
 };

@@ -15,7 +15,8 @@
 
 #define ZERO_CHUNK 65536
 #define COPY_CHUNK 262144
-#define WRAPPERS_ROUND 64   /* number of commits from one write of the wrapper statistics to the next */
+/* Number of commits from one write of the wrapper statistics to the next. */
+#define WRAPPERS_ROUND 64
 #define WRAPPERS_AT_ONCE 40 /* number of rows in one write */
 
 /* Files. */
@@ -753,7 +754,8 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 		error = px_log_write_commit(log, state->checkpoint);
 	}
 	if (error) {
-		nr_names = log->commit.nr_names; /* the new names are in the file, so keep their number */
+		/* The new names are in the file, so keep their number. */
+		nr_names = log->commit.nr_names;
 		nr_wrappers = log->commit.nr_wrappers;
 		log->commit = in_file;
 		log->commit.nr_names = nr_names;

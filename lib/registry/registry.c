@@ -221,7 +221,8 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	struct px_registry_slot *to = &registry->slot[index];
 
 	px_write_once(&to->generation, slot->generation);
-	px_write_fence(); /* a thread that sees a later store also sees the generation (px_registry_read()) */
+	/* A thread that sees a later store also sees the generation (px_registry_read()). */
+	px_write_fence();
 	write_id(&to->controller, &slot->controller);
 	write_id(&to->target, &slot->target);
 	px_write_once(&to->create_ns, slot->create_ns);

@@ -73,8 +73,10 @@ struct px_registry_slot {
 	uint64_t create_start;
 	uint32_t is_inherited; /* 1: the stream also traces descendants of the target (FORK-1) */
 	uint32_t shared_names; /* number of the shared name table (shared_names.h) */
-	uint32_t segment;      /* id of the System V segment that root created (sysv.h); 0: the segment is a file */
-	uint32_t has_log;      /* 1: if the controller dies, another process needs the segment to complete the log */
+	/* Id of the System V segment that root created (sysv.h); 0: the segment is a file. */
+	uint32_t segment;
+	/* 1: if the controller dies, another process needs the segment to complete the log. */
+	uint32_t has_log;
 	uint32_t reserved[14];
 };
 

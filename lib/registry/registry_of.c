@@ -41,7 +41,8 @@ int px_registry_of_find(struct px_registry_of *registry, uint32_t *index, uint32
 	*generation = px_registry_get()->slot[found].generation;
 	px_registry_clean(found, *generation);
 	while (!px_registry_clean(found, ++*generation))
-		; /* a process must still complete a log of an older registry file: try the next generation */
+		/* A process must still complete a log of an older registry file: try the next generation. */
+		;
 	return 0;
 }
 

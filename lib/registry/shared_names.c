@@ -12,8 +12,10 @@
 #include "base/procfs.h"
 
 #define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
-#define TAKEN UINT64_C(1)	     /* another process is freeing the entry; no process has this word */
-#define PRIVATE UINT32_C(0x80000000) /* flag in the number of a private table; the other bits are a pid */
+/* Another process is freeing the entry; no process has this word. */
+#define TAKEN UINT64_C(1)
+/* Flag in the number of a private table; the other bits are a pid. */
+#define PRIVATE UINT32_C(0x80000000)
 #define SEGMENTS_MAX 1024	     /* search at most this many segments of a process */
 
 int px_shared_names_make_private(struct px_shared_names_ref *ref)
@@ -74,7 +76,8 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	memory = id < 0 ? (void *)-1 : attach(id);
 	given = id >= 0 && give_to(id, owner);
 	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL); /* the kernel removes the segment when no process has it attached */
+		/* The kernel removes the segment when no process has it attached. */
+		shmctl(id, IPC_RMID, NULL);
 	if (memory == (void *)-1)
 		return ENOMEM;
 	if (!given) {

@@ -19,8 +19,7 @@ struct px_stream_list_entry {
 	char name[PX_TRACE_NAME_MAX + 1];
 	uint32_t policy; /* enum px_full_policy, but untrusted: it may have any value */
 	bool is_running, is_full;
-	uint64_t
-		nr_recorded; /* number of events since creation; it includes abandoned records */
+	uint64_t nr_recorded; /* number of events since creation; it includes abandoned records */
 	uint64_t nr_dropped;
 };
 

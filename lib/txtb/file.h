@@ -39,7 +39,8 @@ struct px_txtb_file {
 	uint32_t nr_objects;
 	uint32_t nr_entries; /* number of entry slots */
 	uint32_t nr_whole;   /* number of entry slots that the file really has */
-	uint32_t oldest; /* slot of the oldest entry according to the header, or 0; the slot may be unused */
+	/* Slot of the oldest entry according to the header, or 0; the slot may be unused. */
+	uint32_t oldest;
 	uint64_t entries_offset;
 
 	/* Some objects in the format of the file.  The first of them has slot chunk_first. */
@@ -55,7 +56,8 @@ struct px_txtb_file_object {
 	uint32_t handle;
 	uint32_t priority; /* priority of a thread; UINT32_MAX: unknown */
 	uint32_t parameter[2];
-	char name[PX_TXTB_FILE_NAME_MAX + 1]; /* name as it is in the file, and a null byte after it */
+	/* Name as it is in the file, and a null byte after it. */
+	char name[PX_TXTB_FILE_NAME_MAX + 1];
 };
 
 /* Return true if a file that begins with these bytes is a trace buffer, and set *is_swapped. */

@@ -29,7 +29,8 @@ enum use { DATA, IGNORED, END };
 
 struct converter {
 	enum kind kind;
-	bool is_over; /* the text has ended: with an end record, or with more bytes than any image has */
+	/* The text has ended: with an end record, or with more bytes than any image has. */
+	bool is_over;
 
 	bool in_line;
 	int type; /* digit after the S of an S-record; -1: the converter has not read it yet */
@@ -37,7 +38,8 @@ struct converter {
 	uint32_t nr_pairs; /* number of pairs of the line that were read so far */
 	uint32_t nr_all;   /* number of pairs of the line, according to its length field */
 	uint32_t nr_ahead; /* number of pairs before the data */
-	int high;	   /* value of the first digit of a pair; -1: the next digit is the first of a pair */
+	/* Value of the first digit of a pair; -1: the next digit is the first of a pair. */
+	int high;
 
 	int fd;
 	uint64_t nr_written;

@@ -14,8 +14,9 @@
 
 #include "base/compiler.h"
 
-#define PX_TXTB_ID 0x54585442u /* the letters TXTB, from the highest byte of the word to the lowest */
-#define PX_TXTB_NAME_SIZE 60   /* size of a name in the registry; must be below 64 */
+/* The letters TXTB, from the highest byte of the word to the lowest. */
+#define PX_TXTB_ID 0x54585442u
+#define PX_TXTB_NAME_SIZE 60 /* size of a name in the registry; must be below 64 */
 
 /*
  * The number of registry slots of a live ring.  It is the smallest number from 256 up with which
@@ -55,7 +56,8 @@ enum px_txtb_object_type {
 	PX_TXTB_FILE = 10,
 	PX_TXTB_TCP_SOCKET = 13,
 	PX_TXTB_UDP_SOCKET = 14,
-	PX_TXTB_EVENT_TYPE = 15 /* this library defines this type: the object has the name of a user event */
+	/* This library defines this type: the object has the name of a user event. */
+	PX_TXTB_EVENT_TYPE = 15
 };
 
 struct px_txtb_object {
@@ -82,16 +84,18 @@ _Static_assert(sizeof(struct px_txtb_object) == 16 + PX_TXTB_NAME_SIZE, "TXTB ob
 _Static_assert(sizeof(struct px_txtb_entry) == 32, "TXTB entry");
 
 enum {
-	PX_TXTB_RUNNING = 6,	   /* ThreadX's id of the event "this thread runs now"; fillers also have this id */
+	/* ThreadX's id of the event "this thread runs now"; fillers also have this id. */
+	PX_TXTB_RUNNING = 6,
 	PX_TXTB_USER_EVENT = 4096, /* user ids: 4096 + event type id */
 	PX_TXTB_DATA =
 		/* More data of the previous entry; no event has this id, because there is no event type 0. */
-		PX_TXTB_USER_EVENT,
+	PX_TXTB_USER_EVENT,
 	PX_TXTB_USER_EVENT_LAST = 65535
 };
 
 /* Values of the word `context` that are not handles of threads. */
-#define PX_TXTB_INTERRUPT 0xFFFFFFFFu /* the priority word holds the handle of the interrupted thread */
+/* The priority word holds the handle of the interrupted thread. */
+#define PX_TXTB_INTERRUPT 0xFFFFFFFFu
 #define PX_TXTB_INITIALIZE 0xF0F0F0F0u
 
 /*

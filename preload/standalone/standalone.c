@@ -316,7 +316,8 @@ static bool read_process(void)
 	if (disable && strcmp(disable, "0") != 0)
 		return false;
 	child_is_wanted = children && px_env_children(children, &px_standalone.children);
-	px_growth_is_wanted = child_is_wanted; /* many children live only for a moment, so their rings begin small */
+	/* Many children live only for a moment, so their rings begin small. */
+	px_growth_is_wanted = child_is_wanted;
 	px_standalone.is_quiet = !child_is_wanted && has_object(syscall(SYS_getppid));
 	return !px_standalone.is_quiet;
 }

@@ -11,7 +11,8 @@
 struct px_standalone {
 	uint32_t children; /* enum px_children (env_options.h) */
 	uint32_t pid;	   /* pid of the process in which our constructor ran; 0: it has not run */
-	bool is_quiet; /* this process is not traced, and its exec leaves this object out of the environment */
+	/* This process is not traced, and its exec leaves this object out of the environment. */
+	bool is_quiet;
 };
 
 extern struct px_standalone px_standalone __attribute__((visibility("hidden")));

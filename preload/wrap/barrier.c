@@ -25,7 +25,8 @@ struct arrivals {
  */
 static bool is_layout_known(void)
 {
-	static uint32_t state; /* 0: not tested yet; 1: the layout is unknown; 2: the layout is known */
+	/* 0: not tested yet; 1: the layout is unknown; 2: the layout is known. */
+	static uint32_t state;
 	pthread_barrier_t probe;
 	struct arrivals found;
 

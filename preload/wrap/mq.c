@@ -18,7 +18,8 @@ static const struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;
-	char *buffer; /* of a receive: buffer for the message; of a send: the message, which does not change */
+	/* Of a receive: buffer for the message; of a send: the message, which does not change. */
+	char *buffer;
 	size_t size;
 	unsigned int *received_priority; /* of a receive: the wrapper stores the priority here */
 	unsigned int priority;		 /* of a send: its priority */
