@@ -217,7 +217,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 	to->address = object.address;
 	to->site = object.site;
 	memcpy(to->name, object.object.name, sizeof(to->name));
-	if (to->type == PX_TXTB_EVENT_TYPE) /* the name in the image is only the beginning */
+	if (to->type == PX_TXTB_EVENT_TYPE) /* the image has only a shortened name */
 		log_type_name(archive, to->handle & 0xFFFFFF, to->name);
 	return true;
 }

@@ -100,7 +100,7 @@ struct px_checkpoint_content {
 	char path[PX_CHECKPOINT_FILE_PATH_MAX];
 	/*
 	 * Device and inode of the log's directory; 0: the writer does not know them.  Recovery compares them, because
-	 * in another name space the path may lead to another directory.
+	 * in another namespace the path may lead to another directory.
 	 */
 	uint64_t directory_device, directory_inode;
 

@@ -79,7 +79,7 @@ static int truncate_to(struct px_log *log, uint64_t size)
 }
 
 /*
- * Only the writer moves parts of its log.  While it lives, no other process opens the log.  But while a process
+ * Only the writer moves parts of its log.  While the writer lives, no other process opens the log.  But while a process
  * recovers a log, other processes may have it open.  They must find all parts of the log at their old offsets.
  */
 static bool may_move(const struct px_log *log)

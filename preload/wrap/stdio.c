@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streams of stdio.  An event has the descriptor of the stream, because the wrappers do not see the C library's own
- * calls on the descriptor. If a stream has no descriptor, such as one of open_memstream(), the descriptor in the event
+ * calls on the descriptor.  If a stream has no descriptor, such as one of open_memstream(), the descriptor in the event
  * is -1.  Sizes and results are in bytes, even those of fread() and fwrite().  The results of fprintf() and fscanf()
  * are recorded unchanged.
  *
