@@ -472,8 +472,8 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 
 /*
  * Return true if this event shows that the end of the thread's wait was lost.  A waiting thread of ThreadX records no
- * events.  So any event of the thread shows that the end was lost.  A waiting thread of a log may record events in a
- * signal handler.
+ * events.  So any event of the thread shows that the end was lost.  In a log, a thread that waits may still record
+ * events, in a signal handler.
  */
 static bool has_missed_end(const struct waits *waits, const struct event *event,
 			   const struct waiter *thread)

@@ -35,7 +35,7 @@ struct px_translation {
 	uint32_t own;	/* index of the record's own entry */
 	/* 1 + index of the SUSPEND entry whose last word is not set yet; 0: there is none. */
 	uint32_t open;
-	bool is_native; /* the own entry is an event of ThreadX, not a user event */
+	bool is_native; /* true: the record's own entry is an event of ThreadX, not a user event */
 	uint32_t
 		changed; /* handle of an object that this record named or identified; 0: none */
 };
