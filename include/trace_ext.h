@@ -60,7 +60,8 @@ struct txtrace_stream {
 	unsigned long long nr_events;  /* since creation, with system events; approximate while the stream runs */
 	unsigned long long nr_dropped; /* events for which there was no room */
 	char name[TRACE_NAME_MAX + 1]; /* name of the trace: posix_trace_attr_setname() */
-	unsigned long long __reserved[8];
+	unsigned long long id;	       /* a number for txtrace_snapshot_stream(); no other stream of this user has it */
+	unsigned long long __reserved[7];
 };
 
 /*
@@ -78,6 +79,23 @@ int txtrace_list_streams(struct txtrace_stream *__posix_trace_restrict __list, u
  * an active stream of this process, or stream is NULL.
  */
 int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
+
+/*
+ * Write what the rings and the log of an active stream hold into a new, complete log.  The stream goes on, and keeps
+ * its events: neither its writers nor its reader nor its flush thread wait for this call.  The snapshot has the events
+ * that were recorded before the call began.  If the stream has no log, it has those of them that are in the rings and
+ * that no getnext function has returned.  file_desc is open for writing, and the file is empty.
+ *
+ * txtrace_snapshot_stream() takes a stream of any process of this user, or a stream of root that traces a process of
+ * this user, as txtrace_list_streams() returns it.  If such a stream of root has a log, only root can take it.
+ *
+ * ENOENT: the stream has ended, or its log is gone.  EACCES: the log cannot be read.  EBUSY: the log changed too fast.
+ * EINVAL: trid is not an active stream of this process, stream is NULL or not from txtrace_list_streams(), or the file
+ * is not a regular one.  EBADF: file_desc is not open for writing.  ENOMEM, ENOSPC, ...: as from
+ * posix_trace_create_withlog().
+ */
+int txtrace_snapshot(trace_id_t __trid, int __file_desc);
+int txtrace_snapshot_stream(const struct txtrace_stream *__stream, int __file_desc);
 
 /*
  * Copy one ring of an active stream, as a TXTB image that TraceX can open.  Rings are numbered from 0.  The oldest
@@ -117,6 +135,45 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  * Pre-recorded streams.  Unless a comment says otherwise, these functions fail with EINVAL if a pointer is NULL or
  * trid is not a pre-recorded stream of this process.
  */
+
+/*
+ * Open a file like posix_trace_open(), and also
+ *
+ *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.  The
+ *				writer goes on, and does not notice.  If a LOOP log overwrites events before they are
+ *				read, they are not reported, and nr_missing of struct txtrace_file_info counts them
+ *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole.  nr_missing counts the others
+ *
+ * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0, and
+ * a newer version of this library wrote the log (txtrace_get_format()).
+ */
+enum { TXTRACE_OPEN_RUNNING = 1, TXTRACE_OPEN_DAMAGED = 2 };
+
+int txtrace_open(int __file_desc, int __flags, trace_id_t *__trid);
+
+/*
+ * Take what was committed to a log since txtrace_open() or the last call of this function: the next events that
+ * posix_trace_getnext_event() returns.  Store 1 in *running if the writer of the log lives and has not completed it,
+ * otherwise 0.  After 0, all events of the writer are there when they are read.  If the writer was killed, call
+ * txtrace_recover(), and then this function once more.  EINVAL: trid is not a log of this process, the file has another
+ * log now, or running is NULL.
+ */
+int txtrace_refresh(trace_id_t __trid, int *__running);
+
+/*
+ * Write all events of a log into a new, complete log.  With this, a log that was opened with TXTRACE_OPEN_RUNNING or
+ * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads trid
+ * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  EBADF, ENOMEM, ENOSPC, ...:
+ * as from posix_trace_create_withlog().
+ */
+int txtrace_copy_log(trace_id_t __trid, int __file_desc);
+
+/*
+ * Get the version of the format of a log, and the newest version that this library reads.  EINVAL: the file is not a
+ * log, or a pointer is NULL.
+ */
+int txtrace_get_format(int __file_desc, unsigned int *__posix_trace_restrict __format,
+		       unsigned int *__posix_trace_restrict __newest);
 
 /* The object to which a handle refers. */
 struct txtrace_object {
@@ -242,8 +299,16 @@ struct txtrace_file_info {
 	unsigned long long nr_shortened; /* pauses that TraceX shows too short; the times of the events are exact */
 	unsigned long long shortened_ns; /* total time that is missing in these pauses */
 	int recovered;			 /* 1: its writer died, and another process completed it */
+	int running;			 /* 1: its writer lives (TXTRACE_OPEN_RUNNING) */
+	unsigned long long size;	 /* bytes of the file */
+	unsigned long long whole_size; /* bytes that the file must have; 0: not known.  If size is less, it was cut */
+	unsigned long long nr_events;  /* in the log, as its writer counted them; 0: not known */
+	unsigned long long nr_missing; /* of these events: those that could not be read.  Valid when all events are read */
+	int only_image; /* 1: a log whose POSIX section is lost; the events are those that TraceX would show */
+	unsigned int format; /* version of the format of a log; 0: the file is not a log */
+	int damaged;	     /* 1: only TXTRACE_OPEN_DAMAGED has opened it */
 	int __reserved_int;
-	unsigned long long __reserved[7];
+	unsigned long long __reserved[1];
 };
 
 /* For a foreign trace file, this call may have to read all events once. */

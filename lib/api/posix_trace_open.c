@@ -3,9 +3,11 @@
 #include "api/api.h"
 
 #include <pthread.h>
+#include <trace_ext.h>
 
 #include "base/clock.h"
 #include "log/archive.h"
+#include "log/format.h"
 #include "ring/wakeup.h"
 #include "stream/recover.h"
 #include "trace/process.h"
@@ -71,7 +73,7 @@ static int error_after(int recovery)
  */
 static int open_complete(int file_desc, struct px_archive **archive)
 {
-	int recovery, failure, error = px_archive_open(file_desc, archive);
+	int recovery, failure, error = px_archive_open(file_desc, 0, archive);
 	bool may_be_left = error == EINVAL || (!error && !(*archive)->info.is_foreign &&
 					       !(*archive)->info.is_complete);
 
@@ -85,13 +87,40 @@ static int open_complete(int file_desc, struct px_archive **archive)
 		return error;
 	if (!error)
 		(*archive)->kind->free(*archive);
-	return failure ? failure : px_archive_open(file_desc, archive);
+	return failure ? failure : px_archive_open(file_desc, 0, archive);
 }
 
-static int open_archive(int file_desc, trace_id_t *trid)
+/* Return true if the file is a log of a newer version of this library. */
+static bool is_newer(int file_desc)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+
+	return px_log_find(file_desc, &header, &layout) && px_log_header_is_newer(&header);
+}
+
+/* Open what posix_trace_open() would open, and if it would open nothing, what the flags allow. */
+static int open_with(int file_desc, int flags, struct px_archive **archive)
+{
+	unsigned int allowed = (flags & TXTRACE_OPEN_RUNNING ? PX_ARCHIVE_RUNNING : 0u) |
+			       (flags & TXTRACE_OPEN_DAMAGED ? PX_ARCHIVE_DAMAGED : 0u);
+	int error = open_complete(file_desc, archive);
+
+	if (error != EINVAL || !flags)
+		return error;
+	if (is_newer(file_desc))
+		return ENOTSUP;
+	/* It may be both: its writer lives, and parts are missing. */
+	error = allowed & PX_ARCHIVE_RUNNING ?
+			px_archive_open(file_desc, PX_ARCHIVE_RUNNING, archive) :
+			EINVAL;
+	return error == EINVAL ? px_archive_open(file_desc, allowed, archive) : error;
+}
+
+static int open_archive(int file_desc, int flags, trace_id_t *trid)
 {
 	struct px_archive *archive;
-	int error = open_complete(file_desc, &archive);
+	int error = open_with(file_desc, flags, &archive);
 
 	if (error)
 		return error;
@@ -101,18 +130,39 @@ static int open_archive(int file_desc, trace_id_t *trid)
 	return error;
 }
 
-PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
+PX_EXPORT int txtrace_open(int file_desc, int flags, trace_id_t *trid)
 {
 	int saved_errno = errno;
 	int error, state;
 
-	if (!trid)
+	if (!trid || flags & ~(TXTRACE_OPEN_RUNNING | TXTRACE_OPEN_DAMAGED))
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	/* Identifiers need this process's id; even if this call fails, the process can read files. */
 	px_process_init();
-	error = open_archive(file_desc, trid);
+	error = open_archive(file_desc, flags, trid);
 	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
+}
+
+PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
+{
+	return txtrace_open(file_desc, 0, trid);
+}
+
+PX_EXPORT int txtrace_refresh(trace_id_t trid, int *running)
+{
+	struct px_archive *archive;
+	int saved_errno = errno;
+	int error = EINVAL;
+
+	if (!running || !(archive = px_handle_lock_archive(trid)))
+		return EINVAL;
+	if (archive->kind->extend)
+		error = archive->kind->extend(archive);
+	*running = archive->info.is_running;
+	px_handle_unlock(trid);
 	errno = saved_errno;
 	return error;
 }

@@ -2,10 +2,15 @@
 /* Pre-recorded streams as files: their objects, and facts about the file. */
 #include "api/api.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <trace_ext.h>
 
+#include "base/sigxfsz.h"
 #include "log/archive.h"
+#include "log/copy.h"
+#include "log/format.h"
+#include "trace/process.h"
 
 /* Skip free registry slots. */
 static bool next_object(struct px_archive *archive, struct px_archive_object *object)
@@ -89,8 +94,81 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 		.nr_entries = known.nr_entries,
 		.nr_shortened = known.nr_shortened,
 		.shortened_ns = known.shortened_ns,
+		.running = known.is_running,
+		.size = known.size,
+		.whole_size = known.whole_size,
+		.nr_events = known.nr_events,
+		.nr_missing = known.nr_missing,
+		.only_image = known.lost_section,
+		.format = known.format,
+		.damaged = known.is_damaged,
 	};
 	return 0;
+}
+
+PX_EXPORT int txtrace_get_format(int file_desc, unsigned int *restrict format,
+				 unsigned int *restrict newest)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+	int saved_errno = errno;
+	bool is_found;
+
+	if (!format || !newest)
+		return EINVAL;
+	is_found = px_log_find(file_desc, &header, &layout);
+	errno = saved_errno;
+	if (!is_found)
+		return EINVAL;
+	*format = header.version;
+	*newest = PX_LOG_VERSION;
+	return 0;
+}
+
+static int copy_log(struct px_archive *archive, int file_desc)
+{
+	const struct px_log_copy_setup setup = {.fd = file_desc,
+						.writer = px_process_id(),
+						.attr = &archive->attr,
+						.target_pid = archive->info.target_pid,
+						.from = archive};
+	struct px_log_copy_result result = {.loss = archive->loss,
+					    .is_full = archive->status.is_full,
+					    .is_overrun = archive->status.is_overrun,
+					    .log_is_overrun = archive->status.log_is_overrun,
+					    .tick_ns = archive->info.tick_ns};
+	struct px_sigxfsz signals;
+	struct px_log_copy *copy;
+	int error;
+
+	px_sigxfsz_hold(&signals);
+	error = px_log_copy_begin(&setup, &copy);
+	if (!error) {
+		px_log_copy_events(copy);
+		result.loss.overwritten += archive->info.nr_missing;
+		error = px_log_copy_end(copy, &result);
+	}
+	px_sigxfsz_release(&signals);
+	return error;
+}
+
+PX_EXPORT int txtrace_copy_log(trace_id_t trid, int file_desc)
+{
+	struct px_archive *archive;
+	int saved_errno = errno;
+	int error = EINVAL, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	px_process_init(); /* the copy says which process wrote it */
+	archive = px_handle_lock_archive(trid);
+	if (archive) {
+		if (!archive->info.is_foreign)
+			error = copy_log(archive, file_desc);
+		px_handle_unlock(trid);
+	}
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
 }
 
 PX_EXPORT int txtrace_get_modules(trace_id_t trid, char *buffer, size_t size, size_t *length)

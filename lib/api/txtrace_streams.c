@@ -11,9 +11,16 @@
 #include "base/clock.h"
 #include "base/procfs.h"
 #include "registry/stream_list.h"
+#include "stream/snapshot.h"
 #include "trace/process.h"
 
-static void describe(const struct px_registry_slot *slot, const struct px_stream_list_entry *entry,
+/* No stream of this registry has the same number again before its slot has had 2^32 streams. */
+static unsigned long long id_of(uint32_t index, uint32_t generation)
+{
+	return (unsigned long long)generation << 32 | index;
+}
+
+static void describe(uint32_t index, const struct px_registry_slot *slot, const struct px_stream_list_entry *entry,
 		     struct txtrace_stream *to)
 {
 	*to = (struct txtrace_stream){
@@ -29,6 +36,7 @@ static void describe(const struct px_registry_slot *slot, const struct px_stream
 		.created = px_clock_timespec(slot->create_ns),
 		.nr_events = entry->nr_recorded,
 		.nr_dropped = entry->nr_dropped,
+		.id = id_of(index, slot->generation),
 	};
 	memcpy(to->name, entry->name, sizeof(to->name));
 }
@@ -44,7 +52,7 @@ static void list(struct txtrace_stream *list, unsigned int size, unsigned int *n
 		if (!px_stream_list_read(i, &slot, &entry))
 			continue;
 		if (found < size) {
-			describe(&slot, &entry, &list[found]);
+			describe(i, &slot, &entry, &list[found]);
 			list[found].orphaned = px_registry_is_orphaned(i, &slot, false);
 		}
 		found++;
@@ -78,10 +86,66 @@ PX_EXPORT int txtrace_get_stream(trace_id_t trid, struct txtrace_stream *info)
 	if (!info || !(stream = px_handle_lock(trid)))
 		return EINVAL;
 	px_stream_list_describe(&stream->view, &entry);
-	describe(&stream->slot, &entry, info);
+	describe(stream->index, &stream->slot, &entry, info);
 	px_handle_unlock(trid);
 	errno = saved_errno;
 	return 0;
+}
+
+/* The stream stays while the thread is away from the lock: px_handle_drain(). */
+static int snapshot_of(trace_id_t trid, struct px_stream *stream, int fd)
+{
+	const struct px_timeline timeline = stream->reader.timeline;
+	const struct px_namer namer = stream->logging.namer;
+	const struct px_snapshot snapshot = {.view = &stream->view,
+					     .attr = stream->attr,
+					     .index = stream->index,
+					     .slot = stream->slot,
+					     .target_pid = stream->target.pid,
+					     .timeline = &timeline,
+					     .namer = namer.function ? &namer : NULL,
+					     .fd = fd};
+	int error;
+
+	px_handle_leave(trid);
+	error = px_snapshot_write(&snapshot);
+	if (px_handle_return(trid))
+		px_handle_unlock(trid);
+	return error;
+}
+
+PX_EXPORT int txtrace_snapshot(trace_id_t trid, int fd)
+{
+	struct px_stream *stream;
+	int saved_errno = errno;
+	int error = EINVAL, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	stream = px_handle_lock(trid);
+	if (stream)
+		error = snapshot_of(trid, stream, fd);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
+}
+
+PX_EXPORT int txtrace_snapshot_stream(const struct txtrace_stream *info, int fd)
+{
+	int saved_errno = errno;
+	int error, state;
+
+	if (!info)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	error = px_process_init();
+	if (!error)
+		error = (uint32_t)info->id < PX_STREAMS_MAX ?
+				px_snapshot_write_slot((uint32_t)info->id,
+						       (uint32_t)(info->id >> 32), fd) :
+				EINVAL;
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
 }
 
 PX_EXPORT int txtrace_get_thread(trace_id_t trid, unsigned int handle,

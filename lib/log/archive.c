@@ -7,13 +7,20 @@
 #include "log/archive_log.h"
 #include "log/archive_txtb.h"
 
-int px_archive_open(int fd, struct px_archive **archive)
+int px_archive_open(int fd, unsigned int flags, struct px_archive **archive)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int mode = fcntl(fd, F_GETFL);
 	int error;
 
-	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH))
+	if (mode < 0 || (mode & O_ACCMODE) == O_WRONLY || (mode & O_PATH))
 		return EINVAL; /* AMB-20 */
-	error = px_archive_log_open(fd, archive);
-	return error == ENOENT ? px_archive_txtb_open(fd, archive) : error;
+	error = px_archive_log_open(fd, flags, archive);
+	if (error == ENOENT)
+		return px_archive_txtb_open(fd, false, archive);
+	if (error != ENODATA)
+		return error;
+	error = px_archive_txtb_open(fd, true, archive);
+	if (!error)
+		(*archive)->info.lost_section = (*archive)->info.is_damaged = true;
+	return error;
 }

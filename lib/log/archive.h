@@ -80,6 +80,16 @@ struct px_archive_info {
 	/* Number of time gaps that are shorter in the image than in reality. */
 	uint64_t nr_shortened;
 	uint64_t shortened_ns; /* total time that is missing in these gaps */
+	bool is_running;	 /* the writer of the log lives */
+	bool is_damaged;	 /* opened because of PX_ARCHIVE_DAMAGED */
+	bool lost_section;	 /* of a damaged log only the image is left */
+	uint32_t target_pid;	 /* of a log */
+	uint64_t serial;	 /* of the commit of a log */
+	uint32_t format;	 /* PX_LOG_VERSION of its writer; 0: not a log */
+	uint64_t size;		 /* bytes of the file */
+	uint64_t whole_size;	 /* that a complete log must have; 0: unknown */
+	uint64_t nr_events;	 /* in the log, as its writer counted them; 0: unknown */
+	uint64_t nr_missing; /* of these: the ones that the reader has passed and could not read */
 };
 
 struct px_archive;
@@ -106,6 +116,11 @@ struct px_archive_kind {
 	 * length.
 	 */
 	int (*set_tick)(struct px_archive *archive, double ns);
+	/*
+	 * Take what was committed to a log since it was opened or since the last call, and set info->is_running.  NULL:
+	 * the file is not a log.  Return 0, ENOMEM, or EINVAL if the file is another one now.
+	 */
+	int (*extend)(struct px_archive *archive);
 	/* Fill in the members of archive->info and ->attr for which all events must be read. */
 	void (*complete_info)(struct px_archive *archive);
 	void (*free)(struct px_archive *archive); /* this function also closes the descriptor */
@@ -122,11 +137,17 @@ struct px_archive {
 	uint32_t next_wrapper;
 };
 
+/* What px_archive_open() may open besides complete files. */
+enum px_archive_flags {
+	PX_ARCHIVE_RUNNING = 1, /* a log that is being written: what is committed */
+	PX_ARCHIVE_DAMAGED = 2	/* a log that was cut or damaged: what is whole */
+};
+
 /*
- * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL has five causes: the file
- * cannot be read, has no offsets (a pipe), is no trace, is from another kind of machine, or a writer is still writing
- * it.
+ * Open the file of fd.  The caller keeps fd.  Return 0, ENOMEM, EMFILE or EINVAL.  EINVAL means that the
+ * file is not readable, not seekable, no trace, from another kind of machine, or, without a flag for it, still being
+ * written or damaged.
  */
-int px_archive_open(int fd, struct px_archive **archive);
+int px_archive_open(int fd, unsigned int flags, struct px_archive **archive);
 
 #endif

@@ -2,6 +2,7 @@
 #include "log/archive_source.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "txtb/file.h"
 
 #define VOLUMES_MAX 1048576
+#define LOOK_ATTEMPTS 1000 /* a completed log moves in less time */
 
 struct volume {
 	uint64_t at;	  /* offset in the file */
@@ -28,7 +30,8 @@ struct frames {
 	struct px_archive_source source; /* must be the first member (frames_of()) */
 	struct px_archive_file *file;
 	struct volume *volume;
-	uint64_t file_size;
+	size_t volumes_size;
+	bool has_moved; /* a look has found something at another place, or given up */
 
 	/* The chapters found so far, oldest first. */
 	struct chapter *chapter;
@@ -125,7 +128,7 @@ static bool read_body(struct frames *frames, const struct px_log_frame *head, ui
 	const struct volume *volume = volume_of(frames, head->position);
 	uint64_t offset = volume->frames + frame + sizeof(*head);
 
-	return offset + size <= frames->file_size &&
+	return offset + size <= frames->file->size &&
 	       ensure(&frames->body, &frames->body_size, size + 1, 1) &&
 	       px_txtb_file_read(frames->file->fd, frames->body, size, offset) == size;
 }
@@ -160,23 +163,70 @@ static void note_chapter(struct frames *frames, const struct px_log_frame *head,
 		(struct chapter){.position = head->position, .frame = frame};
 }
 
+/* Find and read the frame at or behind this place.  Return false if the log ends. */
+static bool read_frame(struct frames *frames, struct chapter *at, bool *is_read)
+{
+	if (!find_frame(frames, &at->position, &at->frame, &frames->head))
+		return false;
+	*is_read = read_body(frames, &frames->head, at->frame,
+			     (size_t)frames->head.objects + frames->head.records) &&
+		   read_entries(frames, &frames->head);
+	return true;
+}
+
+/*
+ * The writer of a running log says in a commit what it gives up, and only then overwrites it.  So what was read before
+ * this call is whole if the newest commit still has it.  Return true if not, or if it has another place now: then
+ * *at is where to read again.
+ */
+static bool has_changed(struct frames *frames, struct chapter *at)
+{
+	struct px_archive_file *file = frames->file;
+	bool is_there, has_moved;
+
+	if (!file->is_running || file->is_gone)
+		return false;
+	frames->has_moved = false;
+	is_there = px_archive_frames_look(&frames->source, NULL);
+	has_moved = frames->has_moved;
+	if (!is_there) {
+		file->commit.end = at->position;
+		file->is_gone = true;
+		return true;
+	}
+	if (at->position < file->commit.first) {
+		at->position = file->commit.first;
+		at->frame = file->commit.first_frame;
+		return true;
+	}
+	return has_moved;
+}
+
 /* Load the next frame.  Return false at the end of the log. */
 static bool load_next(struct frames *frames)
 {
-	uint64_t frame;
+	struct chapter at, next;
+	bool is_found, is_read = false;
 
 	frames->nr_unpacked = 0;
-	if (!find_frame(frames, &frames->next, &frames->next_frame, &frames->head))
+	do {
+		next = at = (struct chapter){.position = frames->next, .frame = frames->next_frame};
+		is_found = read_frame(frames, &at, &is_read);
+		if (!has_changed(frames, &next))
+			break;
+		frames->next = next.position;
+		frames->next_frame = next.frame;
+	} while (true);
+	frames->next = at.position;
+	frames->next_frame = at.frame;
+	if (!is_found)
 		return false;
-	frame = frames->next_frame;
-	note_chapter(frames, &frames->head, frame);
+	note_chapter(frames, &frames->head, at.frame);
 	frames->next += frames->head.nr_entries;
 	frames->next_frame += sizeof(frames->head) + frames->head.objects + frames->head.records;
 	if (px_log_slot_in_volume(&frames->file->header, frames->next) == 0)
 		frames->next_frame = 0;
-	if (read_body(frames, &frames->head, frame,
-		      (size_t)frames->head.objects + frames->head.records) &&
-	    read_entries(frames, &frames->head))
+	if (is_read)
 		frames->nr_unpacked =
 			px_unpack_frame(frames->unpack, &frames->head, frames->body,
 					frames->entries, frames->file->header.tick_ns,
@@ -283,28 +333,47 @@ static void collect_types(struct frames *frames, const struct volume *volume)
 	}
 }
 
+/* Collect the definitions of a frame that was read.  Return false if there is no memory for more. */
+static bool collect_frame(struct frames *frames, const struct px_log_frame *head)
+{
+	struct px_log_object object;
+	size_t offset = 0;
+	bool has_room = true;
+
+	while (has_room && px_unpack_next_object(head, frames->body, &offset, &object))
+		has_room = add_object(frames, &object);
+	return has_room;
+}
+
 /* Collect the definitions of all frames. */
 static void collect_objects(struct frames *frames)
 {
-	uint64_t position = frames->file->commit.first, frame = frames->file->commit.first_frame;
-	struct px_log_object object;
+	struct chapter at = {.position = frames->file->commit.first,
+			     .frame = frames->file->commit.first_frame};
+	struct chapter next;
 	struct px_log_frame head;
-	bool has_room = true;
+	bool is_found, is_read, has_room = true;
 
 	frames->has_objects = true;
 	frames->nr_unpacked = 0; /* `body` has the bytes of other frames now */
-	while (has_room && find_frame(frames, &position, &frame, &head)) {
-		size_t offset = 0;
-
-		note_chapter(frames, &head, frame);
-		if (head.objects > 0 && read_body(frames, &head, frame, head.objects))
-			while (has_room &&
-			       px_unpack_next_object(&head, frames->body, &offset, &object))
-				has_room = add_object(frames, &object);
-		position += head.nr_entries;
-		frame += sizeof(head) + head.objects + head.records;
-		if (px_log_slot_in_volume(&frames->file->header, position) == 0)
-			frame = 0;
+	while (has_room) {
+		next = at;
+		is_found = find_frame(frames, &at.position, &at.frame, &head);
+		is_read = is_found && head.objects > 0 &&
+			  read_body(frames, &head, at.frame, head.objects);
+		if (has_changed(frames, &next)) {
+			at = next;
+			continue;
+		}
+		if (!is_found)
+			break;
+		note_chapter(frames, &head, at.frame);
+		if (is_read)
+			has_room = collect_frame(frames, &head);
+		at.position += head.nr_entries;
+		at.frame += sizeof(head) + head.objects + head.records;
+		if (px_log_slot_in_volume(&frames->file->header, at.position) == 0)
+			at.frame = 0;
 	}
 	for (uint32_t i = 0; i < frames->file->nr_volumes; i++)
 		collect_types(frames, &frames->volume[i]);
@@ -362,12 +431,12 @@ static bool find_volumes(struct frames *frames)
 	struct px_log_layout layout = file->layout;
 	uint64_t wanted = (file->commit.end + header.nr_entries - 1) / header.nr_entries;
 	uint64_t at = file->layout.base;
-	size_t size = 0;
 
 	if (header.policy == PX_POLICY_LOOP && wanted > header.nr_volumes)
 		wanted = header.nr_volumes;
 	for (file->nr_volumes = 0; file->nr_volumes < VOLUMES_MAX;) {
-		if (!ensure(&frames->volume, &size, file->nr_volumes + 1u, sizeof(*frames->volume)))
+		if (!ensure(&frames->volume, &frames->volumes_size, file->nr_volumes + 1u,
+			    sizeof(*frames->volume)))
 			return false;
 		frames->volume[file->nr_volumes++] = volume_at(at, &layout);
 		if (file->nr_volumes >= wanted)
@@ -375,8 +444,7 @@ static bool find_volumes(struct frames *frames)
 		if (header.next_volume <= at && file->header.policy != PX_POLICY_LOOP)
 			break;
 		at = file->header.policy == PX_POLICY_LOOP ? at + layout.size : header.next_volume;
-		if (at >= frames->file_size ||
-		    !px_log_find_volume(file->fd, at, &header, &layout) ||
+		if (at >= file->size || !px_log_find_volume(file->fd, at, &header, &layout) ||
 		    header.volume != file->nr_volumes ||
 		    memcmp(header.uuid, file->header.uuid, sizeof(header.uuid)) != 0)
 			break;
@@ -393,36 +461,205 @@ static bool is_whole(const struct frames *frames)
 
 	if (!commit->is_complete)
 		return true;
-	if (px_log_length(commit) > frames->file_size)
+	if (px_log_length(commit) > frames->file->size)
 		return false;
 	if (commit->end == 0)
 		return true;
 	volume = volume_of(frames, commit->end - 1);
-	return volume && volume->frames <= frames->file_size &&
+	return volume && volume->frames <= frames->file->size &&
 	       (px_log_slot_in_volume(header, commit->end) == 0 ||
-		volume->frames + commit->end_frame <= frames->file_size);
+		volume->frames + commit->end_frame <= frames->file->size);
+}
+
+/* Logs that are being written. */
+
+static bool read_size(struct px_archive_file *file)
+{
+	struct stat status;
+
+	if (fstat(file->fd, &status) != 0)
+		return false;
+	file->size = (uint64_t)status.st_size;
+	return true;
+}
+
+/* Read header and commit as they are now.  A log that moves has them at one place or the other. */
+static bool read_now(const struct frames *frames, struct px_log_header *header,
+		     struct px_log_layout *layout, struct px_log_commit *commit)
+{
+	const struct px_archive_file *file = frames->file;
+
+	for (int i = 0; i < LOOK_ATTEMPTS; i++)
+		if (px_log_find(file->fd, header, layout) &&
+		    memcmp(header->uuid, file->header.uuid, sizeof(header->uuid)) == 0 &&
+		    px_log_header_is_ours(header) &&
+		    px_log_read_whole_commit(file->fd, header, layout, commit))
+			return true;
+	return false;
+}
+
+/* Chapters before the first event are gone. */
+static void forget_chapters(struct frames *frames)
+{
+	uint32_t gone = 0;
+
+	while (gone < frames->nr_chapters &&
+	       frames->chapter[gone].position < frames->file->commit.first)
+		gone++;
+	frames->nr_chapters -= gone;
+	memmove(frames->chapter, frames->chapter + gone,
+		frames->nr_chapters * sizeof(*frames->chapter));
+}
+
+static void take_first(struct frames *frames, const struct px_log_commit *now)
+{
+	struct px_log_commit *commit = &frames->file->commit;
+
+	if (now->first <= commit->first)
+		return;
+	commit->first = now->first;
+	commit->first_frame = now->first_frame;
+	commit->nr_given_up = now->nr_given_up;
+	if (commit->end < commit->first)
+		commit->end = commit->first; /* nothing is left of what was there */
+	forget_chapters(frames);
+}
+
+static bool has_other_place(const struct frames *frames, const struct px_log_layout *layout,
+			    const struct px_log_commit *now)
+{
+	const struct px_archive_file *file = frames->file;
+
+	return layout->base != file->layout.base || layout->nr_objects != file->layout.nr_objects ||
+	       layout->nr_entries != file->layout.nr_entries ||
+	       now->is_complete != file->commit.is_complete ||
+	       now->modules_at != file->commit.modules_at;
+}
+
+/* The tail of the log may have moved. */
+static void take_tail(struct px_log_commit *commit, const struct px_log_commit *now)
+{
+	commit->is_complete = now->is_complete;
+	commit->modules_at = now->modules_at;
+	commit->wrappers_at = now->wrappers_at;
+	commit->names_at = now->names_at;
+	commit->modules_bytes = now->modules_bytes;
+	commit->nr_wrappers = now->nr_wrappers;
+	commit->nr_names = now->nr_names;
+}
+
+/* is_longer: there may be more volumes than before. */
+static bool look(struct frames *frames, bool is_longer, struct px_log_commit *now)
+{
+	struct px_archive_file *file = frames->file;
+	struct px_log_header header;
+	struct px_log_layout layout;
+	struct px_log_commit commit;
+
+	if (!read_now(frames, &header, &layout, &commit) ||
+	    (commit.nr_clears != file->commit.nr_clears && !is_longer) || !read_size(file))
+		return false;
+	if (has_other_place(frames, &layout, &commit)) {
+		frames->has_moved = true;
+		file->header = header;
+		file->layout = layout;
+		take_tail(&file->commit, &commit);
+	}
+	take_first(frames, &commit);
+	if (is_longer) {
+		if (commit.nr_clears != file->commit.nr_clears)
+			frames->nr_chapters = 0;
+		file->commit = commit;
+		file->is_gone = false;
+		frames->has_objects = false;
+		frames->nr_objects = 0;
+	}
+	if (now)
+		*now = commit;
+	if ((frames->has_moved || is_longer) && !find_volumes(frames))
+		return false;
+	/* It has been completed, and has not to move any more. */
+	if (commit.is_complete && layout.base == 0)
+		file->is_running = false;
+	return true;
+}
+
+bool px_archive_frames_look(struct px_archive_source *source, struct px_log_commit *now)
+{
+	return look(frames_of(source), false, now);
+}
+
+bool px_archive_frames_extend(struct px_archive_source *source)
+{
+	return look(frames_of(source), true, NULL);
+}
+
+/* Damaged logs. */
+
+/*
+ * Make a commit from the frames of the first volume, because that of the file is damaged.  The tail is lost with it.
+ * Return false if there is no frame.
+ */
+static bool make_commit(struct frames *frames)
+{
+	struct px_archive_file *file = frames->file;
+	struct px_log_commit *commit = &file->commit;
+	struct px_log_frame head;
+	uint64_t frame = 0;
+
+	*commit = (struct px_log_commit){.end = 0};
+	file->has_no_commit = true;
+	while (frame + sizeof(head) <= file->header.volume_max &&
+	       px_txtb_file_read(file->fd, &head, sizeof(head),
+				 file->layout.base + file->layout.frames + frame) == sizeof(head) &&
+	       px_unpack_is_frame(&head, frame ? commit->end : head.position,
+				  file->header.nr_entries,
+				  file->header.volume_max - frame - sizeof(head))) {
+		if (frame == 0)
+			commit->first = head.position;
+		commit->end = head.position + head.nr_entries;
+		commit->nr_events += head.nr_events;
+		frame += sizeof(head) + head.objects + head.records;
+		if (px_log_slot_in_volume(&file->header, commit->end) == 0)
+			break;
+	}
+	commit->end_frame = frame;
+	px_log_seal_commit(commit);
+	return frame > 0 && commit->end < UINT64_MAX >> 8 &&
+	       px_log_volume_number(&file->header, commit->first) == 0;
+}
+
+static int read_commit(struct frames *frames)
+{
+	struct px_archive_file *file = frames->file;
+	bool is_read = file->is_running || file->takes_damaged ?
+			       px_log_read_whole_commit(file->fd, &file->header, &file->layout,
+							&file->commit) :
+			       px_log_read_commit(file->fd, &file->header, &file->layout,
+						  &file->commit);
+
+	if (!is_read && file->takes_damaged && !file->is_running)
+		is_read = make_commit(frames);
+	return is_read ? 0 : EINVAL;
 }
 
 int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source)
 {
-	struct frames *frames;
-	struct stat status;
-	int error = 0;
+	struct frames *frames = calloc(1, sizeof(*frames));
+	int error;
 
-	if (!px_log_read_commit(file->fd, &file->header, &file->layout, &file->commit) ||
-	    fstat(file->fd, &status) != 0)
-		return EINVAL;
-	frames = calloc(1, sizeof(*frames));
 	if (!frames)
 		return ENOMEM;
 	frames->source.kind = &kind;
 	frames->file = file;
-	frames->file_size = (uint64_t)status.st_size;
-	frames->unpack = px_unpack_make();
-	if (!frames->unpack || !find_volumes(frames))
-		error = ENOMEM;
-	else if (!is_whole(frames))
-		error = EINVAL;
+	error = read_size(file) ? read_commit(frames) : EINVAL;
+	if (!error) {
+		frames->unpack = px_unpack_make();
+		if (!frames->unpack || !find_volumes(frames))
+			error = ENOMEM;
+		else if (!file->takes_damaged && !is_whole(frames))
+			error = EINVAL;
+	}
 	if (error) {
 		free_frames(&frames->source);
 		return error;

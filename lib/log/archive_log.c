@@ -21,9 +21,13 @@ struct logreader {
 	struct px_archive_file file;
 	struct px_archive_source *source;
 	uint64_t position; /* position of the next entry to read */
+	uint64_t nr_read;  /* events since the log was opened or rewound */
+	uint64_t nr_before; /* events of the commit that come before the first event then */
+	uint64_t nr_missed; /* events missed before the log was cleared */
 	struct px_archive_window window;
 	struct px_log_name *names;
 	uint32_t nr_names;
+	uint32_t nr_listed;		/* names read from the tail */
 	/* Index: id of an event type; value: index of its name + 1, or 0 if it has no name. */
 	uint16_t name_of[PX_EVENT_IDS];
 };
@@ -69,6 +73,7 @@ static void take(struct logreader *reader, uint64_t i, void *data, size_t capaci
 	size_t first;
 
 	describe(reader, packed, &reader->window.entries[i], report);
+	reader->nr_read++;
 	report->copied = report->length < capacity ? report->length : capacity;
 	first = report->copied < PX_RECORD_FIRST_BYTES ? report->copied : PX_RECORD_FIRST_BYTES;
 	if (first > 0)
@@ -86,6 +91,16 @@ PX_INLINE bool ensure_window(struct logreader *reader, uint64_t position)
 {
 	return px_likely(position - reader->window.position < reader->window.nr_entries) ||
 	       reader->source->kind->load(reader->source, position, &reader->window);
+}
+
+/* Call this when all is read: the events of the commit that were not read are missing. */
+static void count_missing(struct logreader *reader)
+{
+	const struct px_log_commit *commit = &reader->file.commit;
+
+	if (commit->sum && commit->nr_events - reader->nr_before >= reader->nr_read)
+		reader->archive.info.nr_missing = reader->nr_missed + commit->nr_events -
+						  reader->nr_before - reader->nr_read;
 }
 
 static enum px_next log_next(struct px_archive *archive, void *data, size_t capacity,
@@ -107,6 +122,7 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 	}
 	reader->window.nr_entries = 0;
 	reader->position = reader->file.commit.end;
+	count_missing(reader);
 	return PX_NEXT_NONE;
 }
 
@@ -148,13 +164,31 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 	return true;
 }
 
+/*
+ * Read a part of the tail: `offset` bytes behind *at, a member of the commit.  The tail of a running log may move away
+ * meanwhile.
+ */
+static bool read_tail(struct logreader *reader, void *data, size_t size, const uint64_t *at,
+		      uint64_t offset)
+{
+	uint64_t before;
+	bool is_read;
+
+	do {
+		before = *at;
+		is_read = read_all(reader->file.fd, data, size, before + offset);
+	} while (reader->file.is_running && px_archive_frames_look(reader->source, NULL) &&
+		 *at != before);
+	return is_read;
+}
+
 static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum)
 {
 	struct logreader *reader = reader_of(archive);
 
 	if (i >= reader->file.commit.nr_wrappers ||
-	    !read_all(reader->file.fd, sum, sizeof(*sum),
-		      reader->file.commit.wrappers_at + i * sizeof(*sum)))
+	    !read_tail(reader, sum, sizeof(*sum), &reader->file.commit.wrappers_at,
+		       i * sizeof(*sum)))
 		return false;
 	sum->symbol[sizeof(sum->symbol) - 1] = '\0';
 	sum->version[sizeof(sum->version) - 1] = '\0';
@@ -163,7 +197,11 @@ static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrappe
 
 static void log_rewind(struct px_archive *archive)
 {
-	reader_of(archive)->position = reader_of(archive)->file.commit.first;
+	struct logreader *reader = reader_of(archive);
+
+	reader->position = reader->file.commit.first;
+	reader->nr_read = 0;
+	archive->info.nr_missing = reader->nr_missed;
 }
 
 /* Event types. */
@@ -231,7 +269,7 @@ static size_t log_modules(struct px_archive *archive, char *text, size_t size)
 		length = PX_LOG_MODULES_BYTES;
 	if (size > length)
 		size = length;
-	if (size > 0 && !read_all(reader->file.fd, text, size, reader->file.commit.modules_at))
+	if (size > 0 && !read_tail(reader, text, size, &reader->file.commit.modules_at, 0))
 		return 0;
 	return length;
 }
@@ -261,20 +299,6 @@ static void log_free(struct px_archive *archive)
 	free(reader);
 }
 
-static const struct px_archive_kind kind = {
-	.next = log_next,
-	.rewind = log_rewind,
-	.type = log_type,
-	.type_name = log_type_name,
-	.call = log_call,
-	.wrapper = log_wrapper,
-	.object = log_object,
-	.modules = log_modules,
-	.set_tick = log_set_tick,
-	.complete_info = log_complete_info,
-	.free = log_free,
-};
-
 /* Opening. */
 
 /*
@@ -298,27 +322,51 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 	return px_registry_has(&writer);
 }
 
+static void add_name(struct logreader *reader, const struct px_log_name *from)
+{
+	struct px_log_name *name = &reader->names[reader->nr_names];
+
+	if (from->id < PX_EVENT_USER_FIRST || from->id >= PX_EVENT_IDS || reader->name_of[from->id])
+		return; /* the object is damaged, or known */
+	*name = *from;
+	name->text[PX_NAME_MAX] = '\0';
+	reader->name_of[name->id] = (uint16_t)++reader->nr_names;
+}
+
+/* If a damaged log has lost its names, take those of the image, which may be shortened. */
+static void add_shown_names(struct logreader *reader)
+{
+	struct px_log_object object;
+	struct px_log_name name;
+
+	for (uint32_t i = 0; reader->source->kind->object(reader->source, i, &object); i++) {
+		if (object.object.type != PX_TXTB_EVENT_TYPE || object.object.name[0] == '\0')
+			continue;
+		memset(&name, 0, sizeof(name));
+		name.id = object.object.handle & 0xFFFFFF;
+		memcpy(name.text, object.object.name, sizeof(name.text) - 1);
+		add_name(reader, &name);
+	}
+}
+
+/* Names that are added later come behind those that are there. */
 static bool read_names(struct logreader *reader)
 {
-	uint32_t count = reader->file.commit.nr_names;
+	struct px_log_name name;
 
-	reader->names = malloc(count ? count * sizeof(*reader->names) : 1);
+	if (!reader->names)
+		reader->names = malloc(PX_EVENT_IDS * sizeof(*reader->names));
 	if (!reader->names)
 		return false;
-	count = (uint32_t)(px_txtb_file_read(reader->file.fd, reader->names,
-					     count * sizeof(*reader->names),
-					     reader->file.commit.names_at) /
-			   sizeof(*reader->names));
-	for (uint32_t i = 0; i < count; i++) {
-		struct px_log_name *name = &reader->names[reader->nr_names];
-
-		*name = reader->names[i];
-		name->text[PX_NAME_MAX] = '\0';
-		if (name->id < PX_EVENT_USER_FIRST || name->id >= PX_EVENT_IDS ||
-		    reader->name_of[name->id])
-			continue; /* the object is damaged */
-		reader->name_of[name->id] = (uint16_t)++reader->nr_names;
+	for (uint32_t i = reader->nr_listed; i < reader->file.commit.nr_names; i++) {
+		if (!read_tail(reader, &name, sizeof(name), &reader->file.commit.names_at,
+			       i * sizeof(name)))
+			break;
+		reader->nr_listed = i + 1;
+		add_name(reader, &name);
 	}
+	if (reader->nr_listed < reader->file.commit.nr_names || reader->file.has_no_commit)
+		add_shown_names(reader);
 	return true;
 }
 
@@ -329,7 +377,6 @@ static void fill_archive(struct logreader *reader)
 	struct px_archive *archive = &reader->archive;
 	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 
-	archive->kind = &kind;
 	archive->attr = header->attr;
 	archive->attr.name[PX_TRACE_NAME_MAX] = '\0';
 	archive->attr.version[PX_TRACE_NAME_MAX] = '\0';
@@ -355,6 +402,14 @@ static void fill_archive(struct logreader *reader)
 		.nr_entries = commit->end - commit->first,
 		.nr_shortened = commit->nr_shortened,
 		.shortened_ns = commit->shortened_ns,
+		.is_running = reader->file.is_running,
+		.format = header->version,
+		.target_pid = header->target_pid,
+		.serial = commit->serial,
+		.is_damaged = reader->file.takes_damaged,
+		.size = reader->file.size,
+		.whole_size = commit->is_complete ? px_log_length(commit) : 0,
+		.nr_events = commit->sum ? commit->nr_events - commit->nr_given_up : 0,
 	};
 }
 
@@ -369,25 +424,73 @@ static int open_source(struct logreader *reader)
 	return EINVAL;
 }
 
-static int load(struct logreader *reader, int fd)
+static int load(struct logreader *reader, int fd, unsigned int flags)
 {
+	struct px_archive_file *file = &reader->file;
 	int error;
 
-	reader->file.fd = fd;
+	file->fd = fd;
+	file->is_running = (flags & PX_ARCHIVE_RUNNING) && px_archive_log_is_written(&file->header);
+	file->takes_damaged = (flags & PX_ARCHIVE_DAMAGED) != 0;
 	error = open_source(reader);
 	/* A writer or a recovery may still be moving a complete log. */
-	if (!error && (!reader->file.commit.is_complete || reader->file.layout.base) &&
-	    px_archive_log_is_written(&reader->file.header))
+	if (!error && file->commit.is_complete && !file->layout.base)
+		file->is_running = false;
+	else if (!error && !file->is_running && px_archive_log_is_written(&file->header))
 		error = EINVAL;
-	reader->file.fd = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (reader->file.fd < 0)
+	/* Of a log that was cut before its first frame, the image says more. */
+	if (!error && file->takes_damaged && !ensure_window(reader, file->commit.first))
+		error = ENODATA;
+	reader->window.nr_entries = 0;
+	file->fd = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (file->fd < 0)
 		return error ? error : errno;
 	if (!read_names(reader))
 		return ENOMEM;
+	reader->nr_before = file->commit.nr_given_up;
 	fill_archive(reader);
 	log_rewind(&reader->archive);
 	return 0;
 }
+
+/* What was missing until now stays missing.  After a clear, the log begins again. */
+static int log_extend(struct px_archive *archive)
+{
+	struct logreader *reader = reader_of(archive);
+	struct px_archive_file *file = &reader->file;
+	uint32_t nr_clears = file->commit.nr_clears;
+	uint64_t nr_missing = archive->info.nr_missing;
+
+	reader->window.nr_entries = 0;
+	if (file->is_running && !px_archive_frames_extend(reader->source))
+		return EINVAL;
+	if (!read_names(reader))
+		return ENOMEM;
+	fill_archive(reader);
+	archive->info.is_running = file->is_running && px_archive_log_is_written(&file->header);
+	archive->info.nr_missing = nr_missing;
+	if (file->commit.nr_clears != nr_clears) {
+		reader->nr_missed = nr_missing;
+		reader->nr_before = file->commit.nr_given_up;
+		log_rewind(archive);
+	}
+	return 0;
+}
+
+static const struct px_archive_kind kind = {
+	.next = log_next,
+	.rewind = log_rewind,
+	.type = log_type,
+	.type_name = log_type_name,
+	.call = log_call,
+	.wrapper = log_wrapper,
+	.object = log_object,
+	.modules = log_modules,
+	.set_tick = log_set_tick,
+	.extend = log_extend,
+	.complete_info = log_complete_info,
+	.free = log_free,
+};
 
 /*
  * Return true if this is a log with a section that this machine cannot read: the log is an incomplete copy, or has
@@ -405,7 +508,7 @@ static bool is_unreadable_log(int fd)
 	       strncmp(first.name, PX_NO_THREAD_NAME, sizeof(first.name)) == 0;
 }
 
-int px_archive_log_open(int fd, struct px_archive **archive)
+int px_archive_log_open(int fd, unsigned int flags, struct px_archive **archive)
 {
 	struct logreader *reader = calloc(1, sizeof(*reader));
 	int error = ENOENT;
@@ -414,13 +517,14 @@ int px_archive_log_open(int fd, struct px_archive **archive)
 		return ENOMEM;
 	reader->file.fd = -1;
 	if (px_log_find(fd, &reader->file.header, &reader->file.layout))
-		error = load(reader, fd);
+		error = load(reader, fd, flags);
 	if (error == ENOENT && is_unreadable_log(fd))
-		error = EINVAL;
+		error = flags & PX_ARCHIVE_DAMAGED ? ENODATA : EINVAL;
 	if (error) {
 		log_free(&reader->archive);
 		return error;
 	}
+	reader->archive.kind = &kind;
 	*archive = &reader->archive;
 	return 0;
 }

@@ -20,6 +20,11 @@ struct px_archive_file {
 	struct px_log_commit commit;
 	struct px_log_layout layout; /* layout of the first volume */
 	uint32_t nr_volumes;	     /* number of volumes in the file; the source sets it */
+	bool is_running;	     /* its writer may change the file at any moment */
+	bool is_gone;		     /* the log was cleared: of this commit no more can be read */
+	bool takes_damaged;	     /* open it also if parts of it are missing */
+	bool has_no_commit;	     /* set by the source: the commit was made from the frames */
+	uint64_t size;		     /* bytes of the file, set by the source */
 };
 
 /* A sequence of entries, and what the log holds for each of them. */
@@ -57,9 +62,17 @@ struct px_archive_source {
 int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source);
 
 /*
- * For a source of px_archive_frames_open(): return the offset of this volume in the file.  number must be less than
- * file->nr_volumes.
+ * For such a source, of a log that is being written: see where things are in the file now.  The positions of the commit
+ * stay as they were, but `first` moves on if the log has given up events.  *now: the newest commit, or NULL.  Return
+ * false if the log cannot be read any more, because it was cleared, or because the file is another one.  If the writer
+ * has completed the log, file->is_running becomes false.
  */
+bool px_archive_frames_look(struct px_archive_source *source, struct px_log_commit *now);
+
+/* For such a source: take what was committed up to now.  The same as px_archive_frames_look() otherwise. */
+bool px_archive_frames_extend(struct px_archive_source *source);
+
+/* For such a source: return the offset in the file of a volume, which must be less than file->nr_volumes. */
 uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number);
 
 /*

@@ -414,7 +414,7 @@ static bool is_whole(struct px_archive_txtb *foreign)
 }
 
 /* The archive takes over fd and closes it.  After an error, the caller must close fd. */
-static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
+static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text, bool takes_damaged,
 			struct px_archive **archive)
 {
 	struct px_archive_txtb *foreign = calloc(1, sizeof(*foreign));
@@ -428,8 +428,10 @@ static int make_foreign(int fd, uint64_t size, uint64_t end_ns, bool was_text,
 		goto free_foreign;
 	describe(foreign, was_text);
 	error = EINVAL;
-	if (!find_names(foreign) || !is_whole(foreign))
+	if (!find_names(foreign) || !(is_whole(foreign) || takes_damaged))
 		goto free_foreign;
+	foreign->archive.info.size = size;
+	foreign->archive.info.whole_size = foreign->archive.attr.log_size;
 	*archive = &foreign->archive;
 	return 0;
 
@@ -438,7 +440,7 @@ free_foreign:
 	return error;
 }
 
-static int open_duplicate(int fd, struct px_archive **archive)
+static int open_duplicate(int fd, bool takes_damaged, struct px_archive **archive)
 {
 	struct stat status;
 	bool was_text;
@@ -455,7 +457,7 @@ static int open_duplicate(int fd, struct px_archive **archive)
 	error = take_text(&copy, &size, &was_text);
 	if (error)
 		goto close_copy;
-	error = make_foreign(copy, size, ns_of(&status.st_mtim), was_text, archive);
+	error = make_foreign(copy, size, ns_of(&status.st_mtim), was_text, takes_damaged, archive);
 	if (error)
 		goto close_copy;
 	return 0;
@@ -465,10 +467,10 @@ close_copy:
 	return error;
 }
 
-int px_archive_txtb_open(int fd, struct px_archive **archive)
+int px_archive_txtb_open(int fd, bool takes_damaged, struct px_archive **archive)
 {
 	int saved_errno = errno;
-	int error = open_duplicate(fd, archive);
+	int error = open_duplicate(fd, takes_damaged, archive);
 
 	errno = saved_errno;
 	return error;

@@ -34,7 +34,10 @@
 #define PX_FOREIGN_TYPES 65536u /* the event type of TXTB id 0 */
 #define PX_FOREIGN_TICK_NS 1000.0
 
-/* Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file. */
-int px_archive_txtb_open(int fd, struct px_archive **archive);
+/*
+ * Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file.  takes_damaged: also if
+ * entries are missing at the end of the file.
+ */
+int px_archive_txtb_open(int fd, bool takes_damaged, struct px_archive **archive);
 
 #endif

@@ -332,6 +332,50 @@ int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_c
 	return error;
 }
 
+void px_checkpoint_name(uint32_t index, const struct px_registry_slot *slot,
+			char name[PX_SHM_NAME_MAX])
+{
+	name_file(index, slot->generation, slot->segment, name);
+}
+
+/* The writer stores 0 in the serial before it changes a checkpoint, so the serial is the same before and after. */
+static int copy_checkpoint(struct px_checkpoint_file *from, uint64_t serial,
+			   struct px_checkpoint **checkpoint)
+{
+	const struct px_checkpoint *found = checkpoint_at(from, serial);
+	uint32_t nr_rings = px_read_once(&from->file->nr_rings);
+
+	if (serial == 0 || px_load_acquire(&found->serial) != serial)
+		return EAGAIN;
+	*checkpoint = px_checkpoint_make(nr_rings);
+	if (!*checkpoint)
+		return ENOMEM;
+	memcpy(*checkpoint, found, checkpoint_size(nr_rings));
+	px_read_fence();
+	if (px_read_once(&found->serial) == serial)
+		return 0;
+	free(*checkpoint);
+	return EAGAIN;
+}
+
+int px_checkpoint_copy(const char *name, uint64_t serial, struct px_checkpoint **checkpoint)
+{
+	struct px_checkpoint_file from = {.fd = -1};
+	int error;
+
+	lock(true);
+	error = px_shm_attach(name, true, &from.mapping);
+	if (!error) {
+		from.file = from.mapping.base;
+		error = is_valid(from.file, name, from.mapping.size) ?
+				copy_checkpoint(&from, serial, checkpoint) :
+				EINVAL;
+		px_shm_unmap(&from.mapping);
+	}
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
+
 /*
  * Get slot number and generation from a name, or REMOTE_INDEX and the segment id.  Return false if the name is not
  * valid.

@@ -179,6 +179,17 @@ int px_checkpoint_file_take(const char *name, bool waits,
  */
 int px_checkpoint_file_read(const char *name, bool waits, struct px_checkpoint_content *copy);
 
+/* Get the name of the checkpoint file of the stream in this registry slot. */
+void px_checkpoint_name(uint32_t index, const struct px_registry_slot *slot,
+			char name[PX_SHM_NAME_MAX]);
+
+/*
+ * Copy the checkpoint with this serial from the checkpoint file of a living controller, and do not lock the file.  The
+ * caller frees it with free().  Return 0, EAGAIN (the file has no such checkpoint any more), or the errors of
+ * px_checkpoint_file_read().
+ */
+int px_checkpoint_copy(const char *name, uint64_t serial, struct px_checkpoint **checkpoint);
+
 /*
  * A controller may die before it calls px_checkpoint_file_sign().  Then remove its checkpoint file, which has this
  * name, and the segment of its stream.  Keep both if the stream still exists.  Also keep both if the file has another

@@ -365,6 +365,7 @@ static int finish_small(struct px_log *log, const struct last *last, int reader,
 	/* The checkpoint must have the serial of this commit. */
 	commit.serial++;
 	set_tail(&commit, tail);
+	px_log_seal_commit(&commit);
 	memcpy(copy->bytes + copy->layout.commit, &commit, sizeof(commit));
 	footer.base = px_log_page_up(log->tail.names + log->commit.nr_names * sizeof(struct px_log_name));
 	memcpy(footer.uuid, log->header.uuid, sizeof(footer.uuid));

@@ -13,6 +13,7 @@
 #include "txtb/file.h"
 
 #define FIND_ATTEMPTS 3
+#define COMMIT_ATTEMPTS 1000 /* a write of a commit takes less time than one attempt */
 
 uint64_t px_log_length(const struct px_log_commit *commit)
 {
@@ -208,15 +209,41 @@ bool px_log_header_is_ours(const struct px_log_header *header)
 	       header->tick_ns > 0 && px_attr_is_valid(&header->attr);
 }
 
-bool px_log_read_commit(int fd, const struct px_log_header *header,
-			const struct px_log_layout *layout, struct px_log_commit *commit)
+bool px_log_header_is_newer(const struct px_log_header *header)
+{
+	return header->version > PX_LOG_VERSION;
+}
+
+/* Commits. */
+
+static uint32_t sum_of(const struct px_log_commit *commit)
+{
+	struct px_log_commit copy = *commit;
+	uint32_t sum;
+
+	copy.sum = 0;
+	sum = px_frame_sum(0, &copy, sizeof(copy));
+	return sum ? sum : 1;
+}
+
+void px_log_seal_commit(struct px_log_commit *commit)
+{
+	commit->sum = sum_of(commit);
+}
+
+static bool read_commit(int fd, const struct px_log_layout *layout, struct px_log_commit *commit)
+{
+	return px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) ==
+	       sizeof(*commit);
+}
+
+/* Return true if positions and counts are possible.  Make the offsets those of the file. */
+static bool take_commit(const struct px_log_header *header, const struct px_log_layout *layout,
+			struct px_log_commit *commit)
 {
 	uint64_t capacity = (uint64_t)header->nr_entries * header->nr_volumes;
 	bool loops = header->policy == PX_POLICY_LOOP;
 
-	if (px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) !=
-	    sizeof(*commit))
-		return false;
 	commit->modules_at += layout->base;
 	commit->wrappers_at += layout->base;
 	commit->names_at += layout->base;
@@ -226,6 +253,29 @@ bool px_log_read_commit(int fd, const struct px_log_header *header,
 	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST &&
 	       commit->nr_wrappers <= PX_WRAPPERS_MAX &&
 	       commit->first_frame <= header->volume_max && commit->end_frame <= header->volume_max;
+}
+
+bool px_log_read_commit(int fd, const struct px_log_header *header,
+			const struct px_log_layout *layout, struct px_log_commit *commit)
+{
+	return read_commit(fd, layout, commit) && take_commit(header, layout, commit);
+}
+
+/* A commit without a sum is whole if two attempts in a row read the same. */
+bool px_log_read_whole_commit(int fd, const struct px_log_header *header,
+			      const struct px_log_layout *layout, struct px_log_commit *commit)
+{
+	struct px_log_commit before = {.serial = 0};
+
+	for (int i = 0; i < COMMIT_ATTEMPTS; i++) {
+		if (!read_commit(fd, layout, commit))
+			return false;
+		if (commit->sum ? commit->sum == sum_of(commit) :
+				  i > 0 && memcmp(commit, &before, sizeof(before)) == 0)
+			return take_commit(header, layout, commit);
+		before = *commit;
+	}
+	return false;
 }
 
 struct px_log_machine px_log_machine(void)

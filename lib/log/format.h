@@ -160,6 +160,9 @@ struct px_log_commit {
 	uint64_t modules_at;  /* offsets of the modules, wrappers and names in the file */
 	uint64_t wrappers_at;
 	uint64_t names_at;
+	uint64_t nr_given_up; /* of nr_events: those before `first`, which a LOOP log has given up */
+	uint32_t nr_clears;
+	uint32_t sum; /* px_log_seal_commit(); 0: an older writer, which did not set it and the two before it */
 };
 
 struct px_log_name {
@@ -287,6 +290,19 @@ bool px_log_header_is_ours(const struct px_log_header *header);
 /* Read the commit.  Return false if it cannot be read, or if its positions or counts are impossible. */
 bool px_log_read_commit(int fd, const struct px_log_header *header,
 			const struct px_log_layout *layout, struct px_log_commit *commit);
+
+/* Set the check sum of a commit.  Call this after all other members are set. */
+void px_log_seal_commit(struct px_log_commit *commit);
+
+/*
+ * Do the same as px_log_read_commit() for a log that is being written: the commit is whole, and no mixture of two.
+ * Return false also if it is damaged.
+ */
+bool px_log_read_whole_commit(int fd, const struct px_log_header *header,
+			      const struct px_log_layout *layout, struct px_log_commit *commit);
+
+/* Return true if the log with this header was written by a newer version of this library. */
+bool px_log_header_is_newer(const struct px_log_header *header);
 
 /* Return the properties of this machine. */
 struct px_log_machine px_log_machine(void);

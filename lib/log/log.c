@@ -18,7 +18,7 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	header->magic = PX_LOG_MAGIC;
 	header->version = PX_LOG_VERSION;
 	header->machine = px_log_machine();
-	header->policy = setup->attr->log_policy;
+	header->policy = setup->takes_all ? PX_POLICY_APPEND : setup->attr->log_policy;
 	header->target_pid = setup->target_pid;
 	header->writer_pid = setup->writer.pid;
 	header->writer_start = setup->writer.start;
@@ -131,6 +131,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 		return ENOMEM;
 	made->threads = setup->threads;
 	made->view = setup->view;
+	made->from = setup->from;
 	made->checkpoint_file = setup->checkpoint_file;
 	made->types = setup->types;
 	made->remote_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
@@ -189,6 +190,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 			px_log_reset_volume(log, &log->volumes[i]);
 	reset_frames(log);
 	log->commit.first_frame = 0;
+	log->commit.nr_clears++;
 	px_log_fill_commit(log, state, 0);
 	/* The log in memory is empty now, so the next commit describes an empty log. */
 	px_log_keep_checkpoint(log, state->checkpoint);

@@ -43,6 +43,7 @@
 #include "ring/report.h"
 #include "ring/segment.h"
 
+struct px_archive;
 struct px_log;
 
 /*
@@ -60,6 +61,9 @@ struct px_log_setup {
 	const struct px_view *view;
 	/* The writer stores the checkpoints in it; NULL: none. */
 	struct px_checkpoint_file *checkpoint_file;
+	/* For a copy of another log, or NULL: it has modules and wrappers.  It must stay open as long as the log. */
+	struct px_archive *from;
+	bool takes_all; /* the log must not overwrite or refuse events, whatever attr says */
 };
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */

@@ -101,6 +101,7 @@ struct px_log {
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* the commit in the file */
 	const struct px_view *view;  /* gives the wrapper statistics; NULL: none */
+	struct px_archive *from;     /* the log of which this one is a copy; or NULL */
 	const struct px_threads *threads;
 	const struct px_typelist *types;
 	struct px_translator *translator; /* NULL before the first call */

@@ -11,6 +11,7 @@
 
 #include "base/modules.h"
 #include "base/modules_remote.h"
+#include "log/archive.h"
 #include "txtb/file.h"
 
 #define ZERO_CHUNK 65536
@@ -188,6 +189,11 @@ int px_log_write_names(struct px_log *log)
 
 static size_t list_modules(const struct px_log *log, char *text)
 {
+	if (log->from) {
+		size_t length = log->from->kind->modules(log->from, text, PX_LOG_MODULES_BYTES);
+
+		return length < PX_LOG_MODULES_BYTES ? length : PX_LOG_MODULES_BYTES;
+	}
 	return log->remote_pid ?
 		       px_modules_remote_list(log->remote_pid, text, PX_LOG_MODULES_BYTES) :
 		       px_modules_list(text, PX_LOG_MODULES_BYTES);
@@ -216,6 +222,14 @@ int px_log_write_modules(struct px_log *log)
 	return error;
 }
 
+static bool get_wrapper(const struct px_log *log, uint32_t i, double tick_ns,
+			struct px_wrapper_sum *row)
+{
+	if (log->view)
+		return px_view_wrapper(log->view, i, tick_ns, row);
+	return log->from && log->from->kind->wrapper(log->from, i, row);
+}
+
 /*
  * Row i always belongs to the same wrapper, and only its counts change.  If the writer dies here, some rows in the file
  * have older counts than the others.
@@ -227,8 +241,7 @@ int px_log_write_wrappers(struct px_log *log, double tick_ns)
 	int error = 0;
 
 	do {
-		for (nr = 0; nr < WRAPPERS_AT_ONCE && log->view &&
-			     px_view_wrapper(log->view, done + nr, tick_ns, &rows[nr]);)
+		for (nr = 0; nr < WRAPPERS_AT_ONCE && get_wrapper(log, done + nr, tick_ns, &rows[nr]);)
 			nr++;
 		if (nr > 0)
 			error = px_log_write_all(log, rows, nr * sizeof(*rows),
@@ -392,6 +405,7 @@ int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
 					   checkpoint ? checkpoint : checkpoint_file->base,
 					   log->commit.serial + 1);
 	log->commit.serial++;
+	px_log_seal_commit(&log->commit);
 	error = px_log_write_all(log, &log->commit, sizeof(log->commit), log->commit_at);
 	if (error)
 		log->commit.serial--;
@@ -426,6 +440,7 @@ static int give_up_oldest(struct px_log *log, uint64_t frame_end)
 		log->commit.first_frame = px_log_part(log, 0)->frame;
 	}
 	log->commit.first = log->staged.first;
+	log->commit.nr_given_up = log->staged.nr_overwritten;
 	if (log->commit.end < log->commit.first)
 		log->commit.end = log->commit.first; /* no event is left */
 	error = px_log_write_commit(log, NULL);
@@ -669,6 +684,7 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, si
 	commit->wrappers_at = log->tail.wrappers;
 	commit->names_at = log->tail.names;
 	commit->nr_events = log->staged.nr_events;
+	commit->nr_given_up = log->staged.nr_overwritten;
 	commit->nr_shortened = log->staged.nr_shortened;
 	commit->shortened_ns = log->staged.shortened_ns;
 	commit->overwritten = state->loss.overwritten;

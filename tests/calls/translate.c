@@ -1148,7 +1148,7 @@ static uint64_t expect_records(uint64_t *first, uint64_t *last)
 	unsigned char data[512];
 	uint64_t nr_native = 0, number = UINT64_MAX;
 
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	while (archive->kind->next(archive, data, sizeof(data), &found) == PX_NEXT_EVENT) {
 		struct px_archive_call call;
 
@@ -1276,7 +1276,7 @@ START_TEST(log_that_was_cleared_goes_on_with_the_same_objects)
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
 	px_test_check_log(file, 0, &facts);
 	expect_images(file);
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		ck_assert_int_eq(archive->kind->next(archive, data, sizeof(data), &report),
 				 PX_NEXT_EVENT);
@@ -1363,7 +1363,7 @@ START_TEST(call_of_a_thread_that_is_two_comes_back_as_it_was)
 		append(&report);
 	}
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct px_archive_call call;
 

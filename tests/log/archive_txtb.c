@@ -189,7 +189,7 @@ static int open_bytes(const void *bytes, size_t size)
 	int error;
 
 	close_archive();
-	error = px_archive_txtb_open(fd, &archive);
+	error = px_archive_txtb_open(fd, false, &archive);
 	close(fd);
 	return error;
 }
@@ -529,7 +529,7 @@ START_TEST(open_registry_of_4_gigabytes_is_searched_up_to_a_bound)
 	ck_assert_int_eq(
 		pwrite(fd, draft.bytes + entries, ENTRY_BYTES, (off_t)(48 + registry_size)),
 		ENTRY_BYTES);
-	ok(px_archive_txtb_open(fd, &archive));
+	ok(px_archive_txtb_open(fd, false, &archive));
 	ck_assert_uint_eq(archive->info.nr_registry_slots, PX_TXTB_FILE_OBJECTS_MAX);
 	ck_assert_int_eq(take(&report, info), PX_NEXT_EVENT);
 	ck_assert_uint_eq(report.record.id, PX_FOREIGN_TYPES + 5000);
@@ -1154,17 +1154,17 @@ START_TEST(open_other_descriptors_are_refused)
 {
 	int fd, ends[2];
 
-	fails(px_archive_txtb_open(-1, &archive), EINVAL);
-	fails(px_archive_txtb_open(250, &archive), EINVAL);
+	fails(px_archive_txtb_open(-1, false, &archive), EINVAL);
+	fails(px_archive_txtb_open(250, false, &archive), EINVAL);
 	ck_assert_int_eq(pipe(ends), 0);
-	fails(px_archive_txtb_open(ends[0], &archive), EINVAL);
+	fails(px_archive_txtb_open(ends[0], false, &archive), EINVAL);
 	close(ends[0]);
 	close(ends[1]);
 	fd = open("/", O_RDONLY | O_DIRECTORY);
-	fails(px_archive_txtb_open(fd, &archive), EINVAL);
+	fails(px_archive_txtb_open(fd, false, &archive), EINVAL);
 	close(fd);
 	fd = open("/dev/zero", O_RDONLY);
-	fails(px_archive_txtb_open(fd, &archive), EINVAL);
+	fails(px_archive_txtb_open(fd, false, &archive), EINVAL);
 	close(fd);
 	ck_assert_ptr_null(archive);
 }
@@ -1180,13 +1180,13 @@ START_TEST(open_needs_reading_only)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	other = open(path, O_WRONLY);
 	ck_assert_int_ge(other, 0);
-	fails(px_archive_txtb_open(other, &archive), EINVAL);
+	fails(px_archive_txtb_open(other, false, &archive), EINVAL);
 	close(other);
 	other = open(path, O_PATH);
-	fails(px_archive_txtb_open(other, &archive), EINVAL);
+	fails(px_archive_txtb_open(other, false, &archive), EINVAL);
 	close(other);
 	other = open(path, O_RDONLY);
-	ok(px_archive_txtb_open(other, &archive));
+	ok(px_archive_txtb_open(other, false, &archive));
 	close(other);
 	close(fd);
 	close_archive();
@@ -1202,7 +1202,7 @@ START_TEST(open_leaves_the_callers_descriptor_alone)
 	fd = make_file(draft.bytes, draft.size);
 	ck_assert_int_eq(lseek(fd, 17, SEEK_SET), 17);
 	errno = 1234;
-	ok(px_archive_txtb_open(fd, &archive));
+	ok(px_archive_txtb_open(fd, false, &archive));
 	archive->kind->complete_info(archive);
 	ck_assert_int_eq(errno, 1234);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 17);
@@ -1221,7 +1221,7 @@ START_TEST(open_leaves_the_callers_descriptor_alone)
 		fails(open_bytes(draft.bytes, size), EINVAL);
 		ck_assert_int_eq(errno, 1234);
 	}
-	fails(px_archive_txtb_open(-1, &archive), EINVAL);
+	fails(px_archive_txtb_open(-1, false, &archive), EINVAL);
 	ck_assert_int_eq(errno, 1234);
 	fails(open_bytes("42545854", 8), EINVAL);
 	fails(open_bytes("no trace", 8), EINVAL);
@@ -1246,10 +1246,10 @@ START_TEST(open_without_descriptors_left_is_told)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	while (dup(fd) >= 0)
 		;
-	fails(px_archive_txtb_open(fd, &archive), EMFILE);
+	fails(px_archive_txtb_open(fd, false, &archive), EMFILE);
 	limit.rlim_cur = 2;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	fails(px_archive_txtb_open(fd, &archive), EMFILE);
+	fails(px_archive_txtb_open(fd, false, &archive), EMFILE);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	close(fd);
 }
@@ -1280,7 +1280,7 @@ START_TEST(next_file_that_is_cut_meanwhile_is_an_end)
 		draft.current += 3000 * ENTRY_BYTES;
 		end_draft();
 		fd = make_file(draft.bytes, draft.size);
-		ok(px_archive_txtb_open(fd, &archive));
+		ok(px_archive_txtb_open(fd, false, &archive));
 		if (k % 2) /* it is surveyed before */
 			ck_assert_int_eq(take(&report, info), PX_NEXT_EVENT);
 		ck_assert_int_eq(ftruncate(fd, (off_t)sizes[k / 2]), 0);
@@ -1305,7 +1305,7 @@ START_TEST(next_file_that_changes_meanwhile_gives_other_events)
 
 	draft_rich(false);
 	fd = make_file(draft.bytes, draft.size);
-	ok(px_archive_txtb_open(fd, &archive));
+	ok(px_archive_txtb_open(fd, false, &archive));
 	archive->kind->complete_info(archive);
 	for (size_t i = 0; i < draft.size; i++)
 		draft.bytes[i] = (unsigned char)~draft.bytes[i];
@@ -1689,7 +1689,7 @@ START_TEST(text_beyond_the_file_size_limit_is_no_memory)
 	limit = before;
 	limit.rlim_cur = 100;
 	setrlimit(RLIMIT_FSIZE, &limit); /* Check writes a file too: nothing of it here */
-	error = px_archive_txtb_open(fd, &archive);
+	error = px_archive_txtb_open(fd, false, &archive);
 	setrlimit(RLIMIT_FSIZE, &before);
 	fails(error, ENOMEM);
 	close(fd);

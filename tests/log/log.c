@@ -209,7 +209,7 @@ static struct contents read_back(bool may_miss)
 	struct px_archive *archive;
 	struct px_report found;
 
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	while (archive->kind->next(archive, bytes, LONGEST_DATA, &found) == PX_NEXT_EVENT) {
 		uint64_t number = found.record.address;
 
@@ -393,7 +393,7 @@ START_TEST(log_threads_have_their_names)
 	new_log(PX_POLICY_APPEND, 0, 256);
 	append_all(0, 600);
 	complete(0);
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	for (uint32_t i = 0; archive->kind->object(archive, i, &object); i++) {
 		char name[64];
 
@@ -526,7 +526,7 @@ START_TEST(log_gap_of_hours_is_shortened_in_the_image_alone)
 	append_all(0, 55);
 	complete(PX_TEST_LOG_WRAPS_STAMPS);
 	expect_contents(0, 55);
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	ck_assert_uint_eq(archive->info.nr_shortened, 5);
 	ck_assert_uint_le(archive->info.shortened_ns,
 			  5 * (gap_ns + 1234 - shown_ns + PX_LOG_TICK_NS));

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE 256
+/* A thread that was added so many threads ago may have left the table. */
+#define CACHE_AGE (PX_THREADS_MAX / 2)
+
+struct px_log_copy {
+	struct px_log *log;
+	struct px_archive *from;
+	struct px_attr attr;
+	struct px_threads threads;
+	struct px_typelist types;
+	struct px_namer namer;
+	const struct px_namer *next_namer;
+	int error;
+	void *data;
+	size_t data_size;
+
+	/* The objects of the other log, by their handles, and those of calls, by their addresses. */
+	struct px_archive_object *object, *call;
+	size_t nr_objects, nr_calls, objects_size;
+
+	struct {
+		uint32_t handle;
+		uint64_t serial; /* of the next thread when this one was found in the table */
+	} cache[CACHE];
+};
+
+/* Objects. */
+
+static int compare_handles(const void *a, const void *b)
+{
+	uint32_t x = ((const struct px_archive_object *)a)->handle;
+	uint32_t y = ((const struct px_archive_object *)b)->handle;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct px_archive_object *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address > y->address ? 1 : -1;
+	if (x->pid != y->pid)
+		return x->pid > y->pid ? 1 : -1;
+	return (x->type > y->type) - (x->type < y->type);
+}
+
+static bool add_object(struct px_log_copy *copy, const struct px_archive_object *object)
+{
+	struct px_archive_object *larger;
+
+	if (copy->nr_objects == copy->objects_size) {
+		copy->objects_size = copy->objects_size ? 2 * copy->objects_size : 256;
+		larger = realloc(copy->object, copy->objects_size * sizeof(*larger));
+		if (!larger)
+			return false;
+		copy->object = larger;
+	}
+	copy->object[copy->nr_objects++] = *object;
+	return true;
+}
+
+/* Load threads and objects of calls.  Return false if there is no memory. */
+static bool load_objects(struct px_log_copy *copy)
+{
+	struct px_archive_object object;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; copy->from->kind->object(copy->from, i, &object); i++)
+		if (object.type != PX_TXTB_UNUSED && object.type != PX_TXTB_EVENT_TYPE &&
+		    !add_object(copy, &object))
+			return false;
+	copy->call = malloc((copy->nr_objects + 1) * sizeof(*copy->call));
+	if (!copy->call)
+		return false;
+	for (size_t i = 0; i < copy->nr_objects; i++)
+		if (copy->object[i].address != 0)
+			copy->call[nr++] = copy->object[i];
+	copy->nr_calls = nr;
+	if (copy->nr_objects > 0)
+		qsort(copy->object, copy->nr_objects, sizeof(*copy->object), compare_handles);
+	if (nr > 0)
+		qsort(copy->call, nr, sizeof(*copy->call), compare_addresses);
+	return true;
+}
+
+static void load_types(struct px_log_copy *copy)
+{
+	char name[PX_NAME_MAX + 1];
+	unsigned int id;
+
+	for (uint32_t i = 0; (id = copy->from->kind->type(copy->from, i)) != PX_EVENT_NONE; i++)
+		if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_IDS &&
+		    copy->from->kind->type_name(copy->from, id, name) == 0)
+			px_typelist_add(&copy->types, id, name);
+}
+
+/* An object of calls has the name that it had in the other log. */
+static int name_object(const struct px_namer *namer, const struct px_call_object *object, char *text,
+		       size_t size)
+{
+	const struct px_log_copy *copy = namer->argument;
+	const struct px_archive_object key = {.address = object->address,
+					      .pid = object->object.pid,
+					      .type = object->object.type};
+	const struct px_archive_object *found =
+		copy->nr_calls > 0 ? bsearch(&key, copy->call, copy->nr_calls, sizeof(key),
+					     compare_addresses) :
+				     NULL;
+	size_t length;
+
+	if (size == 0)
+		return -1;
+	if (!found || found->name[0] == '\0')
+		return copy->next_namer ? copy->next_namer->call(copy->next_namer, object, text, size) :
+					  -1;
+	length = strnlen(found->name, size - 1);
+	memcpy(text, found->name, length);
+	text[length] = '\0';
+	return 0;
+}
+
+/* The log finds threads in a table that holds the newest ones only: see to it that it has this one. */
+static void ensure_thread(struct px_log_copy *copy, const struct px_record *record)
+{
+	uint32_t handle = record->context, i = handle % CACHE;
+	const struct px_archive_object key = {.handle = handle};
+	const struct px_archive_object *found;
+	struct px_object object;
+
+	if (handle == 0 || (copy->cache[i].handle == handle &&
+			    copy->threads.next - copy->cache[i].serial < CACHE_AGE))
+		return;
+	if (!px_threads_find(&copy->threads, handle, &object)) {
+		found = copy->nr_objects > 0 ? bsearch(&key, copy->object, copy->nr_objects,
+						       sizeof(key), compare_handles) :
+					       NULL;
+		if (!found || found->type != PX_TXTB_THREAD)
+			return;
+		object = (struct px_object){.handle = handle,
+					    .type = PX_TXTB_THREAD,
+					    .priority = found->priority,
+					    .pid = found->pid ? found->pid : record->pid,
+					    .tid = found->tid,
+					    .thread = record->thread};
+		memcpy(object.name, found->name, sizeof(object.name));
+		object.name[sizeof(object.name) - 1] = '\0';
+		px_threads_add(&copy->threads, &object);
+		copy->cache[i].serial = copy->threads.next;
+	} else {
+		copy->cache[i].serial = copy->threads.next - CACHE_AGE / 2;
+	}
+	copy->cache[i].handle = handle;
+}
+
+/* Threads may register meanwhile. */
+static void copy_tables(struct px_log_copy *copy, const struct px_segment *segment)
+{
+	uint64_t next = px_read_once(&segment->threads.next);
+	char name[PX_NAME_MAX + 1];
+	struct px_object object;
+	unsigned int id;
+
+	for (uint64_t i = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0; i < next; i++)
+		if (px_threads_get(&segment->threads, i, &object))
+			px_threads_add(&copy->threads, &object);
+	for (uint32_t i = 0; px_typelist_get(&segment->types, i, &id, name); i++)
+		if (id != PX_EVENT_NONE)
+			px_typelist_add(&copy->types, id, name);
+}
+
+/* The copy. */
+
+static void free_copy(struct px_log_copy *copy)
+{
+	free(copy->object);
+	free(copy->call);
+	free(copy->data);
+	free(copy);
+}
+
+static int prepare(struct px_log_copy *copy, const struct px_log_copy_setup *setup)
+{
+	copy->from = setup->from;
+	copy->next_namer = setup->namer;
+	copy->attr = *setup->attr;
+	copy->namer = (struct px_namer){.call = name_object, .argument = copy};
+	copy->data_size = copy->attr.max_data_size > PX_SYSTEM_EVENT_BYTES ?
+				  (size_t)copy->attr.max_data_size :
+				  PX_SYSTEM_EVENT_BYTES;
+	copy->data = malloc(copy->data_size);
+	if (!copy->data || (copy->from && !load_objects(copy)))
+		return ENOMEM;
+	if (setup->view)
+		copy_tables(copy, setup->view->segment);
+	if (copy->from)
+		load_types(copy);
+	return 0;
+}
+
+int px_log_copy_begin(const struct px_log_copy_setup *setup, struct px_log_copy **copy)
+{
+	struct px_log_copy *made = calloc(1, sizeof(*made));
+	struct px_log_setup log = {.fd = setup->fd,
+				   .writer = setup->writer,
+				   .target_pid = setup->target_pid,
+				   .view = setup->view,
+				   .from = setup->from,
+				   .takes_all = true};
+	const struct px_log_state state = {.tick_ns = 1};
+	int error;
+
+	if (!made)
+		return ENOMEM;
+	error = prepare(made, setup);
+	log.attr = &made->attr;
+	log.threads = &made->threads;
+	log.types = &made->types;
+	if (!error)
+		error = px_log_create(&log, &state, &made->log);
+	if (error) {
+		free_copy(made);
+		return error;
+	}
+	if (made->from || made->next_namer)
+		px_log_set_namer(made->log, &made->namer);
+	*copy = made;
+	return 0;
+}
+
+void px_log_copy_append(struct px_log_copy *copy, const struct px_report *report, const void *data)
+{
+	const struct px_log_state state = {.tick_ns = 1};
+	enum px_log_room room;
+
+	if (copy->error)
+		return;
+	ensure_thread(copy, &report->record);
+	do {
+		room = px_log_append(copy->log, report, data);
+		if (room == PX_LOG_WRITE_FIRST)
+			copy->error = px_log_write(copy->log, &state);
+	} while (room == PX_LOG_WRITE_FIRST && !copy->error);
+}
+
+void px_log_copy_events(struct px_log_copy *copy)
+{
+	struct px_archive *from = copy->from;
+	struct px_report report;
+
+	from->kind->rewind(from);
+	while (!copy->error &&
+	       from->kind->next(from, copy->data, copy->data_size, &report) == PX_NEXT_EVENT)
+		px_log_copy_append(copy, &report, copy->data);
+}
+
+int px_log_copy_end(struct px_log_copy *copy, const struct px_log_copy_result *result)
+{
+	const struct px_log_state state = {.loss = result->loss,
+					   .is_full = result->is_full,
+					   .is_overrun = result->is_overrun,
+					   .tick_ns = result->tick_ns};
+	int error;
+
+	if (result->log_is_overrun)
+		px_log_count_lost(copy->log);
+	error = px_log_complete(copy->log, &state, PX_LOG_COMPLETE);
+	if (copy->error)
+		error = copy->error;
+	free_copy(copy);
+	return error;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A snapshot: a complete log of what the rings and the log of a stream hold, made while the stream runs.  The stream
+ * does not notice: no lock that its writers, its reader or its flush thread wait for, and no store to its memory.
+ *
+ * The rings are copied first (rings_copy.h).  If the stream has a log, the newest commit of the log is read after that.
+ * Its checkpoint says which slots of the rings are not in the log.  The controller frees slots only after a commit that
+ * has their events.  So whatever is not in this commit was still in the rings when they were copied, and no event is
+ * missing or there twice.  From there on, reading is as in a recovery (recover.h), but nothing is written to the log or
+ * to the rings.
+ *
+ * Without a log, the snapshot has what the reader of the stream has not taken yet.
+ */
+#ifndef PX_STREAM_SNAPSHOT_H
+#define PX_STREAM_SNAPSHOT_H
+
+#include "stream/stream.h"
+
+/* The stream of a snapshot. */
+struct px_snapshot {
+	const struct px_view *view;
+	struct px_attr attr;
+	uint32_t index; /* in the registry, */
+	struct px_registry_slot slot;
+	uint32_t target_pid;
+	const struct px_timeline *timeline; /* converts its counters to times */
+	const struct px_namer *namer;	     /* for objects of calls, or NULL */
+	int fd; /* of the file to write */
+};
+
+/*
+ * Write a snapshot.  Return 0, ENOMEM, ENOENT (the stream or its log is gone), EACCES (the log cannot be read), EBUSY
+ * (the log changes so fast that no commit could be read), or an error of writing the file.
+ */
+int px_snapshot_write(const struct px_snapshot *snapshot);
+
+/*
+ * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  The same errors,
+ * and those of attaching the segment.
+ */
+int px_snapshot_write_slot(uint32_t index, uint32_t generation, int fd);
+
+#endif
