@@ -2,6 +2,7 @@
 /* txtrace check: check whether TraceX opens the file and shows it correctly. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,6 +50,18 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 	error = txtrace_get_file_info(trace, info);
 	posix_trace_close(trace);
 	return error;
+}
+
+static bool is_newer(const char *path)
+{
+	unsigned int format = 0, newest = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	txtrace_get_format(fd, &format, &newest);
+	close(fd);
+	return format > newest;
 }
 
 /*
@@ -154,7 +167,10 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 	check_volumes(file, result);
 	if (result->is_log)
 		check_named(path, &result->findings);
-	if (error == EBUSY)
+	if (error && is_newer(path))
+		findings_add(&result->findings, RULE_posix, NO_OFFSET,
+			     "written by a newer posixtrace than this one");
+	else if (error == EBUSY)
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "another process is completing this log; try again later");
 	else if (error && findings_errors(&result->findings) == 0)
@@ -207,12 +223,21 @@ static int print_result(const struct options *options, const char *path)
 	static struct text text;
 	static struct result result;
 	struct raw_file file;
-	int code = EXIT_FINE;
+	char copy[32];
+	const char *checked = path;
+	int code = EXIT_FINE, fd = source_copy_running(path);
 
-	if (!raw_open(&file, path))
+	if (fd >= 0) {
+		message("%s: this log is being written; the check is of a copy of what it has now", path);
+		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
+		checked = copy;
+	}
+	if (!raw_open(&file, checked))
 		return EXIT_TROUBLE;
-	check_file(&file, path, &result);
+	check_file(&file, checked, &result);
 	raw_close(&file);
+	if (fd >= 0)
+		close(fd);
 	terminal_page();
 	text_open(&text, NULL, false);
 	if (options->is_json)

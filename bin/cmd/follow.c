@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace follow: print the events of a running process as they happen. */
+/* txtrace follow: print the events of a running process, or of a log that is being written. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
@@ -138,6 +141,102 @@ static int follow_process(struct options *options, int signals)
 	return text_close(&text, true) ? EXIT_FINE : EXIT_TROUBLE;
 }
 
+/* A file. */
+
+/* Events that a LOOP log overwrites before they are read are missing here. */
+static void print_missing(struct following *following)
+{
+	unsigned long long nr = following->source->file.nr_missing;
+
+	if (nr > following->nr_reported) {
+		text_flush(following->listing.text);
+		message("%llu events were overwritten before they could be read",
+			nr - following->nr_reported);
+	}
+	following->nr_reported = nr;
+}
+
+/* Print all events that were taken from the file. */
+static void print_taken(struct following *following)
+{
+	struct text *text = following->listing.text;
+	struct event event;
+
+	while (!text->error && source_next(following->source, &event))
+		if (filter_takes(following->filter, following->source, &event))
+			listing_event(&following->listing, &event);
+	txtrace_get_file_info(following->source->trace, &following->source->file);
+	print_missing(following);
+	text_flush(text);
+}
+
+/* If the writer was killed, complete its log.  Recovery does not move what was read. */
+static void complete_log(struct following *following)
+{
+	int fd = open(following->source->path, O_RDONLY | O_CLOEXEC), is_running, error;
+
+	error = fd < 0 ? errno : txtrace_recover(fd);
+	if (!error)
+		error = source_refresh(following->source, &is_running);
+	if (error && error != ENOENT)
+		message_error(error, "cannot complete %s", following->source->path);
+	else if (error)
+		message("%s: its writer died; the events that it had not written yet are missing",
+			following->source->path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int follow_events(struct following *following)
+{
+	struct pollfd signals = {.fd = following->signals, .events = POLLIN};
+	struct text *text = following->listing.text;
+	int is_running = 1, error = 0;
+
+	listing_begin(&following->listing);
+	while (!text->error && !error && is_running && !was_interrupted(following)) {
+		error = source_refresh(following->source, &is_running);
+		if (!error && !is_running && !following->source->file.complete)
+			complete_log(following);
+		print_taken(following);
+		if (is_running)
+			poll(&signals, 1, ROUND_MS);
+	}
+	listing_end(&following->listing);
+	return error;
+}
+
+static int follow_file(struct options *options, const char *path, int signals)
+{
+	static struct text text;
+	struct following following = {.signals = signals, .filter = options->selection.filter};
+	int error = 0;
+
+	following.listing = (struct listing){.text = &text, .format = options->format};
+	if (!listing_choose(&following.listing, options->columns))
+		return EXIT_TROUBLE;
+	following.source = following.listing.source = source_open_followed(path);
+	if (!following.source)
+		return EXIT_TROUBLE;
+	text_open(&text, NULL, false);
+	if (following.source->file.foreign) {
+		listing_begin(&following.listing);
+		print_taken(&following);
+		listing_end(&following.listing);
+	} else {
+		error = follow_events(&following);
+	}
+	if (error)
+		message("%s: the file has another log now", path);
+	source_close(following.source);
+	return text_close(&text, true) && !error ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+static bool is_number(const char *text)
+{
+	return text[strspn(text, "0123456789")] == '\0';
+}
+
 static bool read_option(struct options *options, int code)
 {
 	int taken = selection_option(&options->selection, code, optarg);
@@ -168,29 +267,32 @@ static int run(int argc, char **argv)
 					      .stream_size = SESSION_STREAM_SIZE,
 					      .log = -1}};
 	int code, signals;
+	bool is_file;
 
 	while ((code = options_next(&cmd_follow, argc, argv)) != -1)
 		if (!read_option(&options, code))
 			return EXIT_TROUBLE;
 	if (optind + 1 != argc) {
-		message("follow takes one process; see txtrace follow --help");
+		message("follow takes one process or file; see txtrace follow --help");
 		return EXIT_TROUBLE;
 	}
-	if (!session_parse_pid(argv[optind], &options.control.pid))
+	is_file = !is_number(argv[optind]);
+	if (!is_file && !session_parse_pid(argv[optind], &options.control.pid))
 		return EXIT_TROUBLE;
 	signal(SIGPIPE, SIG_IGN);
-	signals = session_signals();
+	signals = session_signals(0);
 	if (signals < 0)
 		return EXIT_TROUBLE;
-	code = follow_process(&options, signals);
+	code = is_file ? follow_file(&options, argv[optind], signals) :
+			 follow_process(&options, signals);
 	selection_free(&options.selection);
 	return code;
 }
 
 const struct command cmd_follow = {
 	.name = "follow",
-	.arguments = "PID",
-	.summary = "print the events of a running process as they happen",
+	.arguments = "PID|FILE",
+	.summary = "print the events of a running process, or of a log, as they come",
 	.options = option_rows,
 	.run = run,
 };

@@ -70,7 +70,11 @@ static void put_file(struct fields *fields, const struct source *source, const s
 	fields_text(fields, "file", source->path);
 	fields_text(fields, "kind", file->foreign ? "ThreadX trace buffer" : "posixtrace log");
 	if (!file->foreign)
-		fields_text(fields, "complete", file->complete ? "yes" : "no: its writer died");
+		fields_text(fields, "complete",
+			    file->running  ? "no: it is being written" :
+			    file->damaged  ? "no: it is cut or damaged" :
+			    file->complete ? "yes" :
+					     "no: its writer died");
 	fields_text(fields, "byte order",
 		    file->byte_swapped ? "other than this machine's" : "this machine's");
 	if (file->text)

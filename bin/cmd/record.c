@@ -20,6 +20,7 @@
 #include "live/namer.h"
 #include "live/preload.h"
 #include "live/session.h"
+#include "live/snapshot.h"
 #include "live/target.h"
 #include "live/type_filter.h"
 #include "trace/source.h"
@@ -39,7 +40,9 @@ enum {
 	OPTION_NAME,
 	OPTION_PRELOAD,
 	OPTION_EVENTS,
-	OPTION_CHILDREN
+	OPTION_CHILDREN,
+	OPTION_FLIGHT,
+	OPTION_SIGNAL
 };
 
 static const struct option_row option_rows[] = {
@@ -60,6 +63,10 @@ static const struct option_row option_rows[] = {
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
 	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE,
+	{OPTION_FLIGHT, "flight-recorder", "SIZE",
+	 "keep the newest events in rings of this size; the log gets them at the end"},
+	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
+	 "with --flight-recorder: a snapshot at this signal; default USR1"},
 	{OPTION_NAME, "name", "TEXT", "name of the trace; default: the name of the program"},
 	{'q', "quiet", NULL, "print errors only"},
 	OPTIONS_END,
@@ -68,6 +75,9 @@ static const struct option_row option_rows[] = {
 struct options {
 	const char *output;
 	bool overwrites, is_quiet;
+	bool is_flight; /* no log, but snapshots */
+	bool has_log_options;
+	int snapshot_signal; /* 0: not given */
 	char **command; /* NULL if the tool traces a running process */
 	bool preloads;
 	struct preload_options preload;
@@ -91,6 +101,7 @@ struct recording {
 	struct timespec begin;
 	int check_ms; /* time to the next check of the target */
 	int64_t check_ns;
+	unsigned int nr_snapshots; /* at signals */
 	bool was_inspected;  /* the tool has read the loaded modules of the target */
 	struct namer *namer; /* the namer finds names for the objects of calls */
 };
@@ -139,6 +150,13 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
+/* A flight recorder has no log before the end. */
+static void drop_log(struct recording *recording)
+{
+	if (!recording->options->is_flight)
+		session_drop_log(recording->path, &recording->aside);
+}
+
 /* Begin the recording. The trace has the name of `program`. After a failure, undo everything. */
 static bool begin(struct recording *recording, const char *program)
 {
@@ -147,18 +165,69 @@ static bool begin(struct recording *recording, const char *program)
 
 	if (!logname_expand(options->output, program, recording->pid, recording->path))
 		return false;
-	options->control.log = session_open_log(recording->path, options->overwrites,
-						&recording->aside);
-	if (options->control.log < 0)
+	options->control.log = -1;
+	if (!options->is_flight) {
+		options->control.log = session_open_log(recording->path, options->overwrites,
+							&recording->aside);
+		if (options->control.log < 0)
+			return false;
+	} else if (!options->overwrites && access(recording->path, F_OK) == 0) {
+		message("%s exists; --force overwrites it", recording->path);
 		return false;
+	}
 	options->control.pid = recording->pid;
 	if (!options->control.name)
 		options->control.name = program;
 	has_begun = begin_stream(recording);
-	close(options->control.log);
+	if (options->control.log >= 0)
+		close(options->control.log);
 	if (!has_begun)
-		session_drop_log(recording->path, &recording->aside);
+		drop_log(recording);
 	return has_begun;
+}
+
+/* Snapshots of a flight recorder. */
+
+/* Put the number of a snapshot into the name of the log, before its last dot. Return false if the name is too long. */
+static bool number_path(const char *path, unsigned int number, char numbered[PATH_MAX])
+{
+	const char *name = strrchr(path, '/');
+	const char *dot = strrchr(name ? name : path, '.');
+	int length = dot && dot != (name ? name + 1 : path) ? (int)(dot - path) : (int)strlen(path);
+
+	return snprintf(numbered, PATH_MAX, "%.*s.%u%s", length, path, number, path + length) <
+	       PATH_MAX;
+}
+
+/* Write a snapshot to this file. Return false, with a message, if that fails. */
+static bool take_snapshot(struct recording *recording, struct snapshot_file *file)
+{
+	struct txtrace_stream stream = {.nr_events = 0};
+
+	if (!snapshot_file_open(file))
+		return false;
+	if (!snapshot_file_close(file, txtrace_snapshot(recording->trace, file->fd)))
+		return false;
+	txtrace_get_stream(recording->trace, &stream);
+	progress_end();
+	if (!recording->options->is_quiet)
+		message("%s: snapshot: the newest %llu of %llu events", file->path, file->nr_events,
+			stream.nr_events < file->nr_events ? file->nr_events : stream.nr_events);
+	return true;
+}
+
+/* If a file has the name of the next snapshot, another recorder may have written it: take the next number. */
+static void take_numbered_snapshot(struct recording *recording)
+{
+	struct snapshot_file file = {.overwrites = recording->options->overwrites};
+
+	do {
+		if (!number_path(recording->path, ++recording->nr_snapshots, file.path)) {
+			message_error(ENAMETOOLONG, "%s", recording->path);
+			return;
+		}
+	} while (!file.overwrites && access(file.path, F_OK) == 0);
+	take_snapshot(recording, &file);
 }
 
 /* While the target runs. */
@@ -184,7 +253,7 @@ static void show_progress(const struct recording *recording)
 	struct txtrace_loss loss;
 	struct stat status;
 
-	if (recording->options->is_quiet || stat(recording->path, &status) != 0 ||
+	if (recording->options->is_quiet || recording->options->is_flight || stat(recording->path, &status) != 0 ||
 	    txtrace_get_stream(recording->trace, &stream) != 0 ||
 	    txtrace_get_loss(recording->trace, &loss) != 0)
 		return;
@@ -233,7 +302,9 @@ static bool handle_signals(struct recording *recording)
 	while ((number = session_next_signal(recording->signals, &is_sent)) != 0) {
 		if (number == SIGCHLD)
 			continue;
-		if (!recording->options->command)
+		if (recording->options->is_flight && number == recording->options->snapshot_signal)
+			take_numbered_snapshot(recording);
+		else if (!recording->options->command)
 			goes_on = false;
 		else if (is_sent)
 			kill(recording->pid, number);
@@ -339,8 +410,25 @@ static void report_nothing_recorded(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
+/* However the target ended, its events are still in the rings, which are not its own. */
+static bool finish_flight(struct recording *recording)
+{
+	struct snapshot_file file = {.overwrites = recording->options->overwrites};
+	bool is_written;
+
+	posix_trace_stop(recording->trace);
+	memcpy(file.path, recording->path, sizeof(file.path));
+	recording->target.has_library |= type_filter_sees_others(&recording->options->choice,
+								 recording->trace);
+	is_written = take_snapshot(recording, &file);
+	end_stream(recording);
+	if (is_written && !has_user_event(file.path))
+		report_nothing_recorded(recording);
+	return is_written;
+}
+
 /* Flush the stream first, because the flush completes the number of lost events. */
-static bool finish(struct recording *recording)
+static bool finish_log(struct recording *recording)
 {
 	struct posix_trace_status_info status;
 	struct txtrace_stream stream;
@@ -364,6 +452,11 @@ static bool finish(struct recording *recording)
 	if (!error && !has_user_event(recording->path))
 		report_nothing_recorded(recording);
 	return error == 0;
+}
+
+static bool finish(struct recording *recording)
+{
+	return recording->options->is_flight ? finish_flight(recording) : finish_log(recording);
 }
 
 /* A running process. */
@@ -442,7 +535,7 @@ static int exit_code_of(int status)
 static int drop_recording(struct recording *recording, int error)
 {
 	end_stream(recording);
-	session_drop_log(recording->path, &recording->aside);
+	drop_log(recording);
 	message_error(error, "%s", recording->options->command[0]);
 	return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
 }
@@ -549,6 +642,50 @@ static bool choose_policy(const char *option, const int policies[], const char *
 	return false;
 }
 
+/* SIGRTMIN is not a constant; the names are those of kill(1). */
+static bool parse_signal(const char *text, int *number)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"WINCH", SIGWINCH}};
+	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0) {
+			*number = known[i].number;
+			return true;
+		}
+	*number = (int)value;
+	if (end != text && !*end && value > 0 && value <= SIGRTMAX && value != SIGKILL &&
+	    value != SIGSTOP && value != SIGCHLD)
+		return true;
+	message("--snapshot-signal takes USR1, USR2, HUP, WINCH or a number, not %s", text);
+	return false;
+}
+
+/* A flight recorder has rings that loop, and no log whose size and policy could be chosen. */
+static bool settle_flight(struct options *options)
+{
+	if (!options->is_flight && options->snapshot_signal) {
+		message("--snapshot-signal needs --flight-recorder");
+		return false;
+	}
+	if (!options->is_flight)
+		return true;
+	if (options->has_log_options) {
+		message("--flight-recorder takes no options for sizes and policies; see txtrace record --help");
+		return false;
+	}
+	options->control.stream_policy = POSIX_TRACE_LOOP;
+	options->control.log_size = 0;
+	if (!options->snapshot_signal)
+		options->snapshot_signal = SIGUSR1;
+	return true;
+}
+
 static bool read_option(struct options *options, int code)
 {
 	static const int log_policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
@@ -571,15 +708,24 @@ static bool read_option(struct options *options, int code)
 		return options->overwrites = true;
 	case OPTION_INHERIT:
 		return options->control.inherits = true;
+	case OPTION_FLIGHT:
+		options->is_flight = true;
+		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);
+	case OPTION_SIGNAL:
+		return parse_signal(optarg, &options->snapshot_signal);
 	case OPTION_POLICY:
+		options->has_log_options = true;
 		return choose_policy("--policy", log_policies, optarg,
 				     &options->control.log_policy);
 	case OPTION_STREAM_POLICY:
+		options->has_log_options = true;
 		return choose_policy("--stream-policy", stream_policies, optarg,
 				     &options->control.stream_policy);
 	case OPTION_SIZE:
+		options->has_log_options = true;
 		return session_parse_size("--size", optarg, &options->control.stream_size);
 	case OPTION_LOG_SIZE:
+		options->has_log_options = true;
 		return session_parse_size("--log-size", optarg, &options->control.log_size);
 	case OPTION_NAME:
 		options->control.name = optarg;
@@ -614,11 +760,11 @@ static int run(int argc, char **argv)
 	}
 	if (options.control.pid == 0)
 		options.command = argv + optind;
-	if (!settle_preload(&options))
+	if (!settle_flight(&options) || !settle_preload(&options))
 		return EXIT_TOOL;
 	if (options.control.stream_size == 0)
 		options.control.stream_size = session_ring_size(options.preloads);
-	signals = session_signals();
+	signals = session_signals(options.snapshot_signal);
 	if (signals < 0)
 		return EXIT_TOOL;
 	if (options.command)

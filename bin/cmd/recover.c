@@ -2,6 +2,7 @@
 /* txtrace recover: complete the logs of killed controllers. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,8 +11,18 @@
 
 #include "base/message.h"
 #include "cli/command.h"
+#include "live/snapshot.h"
 
-static const struct option_row options[] = {OPTIONS_END};
+static const struct option_row option_rows[] = {
+	{'o', "output", "FILE", "where the whole part of a damaged log goes; default: like the log, with .whole"},
+	OPTION_ROW_FORCE,
+	OPTIONS_END,
+};
+
+struct options {
+	const char *output;
+	bool overwrites;
+};
 
 /* Return true if recovery wrote to the file. Compare the state of the file with its earlier state. */
 static bool was_written(const struct stat *before, int fd)
@@ -51,8 +62,75 @@ static int print_file(const char *path, int error, bool is_new)
 	}
 }
 
-static int recover_file(const char *path)
+/* Damaged logs. */
+
+/* Return true if the file is a damaged log of which something can be read; then *trace is open. */
+static bool open_damaged(int fd, trace_id_t *trace, struct txtrace_file_info *info)
 {
+	if (txtrace_open(fd, TXTRACE_OPEN_DAMAGED, trace) != 0)
+		return false;
+	if (txtrace_get_file_info(*trace, info) == 0 && info->damaged)
+		return true;
+	posix_trace_close(*trace);
+	return false;
+}
+
+/* Put ".whole" before the last dot of the name. Return false if the path is too long. */
+static bool name_whole(const char *path, char whole[PATH_MAX])
+{
+	const char *name = strrchr(path, '/');
+	const char *dot = strrchr(name ? name : path, '.');
+	int length = dot ? (int)(dot - path) : (int)strlen(path);
+
+	return snprintf(whole, PATH_MAX, "%.*s.whole%s", length, path, path + length) < PATH_MAX;
+}
+
+static void print_salvaged(const char *path, const struct txtrace_file_info *info,
+			   const struct snapshot_file *file)
+{
+	char what[80] = "damaged", missing[64] = "";
+
+	if (info->size < info->whole_size)
+		snprintf(what, sizeof(what), "cut after %llu bytes of %llu", info->size,
+			 info->whole_size);
+	if (info->nr_missing > 0)
+		snprintf(missing, sizeof(missing), "; at least %llu", info->nr_missing);
+	print_line("%s: %s: %llu events are in %s, the rest is lost%s", path, what, file->nr_events,
+		   file->path, missing);
+}
+
+/* Write what is whole into another file: the damaged one may have more than this library finds. */
+static int salvage(const struct options *options, const char *path, trace_id_t trace,
+		   struct txtrace_file_info *info)
+{
+	struct snapshot_file file = {.overwrites = options->overwrites};
+	int error;
+
+	if (info->only_image) {
+		message("%s: its POSIX section is lost; txtrace export --to trx writes what TraceX would show",
+			path);
+		return EXIT_TROUBLE;
+	}
+	if (options->output ? snprintf(file.path, sizeof(file.path), "%s", options->output) >=
+				      (int)sizeof(file.path) :
+			      !name_whole(path, file.path)) {
+		message_error(ENAMETOOLONG, "%s", path);
+		return EXIT_TROUBLE;
+	}
+	if (!snapshot_file_open(&file))
+		return EXIT_TROUBLE;
+	error = txtrace_copy_log(trace, file.fd);
+	txtrace_get_file_info(trace, info);
+	if (!snapshot_file_close(&file, error))
+		return EXIT_TROUBLE;
+	print_salvaged(path, info, &file);
+	return EXIT_FOUND;
+}
+
+static int recover_file(const struct options *options, const char *path)
+{
+	struct txtrace_file_info info;
+	trace_id_t trace;
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat before;
 	int error;
@@ -67,6 +145,12 @@ static int recover_file(const char *path)
 		return EXIT_TROUBLE;
 	}
 	error = txtrace_recover(fd);
+	if ((!error || error == EINVAL) && open_damaged(fd, &trace, &info)) {
+		error = salvage(options, path, trace, &info);
+		posix_trace_close(trace);
+		close(fd);
+		return error;
+	}
 	error = print_file(path, error, !error && was_written(&before, fd));
 	close(fd);
 	return error;
@@ -106,21 +190,31 @@ static int recover_all(void)
 
 static int run(int argc, char **argv)
 {
-	int code = EXIT_FINE;
+	struct options options = {.output = NULL};
+	int option, code = EXIT_FINE;
 
-	if (options_next(&cmd_recover, argc, argv) != -1)
+	while ((option = options_next(&cmd_recover, argc, argv)) != -1)
+		if (option == 'o')
+			options.output = optarg;
+		else if (option == OPTION_FORCE)
+			options.overwrites = true;
+		else
+			return EXIT_TROUBLE;
+	if (options.output && optind + 1 != argc) {
+		message("--output needs one file; see txtrace recover --help");
 		return EXIT_TROUBLE;
+	}
 	if (optind == argc)
 		return recover_all();
 	for (int i = optind; i < argc; i++)
-		code = worse(code, recover_file(argv[i]));
+		code = worse(code, recover_file(&options, argv[i]));
 	return code;
 }
 
 const struct command cmd_recover = {
 	.name = "recover",
 	.arguments = "[FILE...]",
-	.summary = "complete the logs of killed programs",
-	.options = options,
+	.summary = "complete the logs of killed programs, and save what is whole of damaged logs",
+	.options = option_rows,
 	.run = run,
 };

@@ -162,7 +162,7 @@ void session_drop_log(const char *path, char **aside)
 
 static sigset_t mask_before;
 
-int session_signals(void)
+int session_signals(int other)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	sigset_t set;
@@ -170,6 +170,8 @@ int session_signals(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
+	if (other)
+		sigaddset(&set, other);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction action;
 

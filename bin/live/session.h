@@ -51,9 +51,9 @@ void session_drop_log(const char *path, char **aside);
 
 /*
  * Block the signals that end a command, and SIGCHLD, and return a descriptor that delivers them. Ignored signals stay
- * ignored, for example under nohup. After an error, print a message and return -1.
+ * ignored, as under nohup. other: one more signal, or 0. Return -1, with a message, after an error.
  */
-int session_signals(void);
+int session_signals(int other);
 
 /*
  * Return the next signal, or 0 if none is pending. *is_sent becomes true if a process sent the signal, and false if the

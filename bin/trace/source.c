@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,10 +54,66 @@ static bool read_objects(struct source *source)
 	return true;
 }
 
+/* Write what a running log has now into a file in memory.  Return its descriptor, or -1. */
+static int copy_to_memory(trace_id_t trace)
+{
+	int fd = memfd_create("txtrace", MFD_CLOEXEC);
+
+	if (fd < 0 || txtrace_copy_log(trace, fd) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * While a LOOP log is being written, it loses its oldest events.  A command that reads the events twice must find the
+ * same ones: let it read a copy.
+ */
+static int replace_by_copy(struct source *source)
+{
+	trace_id_t copy;
+	int policy, fd, error;
+
+	if (!source->file.running || source->is_followed ||
+	    posix_trace_get_attr(source->trace, &source->attr) != 0 ||
+	    posix_trace_attr_getlogfullpolicy(&source->attr, &policy) != 0 ||
+	    policy != POSIX_TRACE_LOOP)
+		return 0;
+	fd = copy_to_memory(source->trace);
+	if (fd < 0)
+		return 0;
+	error = posix_trace_open(fd, &copy);
+	close(fd);
+	if (error)
+		return error;
+	posix_trace_close(source->trace);
+	source->trace = copy;
+	error = txtrace_get_file_info(copy, &source->file);
+	source->file.running = 1;
+	return error;
+}
+
+int source_copy_running(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), copy = -1;
+	struct txtrace_file_info info;
+	trace_id_t trace;
+
+	if (fd < 0)
+		return -1;
+	if (txtrace_open(fd, TXTRACE_OPEN_RUNNING, &trace) == 0) {
+		if (txtrace_get_file_info(trace, &info) == 0 && info.running)
+			copy = copy_to_memory(trace);
+		posix_trace_close(trace);
+	}
+	close(fd);
+	return copy;
+}
+
 /* Open the trace in the file fd, and read everything but its events. */
 static int open_trace(struct source *source, int fd, double tick_ns)
 {
-	int error = posix_trace_open(fd, &source->trace);
+	int error = txtrace_open(fd, TXTRACE_OPEN_RUNNING | TXTRACE_OPEN_DAMAGED, &source->trace);
 
 	if (error)
 		return error;
@@ -64,6 +121,8 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 		error = txtrace_set_tick(source->trace, tick_ns);
 	if (!error)
 		error = txtrace_get_file_info(source->trace, &source->file);
+	if (!error)
+		error = replace_by_copy(source);
 	if (!error)
 		error = txtrace_get_loss(source->trace, &source->loss);
 	if (!error)
@@ -75,6 +134,18 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 	if (error)
 		posix_trace_close(source->trace);
 	return error;
+}
+
+static void print_newer(const char *path)
+{
+	unsigned int format = 0, newest = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		txtrace_get_format(fd, &format, &newest);
+	close(fd);
+	message("%s: written by a newer posixtrace (format %u); this one reads formats up to %u", path,
+		format, newest);
 }
 
 /* Explain why the file cannot be opened.  EINVAL has several causes. */
@@ -89,6 +160,8 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 		message("%s is empty", path);
 	else if (error == EBUSY)
 		message("%s: another process is completing this log; try again later", path);
+	else if (error == ENOTSUP)
+		print_newer(path);
 	else if (error == EINVAL && tick_ns > 0)
 		message("%s: not a ThreadX buffer, or the tick length is wrong", path);
 	else if (error == EINVAL)
@@ -100,7 +173,58 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 		message_error(error, "%s", path);
 }
 
-struct source *source_open(const char *path, double tick_ns)
+/* Count the events that can be read of a damaged file, and those that are missing. */
+static void count_whole(struct source *source, uint64_t *nr_whole)
+{
+	struct event event;
+
+	source->is_reported = true;
+	for (*nr_whole = 0; source_next(source, &event);)
+		(*nr_whole)++;
+	txtrace_get_file_info(source->trace, &source->file);
+	source_rewind(source);
+}
+
+static void report_damage(struct source *source)
+{
+	const struct txtrace_file_info *file = &source->file;
+	char what[96] = "damaged", missing[64] = "";
+	uint64_t nr_whole;
+
+	count_whole(source, &nr_whole);
+	if (file->size < file->whole_size)
+		snprintf(what, sizeof(what), "cut after %llu bytes of %s%llu", file->size,
+			 file->only_image ? "at least " : "", file->whole_size);
+	if (file->nr_missing > 0)
+		snprintf(missing, sizeof(missing), "; at least %llu", file->nr_missing);
+	message("%s: %s: %llu events shown%s, the rest is lost%s", source->path, what,
+		(unsigned long long)nr_whole,
+		file->only_image ? " as TraceX would show them" : "", missing);
+}
+
+static void report_state(struct source *source)
+{
+	if (source->file.damaged)
+		report_damage(source);
+	else if (source->file.running)
+		message("%s: this log is being written; it had %llu events when it was opened",
+			source->path, source->file.nr_events);
+}
+
+/* Call this when all events are read. */
+static void report_missing(struct source *source)
+{
+	if (source->is_reported || source->is_live ||
+	    txtrace_get_file_info(source->trace, &source->file) != 0 || source->file.nr_missing == 0)
+		return;
+	source->is_reported = true;
+	progress_end();
+	message("%s: %llu events could not be read: %s", source->path, source->file.nr_missing,
+		source->file.running ? "its writer overwrote them meanwhile" :
+				       "the file is damaged there");
+}
+
+static struct source *open_source(const char *path, double tick_ns, bool is_followed)
 {
 	struct source *source = must(calloc(1, sizeof(*source)));
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -113,6 +237,7 @@ struct source *source_open(const char *path, double tick_ns)
 		return NULL;
 	}
 	source->path = path;
+	source->is_followed = source->is_reported = is_followed;
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
 	close(fd);
 	if (error) {
@@ -123,7 +248,38 @@ struct source *source_open(const char *path, double tick_ns)
 	}
 	source->type = must(calloc(TYPES, sizeof(*source->type)));
 	grow_data(source, FIRST_DATA_BYTES);
+	report_state(source);
 	return source;
+}
+
+struct source *source_open(const char *path, double tick_ns)
+{
+	return open_source(path, tick_ns, false);
+}
+
+struct source *source_open_followed(const char *path)
+{
+	return open_source(path, 0, true);
+}
+
+int source_refresh(struct source *source, int *is_running)
+{
+	int error = txtrace_refresh(source->trace, is_running);
+
+	if (!error)
+		error = txtrace_get_file_info(source->trace, &source->file);
+	if (!error)
+		error = txtrace_rewind_objects(source->trace);
+	if (error)
+		return error;
+	map_free(&source->by_handle);
+	map_free(&source->by_address);
+	map_free(&source->by_tid);
+	source->by_handle = source->by_address = source->by_tid = (struct map){0};
+	free(source->objects);
+	source->objects = NULL;
+	source->nr_objects = 0;
+	return read_objects(source) ? 0 : EIO;
 }
 
 struct source *source_open_mixed(const char *path, double tick_ns)
@@ -340,6 +496,7 @@ bool source_next(struct source *source, struct event *event)
 				      &unavailable) != 0 ||
 	    unavailable) {
 		end_progress(source);
+		report_missing(source);
 		return false;
 	}
 	describe_event(source, event, &info, size);
@@ -517,7 +674,8 @@ void source_report_losses(struct source *source)
 	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
 		message("%s: the log is incomplete: not all recorded events are in it",
 			source->path);
-	if (!source->file.foreign && !source->file.complete)
+	if (!source->file.foreign && !source->file.complete && !source->file.running &&
+	    !source->file.damaged)
 		message("%s: its writer died; the events that it had not written yet are missing",
 			source->path);
 	source_report_unnamed(source);

@@ -71,8 +71,10 @@ struct source {
 	int64_t first_ns; /* time of the first event, valid after the first event was read */
 	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
-	bool is_live; /* true for an active stream, from source_attach() */
-	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
+	bool is_live; /* an active stream: source_attach() */
+	bool is_reported; /* the user knows that events are missing, or need not */
+	bool is_followed; /* source_open_followed() */
+	const char *task; /* a word such as "reading" for the progress line; NULL: no such line */
 
 	struct expansion { /* calls_next() made these events from the last event that it read */
 		struct event read, event[CALLS_EVENTS_MAX];
@@ -100,6 +102,24 @@ struct source {
 struct source *source_open(const char *path, double tick_ns);
 /* Do the same as source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
 struct source *source_open_mixed(const char *path, double tick_ns);
+/*
+ * Open a log that may be written, so that source_refresh() can take what comes later.  The caller reports missing
+ * events.
+ */
+struct source *source_open_followed(const char *path);
+
+/*
+ * Take what was written to the log since it was opened or refreshed.  source->file has the new facts.  *is_running:
+ * false if no more will be written.  Return 0 or an error number.
+ */
+int source_refresh(struct source *source, int *is_running);
+
+/*
+ * If the file is a log that is being written, write what it has now into a file in memory.  Return its descriptor, or
+ * -1 if it is no such log.
+ */
+int source_copy_running(const char *path);
+
 /* If the output file is the trace itself, print a message and return true. */
 bool source_would_be_lost(const char *path, const char *output);
 
