@@ -195,6 +195,8 @@ static void report_damage(struct source *source)
 	if (file->size < file->whole_size)
 		snprintf(what, sizeof(what), "cut after %llu bytes of %s%llu", file->size,
 			 file->only_image ? "at least " : "", file->whole_size);
+	else if (file->only_image)
+		snprintf(what, sizeof(what), "its POSIX section is lost");
 	if (file->nr_missing > 0)
 		snprintf(missing, sizeof(missing), "; at least %llu", file->nr_missing);
 	message("%s: %s: %llu events shown%s, the rest is lost%s", source->path, what,
@@ -214,12 +216,14 @@ static void report_state(struct source *source)
 /* Call this when all events are read. */
 static void report_missing(struct source *source)
 {
+	struct txtrace_file_info now;
+
 	if (source->is_reported || source->is_live ||
-	    txtrace_get_file_info(source->trace, &source->file) != 0 || source->file.nr_missing == 0)
+	    txtrace_get_file_info(source->trace, &now) != 0 || now.nr_missing == 0)
 		return;
 	source->is_reported = true;
 	progress_end();
-	message("%s: %llu events could not be read: %s", source->path, source->file.nr_missing,
+	message("%s: %llu events could not be read: %s", source->path, now.nr_missing,
 		source->file.running ? "its writer overwrote them meanwhile" :
 				       "the file is damaged there");
 }

@@ -71,10 +71,10 @@ struct source {
 	int64_t first_ns; /* time of the first event, valid after the first event was read */
 	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
-	bool is_live; /* an active stream: source_attach() */
+	bool is_live; /* true for an active stream, from source_attach() */
 	bool is_reported; /* the user knows that events are missing, or need not */
 	bool is_followed; /* source_open_followed() */
-	const char *task; /* a word such as "reading" for the progress line; NULL: no such line */
+	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
 
 	struct expansion { /* calls_next() made these events from the last event that it read */
 		struct event read, event[CALLS_EVENTS_MAX];

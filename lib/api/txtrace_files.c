@@ -145,7 +145,10 @@ static int copy_log(struct px_archive *archive, int file_desc)
 	error = px_log_copy_begin(&setup, &copy);
 	if (!error) {
 		px_log_copy_events(copy);
-		result.loss.overwritten += archive->info.nr_missing;
+		if (archive->info.is_running)
+			result.loss.overwritten += archive->info.nr_missing;
+		else
+			result.log_is_overrun |= archive->info.nr_missing > 0;
 		error = px_log_copy_end(copy, &result);
 	}
 	px_sigxfsz_release(&signals);

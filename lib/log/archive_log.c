@@ -433,6 +433,8 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	file->is_running = (flags & PX_ARCHIVE_RUNNING) && px_archive_log_is_written(&file->header);
 	file->takes_damaged = (flags & PX_ARCHIVE_DAMAGED) != 0;
 	error = open_source(reader);
+	if (error == EINVAL && file->takes_damaged && px_log_header_is_ours(&file->header))
+		error = ENODATA; /* it has no commit and no frame */
 	/* A writer or a recovery may still be moving a complete log. */
 	if (!error && file->commit.is_complete && !file->layout.base)
 		file->is_running = false;

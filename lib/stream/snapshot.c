@@ -187,6 +187,9 @@ static void fill_result(const struct px_snapshot *snapshot, const struct px_ring
 
 	result->loss = reader->loss;
 	result->loss.dropped = px_view_dropped(&rings->view) + count_given_up(&rings->view) - base;
+	/* The log may be younger than the copy of the rings. */
+	if (log && result->loss.dropped < log->archive->loss.dropped)
+		result->loss.dropped = log->archive->loss.dropped;
 	result->is_full = px_view_is_full(&rings->view);
 	result->is_overrun = (log && log->archive->status.is_overrun) ||
 			     result->loss.overwritten + result->loss.dropped +

@@ -9,6 +9,10 @@
 #					tests/data; $mktrx makes others
 #	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
+#	own_account			$account is a program that keeps account of its events, $record its account;
+#					recording OPTION... starts it as $pid, and waits until its stream has events;
+#					ended ends it
+#	counted OPTION... FILE		a trace agrees with the account: account check
 #	own_preload			$plain [ROUNDS [FILE]] knows nothing of posixtrace, and waits until there is the
 #					file; 1: it cannot be preloaded here
 #	await COMMAND...		wait until it succeeds; what never does is a failure, after a minute
@@ -134,6 +138,34 @@ own_streams()
 	subject=$(dirname "$tool")/../tests/tool/subject
 	[ -x "$subject" ] || { echo "FAIL: there is no $subject"; exit 99; }
 	subject=$(cd "$(dirname "$subject")" && pwd)/subject
+}
+
+own_account()
+{
+	account=$(dirname "$tool")/../tests/tool/account
+	[ -x "$account" ] || { echo "FAIL: there is no $account"; exit 99; }
+	account=$(cd "$(dirname "$account")" && pwd)/account
+	record=$scratch/account
+}
+
+recording()
+{
+	"$account" record "$@" "$record" &
+	pid=$!
+	await_events "$pid"
+}
+
+ended()
+{
+	kill "$pid"
+	wait "$pid" || complain "the program that keeps account exits with $?"
+}
+
+counted()
+{
+	nr_checks=$((nr_checks + 1))
+	"$account" check "$@" "$record" >"$scratch/out" 2>"$scratch/err" ||
+		complain "account check $*: $(cat "$scratch/err" "$scratch/out")"
 }
 
 own_preload()

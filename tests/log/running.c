@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Logs that are read while they are written: at each write of the writer, a reader opens the log, and others that were
+ * opened earlier go on.  What they report is whole and in order, and what they miss is counted.
+ */
+#include "support/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "log/archive_log.h"
+
+#define DATA 40
+#define NR_SLOW 8
+
+/* Check writes each assertion to a file, and there are millions here: tell it only of those that fail. */
+#define expect(condition)                                                                          \
+	do                                                                                         \
+		if (!(condition))                                                                  \
+			ck_abort_msg("not so: " #condition);                                       \
+	while (0)
+
+static trace_event_id_t type;
+static int file;
+static trace_id_t stream;
+static uint32_t nr_recorded;
+
+struct payload {
+	uint32_t number;
+	unsigned char bytes[DATA];
+};
+
+/* A reader that stays open. */
+struct reader {
+	struct px_archive *archive;
+	uint32_t next;
+	uint64_t nr_skipped;
+	bool has_begun;
+};
+
+static struct reader slow[NR_SLOW];
+static unsigned int nr_looks, nr_opened, nr_missed;
+
+static void record(uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct payload payload = {.number = nr_recorded};
+
+		px_test_fill(payload.bytes, sizeof(payload.bytes), nr_recorded);
+		posix_trace_event(type, &payload, sizeof(payload));
+		nr_recorded++;
+	}
+}
+
+/* Read at most so many events.  Return false at the end. */
+static bool read_some(struct reader *reader, uint32_t most)
+{
+	struct payload payload;
+	struct px_report report;
+
+	while (most > 0) {
+		if (reader->archive->kind->next(reader->archive, &payload, sizeof(payload),
+						&report) != PX_NEXT_EVENT)
+			return false;
+		if (report.record.id != type)
+			continue;
+		expect(report.length == sizeof(payload));
+		expect(px_test_is_filled(payload.bytes, sizeof(payload.bytes), payload.number));
+		expect(payload.number < nr_recorded);
+		if (reader->has_begun) {
+			expect(payload.number >= reader->next);
+			reader->nr_skipped += payload.number - reader->next;
+		}
+		reader->has_begun = true;
+		reader->next = payload.number + 1;
+		most--;
+	}
+	return true;
+}
+
+static void open_log(struct reader *reader)
+{
+	*reader = (struct reader){.next = 0};
+	expect(px_archive_log_open(file, PX_ARCHIVE_RUNNING, &reader->archive) == 0);
+}
+
+static void close_log(struct reader *reader)
+{
+	reader->archive->kind->free(reader->archive);
+	reader->archive = NULL;
+}
+
+/* Whoever reads at once misses nothing. */
+static void read_at_once(void)
+{
+	struct reader reader;
+
+	open_log(&reader);
+	read_some(&reader, UINT32_MAX);
+	expect(reader.nr_skipped == 0);
+	expect(reader.archive->info.nr_missing == 0);
+	close_log(&reader);
+}
+
+/* Others read a few events at each write.  At their end, what they did not get is counted. */
+static void read_slowly(void)
+{
+	struct reader *reader = &slow[nr_looks % NR_SLOW];
+
+	if (!reader->archive) {
+		open_log(reader);
+		nr_opened++;
+	} else if (!read_some(reader, 200)) {
+		expect(reader->nr_skipped <= reader->archive->info.nr_missing);
+		nr_missed += reader->archive->info.nr_missing > 0;
+		close_log(reader);
+	}
+}
+
+static void look(void)
+{
+	read_at_once();
+	read_slowly();
+	nr_looks++;
+	px_test_at_point("log.write.before", look);
+}
+
+static void end_readers(void)
+{
+	for (int i = 0; i < NR_SLOW; i++)
+		if (slow[i].archive) {
+			read_some(&slow[i], UINT32_MAX);
+			expect(slow[i].nr_skipped <= slow[i].archive->info.nr_missing);
+			close_log(&slow[i]);
+		}
+}
+
+static uint64_t file_limit;
+
+static void begin(int policy, size_t size)
+{
+	file = px_test_file();
+	if (file_limit)
+		px_test_limit_files(file_limit);
+	stream = px_test_create_log(&(struct px_test_stream){.policy = POSIX_TRACE_LOOP,
+							     .size = 1 << 20,
+							     .max_data = sizeof(struct payload),
+							     .log_policy = policy,
+							     .log_size = size},
+				    file);
+	if (file_limit)
+		px_test_unlimit_files();
+	type = px_test_open_type("counted");
+	nr_looks = nr_opened = nr_missed = nr_recorded = 0;
+	ok(posix_trace_start(stream));
+	px_test_at_point("log.write.before", look);
+}
+
+static void write_rounds(unsigned int nr, uint32_t events)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		record(events + i % 7);
+		ok(posix_trace_flush(stream));
+	}
+}
+
+static void end(void)
+{
+	struct reader reader = {.next = 0};
+
+	ok(posix_trace_shutdown(stream)); /* the log moves, with a look at each write */
+	px_test_at_point("none", NULL);
+	end_readers();
+	ok(px_archive_log_open(file, 0, &reader.archive));
+	ck_assert(!reader.archive->info.is_running);
+	read_some(&reader, UINT32_MAX);
+	ck_assert_uint_eq(reader.nr_skipped, 0);
+	ck_assert_uint_eq(reader.next, nr_recorded);
+	close_log(&reader);
+	close(file);
+}
+
+/* MODEL-8 */
+START_TEST(running_loop_log_is_read_at_every_write)
+{
+	begin(POSIX_TRACE_LOOP, 60000);
+	write_rounds(60, 100);
+	end();
+	ck_assert_uint_gt(nr_missed, 0);
+	ck_assert_uint_gt(nr_looks, 500);
+}
+END_TEST
+
+START_TEST(running_append_log_is_read_at_every_write)
+{
+	begin(POSIX_TRACE_APPEND, 0);
+	write_rounds(30, 100);
+	end();
+	ck_assert_uint_eq(nr_missed, 0);
+}
+END_TEST
+
+/* An APPEND log of several volumes: its tail moves. */
+START_TEST(running_log_of_several_volumes_is_read_at_every_write)
+{
+	file_limit = 6 << 20; /* the volumes are small if files must be */
+	begin(POSIX_TRACE_APPEND, 0);
+	write_rounds(60, 400);
+	end();
+	ck_assert_uint_eq(nr_missed, 0);
+}
+END_TEST
+
+/* What is cleared is missing, and what comes later is not mixed with it. */
+START_TEST(running_log_that_is_cleared_is_read_at_every_write)
+{
+	begin(POSIX_TRACE_LOOP, 60000);
+	for (int i = 0; i < 12; i++) {
+		write_rounds(2, 100);
+		ok(posix_trace_clear(stream));
+	}
+	write_rounds(1, 100);
+	end();
+}
+END_TEST
+
+/* A follower gets each event once. */
+START_TEST(running_log_is_followed_to_its_end)
+{
+	struct reader reader;
+
+	begin(POSIX_TRACE_APPEND, 0);
+	open_log(&reader);
+	for (int i = 0; i < 20; i++) {
+		write_rounds(1, 50);
+		ok(reader.archive->kind->extend(reader.archive));
+		ck_assert(reader.archive->info.is_running);
+		read_some(&reader, UINT32_MAX);
+		ck_assert_uint_eq(reader.next, nr_recorded);
+	}
+	record(30);
+	ok(posix_trace_shutdown(stream));
+	ok(reader.archive->kind->extend(reader.archive));
+	ck_assert(!reader.archive->info.is_running);
+	read_some(&reader, UINT32_MAX);
+	ck_assert_uint_eq(reader.next, nr_recorded);
+	ck_assert_uint_eq(reader.nr_skipped, 0);
+	close_log(&reader);
+	px_test_at_point("none", NULL);
+	end_readers();
+	close(file);
+}
+END_TEST
+
+/* OPEN-3 */
+START_TEST(open_with_flags_takes_what_open_refuses)
+{
+	trace_id_t log;
+
+	begin(POSIX_TRACE_APPEND, 0);
+	px_test_at_point("none", NULL);
+	write_rounds(1, 10);
+	fails(posix_trace_open(file, &log), EINVAL);
+	fails(txtrace_open(file, 0, &log), EINVAL);
+	fails(txtrace_open(file, TXTRACE_OPEN_DAMAGED, &log), EINVAL);
+	fails(txtrace_open(file, 4, &log), EINVAL);
+	fails(txtrace_open(file, TXTRACE_OPEN_RUNNING, NULL), EINVAL);
+	ok(txtrace_open(file, TXTRACE_OPEN_RUNNING, &log));
+	ok(posix_trace_close(log));
+	ok(posix_trace_shutdown(stream));
+	ok(txtrace_open(file, TXTRACE_OPEN_RUNNING, &log));
+	ok(posix_trace_close(log));
+	close(file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("running");
+	TCase *tests = tcase_create("running");
+
+	tcase_add_test(tests, running_loop_log_is_read_at_every_write);
+	tcase_add_test(tests, running_append_log_is_read_at_every_write);
+	tcase_add_test(tests, running_log_of_several_volumes_is_read_at_every_write);
+	tcase_add_test(tests, running_log_that_is_cleared_is_read_at_every_write);
+	tcase_add_test(tests, running_log_is_followed_to_its_end);
+	tcase_add_test(tests, open_with_flags_takes_what_open_refuses);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Logs that were cut or damaged, and logs of a newer version.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+own_account
+log=$scratch/log.trx
+cut=$scratch/cut.trx
+
+"$account" record -l "$log" -p append -n 3000 -u 1 "$record" || complain "the program exits with $?"
+counted -a "$log"
+size=$(stat -c %s "$log")
+
+# said TEXT
+said()
+{
+	grep -qF -e "$1" "$scratch/said" || complain "$what does not say '$1': $(cat "$scratch/said")"
+}
+
+# Cut at any place: what is whole is shown, and what is said is true.
+state=$(date +%s)
+echo "seed $state"
+for round in $(seq 40); do
+	state=$(((state * 1103515245 + 12345) % 2147483648))
+	bytes=$((600 + state % (size - 601)))
+	head -c "$bytes" "$log" >"$cut"
+	counted -d "$cut"
+	what="print of $bytes bytes of $size"
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format csv "$cut" >"$scratch/out" 2>"$scratch/said" || complain "$what fails"
+	[ "$(wc -l <"$scratch/said")" -eq 1 ] || complain "$what says: $(cat "$scratch/said")"
+	grep -q 'POSIX section is lost' "$scratch/said" || said "cut after $bytes bytes of"
+	said "$(($(wc -l <"$scratch/out") - 1)) events shown"
+	said 'the rest is lost'
+done
+
+# Half of the frames: each command says it, info and recover too.
+frames=$((size * 85 / 100))
+head -c "$frames" "$log" >"$cut"
+what=print
+"$tool" print --format csv "$cut" 2>"$scratch/said" | tail -n +2 | wc -l >"$scratch/shown"
+said "cut after $frames bytes of $size: $(cat "$scratch/shown") events shown, the rest is lost; at least "
+for command in info report blocked locks; do
+	nr_checks=$((nr_checks + 1))
+	what=$command
+	"$tool" "$command" "$cut" >/dev/null 2>"$scratch/said" || complain "$command fails"
+	said 'the rest is lost'
+done
+"$tool" info "$cut" 2>/dev/null | grep -q '^complete *no: it is cut' || complain 'info does not say that it is cut'
+"$tool" check "$cut" >/dev/null 2>&1 && complain 'check finds nothing in a log that was cut'
+
+what=recover
+"$tool" recover "$cut" >"$scratch/said" 2>&1
+[ $? -eq 1 ] || complain "recover does not exit with 1"
+said "cut after $frames bytes of $size: $(cat "$scratch/shown") events are in $scratch/cut.whole.trx"
+counted -d "$scratch/cut.whole.trx"
+[ "$("$tool" print --format csv "$scratch/cut.whole.trx" 2>"$scratch/said" | tail -n +2 | wc -l)" -eq "$(cat "$scratch/shown")" ] ||
+	complain 'recover loses events'
+[ "$(wc -l <"$scratch/said")" -eq 1 ] && grep -q 'not all recorded events are in it' "$scratch/said" ||
+	complain "a recovered log says something else: $(cat "$scratch/said")"
+"$tool" check "$scratch/cut.whole.trx" | grep -q 'shows it correctly' || complain 'TraceX would not show a recovered log'
+fails 2 'exists' recover "$cut"
+"$tool" recover --force -o "$scratch/other.trx" "$cut" >/dev/null
+cmp -s "$scratch/other.trx" "$scratch/cut.whole.trx" || [ -s "$scratch/other.trx" ] || complain 'recover -o writes nothing'
+
+# at OFFSET BYTES FILE: write there
+at()
+{
+	printf '%b' "$2" | dd of="$3" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+
+# Damage in a frame, in the commit, and in the header of the image.
+section=$(grep -abo PXTXLOG1 "$log" | head -1 | cut -d: -f1)
+cp "$log" "$cut"
+at $((section + 8192 + 20000)) '\377\377\377\377\377\377\377\377' "$cut"
+counted -d "$cut"
+what='print of a damaged frame'
+"$tool" print "$cut" 2>"$scratch/said" >/dev/null
+said 'events could not be read: the file is damaged there'
+cp "$log" "$cut"
+at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
+counted -d "$cut"
+what='print of a damaged commit'
+"$tool" print --format csv "$cut" 2>"$scratch/said" >"$scratch/out"
+said 'damaged: '
+"$tool" print --format csv "$log" | cmp -s - "$scratch/out" || complain 'a log whose commit is damaged is read as something else'
+
+# A newer version.
+cp "$log" "$cut"
+at $((section + 8)) '\377\000\000\000' "$cut"
+for command in print info blocked; do
+	fails 2 'written by a newer posixtrace (format 255)' "$command" "$cut"
+done
+"$tool" check "$cut" | grep -q 'written by a newer posixtrace' || complain 'check does not know a newer version'
+finish
