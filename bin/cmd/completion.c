@@ -12,6 +12,12 @@
  */
 static const char functions[] =
 	"# bash completion of txtrace; made by: txtrace help --completion\n"
+	"_txtrace_pids()\n"
+	"{\n"
+	"\tcompgen -W \"$(txtrace list 2>/dev/null |\n"
+	"\t\tawk '$1 == \"pid\" { found = 1; next } found { print $1 }')\" -- \"$1\"\n"
+	"}\n"
+	"\n"
 	"_txtrace_offer()\n"
 	"{\n"
 	"\tlocal what=$1 cur=$2\n"
@@ -30,10 +36,11 @@ static const char functions[] =
 	"\t\tcompopt -o filenames 2>/dev/null\n"
 	"\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\"; compgen -f -- \"$cur\")\n"
 	"\t\t;;\n"
-	"\tPID)\n"
-	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$(txtrace list 2>/dev/null |\n"
-	"\t\t\tawk '$1 == \"pid\" { found = 1; next } found { print $1 }')\" -- \"$cur\")\n"
+	"\tPID_OR_FILE)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(_txtrace_pids \"$cur\"; compgen -f -- \"$cur\")\n"
 	"\t\t;;\n"
+	"\tPID) mapfile -t COMPREPLY < <(_txtrace_pids \"$cur\") ;;\n"
 	"\tesac\n"
 	"}\n"
 	"\n"
@@ -71,9 +78,11 @@ static void print_names(char separator)
 /* Return the kind of completion for an argument whose name is in capitals, such as FILE. */
 static const char *kind_of(const char *argument)
 {
-	static const char *const kinds[] = {"COMMAND", "FILE", "DIR", "PID"};
+	static const char *const kinds[] = {"COMMAND", "PID", "FILE", "DIR"};
 
-	if (strchr(argument, '|') && argument[0] != '(')
+	if (strcmp(argument, "PID|FILE") == 0)
+		return "PID_OR_FILE";
+	if (strchr(argument, '|') && argument[0] != '(' && strncmp(argument, "PID", 3) != 0)
 		return argument;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strstr(argument, kinds[i]))

@@ -42,6 +42,7 @@ completes 'some.trx' print s
 completes 'some.trx' print --output s
 completes 'some.trx' print -o s
 completes 'some.trx' recover so
+completes 'some.trx' follow so
 completes '' print --filter ''
 completes '' list ''
 completes 'recover' help recov

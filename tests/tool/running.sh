@@ -26,7 +26,7 @@ for options in '-p loop -s 100000' '-p loop -s 100000 -u 50' '-p loop -s 3000000
 	for round in 1 2 3; do
 		counted -wb "$log"
 	done
-	counted -wb -f 20 "$log"
+	counted -wb -f 10 "$log"
 	ended
 	counted -b "$log"
 done
