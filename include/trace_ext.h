@@ -139,13 +139,15 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
 /*
  * Open a file like posix_trace_open(), and also
  *
- *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.  The
- *				writer goes on, and does not notice.  If a LOOP log overwrites events before they are
- *				read, they are not reported, and nr_missing of struct txtrace_file_info counts them
- *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole.  nr_missing counts the others
+ *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.
+ *				The writer goes on, and does not notice.  If a LOOP log overwrites events before they
+ *				are read, the library does not report them: nr_missing of struct txtrace_file_info
+ *				counts them
+ *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole.  nr_missing counts the
+ *				others
  *
- * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0, and
- * a newer version of this library wrote the log (txtrace_get_format()).
+ * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0,
+ * and a newer version of this library wrote the log (txtrace_get_format()).
  */
 enum { TXTRACE_OPEN_RUNNING = 1, TXTRACE_OPEN_DAMAGED = 2 };
 
@@ -163,8 +165,8 @@ int txtrace_refresh(trace_id_t __trid, int *__running);
 /*
  * Write all events of a log into a new, complete log.  With this, a log that was opened with TXTRACE_OPEN_RUNNING or
  * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads trid
- * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  EBADF, ENOMEM, ENOSPC, ...:
- * as from posix_trace_create_withlog().
+ * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  EBADF, ENOMEM, ENOSPC,
+ * ...: as from posix_trace_create_withlog().
  */
 int txtrace_copy_log(trace_id_t __trid, int __file_desc);
 
@@ -303,7 +305,7 @@ struct txtrace_file_info {
 	unsigned long long size;	 /* bytes of the file */
 	unsigned long long whole_size; /* bytes that the file must have; 0: not known.  If size is less, it was cut */
 	unsigned long long nr_events;  /* in the log, as its writer counted them; 0: not known */
-	unsigned long long nr_missing; /* of these events: those that could not be read.  Valid when all events are read */
+	unsigned long long nr_missing; /* events of these that could not be read; valid when all events are read */
 	int only_image; /* 1: a log whose POSIX section is lost; the events are those that TraceX would show */
 	unsigned int format; /* version of the format of a log; 0: the file is not a log */
 	int damaged;	     /* 1: only TXTRACE_OPEN_DAMAGED has opened it */

@@ -35,8 +35,8 @@
 #define PX_FOREIGN_TICK_NS 1000.0
 
 /*
- * Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file.  takes_damaged: also if
- * entries are missing at the end of the file.
+ * Open a trace buffer.  Return 0, ENOMEM, EMFILE, or EINVAL if the viewer would refuse the file.  takes_damaged: also
+ * if entries are missing at the end of the file.
  */
 int px_archive_txtb_open(int fd, bool takes_damaged, struct px_archive **archive);
 

@@ -35,8 +35,8 @@ struct px_snapshot {
 int px_snapshot_write(const struct px_snapshot *snapshot);
 
 /*
- * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  The same errors,
- * and those of attaching the segment.
+ * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  The same
+ * errors, and those of attaching the segment.
  */
 int px_snapshot_write_slot(uint32_t index, uint32_t generation, int fd);
 

@@ -6,7 +6,7 @@ own_streams
 
 fails 2 'takes one process' follow
 fails 2 'takes one process' follow 1 2
-fails 2 'is not a process id' follow x
+fails 2 'No such file' follow x
 fails 2 'there is no process' follow 2147483646
 fails 2 'no column' follow --columns nonsense $$
 fails 2 'a value is missing' follow -f 'event:' $$

@@ -11,9 +11,9 @@ LC_ALL=C
 export LC_ALL
 
 orders='
-lib/log format frame pack descriptor checkpoint volume write stage log finish resume
-lib/log format frame unpack archive_frames resume
-lib/log format frame unpack archive_slots archive_frames archive_txtb archive_log archive
+lib/log frame format pack descriptor checkpoint volume write stage log finish copy resume
+lib/log frame format unpack archive_frames resume
+lib/log frame format unpack archive_slots archive_frames archive_txtb archive_log archive
 '
 
 scratch=$(mktemp -d) || exit 99
