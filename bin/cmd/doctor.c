@@ -72,7 +72,7 @@ static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *labe
 	struct rlimit limit;
 
 	if (prlimit(pid, resource, NULL, &limit) != 0) {
-		fields_text(&diagnosis->fields, label, "not told");
+		fields_text(&diagnosis->fields, label, "not known");
 		return;
 	}
 	if (limit.rlim_cur == RLIM_INFINITY)
@@ -312,7 +312,7 @@ static void put_wrapper(const struct diagnosis *diagnosis, size_t i, bool is_fir
 		return;
 	}
 	if (is_first)
-		text_printf(text, "\n%-26s  %-26s  %-8s  %-5s  %s\n", "would be seen", "as",
+		text_printf(text, "\n%-26s  %-26s  %-8s  %-5s  %s\n", "function", "recorded as",
 			    "group", "usual", "called by");
 	text_printf(text, "%-26s  %-26s  %-8s  %-5s  ", wrapper.symbol, wrapper.call, wrapper.group,
 		    wrapper.is_usual ? "yes" : "no");
@@ -453,7 +453,7 @@ static void check_preloads(struct diagnosis *diagnosis, pid_t pid)
 		found = entry + strlen("LD_PRELOAD=");
 		break;
 	}
-	fields_text(&diagnosis->fields, "LD_PRELOAD", file ? found : "not told");
+	fields_text(&diagnosis->fields, "LD_PRELOAD", file ? found : "not known");
 	free(entry);
 	if (file)
 		fclose(file);

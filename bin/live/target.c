@@ -318,10 +318,11 @@ void target_explain(const struct target *target, bool inherits)
 	else if (target->is_static)
 		message("%s is linked statically, without libposixtrace", program);
 	else if (inherits)
-		message("neither %s nor the programs that it started used libposixtrace, as far as is known",
+		message("neither %s nor the programs that it started used libposixtrace, as far as is known; --preload "
+			"records programs that do not use it",
 			program);
 	else
-		message("%s did not use libposixtrace, as far as is known; --inherit also traces the programs that it "
-			"starts",
+		message("%s did not use libposixtrace, as far as is known; --preload records a program that does not use "
+			"it, and --inherit also traces the programs that it starts",
 			program);
 }

@@ -105,7 +105,7 @@ void wrapper_stats_fields(struct fields *fields, const struct source *source)
 		return;
 	fields_number(fields, "wrappers installed",
 		      sums.nr[TXTRACE_WRAPPER_INSTALLED] + sums.nr[TXTRACE_WRAPPER_FOREIGN]);
-	fields_number(fields, "before another object", sums.nr[TXTRACE_WRAPPER_FOREIGN]);
+	fields_number(fields, "wrappers that call another wrapper", sums.nr[TXTRACE_WRAPPER_FOREIGN]);
 	fields_number(fields, "wrappers missing", sums.nr[TXTRACE_WRAPPER_MISSING]);
 	fields_number(fields, "wrappers called", sums.called);
 	fields_number(fields, "calls recorded", sums.calls);

@@ -386,7 +386,8 @@ void px_call_objects_name_by_address(struct px_call_objects *objects, struct px_
 	const char *word = word_for(object->object.type);
 
 	text[0] = '\0';
-	if (objects->namer &&
+	/* The number of a descriptor says more than the function that used it first. */
+	if (!px_call_objects_is_descriptor(object) && objects->namer &&
 	    objects->namer->call(objects->namer, object, text, PX_OBJECT_NAME_SIZE) == 0) {
 		text[PX_OBJECT_NAME_SIZE - 1] = '\0';
 		px_call_objects_name(objects, object, text, strlen(text));

@@ -162,6 +162,7 @@ fi
 # Who records nothing is told why.
 ends 0 "$tool" record --force -o "$log" sleep 0.2
 says 'did not use libposixtrace'
+says '--preload records'
 says '--inherit'
 ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
 says 'nor the programs that it started'
@@ -321,6 +322,11 @@ if own_preload; then
 	grep -q '/txtrace$' "$scratch/modules" && complain 'a log of another program has the modules of the recorder'
 	"$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | grep -Eq '^"?(main|plain)\+0x' ||
 		complain "a lock was called at $("$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | tail -1)"
+	# A descriptor that was open before the trace has its number as a name, and no address.
+	ends 0 "$tool" record --preload --force -o "$scratch/ls.trx" -- ls /
+	"$tool" print "$scratch/ls.trx" | grep 'close.*fd=' >"$scratch/closes"
+	grep -q 'fclose.*fd=file fd 1 ' "$scratch/closes" || complain "descriptor 1 is $(tail -2 "$scratch/closes")"
+	grep -q 'fd=[^ ]*+0x' "$scratch/closes" && complain "a descriptor is an address: $(grep +0x "$scratch/closes")"
 	# What the program finds is what the user has given it, and the object ahead of it.
 	ends 0 env LD_PRELOAD=libdl.so.2 TXTRACE_OUT=x TXTRACE_EVENTS=cond \
 		"$tool" record --preload --force -o "$log" --events +heap -- env
