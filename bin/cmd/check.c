@@ -131,18 +131,11 @@ static void check_text(const struct raw_file *file, struct findings *findings)
 			file->damaged_line);
 }
 
-/*
- * If the object table was full, events lack their thread or object. The bytes of the file do not show this, so ask the
- * library.
- */
-static void check_named(const char *path, struct findings *findings)
+/* Events lack their thread or object if the object table was full. The image does not show this, so ask the library. */
+static void check_named(struct source *source, struct findings *findings)
 {
-	struct source *source = source_open(path, 0);
-	struct source_unnamed unnamed;
+	struct source_unnamed unnamed = source_count_unnamed(source);
 
-	if (!source)
-		return;
-	unnamed = source_count_unnamed(source);
 	if (unnamed.nr_events > 0)
 		findings_add(findings, RULE_log_unnamed, NO_OFFSET,
 			     "%llu events from event %llu on have no thread: the table of threads and objects was full",
@@ -151,6 +144,39 @@ static void check_named(const char *path, struct findings *findings)
 		findings_add(findings, RULE_log_unnamed, NO_OFFSET,
 			     "%llu calls from event %llu on have no object: the table of threads and objects was full",
 			     (unsigned long long)unnamed.nr_calls, (unsigned long long)unnamed.first_call);
+}
+
+/* The stamps of the image may be in order although the exact times, which only the library reads, are not. */
+static void check_times(struct source *source, struct findings *findings)
+{
+	uint64_t nr_steps = 0, first = 0;
+	int64_t last_ns = INT64_MIN, most_ns = 0;
+	struct event event;
+
+	source->task = "checking the times";
+	while (source_next(source, &event)) {
+		if (event.time_ns < last_ns) {
+			if (nr_steps++ == 0)
+				first = event.number;
+			if (last_ns - event.time_ns > most_ns)
+				most_ns = last_ns - event.time_ns;
+		}
+		last_ns = event.time_ns;
+	}
+	if (nr_steps > 0)
+		findings_add(findings, RULE_log_time, NO_OFFSET,
+			     "%llu events from event %llu on are older than the event before them, by %lld ns at most",
+			     (unsigned long long)nr_steps, (unsigned long long)first, (long long)most_ns);
+}
+
+static void check_log(const char *path, struct findings *findings)
+{
+	struct source *source = source_open(path, 0);
+
+	if (!source)
+		return;
+	check_named(source, findings);
+	check_times(source, findings);
 	source_close(source);
 }
 
@@ -166,7 +192,7 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 	result->nr_volumes = result->is_log && info.nr_volumes > 0 ? info.nr_volumes : 1;
 	check_volumes(file, result);
 	if (result->is_log)
-		check_named(path, &result->findings);
+		check_log(path, &result->findings);
 	if (error && is_newer(path))
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "written by a newer posixtrace than this one");

@@ -118,7 +118,10 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log);
  */
 void px_log_set_namer(struct px_log *log, const struct px_namer *namer);
 
-/* Stage an event.  data points to all data of the event: report->copied bytes. */
+/*
+ * Stage an event.  data has report->copied bytes: all data of the event.  An event that is older than the event before
+ * it gets the time of that event: the times of a log do not decrease.
+ */
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report,
 			       const void *data);
 

@@ -552,14 +552,19 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 	log->staged.nr_events++;
 	log->staged.nr_shortened += need->step.shortened != 0;
 	log->staged.shortened_ns += need->step.shortened * PX_LOG_TICK_NS;
-	/* OVERFLOW has an older time than the events before it: last_ns must not go back to that time. */
-	if (report->time_ns > log->staged.last_ns)
-		log->staged.last_ns = report->time_ns;
+	log->staged.last_ns = report->time_ns;
 }
 
 enum px_log_room px_log_append(struct px_log *log, const struct px_report *report, const void *data)
 {
+	struct px_report later;
 	struct need need;
+
+	if (px_unlikely(report->time_ns < log->staged.last_ns)) {
+		later = *report;
+		later.time_ns = log->staged.last_ns;
+		report = &later;
+	}
 
 	if (px_log_refuses(log))
 		return PX_LOG_FULL;

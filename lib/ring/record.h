@@ -34,12 +34,18 @@ enum px_record_flags {
 
 /*
  * The marks say which events a reader reports before the record that has them.  Two kinds of record have marks: the
- * START that ends an automatic stop, and a FLUSH_START that was recorded during an automatic stop.
+ * START that ends an automatic stop, and a FLUSH_START or FLUSH_STOP that was recorded during an automatic stop.
  */
 struct px_marks {
 	uint64_t first_dropped; /* counter of the first event lost during the stop; 0: none */
 	uint32_t stopped;	/* serial of a run: report its automatic STOP; 0: none */
-	uint32_t gap;		/* 1: if first_dropped is not 0, report OVERFLOW and RESUME */
+	uint32_t gap;		/* enum px_gap; if first_dropped is 0: none */
+};
+
+enum px_gap {
+	PX_GAP_NONE,
+	PX_GAP_ENDS,  /* report OVERFLOW, unless it was reported already, and RESUME */
+	PX_GAP_BEGINS /* report OVERFLOW only: the stream is still full */
 };
 
 /* An event to be recorded. */

@@ -18,10 +18,15 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 		return false;
 	/*
 	 * If an automatic STOP is due, the reader must report it directly after the last event, so before this event
-	 * (UFULL-2).
+	 * (UFULL-2).  If the stream has dropped events since, OVERFLOW comes before this event, too: it is older.
 	 */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
-	if (!marks.stopped)
+	if (px_state_of(state) == PX_STATE_AUTO_FULL &&
+	    px_view_dropped(&stream->view) != stream->dropped_started) {
+		marks.gap = PX_GAP_BEGINS;
+		marks.first_dropped = px_stream_first_dropped(stream);
+	}
+	if (!marks.stopped && !marks.gap)
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
 	return px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller,
 				counter);

@@ -110,7 +110,8 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 						      reader->reported_counter;
 	checkpoint->overwritten = reader->loss.overwritten;
 	checkpoint->abandoned = reader->loss.abandoned;
-	checkpoint->skips_overflow = checkpoint->skips_resume = 0;
+	checkpoint->skips_overflow = reader->skips_overflow;
+	checkpoint->skips_resume = reader->skips_resume;
 	px_auto_stop_save(&reader->stop, holds_stop, checkpoint);
 	checkpoint->timeline = reader->timeline;
 	if (todo.any && reader->taken.is_lapped)

@@ -73,13 +73,13 @@ bool px_reader_next_made(struct px_reader *reader, void *data, size_t capacity,
  * Read the marks of the held record: there may be a STOP or a gap to report before it.  The marks come from shared
  * memory, so their values may be wrong.
  */
-static void read_marks(struct px_reader *reader)
+static enum px_gap read_marks(struct px_reader *reader)
 {
 	struct px_record *held = &reader->held;
 	struct px_marks marks;
 
 	if (held->length < sizeof(marks))
-		return;
+		return PX_GAP_NONE;
 	held->length -= sizeof(marks);
 	memcpy(&marks, reader->held_data + held->length, sizeof(marks));
 	px_auto_stop_queue(&reader->stop, marks.stopped);
@@ -89,8 +89,10 @@ static void read_marks(struct px_reader *reader)
 	 */
 	if ((int64_t)(marks.first_dropped - held->counter) > 0)
 		marks.first_dropped = held->counter;
-	if (marks.gap && marks.first_dropped)
-		px_reader_note_gap(reader, marks.first_dropped);
+	if (!marks.gap || !marks.first_dropped)
+		return PX_GAP_NONE;
+	px_reader_note_gap(reader, marks.first_dropped);
+	return marks.gap == PX_GAP_BEGINS ? PX_GAP_BEGINS : PX_GAP_ENDS;
 }
 
 static uint64_t later_of(uint64_t a, uint64_t b)
@@ -98,27 +100,39 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 	return (int64_t)(a - b) > 0 ? a : b;
 }
 
+/*
+ * Queue OVERFLOW and RESUME.  If the stream is still full at the held record, queue OVERFLOW only: a later record ends
+ * the gap.
+ */
+static void queue_gap(struct px_reader *reader, enum px_gap gap, const struct px_eventset *filter)
+{
+	/* The reader may have found the gap late: keep the times in order. */
+	reader->overflow_counter = later_of(reader->gap_counter, reader->reported_counter);
+	reader->resume_counter = later_of(reader->held.counter, reader->overflow_counter);
+	reader->overflow_waits = !reader->skips_overflow &&
+				 !px_eventset_has(filter, PX_EVENT_OVERFLOW);
+	reader->in_gap = reader->skips_overflow = gap == PX_GAP_BEGINS;
+	reader->resume_waits = !reader->in_gap && !reader->skips_resume &&
+			       !px_eventset_has(filter, PX_EVENT_RESUME);
+	reader->skips_resume = false;
+}
+
 void px_reader_hold(struct px_reader *reader, const struct px_record *record,
 		    const struct px_eventset *filter)
 {
+	enum px_gap gap = PX_GAP_NONE;
+
 	reader->has_waiting = true;
 	reader->held = *record;
 	if (reader->held.length > reader->held_capacity)
 		reader->held.length = (uint32_t)reader->held_capacity; /* only a hostile writer causes this */
 	if (record->flags & PX_RECORD_MARKS)
-		read_marks(reader);
+		gap = read_marks(reader);
 	if (record->flags & PX_RECORD_SILENT)
 		return; /* the next record reports a gap */
 	reader->held_waits = true;
-	if (reader->in_gap) {
-		reader->in_gap = false;
-		/* The reader may have found the gap late: keep the times in order. */
-		reader->overflow_counter = later_of(reader->gap_counter, reader->reported_counter);
-		reader->resume_counter = later_of(record->counter, reader->overflow_counter);
-		reader->overflow_waits = !reader->skips_overflow &&
-					 !px_eventset_has(filter, PX_EVENT_OVERFLOW);
-		reader->resume_waits = !reader->skips_resume &&
-				       !px_eventset_has(filter, PX_EVENT_RESUME);
-	}
-	reader->skips_overflow = reader->skips_resume = false;
+	if (reader->in_gap)
+		queue_gap(reader, gap, filter);
+	else
+		reader->skips_overflow = reader->skips_resume = false;
 }

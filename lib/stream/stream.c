@@ -55,11 +55,8 @@ static bool is_blocked(const struct px_stream *stream)
 	return stream->view.limit != 0 && px_view_is_full(&stream->view);
 }
 
-/*
- * Return the counter of the first dropped event.  A writer may have slept between the read of its counter and the count
- * of the drop.  Its counter is then older than the last START: return the counter of START instead.
- */
-static uint64_t first_dropped(struct px_stream *stream)
+/* A writer may have slept between the read of its counter and the count of the drop, since before the last START. */
+uint64_t px_stream_first_dropped(struct px_stream *stream)
 {
 	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));
 
@@ -98,8 +95,8 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 		settle_writers(
 			&stream->view); /* all events of the previous window are older than START */
 		data.marks.stopped = px_auto_stop_due(&stream->view, state);
-		data.marks.gap = dropped != stream->dropped_started;
-		data.marks.first_dropped = first_dropped(stream);
+		data.marks.gap = dropped != stream->dropped_started ? PX_GAP_ENDS : PX_GAP_NONE;
+		data.marks.first_dropped = px_stream_first_dropped(stream);
 		flags |= PX_RECORD_MARKS;
 		length += sizeof(data.marks);
 	}

@@ -15,6 +15,12 @@
 bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, const void *data,
 		      size_t length, const struct px_caller *caller, uint64_t *counter);
 
+/*
+ * Return the counter of the first event dropped since the last START or the last call, but not a counter before that
+ * START.
+ */
+uint64_t px_stream_first_dropped(struct px_stream *stream);
+
 /* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL. */
 void px_stream_leave_running(struct px_stream *stream);
 

@@ -131,8 +131,8 @@ struct tale {
 };
 
 /*
- * Windows are closed; nothing is recorded between STOP and START; flushes do not overlap; OVERFLOW and RESUME
- * come together, and where numbers are missing.
+ * Times do not fall; windows are closed; nothing is recorded between STOP and START; flushes do not overlap;
+ * only events of flushes come between OVERFLOW and RESUME, and where numbers are missing.
  */
 static struct tale read_tale(uint32_t first_number)
 {
@@ -144,11 +144,11 @@ static struct tale read_tale(uint32_t first_number)
 	while ((id = px_test_take_recorded(log_id, &seen)) != 0) {
 		uint64_t now = px_test_ns(seen.info.posix_timestamp);
 
-		if (id != POSIX_TRACE_OVERFLOW && id != POSIX_TRACE_RESUME) {
-			ck_assert_uint_ge(now, time);
-			time = now;
-		}
-		ck_assert_int_eq(in_gap, id == POSIX_TRACE_RESUME);
+		ck_assert_uint_ge(now, time);
+		time = now;
+		if (in_gap)
+			ck_assert(id == POSIX_TRACE_RESUME || id == POSIX_TRACE_FLUSH_START ||
+				  id == POSIX_TRACE_FLUSH_STOP);
 		tale.ends_with_stop = id == POSIX_TRACE_STOP;
 		if (id == POSIX_TRACE_START) {
 			ck_assert(!runs);
@@ -158,9 +158,11 @@ static struct tale read_tale(uint32_t first_number)
 			runs = false;
 			tale.nr_stops++;
 		} else if (id == POSIX_TRACE_OVERFLOW) {
+			ck_assert(!runs);
 			in_gap = true;
 			tale.nr_gaps++;
 		} else if (id == POSIX_TRACE_RESUME) {
+			ck_assert(in_gap);
 			in_gap = false;
 			may_miss = true;
 		} else if (id == POSIX_TRACE_FLUSH_START) {
@@ -328,8 +330,18 @@ START_TEST(flush_of_a_full_stream_starts_it_again)
 END_TEST
 
 /* UFULL-8 FLUSHP-6 AMB-15: a loss is marked as in any other stream. */
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return px_test_ns(now);
+}
+
+/* SYSEV-2 SYSEV-3: OVERFLOW is where its time is, before FLUSH_START, and RESUME where the stream runs again. */
 START_TEST(flush_of_a_full_stream_marks_what_was_lost)
 {
+	uint64_t before_ns, stop_ns, start_ns;
 	uint32_t n;
 
 	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, POSIX_TRACE_LOOP, 0);
@@ -337,16 +349,61 @@ START_TEST(flush_of_a_full_stream_marks_what_was_lost)
 	n = fill();
 	trace_many(3); /* lost */
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+	usleep(2000);
+	before_ns = realtime_ns() - 1000000;
 	ok(posix_trace_flush(stream));
 	trace_next();
 	finish();
 	expect(POSIX_TRACE_START);
 	expect_numbers(0, n);
 	expect_stop(1);
-	expect(POSIX_TRACE_FLUSH_START);
+	stop_ns = px_test_ns(seen.info.posix_timestamp);
 	expect(POSIX_TRACE_OVERFLOW);
+	ck_assert_uint_gt(px_test_ns(seen.info.posix_timestamp), stop_ns);
+	ck_assert_uint_lt(px_test_ns(seen.info.posix_timestamp), before_ns);
+	expect(POSIX_TRACE_FLUSH_START);
+	ck_assert_uint_gt(px_test_ns(seen.info.posix_timestamp), before_ns);
 	expect(POSIX_TRACE_RESUME);
+	start_ns = px_test_ns(seen.info.posix_timestamp);
 	expect(POSIX_TRACE_START);
+	ck_assert_uint_eq(px_test_ns(seen.info.posix_timestamp), start_ns);
+	expect(POSIX_TRACE_FLUSH_STOP);
+	expect_numbers(n + 3, n + 4);
+	expect_stop(0);
+	expect_end();
+}
+END_TEST
+
+/* SYSEV-9: the same events with one of them filtered: 0 OVERFLOW, 1 RESUME, 2 FLUSH_START, 3 START */
+START_TEST(flush_of_a_full_stream_marks_its_loss_without_filtered_events)
+{
+	static const trace_event_id_t all[] = {POSIX_TRACE_OVERFLOW, POSIX_TRACE_FLUSH_START,
+					       POSIX_TRACE_RESUME, POSIX_TRACE_START};
+	static const trace_event_id_t filtered[] = {POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
+						    POSIX_TRACE_FLUSH_START, POSIX_TRACE_START};
+	trace_event_set_t set;
+	uint32_t n;
+
+	ok(posix_trace_eventset_empty(&set));
+	ok(posix_trace_eventset_add(filtered[_i], &set));
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, POSIX_TRACE_LOOP, 0);
+	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	ok(posix_trace_start(stream));
+	n = fill();
+	trace_many(3); /* lost */
+	ok(posix_trace_flush(stream));
+	trace_next();
+	finish();
+	if (filtered[_i] != POSIX_TRACE_START)
+		expect(POSIX_TRACE_START);
+	expect_numbers(0, n);
+	expect_stop(1);
+	for (int i = 0; i < 4; i++)
+		if (all[i] != filtered[_i] &&
+		    (filtered[_i] != POSIX_TRACE_START || all[i] != POSIX_TRACE_RESUME))
+			expect(all[i]);
+	if (filtered[_i] == POSIX_TRACE_START)
+		expect(POSIX_TRACE_RESUME); /* before the next event, which is FLUSH_STOP */
 	expect(POSIX_TRACE_FLUSH_STOP);
 	expect_numbers(n + 3, n + 4);
 	expect_stop(0);
@@ -771,6 +828,58 @@ START_TEST(flush_policy_of_a_hasty_writer_tells_every_loss)
 	ck_assert(was_overrun);
 	ck_assert_int_eq(px_test_status(log_id).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert(tale.ends_with_stop);
+}
+END_TEST
+
+#define HASTY_EVENTS 400000
+
+static void *trace_hastily(void *argument)
+{
+	for (uint32_t i = 0; i < HASTY_EVENTS / 2; i++)
+		px_test_trace(type, i);
+	return argument;
+}
+
+/* Two threads record as fast as they can: into one ring, into two, into those of the CPUs. */
+START_TEST(flush_of_hasty_writers_has_times_that_do_not_fall)
+{
+	static const int log_policies[] = {POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,
+					   POSIX_TRACE_UNTIL_FULL};
+	static const int policies[] = {POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL};
+	int log_policy = log_policies[_i % 3], policy = policies[_i / 3 % 3];
+	uint64_t newest_ns = 0, nr_events = 0;
+	pthread_t thread[2];
+	struct txtrace_loss loss;
+	trace_event_id_t id;
+
+	stream = px_test_create_log(&(struct px_test_stream){.policy = policy,
+							     .size = 65536,
+							     .nr_rings = _i / 9,
+							     .log_policy = log_policy,
+							     .log_size = 1 << 20},
+				    file);
+	ok(posix_trace_start(stream));
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, trace_hastily, NULL), 0);
+	for (int i = 0; i < 20 && policy != POSIX_TRACE_FLUSH; i++) {
+		usleep(500);
+		ok(posix_trace_flush(stream));
+	}
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+	finish();
+	while ((id = px_test_take_recorded(log_id, &seen)) != 0) {
+		uint64_t ns = px_test_ns(seen.info.posix_timestamp);
+
+		ck_assert_msg(ns >= newest_ns, "event of type %lu is %llu ns too old",
+			      (unsigned long)id, (unsigned long long)(newest_ns - ns));
+		newest_ns = ns;
+		nr_events += id == type;
+	}
+	ok(txtrace_get_loss(log_id, &loss));
+	if (log_policy == POSIX_TRACE_APPEND && policy != POSIX_TRACE_LOOP)
+		ck_assert_uint_eq(nr_events + loss.overwritten + loss.dropped + loss.abandoned,
+				  HASTY_EVENTS);
 }
 END_TEST
 
@@ -1790,6 +1899,7 @@ static TCase *flush_cases(void)
 	tcase_add_loop_test(tcase, flush_pair_in_the_filter_is_not_recorded, 0, 4);
 	tcase_add_test(tcase, flush_of_a_full_stream_starts_it_again);
 	tcase_add_test(tcase, flush_of_a_full_stream_marks_what_was_lost);
+	tcase_add_loop_test(tcase, flush_of_a_full_stream_marks_its_loss_without_filtered_events, 0, 4);
 	tcase_add_test(tcase, flush_of_a_full_stream_that_was_stopped_leaves_it_stopped);
 	tcase_add_test(tcase, flush_in_progress_is_told_and_holds_nobody_up);
 	tcase_add_test(tcase, flush_by_another_thread_lets_the_streams_own_sleep);
@@ -1802,6 +1912,7 @@ static TCase *flush_cases(void)
 	tcase_add_test(tcase, flush_while_an_event_is_recorded_gives_it_a_later_time);
 	tcase_add_test(tcase, flush_policy_loses_nothing_of_a_paced_writer);
 	tcase_add_test(tcase, flush_policy_of_a_hasty_writer_tells_every_loss);
+	tcase_add_loop_test(tcase, flush_of_hasty_writers_has_times_that_do_not_fall, 0, 27);
 	tcase_add_test(tcase, flush_policy_flushes_also_what_is_little);
 	tcase_add_test(tcase, flush_policy_has_a_thread_that_takes_no_signals);
 	return tcase;

@@ -355,8 +355,7 @@ static void read_log(struct stream *stream)
 START_TEST(log_of_many_processes_is_sound)
 {
 	struct stream *stream = look.stream;
-	/* Of events that overlap either may come first (EVENT-11); and programs become themselves. */
-	unsigned int flags = PX_TEST_LOG_STEPS_BACK | PX_TEST_LOG_NAMES_TWICE;
+	unsigned int flags = PX_TEST_LOG_NAMES_TWICE; /* programs become themselves */
 	struct px_test_log_facts facts;
 
 	if (stream->is_foreign)

@@ -253,46 +253,6 @@ static void expect_rest(const struct look *look, uint64_t volume, const struct t
 		(unsigned long long)facts->commit.end);
 }
 
-/* The newest time of each thread; it is forgotten where another thread has the same place. */
-#define NR_PLACES 256
-
-struct newest {
-	uint64_t thread; /* 0: of none */
-	uint32_t pid;
-	uint64_t ns;
-};
-
-static struct newest *newest_of(struct newest places[NR_PLACES], const struct px_unpacked *slot)
-{
-	uint64_t hash = (slot->thread ^ slot->pid) * UINT64_C(0x9e3779b97f4a7c15);
-	struct newest *newest = &places[hash >> 56];
-
-	if (newest->thread != slot->thread || newest->pid != slot->pid)
-		*newest = (struct newest){.thread = slot->thread, .pid = slot->pid};
-	return newest;
-}
-
-/*
- * Along the only ring, and along a thread, times do not fall.  Of events of several threads that overlap either may
- * come first (EVENT-11).  What is of no thread may be another process's, or the flushing thread's, or the reader's.
- */
-static void expect_order(const struct look *look, uint64_t position, const struct px_unpacked *slot,
-			 uint64_t newest_ns, struct newest places[NR_PLACES])
-{
-	struct newest *newest = newest_of(places, slot);
-	uint64_t least_ns = slot->thread ? newest->ns : 0;
-
-	if (look->flags & PX_TEST_LOG_STEPS_BACK || slot->is_native)
-		return;
-	if (look->facts->header.attr.nr_rings == 1)
-		least_ns = newest_ns;
-	soundly(slot->time_ns >= least_ns,
-		"at position %llu, type %u of thread %#llx, times fall by %llu ns",
-		(unsigned long long)position, slot->id, (unsigned long long)slot->thread,
-		(unsigned long long)(least_ns - slot->time_ns));
-	newest->ns = slot->time_ns;
-}
-
 /*
  * Distances of events in the image against those of their times.  The fillers ahead of a further round put the
  * image some ticks ahead, which the next events make up for: so only for a while, and never in sum.
@@ -303,7 +263,6 @@ static void expect_distances(const struct look *look, const struct txtb_trace *t
 	uint64_t newest_ns = 0, ticks = 0, position = 0;
 	uint64_t slack = loops(look->facts) ? PX_LOG_START_FILLERS : 0;
 	uint64_t wanted = 0, shown = 0; /* ticks since the first event */
-	struct newest places[NR_PLACES] = {0};
 
 	if (trace->nr_up == 0 || look->flags & PX_TEST_LOG_LIES)
 		return; /* too few for the viewer to see a direction, or no two times that belong together */
@@ -317,10 +276,10 @@ static void expect_distances(const struct look *look, const struct txtb_trace *t
 		slot = &found->packed;
 		soundly(found->position >= position, "positions fall");
 		position = found->position;
-		/* It has the time of the first event lost (SYSEV-2), and tells nothing of those around it. */
-		if (slot->id == PX_EVENT_OVERFLOW)
-			continue;
-		expect_order(look, position, slot, newest_ns, places);
+		soundly(slot->time_ns >= newest_ns,
+			"at position %llu, type %u of thread %#llx, times fall by %llu ns",
+			(unsigned long long)position, slot->id, (unsigned long long)slot->thread,
+			(unsigned long long)(newest_ns - slot->time_ns));
 		step = trace->events[i].ticks - ticks;
 		ticks = trace->events[i].ticks;
 		if (newest_ns == 0) {

@@ -15,11 +15,10 @@
 enum px_test_log_look {
 	PX_TEST_LOG_IS_CUT = 1 << 0, /* its writer died: the image may be ahead of the commit */
 	PX_TEST_LOG_WRAPS_STAMPS = 1 << 1, /* it spans more than the range of a stamp */
-	PX_TEST_LOG_STEPS_BACK = 1 << 2,   /* times fall here and there, also of one thread */
-	PX_TEST_LOG_WAS_BROKEN = 1 << 3,   /* a write failed: there may be less in the image */
-	PX_TEST_LOG_IS_OPEN = 1 << 4,	   /* it goes on; nothing is being written just now */
-	PX_TEST_LOG_NAMES_TWICE = 1 << 5,  /* a process may have become the same program by exec */
-	PX_TEST_LOG_LIES = 1 << 6	   /* its target said of events that they were at other times */
+	PX_TEST_LOG_WAS_BROKEN = 1 << 2,   /* a write failed: there may be less in the image */
+	PX_TEST_LOG_IS_OPEN = 1 << 3,	   /* it goes on; nothing is being written just now */
+	PX_TEST_LOG_NAMES_TWICE = 1 << 4,  /* a process may have become the same program by exec */
+	PX_TEST_LOG_LIES = 1 << 5	   /* its target said of events that they were at other times */
 };
 
 struct px_test_log_facts {
@@ -36,7 +35,7 @@ struct px_test_log_facts {
 };
 
 /*
- * Every volume is accepted without a warning, with all contexts named and time rising; every position that
+ * Every volume is accepted without a warning, with all contexts named and time rising; the times of events never fall; every position that
  * is committed is in the image as what it is, and nothing else but the rest of a record whose beginning was
  * overwritten; the distances of events are those of their times.  Along a thread times do not fall, and nowhere
  * in the log of a stream with one ring.

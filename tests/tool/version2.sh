@@ -25,6 +25,7 @@ grep -q 'oven' "$scratch/out" || complain "blocked knows no object: $(head -5 "$
 # What a file says of itself may be wrong: a time that no calendar has counts as the last one.
 if has_program python3 'damaged times'; then
 	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/steps.trx" | tail -1 | tr -d '\r')
+	"$tool" check "$scratch/steps.trx" | grep log-time && complain 'check finds times out of order in a log in order'
 	python3 - "$scratch/steps.trx" "$time" <<'EOF'
 import sys
 data = open(sys.argv[1], 'rb').read()
@@ -32,9 +33,11 @@ damaged = data.replace(int(sys.argv[2]).to_bytes(8, 'little'), (2**64 - 16).to_b
 assert damaged != data
 open(sys.argv[1], 'wb').write(damaged)
 EOF
-	nr_checks=$((nr_checks + 1))
+	nr_checks=$((nr_checks + 3))
 	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/steps.trx" | tail -1 | tr -d '\r')
 	[ "${#time}" -ge 19 ] && [ "${time#-}" = "$time" ] && [ "$time" -gt 4000000000000000000 ] ||
 		complain "a damaged time is $time"
+	"$tool" check "$scratch/steps.trx" | grep -q '^warning .* older than the event before them.*(log-time)' ||
+		complain 'check does not find the events that are older than the event before them'
 fi
 finish
