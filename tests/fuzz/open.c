@@ -9,6 +9,13 @@
  *	odd	a log of this library without the zeros between its areas, which are most of it: TXTB header,
  *		log header, commit, then for each area its length (two bytes) and its bytes.  Lengths beyond
  *		the end are cut.
+ *
+ * Further bits, of odd inputs:
+ *
+ *	2	the frames get the check sums that they should have, and the commit the offsets of the tail, so
+ *		that what they hold is looked at
+ *	4	the first volume says where the next one is: there, again a header, a log header and areas
+ *	8	the log is moving: it is behind what is at the beginning of the file, and has a footer
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <trace.h>
 #include <trace_ext.h>
 #include <unistd.h>
@@ -59,27 +67,118 @@ static void put_area(struct unfolding *unfolding, uint64_t offset)
 	put(unfolding, size, offset);
 }
 
-/* The image says how large it is; areas follow from that. */
-static void unfold(int fd, const uint8_t *input, size_t size)
+enum { IS_FOLDED = 1, SUMS = 2, SECOND_VOLUME = 4, IS_MOVING = 8 };
+
+/* Give each frame from here on its check sum, as far as one follows the other.  Positions count from `first`. */
+static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first)
 {
-	struct unfolding unfolding = {fd, input, size};
+	static unsigned char body[1 << 16];
+	struct px_log_frame frame;
+
+	while (pread(fd, &frame, sizeof(frame), (off_t)at) == sizeof(frame) && at < end) {
+		uint64_t size = (uint64_t)frame.objects + frame.records;
+
+		if (size > sizeof(body) ||
+		    pread(fd, body, (size_t)size, (off_t)(at + sizeof(frame))) != (ssize_t)size)
+			return;
+		frame.magic = PX_FRAME_MAGIC;
+		frame.position += first;
+		frame.sum = px_frame_sum_of(&frame, body);
+		if (pwrite(fd, &frame, sizeof(frame), (off_t)at) != sizeof(frame))
+			abort();
+		at += sizeof(frame) + size;
+	}
+}
+
+/* The tail is at this offset: wrappers, names, modules. */
+static void place_tail(int fd, uint64_t commit_at, uint64_t at)
+{
+	struct px_log_commit commit;
+
+	if (pread(fd, &commit, sizeof(commit), (off_t)commit_at) != sizeof(commit))
+		return;
+	commit.wrappers_at = at;
+	commit.names_at = at + (uint64_t)commit.nr_wrappers * sizeof(struct px_wrapper_sum);
+	commit.modules_at = commit.names_at + (uint64_t)commit.nr_names * sizeof(struct px_log_name);
+	if (pwrite(fd, &commit, sizeof(commit), (off_t)commit_at) != sizeof(commit))
+		abort();
+}
+
+/* A volume at this offset.  The image says how large it is; areas follow from that.  Return where the volume ends. */
+static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t first, int kind)
+{
 	struct px_txtb_header header = {.id = 0};
 	struct px_log_layout layout;
 	uint32_t nr_objects, nr_entries;
+	size_t left = unfolding->left;
 
-	memcpy(&header, input, size < sizeof(header) ? size : sizeof(header));
+	memcpy(&header, unfolding->input, left < sizeof(header) ? left : sizeof(header));
 	nr_entries = (header.buffer_end - header.buffer_start) / sizeof(struct px_txtb_entry);
 	nr_objects = (header.registry_end - header.registry_start) / sizeof(struct px_txtb_object);
 	layout = px_log_layout(nr_objects % 400, nr_entries % 5000, 1 << 16);
-	put(&unfolding, sizeof(header), 0);
-	put(&unfolding, sizeof(struct px_log_header), layout.header);
-	put(&unfolding, sizeof(struct px_log_commit), layout.commit);
-	put_area(&unfolding, sizeof(header));
-	put_area(&unfolding, layout.entries);
-	put_area(&unfolding, layout.frames);
-	put_area(&unfolding, layout.size);
-	if (ftruncate(fd, (off_t)layout.size) != 0)
+	put(unfolding, sizeof(header), at);
+	put(unfolding, sizeof(struct px_log_header), at + layout.header);
+	put(unfolding, sizeof(struct px_log_commit), at + layout.commit);
+	if (kind & SUMS)
+		place_tail(unfolding->fd, at + layout.commit, layout.size);
+	put_area(unfolding, at + sizeof(header));
+	put_area(unfolding, at + layout.entries);
+	put_area(unfolding, at + layout.frames);
+	if (kind & SUMS)
+		sum_frames(unfolding->fd, at + layout.frames, at + layout.size, first);
+	put_area(unfolding, at + layout.size);
+	return at + layout.size;
+}
+
+/* Let the volume at this offset say that the next one is there.  Return how many entries it may have itself. */
+static uint64_t link_volume(int fd, uint64_t at, uint64_t next)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+	uint64_t link;
+
+	if (!px_log_find_volume(fd, at, &header, &layout))
+		return 0;
+	link = at + layout.header + offsetof(struct px_log_header, next_volume);
+	if (pwrite(fd, &next, sizeof(next), (off_t)link) != sizeof(next))
 		abort();
+	return header.nr_entries;
+}
+
+static void put_footer(int fd, uint64_t base, uint64_t end)
+{
+	struct px_log_footer footer = {
+		.magic = PX_LOG_FOOTER_MAGIC, .base = base, .size = end - base};
+	struct px_log_header header;
+	struct px_log_layout layout;
+
+	if (px_log_find_volume(fd, base, &header, &layout))
+		memcpy(footer.uuid, header.uuid, sizeof(footer.uuid));
+	if (pwrite(fd, &footer, sizeof(footer), (off_t)end) != sizeof(footer))
+		abort();
+}
+
+static void unfold(int fd, const uint8_t *input, size_t size, int kind)
+{
+	struct unfolding unfolding = {fd, input, size};
+	uint64_t base = 0, next, end;
+	struct stat status;
+
+	if (kind & IS_MOVING)
+		base = px_log_page_up(put(&unfolding, size < 256 ? size : 256, 0));
+	end = next = px_log_page_up(unfold_volume(&unfolding, base, 0, kind));
+	if (kind & SECOND_VOLUME) {
+		/* The tail of the first volume may reach into the second one, as it may in a hostile file. */
+		end = unfold_volume(&unfolding, next, link_volume(fd, base, next), kind);
+	}
+	if (fstat(fd, &status) != 0)
+		abort();
+	if ((uint64_t)status.st_size > end)
+		end = (uint64_t)status.st_size;
+	if (ftruncate(fd, (off_t)end) != 0)
+		abort();
+	if (kind & IS_MOVING)
+		put_footer(fd, base, end);
 }
 
 static void read_events(trace_id_t trid, size_t capacity, long limit)
@@ -181,8 +280,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fd < 0)
 		abort();
-	if (input[0] & 1)
-		unfold(fd, input + 1, size - 1);
+	if (input[0] & IS_FOLDED)
+		unfold(fd, input + 1, size - 1, input[0]);
 	else if (write(fd, input + 1, size - 1) < 0)
 		abort();
 	if (posix_trace_open(fd, &trid) == 0) {

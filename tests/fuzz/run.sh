@@ -66,7 +66,7 @@ build afl-clang-fast '' "$work/aflfuzz"
 half=$((FUZZ_SECONDS / 2))
 echo "fuzz: libFuzzer, $half seconds"
 UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$half" -timeout=20 -rss_limit_mb=2048 \
-	-max_len=40000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
+	-max_len=70000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 	"$work/corpus" "$work/seeds" "$srcdir/tests/fuzz/findings" >"$work/libfuzzer.log" 2>&1
 grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/libfuzzer.log"
 

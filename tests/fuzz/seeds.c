@@ -4,6 +4,7 @@
  * that are full, wrapped, empty; a trace buffer as such, cut, swapped, and as text.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,12 +71,11 @@ static void copy_area(FILE *file, int fd, uint64_t offset, size_t size)
 	copy(file, fd, offset, size);
 }
 
-/* Without the zeros between the areas.  The tail becomes an area that begins with its wrappers. */
-static void fold(const char *name, int fd)
+/* A volume without the zeros between the areas.  The tail becomes an area that begins with its wrappers. */
+static void fold_volume(FILE *file, int fd, uint32_t volume, bool has_next)
 {
 	struct px_log_layout layout;
 	struct px_log_header header;
-	FILE *file = create_seed(name, 1);
 	struct px_log_commit commit;
 	uint64_t used;
 
@@ -83,16 +83,38 @@ static void fold(const char *name, int fd)
 	    !px_log_read_commit(fd, &header, &layout, &commit))
 		check("commit", 5);
 	used = commit.end < layout.nr_entries ? commit.end : layout.nr_entries;
+	header.volume = volume;
+	if (has_next)
+		commit.end += header.nr_entries;
 	copy(file, fd, 0, sizeof(struct px_txtb_header));
-	copy(file, fd, layout.header, sizeof(struct px_log_header));
-	copy(file, fd, layout.commit, sizeof(struct px_log_commit));
+	fwrite(&header, sizeof(header), 1, file);
+	fwrite(&commit, sizeof(commit), 1, file);
 	copy_area(file, fd, sizeof(struct px_txtb_header),
 		  layout.entries - sizeof(struct px_txtb_header));
 	copy_area(file, fd, layout.entries, used * sizeof(struct px_txtb_entry));
 	copy_area(file, fd, layout.frames, commit.wrappers_at - layout.frames);
 	copy_area(file, fd, commit.wrappers_at,
 		  commit.modules_at + commit.modules_bytes - commit.wrappers_at);
-	finish(file);
+}
+
+/* One input for each kind of log that open.c makes of it. */
+static void fold(const char *name, int fd)
+{
+	static const int kinds[] = {1, 3, 7, 11, 15};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char text[100];
+		FILE *file;
+
+		snprintf(text, sizeof(text), "%s-%d", name, kinds[i]);
+		file = create_seed(text, kinds[i]);
+		if (kinds[i] & 8)
+			copy(file, fd, 0, 256);
+		fold_volume(file, fd, 0, (kinds[i] & 4) != 0);
+		if (kinds[i] & 4)
+			fold_volume(file, fd, 1, false);
+		finish(file);
+	}
 }
 
 static void record(unsigned int nr_events, size_t data_bytes)
@@ -238,6 +260,7 @@ int main(int argc, char **argv)
 	write_log("log-wrapped", POSIX_TRACE_LOOP, 300, 4);
 	write_log("log-wrapped-data", POSIX_TRACE_LOOP, 100, 290);
 	write_log("log-until-full", POSIX_TRACE_UNTIL_FULL, 200, 30);
+	write_log("log-append", POSIX_TRACE_APPEND, 40, 12);
 	write_log("log-calls", POSIX_TRACE_LOOP, 20, CALLS);
 	write_log("log-calls-wrapped", POSIX_TRACE_LOOP, 300, CALLS);
 	write_images();
