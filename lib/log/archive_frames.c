@@ -11,6 +11,7 @@
 
 #define VOLUMES_MAX 1048576
 #define LOOK_ATTEMPTS 1000 /* a completed log moves in less time */
+#define OBJECTS_MAX 1048576 /* that a reader knows; further ones are nameless */
 
 struct volume {
 	uint64_t at;	  /* offset in the file */
@@ -286,7 +287,8 @@ static void unite_objects(struct frames *frames)
 {
 	uint32_t count = 0;
 
-	qsort(frames->object, frames->nr_objects, sizeof(*frames->object), compare_handles);
+	if (frames->nr_objects > 0)
+		qsort(frames->object, frames->nr_objects, sizeof(*frames->object), compare_handles);
 	for (uint32_t i = 0; i < frames->nr_objects; i++)
 		if (i + 1 == frames->nr_objects ||
 		    frames->object[i].object.handle != frames->object[i + 1].object.handle)
@@ -297,12 +299,16 @@ static void unite_objects(struct frames *frames)
 static bool add_object(struct frames *frames, const struct px_log_object *object)
 {
 	size_t size = frames->objects_size;
+	uint32_t wanted;
 
-	if (frames->nr_objects > 4096 && frames->nr_objects == size)
+	if (frames->nr_objects == size) {
 		unite_objects(frames);
-	if (frames->nr_objects == UINT32_MAX ||
-	    !ensure(&frames->object, &size, frames->nr_objects + 1u, sizeof(*frames->object)))
-		return false;
+		/* Make room for many, so that the next time is far. */
+		wanted = frames->nr_objects + frames->nr_objects / 4 + 64;
+		if (wanted > OBJECTS_MAX ||
+		    !ensure(&frames->object, &size, wanted, sizeof(*frames->object)))
+			return false;
+	}
 	frames->objects_size = (uint32_t)size;
 	frames->object[frames->nr_objects++] = *object;
 	return true;

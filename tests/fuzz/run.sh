@@ -47,7 +47,8 @@ build()
 {
 	# shellcheck disable=SC2086  # options
 	$1 -std=gnu11 -D_GNU_SOURCE -g -O1 $2 -fsanitize=$sanitizers -I. -I"$srcdir/lib" \
-		-I"$srcdir/include" "$srcdir"/lib/*/*.c "$srcdir/tests/fuzz/open.c" -pthread -o "$3" ||
+		-I"$srcdir/include" -include "$srcdir/lib/base/system.h" "$srcdir"/lib/*/*.c \
+		"$srcdir/tests/fuzz/open.c" -pthread -o "$3" ||
 		fail "$1: the target was not built"
 }
 
@@ -57,8 +58,9 @@ rm -f "$work/probe"
 
 cc=${CC:-cc}
 # shellcheck disable=SC2086  # a command with options
-$cc -std=gnu11 -D_GNU_SOURCE -g -I. -I"$srcdir/lib" -I"$srcdir/include" "$srcdir"/lib/*/*.c \
-	"$srcdir/tests/fuzz/seeds.c" -pthread -o "$work/write-seeds" || fail 'the writer of seeds was not built'
+$cc -std=gnu11 -D_GNU_SOURCE -g -O1 -I. -I"$srcdir/lib" -I"$srcdir/include" \
+	-include "$srcdir/lib/base/system.h" "$srcdir"/lib/*/*.c "$srcdir/tests/fuzz/seeds.c" \
+	-pthread -o "$work/write-seeds" || fail 'the writer of seeds was not built'
 "$work/write-seeds" "$work/seeds" || fail 'no seeds'
 build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
 build afl-clang-fast '' "$work/aflfuzz"
