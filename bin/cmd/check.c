@@ -34,6 +34,7 @@ struct result {
 	unsigned int nr_volumes;
 	struct findings findings;
 	struct check_counts counts;
+	uint64_t nr_shown; /* events in the first volume, the only one that TraceX opens */
 };
 
 /* Open the file with the library. Return 0 or an error number. */
@@ -100,8 +101,16 @@ static void check_volumes(const struct raw_file *file, struct result *result)
 			break;
 		}
 		check_buffer(file, at, &result->findings, counts);
+		if (i == 0)
+			result->nr_shown = counts->nr_events;
 	}
 	result->findings.volume = 0;
+	if (result->nr_shown < counts->nr_events)
+		findings_add(&result->findings, RULE_log_volumes, NO_OFFSET,
+			     "the log has %u volumes, and TraceX opens only the first: it shows %llu of %llu entries; "
+			     "txtrace export --to trx --split writes files for all of them",
+			     result->nr_volumes, (unsigned long long)result->nr_shown,
+			     (unsigned long long)counts->nr_events);
 }
 
 static void check_path(const char *path, struct findings *findings)
@@ -217,12 +226,18 @@ static void print_text(const struct result *result, const char *path, struct tex
 		    result->is_log ? "posixtrace log" : "ThreadX trace buffer",
 		    (unsigned long long)result->counts.nr_events,
 		    (unsigned long long)result->counts.nr_objects);
-	if (errors + warnings == 0)
+	if (errors + warnings == 0) {
 		text_string(text, "TraceX shows it correctly\n");
-	else
-		text_printf(text, "%s%llu error%s, %llu warning%s\n",
-			    errors > 0 ? "" : "TraceX shows it; ", errors, errors == 1 ? "" : "s",
-			    warnings, warnings == 1 ? "" : "s");
+		return;
+	}
+	if (errors == 0 && result->nr_shown < result->counts.nr_events)
+		text_printf(text, "TraceX shows %llu of %llu entries; ",
+			    (unsigned long long)result->nr_shown,
+			    (unsigned long long)result->counts.nr_events);
+	else if (errors == 0)
+		text_string(text, "TraceX shows it; ");
+	text_printf(text, "%llu error%s, %llu warning%s\n", errors, errors == 1 ? "" : "s", warnings,
+		    warnings == 1 ? "" : "s");
 }
 
 static void print_json(const struct result *result, const char *path, struct text *text)
@@ -231,11 +246,12 @@ static void print_json(const struct result *result, const char *path, struct tex
 	text_json(text, path);
 	text_printf(text,
 		    ",\n  \"kind\": \"%s\",\n  \"volumes\": %u,\n  \"events\": %llu,\n  "
-		    "\"objects\": %llu,\n"
+		    "\"shown\": %llu,\n  \"objects\": %llu,\n"
 		    "  \"threads\": %llu,\n  \"errors\": %llu,\n  \"warnings\": %llu,\n  "
 		    "\"findings\": [",
 		    result->is_log ? "posixtrace log" : "ThreadX trace buffer", result->nr_volumes,
 		    (unsigned long long)result->counts.nr_events,
+		    (unsigned long long)result->nr_shown,
 		    (unsigned long long)result->counts.nr_objects,
 		    (unsigned long long)result->counts.nr_threads,
 		    (unsigned long long)findings_errors(&result->findings),

@@ -346,8 +346,8 @@ static void wait_for_end(struct recording *recording)
 
 /* The end. */
 
-/* Return true if the log has an event that is not a system event. */
-static bool has_user_event(const char *path)
+/* Report what TraceX does not show of the log.  Return true if the log has an event that is not a system event. */
+static bool report_log(const char *path)
 {
 	struct source *source = source_open(path, 0);
 	trace_event_set_t system;
@@ -357,6 +357,10 @@ static bool has_user_event(const char *path)
 	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
 	if (source)
 		source_report_unnamed(source);
+	if (source && source->file.nr_volumes > 1)
+		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
+			"files with all events for TraceX",
+			path, source->file.nr_volumes, path);
 	while (source && is_system && source_next(source, &event))
 		posix_trace_eventset_ismember(event.type, &system, &is_system);
 	source_close(source);
@@ -449,7 +453,7 @@ static bool finish_log(struct recording *recording)
 		message_error(error, "%s is incomplete", recording->path);
 	else
 		report_size_of_log(recording, &status);
-	if (!error && !has_user_event(recording->path))
+	if (!error && !report_log(recording->path))
 		report_nothing_recorded(recording);
 	return error == 0;
 }

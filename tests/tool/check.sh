@@ -211,12 +211,20 @@ head -c "$(image_size "$scratch/log" 0)" "$scratch/log" >"$scratch/cutlog"
 echo posix >>"$scratch/rules"
 rm "$scratch/cutlog"
 
-# A log of two volumes: what is wrong with the second is found there.  It begins on a page as the first does.
-nr_checks=$((nr_checks + 2))
+# A log of two volumes: TraceX shows the first only, and what is wrong with the second is found there.  It begins on a
+# page as the first does.
+nr_checks=$((nr_checks + 4))
 "$(pwd)/tests/tool/mklog" "$scratch/log" 1100000 16 worker 90000000 || complain 'no log could be written'
 found "$scratch/log" >"$scratch/found"
 entries=$(entries_offset "$scratch/log" 0)
-echo "warning many-events $entries" | cmp -s - "$scratch/found" || complain "two volumes: $(cat "$scratch/found")"
+printf 'warning many-events %s\nwarning log-volumes null\n' "$entries" | cmp -s - "$scratch/found" ||
+	complain "two volumes: $(cat "$scratch/found")"
+echo log-volumes >>"$scratch/rules"
+of_first=$(sed -n 's/.*"shown": \([0-9]*\),.*/\1/p' "$scratch/json")
+of_all=$(sed -n 's/.*"events": \([0-9]*\),.*/\1/p' "$scratch/json")
+"$tool" check "$scratch/log" | grep -q "TraceX shows $of_first of $of_all entries; 0 errors, 2 warnings" &&
+	[ "$of_first" -lt "$of_all" ] && [ "$of_all" -gt 1100000 ] ||
+	complain "of two volumes: $("$tool" check "$scratch/log")"
 volume=$(LC_ALL=C grep -abo BTXT "$scratch/log" | sed -n '2s/:.*//p')
 entries=$(entries_offset "$scratch/log" "$volume")
 printf '\303' | dd of="$scratch/log" bs=1 seek=$((volume + 48 + 16)) conv=notrunc 2>/dev/null

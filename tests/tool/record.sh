@@ -144,8 +144,21 @@ says 'it has only the oldest events'
 [ "$(events "$log" 'tick and i32=0')" -eq 1 ] || complain 'a log that was full has not the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
 has 20000 "$log"
+# TraceX opens the first volume only; the files of export have all events, as many as the log.
+ends 0 "$tool" record --force -o "$log" --policy append --size 200M "$subject" -n 1100000
+says 'has 2 volumes, and TraceX opens only the first; txtrace export --to trx --split '
+ends 0 "$tool" export --to trx --split -o "$scratch/split.trx" "$log"
+sum=0
+for part in "$scratch"/split-*.trx; do
+	"$tool" check "$part" | grep -q 'TraceX shows it correctly' || complain "check $part: $("$tool" check "$part")"
+	sum=$((sum + $("$tool" info --format json "$part" | sed -n 's/.*"events": \([0-9]*\).*/\1/p' | head -1)))
+done
+[ "$sum" -eq "$("$tool" info --format json "$log" | sed -n 's/.*"events": \([0-9]*\).*/\1/p' | head -1)" ] ||
+	complain "--split makes $sum events"
+rm "$scratch"/split-*.trx
 ends 0 "$tool" record --force -o "$log" --stream-policy loop --size 64k "$subject" -n 20000
 says ' overwritten'
+[ "$(sed -n '/ volumes, and/p' "$scratch/err" | wc -l)" -eq 0 ] || complain 'a small log has several volumes'
 [ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a stream that loops has not the newest event'
 ends 0 "$tool" record --force -o "$log" --stream-policy until-full --size 64k "$subject" -n 20000
 says ' dropped'
