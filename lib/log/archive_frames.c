@@ -99,6 +99,8 @@ static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *fram
 		uint32_t slot = px_log_slot_in_volume(header, *position);
 		uint64_t left = commit->end - *position, max = header->volume_max;
 
+		if (!volume && header->policy != PX_POLICY_LOOP)
+			break; /* a damaged commit may name more volumes than can be tried */
 		if (left > header->nr_entries - slot)
 			left = header->nr_entries - slot;
 		if (volume && *frame + sizeof(*head) <= max &&

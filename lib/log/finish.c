@@ -202,9 +202,12 @@ static void put_objects(struct px_log *log, const struct px_log_volume *volume, 
 	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
 	uint32_t slot = 0;
 
-	for (uint32_t i = 0; i < nr_contexts; i++)
+	for (uint32_t i = 0; i < nr_contexts; i++) {
+		const struct px_object shown = px_log_shown_object(&volume->context[i]);
+
 		if (volume->context[i].handle)
-			put_object(copy, &slot, &volume->context[i].known.object);
+			put_object(copy, &slot, &shown);
+	}
 	for (uint32_t i = 0; i < volume->nr_types; i++) {
 		struct px_object type = px_log_type_object(log, volume->type[i]);
 

@@ -35,6 +35,7 @@ struct px_log_context {
 	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
 	uint16_t next;	 /* slot + 1 of the next context in the same bucket; 0: none */
+	uint32_t same;	 /* number among the threads with this name in the image; 0: the only one, or the first */
 	/* Position of the last entry that has this context, or whose call names it. */
 	uint64_t last;
 	/* Number of the chapter that has the current definition of the object; 0: none. */
@@ -193,6 +194,16 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 
 /* Replace the handle of this object slot. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
+
+/*
+ * Give a thread a name of its own in the image: a process that becomes the same program by exec is another thread, with
+ * the same name and tid.  The viewer's menu shows only one of several threads with one name.
+ */
+void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,
+		       struct px_log_context *context);
+
+/* Return the object as the image shows it. */
+struct px_object px_log_shown_object(const struct px_log_context *context);
 
 /*
  * Return the offset in the file of the volume that has this position.  In a LOOP log it may be any volume, in other

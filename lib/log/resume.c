@@ -95,8 +95,10 @@ static void load_definitions(struct px_log *log, struct px_archive_source *sourc
 			struct px_log_context *context =
 				px_log_find_context(&log->volumes[k], object.object.handle);
 
-			if (context && context->known.object.type == object.object.type)
-				context->known = object;
+			if (!context || context->known.object.type != object.object.type)
+				continue;
+			context->known = object;
+			px_log_tell_apart(log, &log->volumes[k], context);
 		}
 }
 

@@ -34,9 +34,11 @@ static void describe(const struct px_log *log, uint32_t handle, struct px_log_ob
 	snprintf(to->object.name, sizeof(to->object.name), "unknown thread %x", handle);
 }
 
-static void describe_context(const struct px_log *log, struct px_log_context *context)
+static void describe_context(const struct px_log *log, struct px_log_volume *volume,
+			     struct px_log_context *context)
 {
 	describe(log, context->handle, &context->known);
+	px_log_tell_apart(log, volume, context);
 	context->is_dirty = true;
 	context->chapter = 0;
 }
@@ -48,7 +50,7 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 
 	context->is_stale |= context->handle != 0 && !context->is_dirty;
 	px_log_enter_context(volume, slot, handle);
-	describe_context(log, context);
+	describe_context(log, volume, context);
 }
 
 /*
@@ -262,8 +264,8 @@ static void stage_beside(struct px_log *log, const struct px_report *report,
  * Return true if the frame must hold the pid and thread of the record: the object of the context has others, or has
  * none yet.
  */
-static bool is_other(struct px_log *log, struct px_log_context *context,
-		     const struct px_record *record)
+static bool is_other(struct px_log *log, struct px_log_volume *volume,
+		     struct px_log_context *context, const struct px_record *record)
 {
 	struct px_log_object object = {.object = {.pid = 0}};
 	const struct px_log_object *known = &object;
@@ -273,7 +275,7 @@ static bool is_other(struct px_log *log, struct px_log_context *context,
 	/* When the context got its object slot, its pid and thread may have been unknown. */
 	if (context && known->object.pid != 0 && context->known.object.pid == 0 &&
 	    px_is_thread(context->handle))
-		describe_context(log, context);
+		describe_context(log, volume, context);
 	if (context)
 		known = &context->known;
 	return known->object.pid == 0 || known->object.pid != record->pid ||
@@ -285,8 +287,8 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 {
 	const struct px_record *record = &report->record;
 	const struct px_entry *own = &translation->entries[translation->own];
-	struct px_log_context *context = px_log_find_context(
-		px_log_volume_of(log, log->staged.end), own->context);
+	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
+	struct px_log_context *context = px_log_find_context(volume, own->context);
 	struct px_pack_event event = {.time_ns = report->time_ns,
 				      .address = record->address,
 				      .thread = record->thread,
@@ -294,7 +296,7 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 				      .id = record->id,
 				      .flags = record->flags & PX_LOG_RECORD_FLAGS,
 				      .is_native = translation->is_native,
-				      .is_other = is_other(log, context, record),
+				      .is_other = is_other(log, volume, context, record),
 				      .length = (uint32_t)report->copied,
 				      .data = data};
 	struct px_pack_stamp stamp;
@@ -498,7 +500,7 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
 	if (context)
-		describe_context(log, context);
+		describe_context(log, volume, context);
 }
 
 /* Lay out all entries of an event. */

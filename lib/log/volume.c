@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/log_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,36 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 	from = bucket_of(volume, handle);
 	context->next = *from;
 	*from = (uint16_t)(slot + 1);
+}
+
+void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,
+		       struct px_log_context *context)
+{
+	const struct px_object *object = &context->known.object;
+
+	context->same = 0;
+	if (!px_is_thread(context->handle))
+		return;
+	for (uint32_t i = 0; i < log->header.nr_thread_slots; i++) {
+		const struct px_log_context *other = &volume->context[PX_LOG_SLOT_FIRST + i];
+
+		if (other->handle == 0 || other == context ||
+		    other->known.object.tid != object->tid ||
+		    strcmp(other->known.object.name, object->name) != 0)
+			continue;
+		if (context->same < other->same + 1)
+			context->same = other->same + 1;
+	}
+}
+
+struct px_object px_log_shown_object(const struct px_log_context *context)
+{
+	struct px_object shown = context->known.object;
+	size_t length = strlen(shown.name);
+
+	if (context->same > 0 && length + 12 < PX_TXTB_NAME_SIZE)
+		snprintf(shown.name + length, sizeof(shown.name) - length, " #%u", context->same + 1);
+	return shown;
 }
 
 uint64_t px_log_volume_at(const struct px_log *log, uint64_t position)

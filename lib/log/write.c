@@ -125,10 +125,12 @@ static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	}
 	for (uint32_t i = 0; !error && i < count; i++) {
 		struct px_log_context *context = &volume->context[i];
+		struct px_object shown;
 
 		if (!context->is_dirty)
 			continue;
-		error = write_object(log, offset, i, &context->known.object);
+		shown = px_log_shown_object(context);
+		error = write_object(log, offset, i, &shown);
 		context->is_dirty = error != 0;
 	}
 	return error;

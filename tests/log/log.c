@@ -442,6 +442,39 @@ START_TEST(log_with_too_many_threads_still_names_each_context)
 }
 END_TEST
 
+/*
+ * A process that executes the same program again is another thread with the same name and tid.  In the image each has a
+ * name of its own: px_test_check_log() accepts no name twice.  The section has the exact names.
+ */
+START_TEST(log_threads_of_one_name_are_told_apart_in_the_image)
+{
+	struct px_object object = {
+		.type = PX_TXTB_THREAD, .pid = 4711, .tid = 1006, .name = "bash 1006"};
+	struct px_archive_object found;
+	struct px_archive *archive;
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i <= 5; i++) {
+		object.handle = px_txtb_handle(PX_TXTB_THREAD, i);
+		px_threads_add(&threads, &object);
+	}
+	new_log(policies[_i % 3], _i < 3 ? 1 << 16 : 1 << 25, 256);
+	for (uint64_t i = 0; i < 3000; i += 100) {
+		append_all(i, i + 100);
+		write_now();
+	}
+	complete(0);
+	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	for (uint32_t i = 0; archive->kind->object(archive, i, &found); i++)
+		if (found.type == PX_TXTB_THREAD) {
+			ck_assert_str_eq(found.name, "bash 1006");
+			n++;
+		}
+	ck_assert_uint_eq(n, 5);
+	archive->kind->free(archive);
+}
+END_TEST
+
 static bool is_sanitized(void)
 {
 	return getenv("PX_SANITIZED") != NULL;
@@ -1176,6 +1209,7 @@ static TCase *content_cases(void)
 			    4);
 	tcase_add_loop_test(tcase, log_round_that_begins_with_small_writes_shows_its_direction, 0,
 			    5);
+	tcase_add_loop_test(tcase, log_threads_of_one_name_are_told_apart_in_the_image, 0, 6);
 	tcase_add_loop_test(tcase, log_times_do_not_fall, 0, 3);
 	tcase_add_loop_test(tcase, log_without_an_event_is_one_that_the_viewer_shows, 0, 3);
 	tcase_add_loop_test(tcase, log_reader_made_events_belong_to_no_thread, 0, 3);

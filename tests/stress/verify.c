@@ -355,7 +355,7 @@ static void read_log(struct stream *stream)
 START_TEST(log_of_many_processes_is_sound)
 {
 	struct stream *stream = look.stream;
-	unsigned int flags = PX_TEST_LOG_NAMES_TWICE; /* programs become themselves */
+	unsigned int flags = 0;
 	struct px_test_log_facts facts;
 
 	if (stream->is_foreign)
