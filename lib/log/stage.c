@@ -161,7 +161,7 @@ struct step {
 	uint64_t shortened;
 };
 
-static struct step step_to(const struct px_log_stamps *stamps, uint64_t time_ns)
+static struct step step_to(const struct px_log_stamps *stamps, uint64_t time_ns, uint32_t fillers_max)
 {
 	uint64_t real = time_ns > stamps->base_ns ? (time_ns - stamps->base_ns) / PX_LOG_TICK_NS :
 						    0;
@@ -170,7 +170,7 @@ static struct step step_to(const struct px_log_stamps *stamps, uint64_t time_ns)
 	step.ticks = step.real - stamps->real;
 	if (px_likely(step.ticks <= PX_LOG_GAP_TICKS))
 		return step;
-	while (step.nr_fillers < PX_LOG_GAP_FILLERS && step.ticks > PX_LOG_GAP_TICKS) {
+	while (step.nr_fillers < fillers_max && step.ticks > PX_LOG_GAP_TICKS) {
 		step.nr_fillers++;
 		step.ticks -= PX_LOG_GAP_TICKS;
 	}
@@ -322,12 +322,13 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 
 /*
  * The viewer stops at the first entry to be overwritten.  So at the beginning of a round, the viewer may see only the
- * first entries of that round.  These entries alone must show that time rises.
+ * first entries of that round.  These entries alone must show that time rises.  The time since the
+ * last round passes before them: when this round has overwritten all of the last one, the volume begins with them.
  */
-static void begin_round(struct px_log *log)
+static void begin_round(struct px_log *log, const struct px_entry *next, uint64_t ticks)
 {
 	for (uint64_t i = 0; i < PX_LOG_START_FILLERS; i++)
-		stage_filler(log, PX_NO_THREAD, px_txtb_priority_word(1023), 1);
+		stage_filler(log, next->context, next->priority, i == 0 ? ticks + 1 : 1);
 	log->staged.stamps.real += PX_LOG_START_FILLERS;
 }
 
@@ -447,7 +448,9 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 	if (need->begins_round)
 		stamps.real += PX_LOG_START_FILLERS;
 	if (stamps.begun)
-		need->step = step_to(&stamps, report->time_ns);
+		/* In a round through several volumes, other volumes have what happened in this time. */
+		need->step = step_to(&stamps, report->time_ns,
+				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;
@@ -515,6 +518,10 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 
 	for (uint32_t i = 0; i < need->step.nr_fillers; i++)
 		stage_filler(log, first->context, first->priority, PX_LOG_GAP_TICKS);
+	if (need->begins_round) {
+		begin_round(log, first, ticks);
+		ticks = 0;
+	}
 	if (need->ends_idleness) {
 		stage_beside(log, report, &idle, ticks);
 		ticks = 0;
@@ -539,8 +546,6 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		renew_context(log, volume, translation->changed);
 	if (!log->staged.stamps.begun)
 		px_log_begin_stamps(log, report->time_ns);
-	else if (need->begins_round)
-		begin_round(log);
 	stage_all(log, report, data, translation, need);
 	if (need->step.real > log->staged.stamps.real)
 		log->staged.stamps.real = need->step.real;

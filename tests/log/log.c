@@ -520,6 +520,27 @@ START_TEST(log_of_bounded_size_may_have_several_volumes)
 }
 END_TEST
 
+/*
+ * While other volumes are written, time passes for each volume.  In the image of a volume that is overwritten to its
+ * end, this time is not a pause.
+ */
+START_TEST(log_that_goes_round_through_volumes_shows_no_false_pause)
+{
+	struct px_txtb_entry entry[PX_LOG_START_FILLERS + 1];
+
+	world.length = no_length;
+	new_log(PX_POLICY_LOOP, UINT64_C(1100000) * SLOT_BYTES, 256);
+	append_all(0, is_sanitized() ? 1300000 : 2000000);
+	complete(0);
+	ck_assert_uint_eq(facts.nr_volumes, 2);
+	ck_assert_int_eq(pread(file, entry, sizeof(entry), (off_t)facts.layout.entries), sizeof(entry));
+	for (uint32_t i = 0; i < PX_LOG_START_FILLERS; i++) {
+		ck_assert_uint_gt(entry[i + 1].stamp + (i > 1), entry[i].stamp);
+		ck_assert_uint_lt(entry[i + 1].stamp - entry[i].stamp, 1000);
+	}
+}
+END_TEST
+
 /* Gaps of time. */
 
 #define MINUTE_NS UINT64_C(60000000000)
@@ -1202,6 +1223,7 @@ static TCase *content_cases(void)
 	tcase_add_loop_test(tcase, log_with_too_many_threads_still_names_each_context, 0, 3);
 	tcase_add_test(tcase, log_of_three_million_events_has_three_volumes);
 	tcase_add_loop_test(tcase, log_of_bounded_size_may_have_several_volumes, 0, 2);
+	tcase_add_test(tcase, log_that_goes_round_through_volumes_shows_no_false_pause);
 	tcase_add_loop_test(tcase, log_gap_of_minutes_is_exact_in_the_image, 0, 4);
 	tcase_add_loop_test(tcase, log_gap_of_hours_is_shortened_in_the_image_alone, 0, 2);
 	tcase_add_test(tcase, log_that_goes_round_keeps_its_gaps);
