@@ -182,7 +182,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	log->spoiled = 0;
 	log->has_hole = log->is_full = log->wants_stop = false;
 	log->has_translation = log->is_idle = false;
-	log->open = 0;
+	log->open = log->switched = log->ran = 0;
 	log->nr_lost = 0;
 	log->first_error = 0;
 	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)

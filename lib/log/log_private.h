@@ -115,6 +115,10 @@ struct px_log {
 	uint32_t open; /* 1 + index of the staged entry that needs the next context; 0: none */
 	/* The last written entry has no next context, so the image shows that the CPU is idle. */
 	bool is_idle;
+	/* The context that has the CPU in the image after the last event, and its priority; 0: not known. */
+	uint32_t ran, ran_priority;
+	/* 1 + index of the first staged entry that gives time to `ran` until the next context is known. */
+	uint32_t switched;
 	struct px_eventset named; /* types whose names are in the file */
 	uint32_t types_done;	  /* `named` contains all types of the list before this index */
 	struct px_checkpoint_file *checkpoint_file; /* NULL: there is no checkpoint file */

@@ -400,7 +400,7 @@ static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
  * frame has the name.  Return false if an APPEND log should begin a new volume to get more slots.  It should do so only
  * after half of the current volume, because each volume takes room in the file.
  */
-static bool find_contexts(struct px_log *log, uint64_t keep)
+static bool find_contexts(struct px_log *log, bool switches, uint64_t keep)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
 	const struct px_translation *translation = &log->translation;
@@ -408,14 +408,27 @@ static bool find_contexts(struct px_log *log, uint64_t keep)
 
 	for (uint32_t i = 0; i < translation->nr_entries; i++)
 		nr_unlisted += find_objects(log, volume, &translation->entries[i], keep);
+	if (switches && !find_context(log, volume, log->ran, keep))
+		nr_unlisted++;
 	return nr_unlisted == 0 || log->capacity != 0 ||
 	       px_log_slot_in_volume(&log->header, log->staged.end) < log->header.nr_entries / 2;
+}
+
+/*
+ * The viewer charges the time before an entry to the context of the entry.  An event of a flush, or of no thread, does
+ * not show that its thread has used the CPU since the last event.
+ */
+static bool is_beside(const struct px_record *record)
+{
+	return record->id == PX_EVENT_FLUSH_START || record->id == PX_EVENT_FLUSH_STOP ||
+	       (record->id < PX_EVENT_UNNAMED && (record->context == PX_NO_THREAD || record->context == 0));
 }
 
 /* The slots and fillers that one event needs. */
 struct need {
 	bool begins_round; /* the event begins a new round of a LOOP log in its volume */
 	bool ends_idleness;
+	bool switches; /* an entry before the event gives the time to another context */
 	struct step step;
 	uint32_t slots; /* number of entry slots for the event: its fillers and all its entries */
 };
@@ -452,6 +465,9 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 		need->step = step_to(&stamps, report->time_ns,
 				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
+	need->switches = is_beside(&report->record) && log->ran != 0 && !need->ends_idleness &&
+			 need->step.ticks > 0;
+	need->slots += need->switches;
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;
 	if (slot + need->slots + reserved > log->header.nr_entries ||
@@ -466,7 +482,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 	if (must_write(log, report, need))
 		return true;
 	after = log->staged.end + need->slots;
-	return find_contexts(log, after > log->capacity ? after - log->capacity : 0);
+	return find_contexts(log, need->switches, after > log->capacity ? after - log->capacity : 0);
 }
 
 /* Record that the newest staged event refers to this object. */
@@ -513,7 +529,11 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 	const struct px_entry idle = {.context = PX_IDLE_THREAD,
 				      .priority = px_txtb_priority_word(1023),
 				      .id = PX_TXTB_RUNNING};
-	const struct px_entry *first = need->ends_idleness ? &idle : translation->entries;
+	const struct px_entry runs = {
+		.context = log->ran, .priority = log->ran_priority, .id = PX_TXTB_RUNNING};
+	const struct px_entry *first = need->ends_idleness ? &idle :
+				       need->switches	   ? &runs :
+							     translation->entries;
 	uint64_t ticks = need->step.ticks;
 
 	for (uint32_t i = 0; i < need->step.nr_fillers; i++)
@@ -522,8 +542,8 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 		begin_round(log, first, ticks);
 		ticks = 0;
 	}
-	if (need->ends_idleness) {
-		stage_beside(log, report, &idle, ticks);
+	if (need->ends_idleness || need->switches) {
+		stage_beside(log, report, first, ticks);
 		ticks = 0;
 	}
 	for (uint32_t i = 0; i < translation->nr_entries; i++) {
@@ -537,16 +557,53 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 	}
 }
 
+/* The time that events beside the others gave to the last context belongs to this one, which has used the CPU since. */
+static void give_time(struct px_log *log, const struct px_entry *first)
+{
+	for (uint32_t i = log->switched; i > 0 && i <= log->nr_staged; i++) {
+		struct px_txtb_entry *entry = &log->entries[i - 1];
+
+		if ((entry->id & 0xFFFF) != PX_TXTB_RUNNING || entry->context == PX_IDLE_THREAD)
+			continue;
+		entry->context = first->context;
+		entry->priority = first->priority;
+	}
+	log->switched = 0;
+}
+
+/* Note who has the CPU after the event laid out last. */
+static void note_running(struct px_log *log, const struct px_translation *translation)
+{
+	const struct px_entry *last = &translation->entries[translation->nr_entries - 1];
+
+	log->ran = log->open ? PX_IDLE_THREAD : last->context;
+	log->ran_priority = log->open ? px_txtb_priority_word(1023) : last->priority;
+}
+
 static void lay_out(struct px_log *log, const struct px_report *report, const void *data,
 		    const struct px_translation *translation, const struct need *need)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
+	uint32_t ran = log->ran, nr_staged = log->nr_staged;
+	bool is_beside_others = is_beside(&report->record);
 
 	if (translation->changed)
 		renew_context(log, volume, translation->changed);
 	if (!log->staged.stamps.begun)
 		px_log_begin_stamps(log, report->time_ns);
+	if (!is_beside_others)
+		give_time(log, translation->entries);
 	stage_all(log, report, data, translation, need);
+	if (need->switches) {
+		keep_context(log, volume, ran);
+		if (log->switched == 0)
+			log->switched = nr_staged + 1;
+	} else if (!is_beside_others) {
+		note_running(log, translation);
+	} else if (need->ends_idleness) {
+		log->ran = PX_IDLE_THREAD;
+		log->ran_priority = px_txtb_priority_word(1023);
+	}
 	if (need->step.real > log->staged.stamps.real)
 		log->staged.stamps.real = need->step.real;
 	keep_contexts(log, volume, translation);

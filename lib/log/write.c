@@ -792,7 +792,7 @@ int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 	if (!error)
 		error = write_and_commit(log, state, &frame_size);
 	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
-	log->open = 0;
+	log->open = log->switched = 0;
 	if (error)
 		drop_staged(log);
 	else

@@ -541,6 +541,65 @@ START_TEST(log_that_goes_round_through_volumes_shows_no_false_pause)
 }
 END_TEST
 
+/* The viewer's profile. */
+
+static void append_as(uint64_t ms, unsigned int id, uint32_t context)
+{
+	struct px_report report = {.record = {.id = id, .pid = 4711, .context = context},
+				   .time_ns = EPOCH_NS + ms * 1000000};
+
+	while (px_log_append(wlog, &report, NULL) == PX_LOG_WRITE_FIRST)
+		write_now();
+}
+
+/* The viewer charges the time before an entry to its context. */
+static uint64_t ms_of(uint32_t context)
+{
+	struct px_txtb_entry *entry = calloc(facts.nr_entries, sizeof(*entry));
+	uint64_t ticks = 0;
+
+	ck_assert_ptr_nonnull(entry);
+	ck_assert_int_eq(pread(file, entry, facts.nr_entries * sizeof(*entry),
+			       (off_t)facts.layout.entries),
+			 (ssize_t)(facts.nr_entries * sizeof(*entry)));
+	for (uint64_t i = 1; i < facts.nr_entries; i++)
+		if (entry[i].context == context)
+			ticks += entry[i].stamp - entry[i - 1].stamp;
+	free(entry);
+	return ticks * PX_LOG_TICK_NS / 1000000;
+}
+
+/*
+ * Two threads work in turns, and seldom record an event.  Flushes between their events, by a thread of the library (0)
+ * or by another process (1), take no time of theirs.
+ */
+START_TEST(log_events_of_flushes_take_no_time_from_others)
+{
+	uint32_t worker = px_txtb_handle(PX_TXTB_THREAD, 1), other = px_txtb_handle(PX_TXTB_THREAD, 2);
+	uint32_t flusher = _i == 0 ? px_txtb_handle(PX_TXTB_THREAD, 3) : PX_NO_THREAD;
+	uint64_t ms = 0;
+
+	new_log(PX_POLICY_LOOP, 1 << 20, 256);
+	append_as(0, PX_EVENT_START, worker);
+	for (int i = 0; i < 20; i++, ms += 1000) {
+		append_as(ms, type_of(1), worker);
+		append_as(ms + 400, PX_EVENT_FLUSH_START, flusher);
+		write_now();
+		append_as(ms + 500, PX_EVENT_FLUSH_STOP, flusher);
+		append_as(ms + 600, type_of(1), worker);
+		append_as(ms + 700, PX_EVENT_FLUSH_STOP, flusher);
+		append_as(ms + 750, PX_EVENT_OVERFLOW, 0);
+		append_as(ms + 800, PX_EVENT_RESUME, 0);
+		append_as(ms + 900, type_of(1), other);
+	}
+	complete(0);
+	ck_assert_uint_eq(ms_of(flusher), 0);
+	ck_assert_uint_eq(ms_of(PX_NO_THREAD), 0);
+	ck_assert_uint_eq(ms_of(other), 20 * 300);
+	ck_assert_uint_eq(ms_of(worker), 20 * 600 + 19 * 100);
+}
+END_TEST
+
 /* Gaps of time. */
 
 #define MINUTE_NS UINT64_C(60000000000)
@@ -1224,6 +1283,7 @@ static TCase *content_cases(void)
 	tcase_add_test(tcase, log_of_three_million_events_has_three_volumes);
 	tcase_add_loop_test(tcase, log_of_bounded_size_may_have_several_volumes, 0, 2);
 	tcase_add_test(tcase, log_that_goes_round_through_volumes_shows_no_false_pause);
+	tcase_add_loop_test(tcase, log_events_of_flushes_take_no_time_from_others, 0, 2);
 	tcase_add_loop_test(tcase, log_gap_of_minutes_is_exact_in_the_image, 0, 4);
 	tcase_add_loop_test(tcase, log_gap_of_hours_is_shortened_in_the_image_alone, 0, 2);
 	tcase_add_test(tcase, log_that_goes_round_keeps_its_gaps);
