@@ -46,6 +46,7 @@ struct slots {
 	bool loops;
 	/* Offsets of these areas in a volume, and size of a volume. */
 	uint64_t wrappers, objects, slots, size;
+	uint64_t in_file; /* number of volumes */
 	struct px_archive_window window;
 	struct slot *slot;
 	struct px_txtb_entry *entries;
@@ -268,7 +269,10 @@ static bool load(struct px_archive_source *source, uint64_t position,
 		if (position < slots->file->commit.first)
 			position = slots->file->commit.first;
 		for (slots->window.nr_entries = 0; slots->window.nr_entries == 0;) {
-			if (position >= slots->file->commit.end)
+			/* A damaged commit may name more volumes than can be tried. */
+			if (position >= slots->file->commit.end ||
+			    (!slots->loops &&
+			     px_log_volume_number(&slots->file->header, position) >= slots->in_file))
 				return false;
 			slots->window.nr_entries = fill(slots, position);
 			position = px_log_next_volume_at(&slots->file->header, position);
@@ -352,22 +356,22 @@ static bool count_volumes(struct slots *slots)
 	struct px_archive_file *file = slots->file;
 	uint64_t end = file->commit.end;
 	uint64_t in_use = (end + file->header.nr_entries - 1) / file->header.nr_entries;
-	uint64_t in_file, size, least = slots->slots;
+	uint64_t size, least = slots->slots;
 	struct stat status;
 
 	if (fstat(file->fd, &status) != 0)
 		return false;
 	size = (uint64_t)status.st_size;
-	in_file = size / slots->size + 1;
+	slots->in_file = size / slots->size + 1;
 	if (slots->loops && in_use > file->header.nr_volumes)
 		in_use = file->header.nr_volumes;
 	if (end > 0)
 		least = volume_of(slots, end - 1) + slots->slots +
 			(px_log_slot_in_volume(&file->header, end - 1) + 1) * sizeof(struct slot);
-	if (file->commit.is_complete && (in_use > in_file || size < least))
+	if (file->commit.is_complete && (in_use > slots->in_file || size < least))
 		return false;
-	if (in_use > in_file)
-		in_use = in_file;
+	if (in_use > slots->in_file)
+		in_use = slots->in_file;
 	file->nr_volumes = in_use > 0 ? (uint32_t)in_use : 1;
 	/* A sparse file can claim more objects than 32 bits can number. */
 	return in_use <= UINT32_MAX / PX_LOG_OBJECTS_2;
