@@ -959,8 +959,8 @@ static void die_at_call(const char *name)
 }
 
 /*
- * The calls of the log writer fail with this error; 0: they do not fail.  These functions take the place of those of the
- * C library.
+ * The calls of the log writer fail with this error; 0: they do not fail.  These functions take the place of those of
+ * the C library.
  */
 static int failure;
 
