@@ -37,8 +37,7 @@ struct px_test_log_facts {
 /*
  * Every volume is accepted without a warning, with all contexts named and time rising; the times of events
  * never fall; every position that is committed is in the image as what it is, and nothing else but the rest
- * of a record whose beginning was overwritten; the distances of events are those of their times.  Along a
- * thread times do not fall, and nowhere in the log of a stream with one ring.
+ * of a record whose beginning was overwritten; the distances of events are those of their times.
  */
 void px_test_check_log(int fd, unsigned int look, struct px_test_log_facts *facts);
 
