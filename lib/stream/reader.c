@@ -147,12 +147,7 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 
 	if (!px_reader_read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
 			 holding ? reader->held_capacity : capacity)) {
-		/*
-		 * The copy failed, although no writer has overwritten the first slot during the copy.  So the record is
-		 * not whole, and never will be.
-		 */
-		if (px_ring_unchanged(&ring, cursor->position, cursor->word))
-			px_reader_pass_torn(reader, i);
+		px_reader_pass_torn(reader, i);
 		resettle_top(reader);
 		return false;
 	}
@@ -237,7 +232,6 @@ static void cut_top(struct px_reader *reader)
 
 	px_reader_cut_ring(reader, i, &first);
 	px_reader_note_gap(reader, first);
-	/* If the record is still in the ring, it is not whole.  Pass it like a record that was never finished. */
 	if (reader->cursor[i].is_record && is_cut(reader))
 		px_reader_pass_torn(reader, i);
 	resettle_top(reader);
@@ -290,6 +284,7 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->extra = px_ring_extra(ring.control);
 		cursor->position = px_load_acquire(&ring.control->head);
 		cursor->head = cursor->position;
+		cursor->nr_unseen = 0;
 		cursor->is_record = false;
 		cursor->released = cursor->position;
 		if (!px_growth_is_partial(reader->view, ring.control))

@@ -27,7 +27,8 @@
  * position - extra records.  When the reader jumps over lapped slots, it computes the number of records in them from
  * the ring's own extra (R7 in ring.h).  That extra may lack the slots of events that writers were recording at that
  * moment.  The next jump corrects the count, and px_reader_loss() corrects it when all events are read.  If a
- * reservation was revoked or freed, and its writer never adds it to extra, it counts as a lost event.
+ * reservation was revoked or freed, and its writer never adds it to extra, it counts as a lost event: as overwritten if
+ * other events were written to its slots before the reader looked at them again, otherwise as abandoned.
  *
  * In a bounded stream with log, the reader keeps slots until their events are in the file (px_reader_release()).  So
  * the events survive if the controller dies.  A checkpoint (checkpoint.h) records where the reader of another process
@@ -55,6 +56,8 @@ struct px_cursor {
 	uint64_t counter;  /* the heap orders the rings by this counter */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as the reader knows */
+	uint64_t nr_unseen; /* overwritten records at most that extra counts as slots without a record */
+	uint32_t nr_jumps;  /* how often extra was set from the ring's extra */
 	bool is_guessed; /* no record survived the last lap: extra may also count later slots */
 	bool is_record;
 	uint64_t pending_until;	   /* the reader waits for the slots below this position */
@@ -75,6 +78,7 @@ struct px_aside {
 	uint32_t tid;		  /* tid of the owner; 0: no thread has claimed the slots */
 	uint64_t position, until; /* the slots that may still become a record */
 	uint64_t word, counter;	  /* if is_ready: those of the record at position; else counter is a lower bound */
+	uint32_t nr_jumps;	  /* of the cursor, when the entry was made */
 	bool is_ready;
 	bool is_counted; /* the one record that the cursor counts for this entry was reported or lost */
 	bool holds_tail;

@@ -35,6 +35,15 @@ static void count_abandoned(struct px_reader *reader, struct px_aside *aside)
 	px_reader_abandon(reader, aside->counter);
 }
 
+/* If the ring's extra has set the cursor's extra since, it may have counted these slots already. */
+static void count_nothing(struct px_reader *reader, const struct px_aside *aside)
+{
+	struct px_cursor *cursor = cursor_of(reader, aside);
+
+	cursor->extra++;
+	cursor->nr_unseen += aside->nr_jumps != cursor->nr_jumps;
+}
+
 /*
  * Move the entry to its next record, or to a slot that its owner has not committed yet.  Return false if the entry has
  * no more slots.  Several slots that a dead thread has left count as one record: px_reader_loss() corrects this.
@@ -65,6 +74,7 @@ static bool refresh(struct px_reader *reader, struct px_aside *aside)
 			continue;
 		case PX_LOOK_LAPPED:
 			is_lapped |= aside->tid != 0;
+			cursor_of(reader, aside)->nr_unseen += aside->tid == 0;
 			continue;
 		default:
 			is_lost |= px_ring_is_left(word, aside->position);
@@ -76,7 +86,7 @@ static bool refresh(struct px_reader *reader, struct px_aside *aside)
 	else if (is_lapped)
 		count_overwritten(reader, aside);
 	else if (!aside->is_counted)
-		cursor_of(reader, aside)->extra++;
+		count_nothing(reader, aside);
 	return false;
 }
 
@@ -206,13 +216,19 @@ void px_aside_add(struct px_reader *reader, uint32_t i)
 				 .position = cursor->position,
 				 .until = cursor->position + 1,
 				 .counter = cursor->last_counter,
+				 .nr_jumps = cursor->nr_jumps,
 				 .holds_tail = reader->view->limit != 0};
 
-	if (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word) == PX_LOOK_CLAIMED) {
+	switch (px_ring_look(&ring, cursor->position, cursor->head, &cursor->word)) {
+	case PX_LOOK_CLAIMED:
 		aside.tid = px_word_tid(cursor->word);
 		aside.until = end_of_claims(reader, &ring, cursor);
-	} else {
+		break;
+	case PX_LOOK_UNCLAIMED:
 		aside.until = end_of_unclaimed(&ring, cursor);
+		break;
+	default:
+		return; /* the writer has gone on in the meantime */
 	}
 	cursor->extra += aside.until - aside.position - 1;
 	cursor->position = aside.until;

@@ -76,9 +76,11 @@ static uint64_t jump(struct px_reader *reader, uint32_t i, uint32_t margin)
 	uint64_t word;
 
 	cursor->is_guessed = true;
+	cursor->nr_jumps++;
 	if (px_ring_look(&ring, oldest, head, &word) == PX_LOOK_RECORD &&
 	    px_record_read(&ring, oldest, word, &record, NULL, 0)) {
 		cursor->is_guessed = false;
+		cursor->nr_unseen = 0;
 		extra -= (uint32_t)((uint32_t)extra -
 				    record.extra); /* from the low 32 bits of extra to all bits */
 		if ((int64_t)(record.counter - counter) < 0)

@@ -22,8 +22,15 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = px_reader_ring(reader, i);
-	uint64_t head = px_load_acquire(&ring.control->head);
+	uint64_t head;
 
+	/*
+	 * If a writer has overwritten the first slot during the copy, px_reader_settle() finds that.  The slot may be
+	 * overwritten although head has not moved (C3 in cpuring.h).
+	 */
+	if (!px_ring_unchanged(&ring, cursor->position, cursor->word))
+		return;
+	head = px_load_acquire(&ring.control->head);
 	/*
 	 * This may be a lap: one writer has reserved the first slot again and sleeps, and another writer has
 	 * overwritten a further slot. px_reader_settle() finds such a lap by head.
@@ -84,10 +91,10 @@ void px_reader_pass_marks(struct px_reader *reader)
 
 /*
  * The reader has read all records of a ring: correct the ring's counts.  Slots that did not become records were counted
- * as lost records: subtract them.  Return the number of reservations that became no record, but are not in the ring's
- * extra: their writers have died, or may still make another reservation.
+ * as lost records: subtract them.  Add to *loss the reservations that became no record, but are not in the ring's extra:
+ * their writers have died, or may still make another reservation, or their record was overwritten unseen.
  */
-static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
+static void correct_counts(struct px_reader *reader, uint32_t i, struct px_loss *loss)
 {
 	struct px_cursor *cursor = &reader->cursor[i];
 	struct px_ring ring = px_reader_ring(reader, i);
@@ -96,25 +103,31 @@ static uint64_t correct_counts(struct px_reader *reader, uint32_t i)
 	int64_t late = (int64_t)(extra - cursor->extra);
 
 	if (px_read_once(&ring.control->head) != cursor->position)
-		return 0;
-	if (late < (cursor->is_guessed ? -(int64_t)ring.mask : 0))
-		return (uint64_t)-late <= cursor->extra ? (uint64_t)-late : 0;
+		return;
+	if (late < (cursor->is_guessed ? -(int64_t)ring.mask : 0)) {
+		uint64_t unfinished = (uint64_t)-late <= cursor->extra ? (uint64_t)-late : 0;
+		uint64_t unseen = unfinished < cursor->nr_unseen ? unfinished : cursor->nr_unseen;
+
+		loss->overwritten += unseen;
+		loss->abandoned += unfinished - unseen;
+		return;
+	}
 	cursor->is_guessed = false;
 	if (late > 0 && (uint64_t)late > reader->loss.overwritten)
 		late = (int64_t)reader->loss.overwritten;
 	reader->loss.overwritten -= (uint64_t)late;
 	cursor->extra += (uint64_t)late;
-	return 0;
 }
 
 void px_reader_loss(struct px_reader *reader, struct px_loss *loss)
 {
-	uint64_t unfinished = 0;
+	struct px_loss more = {0};
 
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
-		unfinished += correct_counts(reader, i);
+		correct_counts(reader, i, &more);
 	*loss = reader->loss;
-	loss->abandoned += unfinished;
+	loss->overwritten += more.overwritten;
+	loss->abandoned += more.abandoned;
 }
 
 bool px_reader_give_up_late(struct px_reader *reader)

@@ -33,7 +33,10 @@ PX_INLINE struct px_ring px_reader_ring(const struct px_reader *reader, uint32_t
 
 /* reader_aside.c */
 
-/* Set aside the reservation at the cursor of this ring, and move the cursor past the reservation. */
+/*
+ * Set aside the reservation at the cursor of this ring, and move the cursor past the reservation.  If it is committed or
+ * given up by now, do nothing.
+ */
 void px_aside_add(struct px_reader *reader, uint32_t i);
 
 /* Check all entries.  From time to time, ask the kernel about their owners, and free the slots of dead threads. */
@@ -165,7 +168,7 @@ void px_reader_note_gap(struct px_reader *reader, uint64_t counter);
 /* Count a record as lost, because its writer did not finish it.  The record has this counter or a later one. */
 void px_reader_abandon(struct px_reader *reader, uint64_t counter);
 
-/* The record at the cursor is not whole, and never will be: pass its first slot. */
+/* The copy of the record at the cursor failed: if the record is not whole, and never will be, pass its first slot. */
 void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
 
 /*

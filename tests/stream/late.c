@@ -227,6 +227,39 @@ START_TEST(writer_held_for_many_times_the_size_of_the_stream_loses_at_most_its_o
 }
 END_TEST
 
+static struct px_test_writer passed_writer;
+static uint32_t nr_slots, nr_later;
+
+/* The writer goes on just when the reader stops waiting for it, and others overwrite its event, and no other. */
+static void release_and_lap(void)
+{
+	px_test_release(&passed_writer);
+	for (nr_later = 0; nr_later < nr_slots; nr_later++)
+		px_test_trace(type, nr_later);
+}
+
+/* LOOP-4: such an event is overwritten.  It was not abandoned. */
+START_TEST(event_overwritten_while_the_reader_stops_waiting_for_it_counts_as_overwritten)
+{
+	struct txtrace_loss loss;
+	uint64_t nr_read = 0;
+
+	stay_on_this_cpu();
+	make(&kinds[_i]);
+	nr_slots = px_handle_lock(stream)->view.rings.nr_slots;
+	px_handle_unlock(stream);
+	px_test_hold(&passed_writer, "record.write.first", type, HELD);
+	px_test_at_point("reader.pending.passed", release_and_lap);
+	while (px_test_take(stream, &event) != 0)
+		nr_read += event.info.posix_event_id == type;
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(nr_later, nr_slots);
+	ck_assert_uint_eq(nr_read + loss.overwritten, 1 + nr_later);
+	ck_assert_uint_eq(loss.abandoned + loss.dropped, 0);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* Writers that die. */
 
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
@@ -718,6 +751,9 @@ int main(void)
 		tcase,
 		writer_held_for_many_times_the_size_of_the_stream_loses_at_most_its_own_event, 0,
 		NR_KINDS);
+	tcase_add_loop_test(
+		tcase, event_overwritten_while_the_reader_stops_waiting_for_it_counts_as_overwritten, 0,
+		2);
 	tcase_add_loop_test(tcase, events_of_writers_that_die_one_beside_the_other_are_counted_each,
 			    0, 2 * NR_KINDS);
 	tcase_add_loop_test(tcase, event_of_a_writer_that_dies_is_marked_and_an_overrun, 0,

@@ -44,6 +44,14 @@ static void expect_sum(uint64_t nr_read, uint64_t recorded)
 	ck_assert_uint_eq(nr_read + loss.overwritten + loss.dropped + loss.abandoned, recorded);
 }
 
+static void expect_none_abandoned(void)
+{
+	struct txtrace_loss loss;
+
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.abandoned, 0);
+}
+
 enum { THREADS = 4, EACH = 200000 };
 
 static const struct {
@@ -78,6 +86,7 @@ START_TEST(loop_hammered_stream_counts_each_event_once)
 		pthread_join(threads[i], NULL);
 	nr_read += read_all();
 	expect_sum(nr_read, (uint64_t)THREADS * EACH);
+	expect_none_abandoned();
 }
 END_TEST
 
