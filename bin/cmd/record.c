@@ -346,8 +346,11 @@ static void wait_for_end(struct recording *recording)
 
 /* The end. */
 
-/* Report what TraceX does not show of the log.  Return true if the log has an event that is not a system event. */
-static bool report_log(const char *path)
+/*
+ * Report what TraceX does not show of the log.  Return true if the log has an event that is not a system event.  Store
+ * the number of its events.
+ */
+static bool report_log(const char *path, unsigned long long *nr_events)
 {
 	struct source *source = source_open(path, 0);
 	trace_event_set_t system;
@@ -355,6 +358,7 @@ static bool report_log(const char *path)
 	int is_system = 1;
 
 	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+	*nr_events = source ? source->file.nr_events : 0;
 	if (source)
 		source_report_unnamed(source);
 	if (source && source->file.nr_volumes > 1)
@@ -389,7 +393,7 @@ static void report_size_of_log(const struct recording *recording,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
 
-static void report_result(const struct recording *recording, const struct txtrace_stream *stream,
+static void report_result(const struct recording *recording, unsigned long long nr_events,
 			  const struct txtrace_loss *loss)
 {
 	int64_t ns = since_ns(&recording->begin);
@@ -398,7 +402,7 @@ static void report_result(const struct recording *recording, const struct txtrac
 	stat(recording->path, &status);
 	if (!recording->options->is_quiet)
 		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->path,
-			stream->nr_events, shown_loss(loss), shown_size(&status),
+			nr_events, shown_loss(loss), shown_size(&status),
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 }
 
@@ -418,6 +422,7 @@ static void report_nothing_recorded(const struct recording *recording)
 static bool finish_flight(struct recording *recording)
 {
 	struct snapshot_file file = {.overwrites = recording->options->overwrites};
+	unsigned long long nr_events;
 	bool is_written;
 
 	posix_trace_stop(recording->trace);
@@ -426,7 +431,7 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = take_snapshot(recording, &file);
 	end_stream(recording);
-	if (is_written && !has_user_event(file.path))
+	if (is_written && !report_log(file.path, &nr_events))
 		report_nothing_recorded(recording);
 	return is_written;
 }
@@ -435,25 +440,26 @@ static bool finish_flight(struct recording *recording)
 static bool finish_log(struct recording *recording)
 {
 	struct posix_trace_status_info status;
-	struct txtrace_stream stream;
 	struct txtrace_loss loss;
 	int error, end_error;
+	unsigned long long nr_events;
+	bool has_events;
 
 	posix_trace_stop(recording->trace);
 	error = posix_trace_flush(recording->trace);
-	txtrace_get_stream(recording->trace, &stream);
 	txtrace_get_loss(recording->trace, &loss);
 	posix_trace_get_status(recording->trace, &status);
 	recording->target.has_library |= type_filter_sees_others(&recording->options->choice,
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	report_result(recording, &stream, &loss);
+	has_events = report_log(recording->path, &nr_events);
+	report_result(recording, nr_events, &loss);
 	if (error)
 		message_error(error, "%s is incomplete", recording->path);
 	else
 		report_size_of_log(recording, &status);
-	if (!error && !report_log(recording->path))
+	if (!error && !has_events)
 		report_nothing_recorded(recording);
 	return error == 0;
 }

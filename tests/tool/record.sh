@@ -36,6 +36,15 @@ has()
 	[ "$found" -eq "$1" ] || complain "$what: $found events of ${3:-all}, not $1"
 }
 
+# counts_right: the last line of the recorder has the number of events that info finds in the log
+counts_right()
+{
+	nr_checks=$((nr_checks + 1))
+	told=$(sed -n 's/.*: \([0-9]*\) events, .*/\1/p' "$scratch/err")
+	found=$("$tool" info "$log" | sed -n 's/^events  *//p')
+	[ "$told" = "$found" ] || complain "$what: says $told events, and info $found"
+}
+
 # The recorder looks at a program now and then, and nothing tells when it has.  A program waits for a gate, which opens
 # after so many seconds; where the recorder had not come to look until then, it is tried with more.
 pauses='0.5 2 8 32'
@@ -136,13 +145,16 @@ has 30 "$log"
 
 # What is full.
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M "$subject" -n 20000
+counts_right
 says 'it has only the newest events'
 [ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a log that loops has not the newest event'
 [ "$(events "$log" 'tick and i32=0')" -eq 0 ] || complain 'a log that looped has the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M --policy until-full "$subject" -n 20000
+counts_right
 says 'it has only the oldest events'
 [ "$(events "$log" 'tick and i32=0')" -eq 1 ] || complain 'a log that was full has not the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
+counts_right
 has 20000 "$log"
 # TraceX opens the first volume only; the files of export have all events, as many as the log.
 ends 0 "$tool" record --force -o "$log" --policy append --size 200M "$subject" -n 1100000
@@ -157,10 +169,12 @@ done
 	complain "--split makes $sum events"
 rm "$scratch"/split-*.trx
 ends 0 "$tool" record --force -o "$log" --stream-policy loop --size 64k "$subject" -n 20000
+counts_right
 says ' overwritten'
 [ "$(sed -n '/ volumes, and/p' "$scratch/err" | wc -l)" -eq 0 ] || complain 'a small log has several volumes'
 [ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a stream that loops has not the newest event'
 ends 0 "$tool" record --force -o "$log" --stream-policy until-full --size 64k "$subject" -n 20000
+counts_right
 says ' dropped'
 
 # A device that is full is not a log that is full.
