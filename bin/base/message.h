@@ -23,6 +23,9 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Do the same as message(), but also print the meaning of an error number. */
 void message_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For message(): a process creates the file of a log, and a moment later writes the header of the log. */
+#define MESSAGE_EMPTY "%s is empty; if it is a log, its writer ended before the log began"
+
 /*
  * Show how much of a task is done, in a line that the next call overwrites.  Print the line only if stderr is a
  * terminal and the task takes more than a second.  A total of 0 means that the total is unknown.

@@ -240,7 +240,7 @@ bool raw_open(struct raw_file *file, const char *path)
 		message("%s is not a file that can be read at any offset",
 			path);
 	else if (status.st_size == 0)
-		message("%s is empty", path);
+		message(MESSAGE_EMPTY, path);
 	else if (take_id(file) || (take_text(file) && take_id(file)))
 		return true;
 	else

@@ -144,6 +144,11 @@ static int recover_file(const struct options *options, const char *path)
 		close(fd);
 		return EXIT_TROUBLE;
 	}
+	if (S_ISREG(before.st_mode) && before.st_size == 0) {
+		message(MESSAGE_EMPTY, path);
+		close(fd);
+		return EXIT_TROUBLE;
+	}
 	error = txtrace_recover(fd);
 	if ((!error || error == EINVAL) && open_damaged(fd, &trace, &info)) {
 		error = salvage(options, path, trace, &info);

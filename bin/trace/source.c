@@ -157,7 +157,7 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 		message("%s is not a file that can be read at any offset",
 			path);
 	else if (status->st_size == 0)
-		message("%s is empty", path);
+		message(MESSAGE_EMPTY, path);
 	else if (error == EBUSY)
 		message("%s: another process is completing this log; try again later", path);
 	else if (error == ENOTSUP)

@@ -119,7 +119,7 @@ bad_files()
 	mkfifo "$scratch/pipe"
 	fails 2 'No such file' "$@" "$scratch/missing"
 	fails 2 'is a directory' "$@" "$scratch"
-	fails 2 'is empty' "$@" "$scratch/empty"
+	fails 2 'is empty; if it is a log, its writer ended before the log began' "$@" "$scratch/empty"
 	fails 2 'not a trace' "$@" "$scratch/three"
 	fails 2 'not a trace' "$@" "$scratch/random"
 	fails 2 'not a file' "$@" "$scratch/pipe"

@@ -8,7 +8,7 @@ own_streams
 mkfifo "$scratch/pipe"
 fails 2 'No such file' recover "$scratch/missing"
 fails 2 'is a directory' recover "$scratch"
-fails 2 'is not a posixtrace log' recover "$scratch/empty"
+fails 2 'is empty; if it is a log, its writer ended before the log began' recover "$scratch/empty"
 fails 2 'is not a posixtrace log' recover "$scratch/pipe"
 fails 2 'is not a posixtrace log' recover "$top/README"
 fails 2 'unknown option --nonsense' recover --nonsense
