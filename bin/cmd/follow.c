@@ -264,7 +264,7 @@ static int run(int argc, char **argv)
 				  .control = {.name = "follow",
 					      .stream_policy = POSIX_TRACE_LOOP,
 					      .log_policy = POSIX_TRACE_LOOP,
-					      .stream_size = SESSION_STREAM_SIZE,
+					      .stream_size = session_ring_size(false),
 					      .log = -1}};
 	int code, signals;
 	bool is_file;

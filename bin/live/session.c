@@ -53,7 +53,8 @@ static void report_failure(const struct session_options *order, int error)
 		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
 		break;
 	case ENOMEM:
-		message("there is not enough shared memory for rings of %zu bytes; see --size",
+		message("there is not enough shared memory for rings of %zu bytes, or the limit of the size of "
+			"files (ulimit -f) is too small; see --size",
 			order->stream_size);
 		break;
 	case EACCES:
@@ -228,7 +229,9 @@ bool session_parse_pid(const char *text, pid_t *pid)
 
 size_t session_ring_size(bool preloads)
 {
-	return preloads ? px_ring_size() : SESSION_STREAM_SIZE;
+	size_t size = px_ring_size();
+
+	return preloads || size < SESSION_STREAM_SIZE ? size : SESSION_STREAM_SIZE;
 }
 
 bool session_parse_size(const char *option, const char *text, size_t *size)

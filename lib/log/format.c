@@ -96,16 +96,10 @@ static void choose_append(struct px_log_header *header, uint64_t max_data, uint6
 	choose_entries(header);
 }
 
-void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
-		     uint64_t file_limit)
+static void choose_bounded(struct px_log_header *header, uint64_t log_size, uint64_t max_data)
 {
 	uint64_t volumes = log_size / PX_SLOT_BYTES / PX_LOG_VOLUME_ENTRIES_MAX + 1;
 
-	choose_slots(header, false);
-	if (header->policy == PX_POLICY_APPEND) {
-		choose_append(header, max_data, file_limit);
-		return;
-	}
 	if (volumes > PX_LOG_VOLUMES_MAX)
 		volumes = PX_LOG_VOLUMES_MAX;
 	choose_slots(header, volumes > 16);
@@ -116,6 +110,24 @@ void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t m
 		header->volume_max = least_volume(max_data);
 	header->nr_volumes = (uint32_t)volumes;
 	choose_entries(header);
+}
+
+void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
+		     uint64_t file_limit)
+{
+	uint64_t size;
+
+	choose_slots(header, false);
+	if (header->policy == PX_POLICY_APPEND) {
+		choose_append(header, max_data, file_limit);
+		return;
+	}
+	do {
+		choose_bounded(header, log_size, max_data);
+		size = px_log_layout(px_log_nr_objects(header), header->nr_entries, header->volume_max).size;
+		log_size -= log_size / 8;
+	} while (header->nr_volumes * size + px_log_tail().size > file_limit &&
+		 header->volume_max > least_volume(max_data));
 }
 
 /*

@@ -262,9 +262,10 @@ uint32_t px_log_least_entries(void);
 /*
  * Choose the sizes of a log, and store them in the header: the sizes of entries and frames of a volume, the maximum
  * number of volumes, and the numbers of object slots.  An APPEND log has no bound: nr_volumes becomes 0.  Otherwise
- * entries and frames together take at most log_size bytes.  If log_size is too small for a log, choose the least sizes
- * with which a log works. file_limit: the maximum size of a file.  From its beginning, each volume has its full size in
- * the file, so choose small volumes for an APPEND log: several of them must fit below file_limit.
+ * entries and frames together take at most log_size bytes, or less if a file may not be so large.  If there is not
+ * enough room for a log, choose the least sizes with which a log works. file_limit: the maximum size of a file.  From
+ * its beginning, each volume has its full size in the file, so choose small volumes for an APPEND log: several of them
+ * must fit below file_limit.
  */
 void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
 		     uint64_t file_limit);

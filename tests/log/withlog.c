@@ -275,6 +275,44 @@ START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
 }
 END_TEST
 
+/* LOGP-1 LOGP-4: log-max-size is a maximum.  A log that may not be so large has less, and that is used. */
+START_TEST(withlog_bounded_log_uses_what_a_file_size_limit_leaves)
+{
+	static const uint64_t limits[] = {1 << 20, 4 << 20, 20 << 20};
+	struct px_test_stream wanted = {.nr_rings = 1,
+					.log_policy = _i % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL,
+					.log_size = 64 << 20};
+	uint64_t limit = limits[_i / 2];
+	uint32_t nr_found = 0, number = 0;
+	int error = 0;
+
+	px_test_limit_files(limit);
+	stream = px_test_create_log(&wanted, file);
+	posix_trace_start(stream);
+	for (uint32_t i = 0; i < 10000 && !error; i++) {
+		px_test_trace(type, i);
+		if (i % 100 == 99)
+			error = posix_trace_flush(stream);
+	}
+	px_test_unlimit_files();
+	ck_assert_int_eq(error, 0);
+	ck_assert_uint_le(px_test_file_size(file), limit);
+	finish();
+	for (trace_event_id_t got; (got = px_test_take_recorded(log_id, &seen)) != 0;) {
+		if (got != type)
+			continue;
+		ck_assert(nr_found++ == 0 || px_test_number(&seen) == number + 1);
+		number = px_test_number(&seen);
+	}
+	if (_i % 2)
+		ck_assert_uint_eq(number, 9999);
+	else
+		ck_assert_uint_eq(number + 1, nr_found);
+	ck_assert_uint_ge(nr_found, limit > 2 << 20 ? 10000 : 1000);
+	ok(posix_trace_close(log_id));
+}
+END_TEST
+
 static int nr_signals;
 
 static void count_signal(int signal)
@@ -312,7 +350,7 @@ START_TEST(withlog_file_size_limit_is_told_without_a_signal)
 		/* The segment has a limit too, and that is a lack of memory (CREATE-13). */
 		ck_assert(error == EFBIG || (error == ENOMEM && nr_efbig == 0));
 		nr_efbig += error == EFBIG;
-		limit += 10000;
+		limit += 2000;
 	}
 	ck_assert_int_eq(nr_signals, 0);
 	ck_assert_int_gt(nr_efbig, 5);
@@ -924,6 +962,7 @@ int main(void)
 	tcase_add_test(tcase, withlog_bad_argument_gives_einval);
 	tcase_add_test(tcase, withlog_one_stream_too_many_gives_eagain);
 	tcase_add_test(tcase, withlog_tries_again_to_make_the_thread);
+	tcase_add_loop_test(tcase, withlog_bounded_log_uses_what_a_file_size_limit_leaves, 0, 6);
 	tcase_add_test(tcase, withlog_file_size_limit_is_told_without_a_signal);
 	tcase_add_test(tcase, withlog_full_file_system_gives_enospc);
 	tcase_add_test(tcase, withlog_without_a_free_descriptor_gives_emfile);

@@ -177,6 +177,17 @@ ends 0 "$tool" record --force -o "$log" --stream-policy until-full --size 64k "$
 counts_right
 says ' dropped'
 
+# A limit of the size of files: as much as fits is there.
+for limit in 3000 8000 40000; do
+	for policy in loop append until-full; do
+		# shellcheck disable=SC2016
+		ends 0 sh -c 'ulimit -f "$1" && exec "$2" record --force -o "$3" --policy "$4" "$5" -n 200' \
+			sh "$limit" "$tool" "$log" "$policy" "$subject"
+		has 200 "$log"
+		counts_right
+	done
+done
+
 # A device that is full is not a log that is full.
 mkdir "$scratch/small"
 if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
