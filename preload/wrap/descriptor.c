@@ -224,9 +224,10 @@ PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen
  * With one of these two options, a program confines itself to a few system calls.  A program may install its filter in
  * a way that no wrapper sees, but without privileges it must set the second option first.
  */
-static bool is_confining(int option)
+static bool is_confining(int option, unsigned long argument)
 {
-	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
+	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS ||
+	       (option == PX_SET_DISPATCH && argument != 0);
 }
 
 /*
@@ -249,12 +250,14 @@ static int confine(struct px_site site, int option, const unsigned long argument
 	bool ends = takes_clock(option, argument[0]);
 	int result;
 
-	if (is_confining(option))
+	if (is_confining(option, argument[0]))
 		px_fd_confine();
 	if (!PX_NOT_TRACED(process))
 		px_hook_record_fd(site, PX_RECORD_WHOLE, -1, (uint32_t)option, 0);
 	if (option == PR_SET_SECCOMP)
 		px_seccomp_before(argument[0], 0, (const void *)argument[1]);
+	if (option == PX_SET_DISPATCH)
+		px_dispatch_before(argument[0]);
 	if (ends)
 		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
 	result = px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
@@ -273,7 +276,7 @@ PX_WRAP int prctl(int option, ...)
 	for (unsigned int i = 0; i < PX_ARRAY_SIZE(argument); i++)
 		argument[i] = va_arg(arguments, unsigned long);
 	va_end(arguments);
-	if (is_confining(option) || takes_clock(option, argument[0]))
+	if (is_confining(option, argument[0]) || takes_clock(option, argument[0]))
 		return confine(site, option, argument);
 	if (PX_NOT_TRACED(process))
 		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);

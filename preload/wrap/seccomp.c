@@ -41,6 +41,16 @@ static bool may_kill(const struct sock_fprog *program)
 	return may;
 }
 
+static void confine(void)
+{
+	if (px_gate_is_open()) { /* do this while the process may make system calls */
+		px_process_ensure(); /* this registers the thread */
+		px_process_finish_growth();
+	}
+	px_fd_confine();
+	px_write_once(&px_confined, 1U);
+}
+
 void px_seccomp_before(unsigned long mode, unsigned long flags, const void *program)
 {
 	int saved_errno = errno;
@@ -49,12 +59,16 @@ void px_seccomp_before(unsigned long mode, unsigned long flags, const void *prog
 		return;
 	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
 		px_standalone_end_log();
-	if (px_gate_is_open()) { /* do this while the process may make system calls */
-		px_process_ensure(); /* this registers the thread */
-		px_process_finish_growth();
-	}
-	px_fd_confine();
-	px_write_once(&px_confined, 1U);
+	confine();
+	errno = saved_errno;
+}
+
+void px_dispatch_before(unsigned long mode)
+{
+	int saved_errno = errno;
+
+	if (mode != 0)
+		confine();
 	errno = saved_errno;
 }
 
@@ -69,6 +83,8 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
 {
 	if (number == SYS_prctl && a == PR_SET_SECCOMP)
 		px_seccomp_before(b, 0, (const void *)c);
+	else if (number == SYS_prctl && a == PX_SET_DISPATCH)
+		px_dispatch_before(b);
 	else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT)
 		px_seccomp_before(SECCOMP_MODE_STRICT, 0, NULL);
 	else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)

@@ -67,6 +67,38 @@ static int confined(bool by_filter)
 	return 4;
 }
 
+static volatile char selector; /* 0: the kernel lets system calls pass, 1: it sends SIGSYS */
+static volatile int first_call = -1;
+
+static void note_call(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	if (first_call < 0)
+		first_call = info->si_syscall;
+	selector = 0;
+}
+
+/* The kernel sends SIGSYS for each system call.  The program makes one, so it expects no other. */
+static int dispatch(void)
+{
+	struct sigaction action = {.sa_sigaction = note_call, .sa_flags = SA_SIGINFO};
+	int ends[2];
+
+	if (pipe(ends) != 0 || write(ends[1], "abc", 3) != 3 || sigaction(SIGSYS, &action, NULL) != 0)
+		return 1;
+	if (prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &selector) != 0)
+		return 77;
+	for (int i = 0; i < 100; i++) {
+		first_call = -1;
+		selector = 1;
+		fcntl(ends[0], F_GETFD);
+		selector = 0;
+		if (first_call != SYS_fcntl)
+			return 2;
+	}
+	return 0;
+}
+
 static int deny_by(const char *how)
 {
 	struct sock_filter program[] = {
@@ -276,6 +308,8 @@ int main(int argc, char **argv)
 		return goes_on(argv[2], strcmp(argv[3], "exit") == 0);
 	if (strcmp(scene, "strict") == 0 || strcmp(scene, "filter") == 0)
 		return confined(strcmp(scene, "filter") == 0);
+	if (strcmp(scene, "dispatch") == 0)
+		return dispatch();
 	if (strcmp(scene, "handler") == 0)
 		return handler();
 	if (strcmp(scene, "naked") == 0)

@@ -28,6 +28,8 @@ fi
 if scene filter; then
 	[ "$(events_of "$scratch/filter.trx" read)" -eq 1001 ] || complain 'filter: reads are missing'
 fi
+# SIGSYS for each system call: only for those of the program.
+scene dispatch
 # All but write, futex and exit kills: no system call of ours, in any thread, with and without a log of its own.
 for how in prctl syscall raw all; do
 	for end in _exit exit; do
