@@ -1469,6 +1469,33 @@ static void overtake(void)
 	put_records((NR_SLOTS + overtaking_slots - 1) / overtaking_slots, overtaking_slots);
 }
 
+/*
+ * A call that was left while it gave its slots up, or committed the further ones: those that were free have new
+ * records, and the others are freed.
+ */
+START_TEST(free_left_frees_the_slots_behind_those_that_are_overwritten)
+{
+	const uint64_t first = starts[_i / 2 % NR_STARTS];
+	const uint32_t tid = 77;
+	const struct px_claim claim = {.position = first, .nr_slots = 4};
+	const uint64_t held = _i % 2 ? first : first + 3;
+
+	begin(8, 0, first);
+	for (uint64_t p = first; p != first + 4; p++)
+		ring.slots[p & ring.mask].word = px_word(p + 8, tid + 1, PX_SLOT_HEAD);
+	ring.slots[held & ring.mask].word = px_word(held, tid, PX_SLOT_CLAIMED);
+	ring.slots[(first + 2) & ring.mask].word = px_word(first + 2, tid, PX_SLOT_CLAIMED);
+	ring.control->head = first + 12;
+	px_ring_free_left(&ring, &claim, tid, true);
+	for (uint64_t p = first; p != first + 4; p++)
+		ck_assert_uint_eq(ring.slots[p & ring.mask].word,
+				  p == held || p == first + 2 ? px_word(p, 0, PX_SLOT_VOID) :
+								px_word(p + 8, tid + 1, PX_SLOT_HEAD));
+	ck_assert_uint_eq(ring.control->extra, held == first);
+	end();
+}
+END_TEST
+
 /* R3 LOOP-6: overtaken in the middle of a copy, it notices, and goes on with what is left. */
 START_TEST(unchanged_reader_overtaken_in_copy_is_noticed)
 {
@@ -1741,6 +1768,8 @@ int main(void)
 	tcase = new_case("signals", suite);
 	tcase_add_loop_test(tcase, write_in_signal_handler_anywhere_is_intact, 0, NR_POINTS);
 	tcase_add_loop_test(tcase, write_left_by_siglongjmp_anywhere_blocks_nobody, 0, NR_POINTS);
+	tcase_add_loop_test(tcase, free_left_frees_the_slots_behind_those_that_are_overwritten, 0,
+			    2 * NR_STARTS);
 
 	tcase = new_case("all at once", suite);
 	tcase_add_loop_test(tcase, write_four_threads_at_once_is_sound, 0, 4);
