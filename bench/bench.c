@@ -37,6 +37,7 @@ static unsigned int nr_rounds = ROUNDS;
 
 LOOP(run_nothing, (void)0)
 LOOP(run_counter, KEEP(bench_counter()))
+LOOP(run_ordered, KEEP(bench_counter_ordered()))
 LOOP(run_empty_call, bench_floor_empty(event_id, data, 16))
 LOOP(run_floor, KEEP(bench_floor_stamp(event_id, data, 16)))
 LOOP(run_event_0, (posix_trace_event)(event_id, NULL, 0))
@@ -162,6 +163,7 @@ static void end_two(void)
 static struct harness_case cases[] = {
 	{.name = "loop", .run = run_nothing, .what = "the empty loop around all cases below"},
 	{.name = "rdtsc", .run = run_counter, .what = "the counter, inlined (RDTSC on x86-64)"},
+	{.name = "ordered", .run = run_ordered, .what = "LFENCE and the counter, inlined"},
 	{.name = "clock_gettime", .run = run_clock, .what = "clock_gettime(CLOCK_REALTIME)"},
 	{.name = "call", .run = run_empty_call, .what = "an empty function of a shared library"},
 	{.name = "floor", .run = run_floor, .what = "a function reading the counter: the floor"},
@@ -256,11 +258,18 @@ static const struct comparison {
 	{"16 bytes / floor", "event-16", HARNESS_ONE, '/', "floor", HARNESS_ONE,
 	 "at most 1.5; goal: below 1.3"},
 	{"16 bytes / RDTSC", "event-16", HARNESS_ONE, '/', "rdtsc", HARNESS_ONE, "at most 3.2"},
+	{"16 bytes / LFENCE and RDTSC", "event-16", HARNESS_ONE, '/', "ordered", HARNESS_ONE,
+	 "at most 1.45"},
 	{"16 bytes / floor, all CPUs", "event-16", HARNESS_ALL, '/', "floor", HARNESS_ALL, ""},
 	{"16 bytes, all CPUs / 1 thread", "event-16", HARNESS_ALL, '/', "event-16", HARNESS_ONE,
 	 "at most 1.2"},
 	{"floor, all CPUs / 1 thread", "floor", HARNESS_ALL, '/', "floor", HARNESS_ONE, ""},
-	{"two streams / one", "two-streams", HARNESS_ONE, '/', "event-16", HARNESS_ONE, ""},
+	{"two streams / one", "two-streams", HARNESS_ONE, '/', "event-16", HARNESS_ONE,
+	 "at most 1.7"},
+	{"64 bytes / 16 bytes", "event-64", HARNESS_ONE, '/', "event-16", HARNESS_ONE,
+	 "at most 1.5"},
+	{"256 bytes / 16 bytes", "event-256", HARNESS_ONE, '/', "event-16", HARNESS_ONE,
+	 "at most 2.2"},
 	{"first lap / later lap", "lap-first", HARNESS_ONE, '/', "lap-later", HARNESS_ONE,
 	 "at most 1.3"},
 	{"no stream - empty call, ns", "off", HARNESS_ONE, '-', "call", HARNESS_ONE, "at most 1.5"},

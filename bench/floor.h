@@ -30,4 +30,15 @@ static inline uint64_t bench_counter(void)
 #endif
 }
 
+/* The same after all earlier instructions (LFENCE on x86-64), as an event needs it. */
+static inline uint64_t bench_counter_ordered(void)
+{
+#if defined __x86_64__
+	__asm__ __volatile__("lfence");
+#elif defined __aarch64__
+	__asm__ __volatile__("isb");
+#endif
+	return bench_counter();
+}
+
 #endif

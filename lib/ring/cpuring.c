@@ -49,7 +49,7 @@ PX_INLINE enum px_outcome run(const struct px_ring *ring, struct px_cpu cpu, str
 
 	/* clang-format off */
 	__asm__ __volatile__(
-		PX_SEQUENCE_BEGIN
+		PX_SEQUENCE_BEGIN(PX_SEQUENCE_COUNTER)
 		/* Continue if there is room, or if first_lost was saved for this tail. */
 		PX_STEP "movq %c[tail_at](%[control]), %[slot]\n\t"
 		PX_STEP "movq %[head], %[scratch]\n\t"
@@ -138,7 +138,7 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 				uint64_t limit, uint32_t tid, struct px_reservation *reservation,
 				struct px_claim *claim)
 {
-	struct px_bound bound = px_bound_of(ring, n, limit);
+	struct px_bound bound = px_bound_of(px_bound_of_one(ring->mask + 1, limit), n);
 	struct request request = {
 		.nr_claims = n, .low = px_word(0, tid, PX_SLOT_CLAIMED), .advance = n};
 	enum px_outcome outcome;

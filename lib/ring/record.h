@@ -104,10 +104,6 @@ PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reser
 			       uint32_t n, const struct px_event *event, uint32_t shift,
 			       uint32_t cpu);
 
-/* Write the data that follows the first 16 bytes into the further slots. */
-void px_record_write_more(const struct px_ring *ring, const struct px_reservation *at, uint32_t n,
-			  const struct px_event *event, uint32_t stamp, uint32_t cpu);
-
 /*
  * Copy the record at position, and at most capacity bytes of its data.  word is the slot word that px_ring_look() read
  * there.  Return false if a writer overwrote the record during the copy, or if the slots hold no valid record: the
@@ -210,6 +206,63 @@ PX_INLINE void px_first_bytes(const void *data, size_t length, uint64_t bytes[2]
 #endif
 }
 
+#define PX_RECORD_MORE_WORDS (PX_RECORD_MORE_BYTES / sizeof(uint64_t))
+
+_Static_assert(PX_RECORD_MORE_BYTES == sizeof(struct px_slot) - sizeof(uint64_t) + 16,
+	       "a further slot holds all but its word, and the info words of its entry");
+
+/* Return the address of data word i of a further slot: words 0 and 1 are in its entry, the next five in its px_slot. */
+PX_INLINE uint64_t *px_record_more_word(const struct px_ring *ring, uint64_t position, size_t i)
+{
+	if (i < 2)
+		return (px_pair *)&ring->entries[position & ring->mask] + 2 + i;
+	return &ring->slots[position & ring->mask].word + 1 + (i - 2);
+}
+
+/*
+ * Return data word k of the last further slot, which has `left` bytes, with zeros after the data.  The data of such a
+ * record is longer than a word.  So the last bytes can be read as the end of a whole word.
+ */
+PX_INLINE uint64_t px_record_last_word(const unsigned char *data, size_t left, size_t k)
+{
+	size_t end = (k + 1) * sizeof(uint64_t);
+
+	if (left >= end)
+		return px_bytes_8(data + end - sizeof(uint64_t));
+	if (left + sizeof(uint64_t) <= end)
+		return 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return px_bytes_8(data + left - sizeof(uint64_t)) >> 8 * (end - left);
+#else
+	return px_bytes_8(data + left - sizeof(uint64_t)) << 8 * (end - left);
+#endif
+}
+
+/*
+ * Write the data that follows the first 16 bytes into the further slots.  Pass no structure that the caller has just
+ * filled in: the CPU would have to wait for these stores.
+ */
+PX_INLINE void px_record_write_more(const struct px_ring *ring, uint64_t position, uint32_t n,
+				    const unsigned char *data, size_t left, px_pair first, px_pair second)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		px_pair *entry = (px_pair *)&ring->entries[++position & ring->mask];
+
+		px_write_once(entry, first);
+		px_write_once(entry + 1, second);
+		if (i == n - 1)
+			break;
+		for (size_t k = 0; k < PX_RECORD_MORE_WORDS; k++)
+			px_write_once(px_record_more_word(ring, position, k),
+				      px_bytes_8(data + k * sizeof(uint64_t)));
+		data += PX_RECORD_MORE_BYTES;
+		left -= PX_RECORD_MORE_BYTES;
+	}
+	for (size_t k = 0; k < PX_RECORD_MORE_WORDS; k++)
+		px_write_once(px_record_more_word(ring, position, k), px_record_last_word(data, left, k));
+	PX_TESTPOINT("record.write.more");
+}
+
 PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reservation *at,
 			       uint32_t n, const struct px_event *event, uint32_t shift,
 			       uint32_t cpu)
@@ -232,7 +285,11 @@ PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reser
 	px_write_once(&slot->body[3], at->extra << 32 | event->flags << 16 | event->id);
 	PX_TESTPOINT("record.write.first");
 	if (px_unlikely(n > 1))
-		px_record_write_more(ring, at, n, event, stamp, cpu);
+		px_record_write_more(ring, at->position, n,
+				     (const unsigned char *)event->data + PX_RECORD_FIRST_BYTES,
+				     event->length - PX_RECORD_FIRST_BYTES,
+				     px_pair_of(event->handle, event->priority),
+				     px_pair_of((cpu & 0xFF) << 24 | PX_TXTB_DATA, stamp));
 }
 
 #endif

@@ -98,15 +98,6 @@ void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)
 	}
 }
 
-void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		PX_TESTPOINT("ring.commit.more");
-		px_store_release(&ring->slots[(position + i) & ring->mask].word,
-				 px_word(position + i, tid, PX_SLOT_MORE));
-	}
-}
-
 enum px_look px_ring_look(const struct px_ring *ring, uint64_t position, uint64_t head,
 			  uint64_t *word)
 {

@@ -207,6 +207,11 @@ struct px_ring {
 	(PX_RING_IMAGE_OFFSET + sizeof(struct px_txtb_header) +                                    \
 	 PX_TXTB_LIVE_OBJECTS * sizeof(struct px_txtb_object))
 
+PX_INLINE size_t px_ring_slots_offset(uint32_t nr_slots)
+{
+	return PX_RING_ENTRIES_OFFSET + (size_t)nr_slots * sizeof(struct px_txtb_entry);
+}
+
 /* Return the number of bytes from the start of one ring to the start of the next. */
 PX_INLINE size_t px_ring_stride(uint32_t nr_slots)
 {
@@ -227,8 +232,7 @@ PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
 	return (struct px_ring){
 		.control = (struct px_ring_control *)base,
 		.entries = (struct px_txtb_entry *)(base + PX_RING_ENTRIES_OFFSET),
-		.slots = (struct px_slot *)(base + PX_RING_ENTRIES_OFFSET +
-					    (size_t)nr_slots * sizeof(struct px_txtb_entry)),
+		.slots = (struct px_slot *)(base + px_ring_slots_offset(nr_slots)),
 		.mask = nr_slots - 1,
 	};
 }
@@ -236,6 +240,29 @@ PX_INLINE struct px_ring px_ring_at(void *memory, uint32_t nr_slots)
 PX_INLINE void *px_ring_image(const struct px_ring *ring)
 {
 	return (char *)ring->control + PX_RING_IMAGE_OFFSET;
+}
+
+/*
+ * A bound of the sequences of cpuring.h, for a number of slots to take.  A sequence stops if head - tail is one of the
+ * `width` unsigned numbers from `least` on.  At these values a bounded ring has no room.  In a ring that loops, the
+ * record at tail is about to be overwritten, so the writer must save its counter first (C4).
+ */
+struct px_bound {
+	uint64_t least, width;
+};
+
+/* Return the bound for one slot.  For limit, see px_ring_reserve(). */
+PX_INLINE struct px_bound px_bound_of_one(uint32_t nr_slots, uint64_t limit)
+{
+	if (limit != 0)
+		return (struct px_bound){limit, UINT64_C(1) << 63};
+	return (struct px_bound){nr_slots, 1};
+}
+
+/* Return the bound for n slots in the same ring. */
+PX_INLINE struct px_bound px_bound_of(struct px_bound one, uint32_t n)
+{
+	return (struct px_bound){one.least - (n - 1), one.width + (n - 1)};
 }
 
 /* Turn zeroed memory into a ring with a valid, empty image. */
@@ -431,8 +458,6 @@ bool px_ring_claim_many(const struct px_ring *ring, uint64_t position, uint32_t 
 /* Record for the reader that no writer will claim this position any more. */
 void px_ring_skip(const struct px_ring *ring, uint64_t position);
 
-void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid);
-
 /* Replace head, and add to `further` at the same moment (R7).  Return false if head is not `from`. */
 PX_INLINE bool px_ring_move_head(struct px_ring_control *control, uint64_t from, uint64_t to, uint32_t further)
 {
@@ -517,6 +542,15 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
 	}
 	px_write_fence(); /* EDGE claim release */
 	return claimed;
+}
+
+PX_INLINE void px_ring_commit_more(const struct px_ring *ring, uint64_t position, uint32_t n, uint32_t tid)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		PX_TESTPOINT("ring.commit.more");
+		px_store_release(&ring->slots[(position + i) & ring->mask].word,
+				 px_word(position + i, tid, PX_SLOT_MORE));
+	}
 }
 
 PX_INLINE void px_ring_commit(const struct px_ring *ring, uint64_t position, uint32_t n,

@@ -45,6 +45,7 @@ static void fill_view(const struct px_mapping *mapping, struct px_view *view)
 	view->rings.nr_rings = view->geometry.nr_rings;
 	view->rings.nr_shared = view->geometry.nr_shared;
 	view->rings.nr_slots = view->geometry.nr_slots;
+	view->rings.slots_at = px_ring_slots_offset(view->geometry.nr_slots);
 }
 
 void px_segment_init(const struct px_mapping *mapping, const struct px_geometry *geometry,
@@ -101,6 +102,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	    shift > 32 || px_segment_size(&view->geometry) > mapping->size)
 		return false;
 	view->limit = bounded ? view->geometry.user_limit : 0;
+	view->bound = px_bound_of_one(view->geometry.nr_slots, view->limit);
 	view->nr_own = 0;
 	view->grows = px_read_once(&segment->grows);
 	view->rings.source = source;

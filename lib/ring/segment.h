@@ -57,11 +57,19 @@ struct px_rings {
 	uint32_t nr_slots;
 	uint32_t source; /* enum px_clock_source */
 	uint32_t shift;	 /* stamp = counter >> shift */
+	size_t slots_at; /* px_ring_slots_offset(nr_slots) */
 };
 
 PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 {
-	return px_ring_at(rings->base + i * rings->stride, rings->nr_slots);
+	char *base = rings->base + i * rings->stride;
+
+	return (struct px_ring){
+		.control = (struct px_ring_control *)base,
+		.entries = (struct px_txtb_entry *)(base + PX_RING_ENTRIES_OFFSET),
+		.slots = (struct px_slot *)(base + rings->slots_at),
+		.mask = rings->nr_slots - 1,
+	};
 }
 
 #define PX_SEGMENT_MAGIC UINT64_C(0x39747845636173) /* changes with the layout */
@@ -186,6 +194,7 @@ struct px_view {
 	struct px_rings rings;
 	struct px_geometry geometry;
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
+	struct px_bound bound; /* the same for one slot in a sequence */
 	uint64_t max_data;
 	uint32_t grows;	 /* 1: rings may be partial (growth.h) */
 	uint32_t nr_own; /* number of CPU rings that this process may write to: all, or 0 */

@@ -119,17 +119,41 @@ PX_INLINE enum px_outcome px_ring_take(const struct px_view *view, struct px_cpu
 }
 
 /*
- * Take one slot of the CPU's own ring in the usual case.  In any other case, return false and take nothing.  The other
- * cases are: the CPU has no ring, another thread holds the slot, the limit is reached, the slot has the record at tail,
- * or the sequence was disturbed.
+ * Take n slots, at most PX_CPURING_FEW, of the CPU's own ring in the usual case.  Return false and take nothing in any
+ * other case: the CPU has no ring, another thread holds a slot, the limit is reached, the record at tail is about to be
+ * overwritten, the ring ends between the slots, or the sequence was disturbed.
  */
-PX_INLINE bool px_ring_take_one(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
+PX_INLINE bool px_ring_take_few(const struct px_view *view, struct px_cpu cpu, uint32_t n, uint32_t tid,
 				struct px_ring *ring, struct px_reservation *at)
 {
 	if (px_unlikely(!px_ring_is_own(view, cpu)))
 		return false;
 	*ring = px_ring_own_or_shared(&view->rings, true, cpu.number);
-	return px_likely(px_cpuring_take_one(ring, cpu, view->limit, tid, at));
+	return px_likely(__builtin_constant_p(n) && n == 1 ?
+				 px_cpuring_take_one(ring, cpu, view->bound, tid, at) :
+				 px_cpuring_take_few(ring, cpu, n, px_bound_of(view->bound, n), tid, at));
+}
+
+/*
+ * For an event in two streams.  Call px_ring_look_ahead() for the second one before the counter of the event is read.
+ * If this thread can then take a slot of the second stream with the same counter, px_ring_take_again() takes it.
+ */
+PX_INLINE void px_ring_look_ahead(const struct px_view *view, struct px_cpu cpu, struct px_earlier *earlier)
+{
+	struct px_ring ring = px_ring_choose(view, cpu);
+
+	earlier->head = px_load_acquire(&ring.control->head);
+	earlier->horizon = &view->segment->horizon;
+}
+
+PX_INLINE bool px_ring_take_again(const struct px_view *view, struct px_cpu cpu, uint32_t tid,
+				  const struct px_earlier *earlier, struct px_ring *ring,
+				  struct px_reservation *at)
+{
+	if (px_unlikely(!px_ring_is_own(view, cpu)))
+		return false;
+	*ring = px_ring_own_or_shared(&view->rings, true, cpu.number);
+	return px_likely(px_cpuring_take_again(ring, cpu, view->bound, tid, earlier, at));
 }
 
 #endif

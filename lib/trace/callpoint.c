@@ -151,7 +151,7 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	px_emit_fill_identity(&event, address);
 	cpu = px_emit_current_cpu();
 	count_call(view, wrapper, &event, cpu);
-	px_emit(view, &event, cpu);
+	px_emit(view, &event, 1, cpu);
 	px_calls_end(calls);
 }
 

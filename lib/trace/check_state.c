@@ -67,10 +67,9 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 	return true;
 }
 
-enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint64_t counter,
-				 uint32_t id)
+enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint32_t id)
 {
-	const uint64_t *word = px_state_after(segment, counter);
+	const uint64_t *word = &segment->state;
 	uint64_t now;
 
 	/* EDGE stop acquire: this load comes after the exchange or the store of head */

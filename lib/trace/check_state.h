@@ -39,34 +39,22 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 			 struct px_cpu cpu);
 
 /*
- * Return the address of the state word for the second load, after the writer has taken its slots.
- * The CPU must do this load after it has read the counter, otherwise the event could have a later
- * time than STOP.  In a shared ring, the exchange of head orders the two.  In a CPU's own ring
- * nothing orders them.  So this function computes the address from the counter: the top bit of a
- * counter is always 0, and adding it changes nothing.
- */
-PX_INLINE const uint64_t *px_state_after(const struct px_segment *segment, uint64_t counter)
-{
-	return &segment->state + (counter >> 63);
-}
-
-/*
  * Call this after the writer has taken its slots.  Return true if the state word is unchanged,
- * which is the usual case.
+ * which is the usual case.  Either this load comes after the read of the counter, or no STOP comes in between: otherwise
+ * the event could have a later time than STOP.  In a shared ring, the exchange of head orders the two.  For a CPU's own
+ * ring, see C5 in cpuring.h.
  */
-PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state,
-				     uint64_t counter)
+PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state)
 {
 	/* EDGE stop acquire: this load comes after the exchange or the store of head */
-	return px_likely(px_load_ordered(px_state_after(segment, counter)) == state);
+	return px_likely(px_load_ordered(&segment->state) == state);
 }
 
 /*
  * Call this if px_state_is_unchanged() returns false.  Return whether the stream still wants the
  * event.
  */
-enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint64_t counter,
-				 uint32_t id);
+enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint32_t id);
 
 /*
  * Call this if the ring has no room for the event.  Stop the stream, and count the event as

@@ -37,9 +37,9 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 			px_on_no_room(view, ring.control, state);
 			return;
 		}
-		verdict = px_state_is_unchanged(segment, state, at.counter) ?
+		verdict = px_state_is_unchanged(segment, state) ?
 				  PX_WANTED :
-				  px_recheck_state(segment, state, at.counter, event->id);
+				  px_recheck_state(segment, state, event->id);
 		if (px_likely(verdict == PX_WANTED && outcome == PX_TAKEN)) {
 			px_emit_finish(view, &ring, &at, event, n, state, cpu.number);
 			return;

@@ -38,9 +38,9 @@ PX_INLINE void px_emit_fill_thread(struct px_event *event)
 	event->priority = px_thread.priority;
 }
 
+/* The functions that record the event fill in its thread: the usual path needs these registers before that. */
 PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
 {
-	px_emit_fill_thread(event);
 	event->address = (uint64_t)(uintptr_t)address;
 	event->pid = px_read_once(&px_gate.self.pid);
 }
@@ -135,21 +135,7 @@ PX_INLINE void px_emit_finish(const struct px_view *view, const struct px_ring *
 	px_emit_notify(view, ring);
 }
 
-/*
- * Return a copy of the event without the identity of the thread.  The functions below fill the identity in themselves.
- * Otherwise the usual path would load these members twice: once into registers, and once for the copy.
- */
-PX_INLINE struct px_event px_emit_without_thread(const struct px_event *event)
-{
-	return (struct px_event){.id = event->id,
-				 .flags = event->flags,
-				 .data = event->data,
-				 .length = event->length,
-				 .address = event->address,
-				 .pid = event->pid};
-}
-
-/* Record an event if the stream wants it: any length of data, in any ring.  Fill in the thread of the event first. */
+/* Record an event if the stream wants it: any length of data, in any ring.  Fill in the thread of the event. */
 void px_emit_any(const struct px_view *view, struct px_event *event, struct px_cpu cpu,
 		 struct px_claim *claim);
 
@@ -160,47 +146,76 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 PX_COLD void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,
 			    struct px_cpu cpu, uintptr_t address);
 
-/*
- * Record the event in the usual case: the event needs one slot, and this thread can take the next
- * slot of the CPU's own ring.  In any other case, record nothing and return false.
- */
-PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state,
-			       const struct px_event *event, struct px_cpu cpu)
+/* Write the event into slots that were taken in the usual case.  Return false if the state has changed. */
+PX_INLINE bool px_emit_write(const struct px_view *view, uint64_t state, const struct px_event *event, uint32_t n,
+			     uint32_t tid, struct px_cpu cpu, const struct px_ring *ring,
+			     const struct px_reservation *at)
 {
-	struct px_reservation at;
-	struct px_ring ring;
+	struct px_event whole = *event;
 
-	if (px_unlikely(event->length > PX_RECORD_FIRST_BYTES))
-		return false;
-	if (px_unlikely(!px_ring_take_one(view, cpu, event->tid, &ring, &at)))
-		return false;
-	if (px_unlikely(!px_state_is_unchanged(view->segment, state, at.counter))) {
-		struct px_ring copy = ring;
+	if (px_unlikely(!px_state_is_unchanged(view->segment, state))) {
+		struct px_ring copy = *ring;
 
-		px_ring_give_up(&copy, at.position, 1);
+		px_ring_give_up(&copy, at->position, n);
 		return false;
 	}
-	px_emit_finish(view, &ring, &at, event, 1, state, cpu.number);
+	px_emit_fill_thread(&whole);
+	whole.tid = tid;
+	px_emit_finish(view, ring, at, &whole, n, state, cpu.number);
 	return true;
 }
 
 /*
- * Record the event if the stream wants it, in a call that is the first one of this thread (px_calls_begin()).  Pass
- * only a copy of the event to px_emit_any(), so that the event itself can stay in registers.
+ * Record the event in the usual case: this thread can take the next n slots of the CPU's own ring.  In any other case,
+ * record nothing and return false.
  */
-PX_INLINE void px_emit(const struct px_view *view, const struct px_event *event, struct px_cpu cpu)
+PX_INLINE bool px_emit_at_once(const struct px_view *view, uint64_t state, const struct px_event *event,
+			       uint32_t n, struct px_cpu cpu, uint64_t *counter)
+{
+	const uint32_t tid = px_thread.tid;
+	struct px_reservation at;
+	struct px_ring ring;
+
+	if (px_unlikely(!px_ring_take_few(view, cpu, n, tid, &ring, &at)))
+		return false;
+	*counter = at.counter;
+	return px_emit_write(view, state, event, n, tid, cpu, &ring, &at);
+}
+
+/* The same for the second stream of an event with one slot, with its counter in the first stream. */
+PX_INLINE bool px_emit_again(const struct px_view *view, uint64_t state, const struct px_event *event,
+			     const struct px_earlier *earlier, struct px_cpu cpu)
+{
+	const uint32_t tid = px_thread.tid;
+	struct px_reservation at;
+	struct px_ring ring;
+
+	return px_ring_take_again(view, cpu, tid, earlier, &ring, &at) &&
+	       px_emit_write(view, state, event, 1, tid, cpu, &ring, &at);
+}
+
+#define PX_RECORD_FEW_BYTES (PX_RECORD_FIRST_BYTES + (PX_CPURING_FEW - 1) * PX_RECORD_MORE_BYTES)
+
+/*
+ * Record the event of n slots if the stream wants it, in a call that is the first one of this thread
+ * (px_calls_begin()).  If n is 0, leave the event to px_emit_any().  Return its counter, or 0 if it was not recorded in
+ * the usual case.  Pass only a copy of the event to px_emit_any(), so that the event itself can stay in registers.
+ */
+PX_INLINE uint64_t px_emit(const struct px_view *view, const struct px_event *event, uint32_t n, struct px_cpu cpu)
 {
 	uint64_t state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
+	struct px_event copy;
+	uint64_t counter;
 
 	PX_TESTPOINT("point.state.loaded");
 	if (px_unlikely(!px_check_state(view->segment, state, event->id)) &&
 	    px_on_not_recording(view, state, event->id, cpu))
-		return;
-	if (px_unlikely(!px_emit_at_once(view, state, event, cpu))) {
-		struct px_event copy = px_emit_without_thread(event);
-
-		px_emit_any(view, &copy, cpu, &px_first_claim);
-	}
+		return 0;
+	if (px_likely(n != 0 && px_emit_at_once(view, state, event, n, cpu, &counter)))
+		return counter;
+	copy = *event;
+	px_emit_any(view, &copy, cpu, &px_first_claim);
+	return 0;
 }
 
 #endif

@@ -19,7 +19,8 @@ static PX_COLD bool is_granted(uint32_t id)
 	return px_eventset_has(&px_types_opened, id);
 }
 
-void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *address)
+/* Record the event in each stream, in all cases. */
+static PX_NOINLINE void record_any(uint32_t id, const void *data, size_t length, void *address)
 {
 	struct px_self *self = &px_gate.self;
 	const struct px_view *view;
@@ -44,15 +45,170 @@ void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *add
 	cpu = px_emit_current_cpu();
 	calls = px_calls_begin(px_frame_here());
 	if (px_unlikely(!calls)) {
-		px_emit_nested(self, attached, px_emit_without_thread(&event), length, cpu,
-			       px_frame_here());
+		px_emit_nested(self, attached, event, length, cpu, px_frame_here());
 		return;
 	}
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, 0);
-		px_emit(view, &event, cpu);
+		/* Two sequences, because the one for one slot is faster. */
+		if (event.length <= PX_RECORD_FIRST_BYTES)
+			px_emit(view, &event, 1, cpu);
+		else
+			px_emit(view, &event,
+				event.length <= PX_RECORD_FEW_BYTES ? px_record_slots(event.length) : 0,
+				cpu);
 	}
 	px_calls_end(calls);
+}
+
+/* A call that is in the usual case so far. */
+struct usual {
+	struct px_event event;
+	struct px_cpu cpu;
+	uintptr_t *calls;
+};
+
+/*
+ * Begin a call in the usual case.  In any other case, do nothing and return false.  Nothing here is a function call,
+ * so the compiler need not save anything, and all cases that need function calls can jump to record_any().
+ */
+PX_INLINE bool begin_usual(struct usual *usual, uint32_t id, const void *data, size_t length, void *address)
+{
+	struct rseq *area = px_thread.area;
+
+	if (px_unlikely(!area || id >= PX_EVENT_IDS || !px_eventset_has(&px_types_opened, id)))
+		return false;
+	usual->event = (struct px_event){.id = id, .data = data, .length = length};
+	px_emit_fill_identity(&usual->event, address);
+	usual->cpu = px_cpu_of(area);
+	usual->calls = px_calls_begin(px_frame_here());
+	return px_likely(usual->calls != NULL);
+}
+
+/* Return the view of the first of these streams; NULL: the stream has ended.  Use the view only inside a call. */
+PX_INLINE const struct px_view *first_view(uint64_t attached)
+{
+	return px_load_acquire(&px_gate.self.view[__builtin_ctzll(attached)]);
+}
+
+/* Leave the streams out that have ended: their bits stay (P3 in process.h). */
+PX_INLINE uint64_t living(uint64_t attached)
+{
+	uint64_t living = 0;
+
+	for (; attached != 0; attached &= attached - 1)
+		if (first_view(attached))
+			living |= attached & -attached;
+	return living;
+}
+
+PX_INLINE bool is_one(uint64_t attached)
+{
+	return attached != 0 && (attached & (attached - 1)) == 0;
+}
+
+/* Return false if the stream has ended, or if it truncates the data (EVENT-4). */
+PX_INLINE bool is_usual(const struct px_view *view, const struct usual *usual)
+{
+	return px_likely(view && usual->event.length <= view->max_data);
+}
+
+/*
+ * Return true if a signal handler has called fork() in this call, and this is the child.  Only the parent records the
+ * event.
+ */
+PX_INLINE bool is_child(const struct usual *usual)
+{
+	return px_unlikely(px_read_once(&px_gate.self.pid) != usual->event.pid);
+}
+
+/* Record the event of n slots, if one stream traces this process.  In any other case, do nothing and return false. */
+PX_INLINE bool record_in_one(uint32_t id, const void *data, size_t length, void *address, uint32_t n)
+{
+	uint64_t attached, state, counter;
+	const struct px_view *view;
+	bool is_done = false;
+	struct usual usual;
+
+	if (px_unlikely(!px_process_is_current()))
+		return false;
+	attached = px_load_acquire(&px_gate.self.attached);
+	if (px_unlikely(!is_one(attached))) {
+		attached = living(attached);
+		if (!is_one(attached))
+			return false;
+	}
+	if (px_unlikely(!begin_usual(&usual, id, data, length, address)))
+		return false;
+	view = first_view(attached);
+	if (px_likely(is_usual(view, &usual) && !is_child(&usual))) {
+		state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
+		PX_TESTPOINT("point.state.loaded");
+		if (px_likely(px_check_state(view->segment, state, id)))
+			is_done = px_emit_at_once(view, state, &usual.event, n, usual.cpu, &counter);
+		else
+			is_done = px_on_not_recording(view, state, id, usual.cpu);
+	}
+	px_calls_end(usual.calls);
+	return px_likely(is_done) || is_child(&usual);
+}
+
+/*
+ * Record the event of one slot, if two streams trace this process.  In any other case, do nothing and return false.
+ * Begin with the second stream: its state and its head must be loaded before the counter of the event is read.
+ */
+PX_INLINE bool record_in_two(uint32_t id, const void *data, size_t length, void *address)
+{
+	const struct px_view *first, *second;
+	struct px_earlier earlier;
+	uint64_t attached, state;
+	struct usual usual;
+
+	if (px_unlikely(!px_process_is_current()))
+		return false;
+	attached = living(px_load_acquire(&px_gate.self.attached));
+	if (px_unlikely(!is_one(attached & (attached - 1)) ||
+			!begin_usual(&usual, id, data, length, address)))
+		return false;
+	first = first_view(attached);
+	second = first_view(attached & (attached - 1));
+	if (px_unlikely(!is_usual(first, &usual) || !is_usual(second, &usual) || is_child(&usual))) {
+		px_calls_end(usual.calls);
+		return is_child(&usual);
+	}
+	state = px_load_acquire(&second->segment->state); /* EDGE window acquire */
+	px_ring_look_ahead(second, usual.cpu, &earlier);
+	earlier.counter = px_emit(first, &usual.event, 1, usual.cpu);
+	if (px_unlikely(earlier.counter == 0 || !px_check_state(second->segment, state, id) ||
+			!px_emit_again(second, state, &usual.event, &earlier, usual.cpu)))
+		px_emit(second, &usual.event, 1, usual.cpu);
+	px_calls_end(usual.calls);
+	return true;
+}
+
+static PX_NOINLINE void record_short(uint32_t id, const void *data, size_t length, void *address)
+{
+	if (px_unlikely(!record_in_two(id, data, length, address)))
+		record_any(id, data, length, address);
+}
+
+static PX_NOINLINE void record_long(uint32_t id, const void *data, size_t length, void *address)
+{
+	if (px_unlikely(!data || length > PX_RECORD_FEW_BYTES ||
+			!record_in_one(id, data, length, address, px_record_slots(length))))
+		record_any(id, data, length, address);
+}
+
+void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *address)
+{
+	if (px_unlikely(length > PX_RECORD_FIRST_BYTES)) {
+		record_long(id, data, length, address);
+		return;
+	}
+	if (px_unlikely(!data))
+		length = 0; /* EVENT-15 */
+	if (px_unlikely(!record_in_one(id, data, length, address, 1)))
+		record_short(id, data, length, address);
 }
 
 static bool record_control(const struct px_view *view, const struct px_event *event, uint64_t *counter,

@@ -60,9 +60,44 @@ static struct px_slot *slot_of(uint64_t position)
 	return &ring.slots[position & ring.mask];
 }
 
+/* The sequences: for any number of slots, for the usual case of one or a few, and for an event with a counter. */
+enum kind { GENERAL, USUAL, AGAIN };
+
+static enum kind kind;
+static struct px_earlier earlier;
+static uint64_t horizon;
+
 static enum px_outcome take(uint32_t n, uint32_t tid, struct px_reservation *at)
 {
 	return px_cpuring_take(&ring, cpu, n, limit, tid, at, &noted);
+}
+
+static struct px_bound bound_of(uint32_t n)
+{
+	return px_bound_of(px_bound_of_one(NR_SLOTS, limit), n);
+}
+
+static bool take_usual(uint32_t n, uint32_t tid, struct px_reservation *at)
+{
+	if (kind == AGAIN)
+		return px_cpuring_take_again(&ring, cpu, bound_of(1), tid, &earlier, at);
+	return n == 1 ? px_cpuring_take_one(&ring, cpu, bound_of(1), tid, at) :
+			px_cpuring_take_few(&ring, cpu, n, bound_of(n), tid, at);
+}
+
+/* By the sequence of this kind.  If one for the usual case does nothing, the thread counts as disturbed. */
+static enum px_outcome take_by_kind(uint32_t n, uint32_t tid, struct px_reservation *at)
+{
+	if (kind == GENERAL)
+		return take(n, tid, at);
+	return take_usual(n, tid, at) ? PX_TAKEN : PX_DISTURBED;
+}
+
+/* For AGAIN: the head is as it was when the counter was read, and no reader has passed the counter. */
+static void look_ahead(void)
+{
+	horizon = 1000;
+	earlier = (struct px_earlier){ring.control->head, 1000, &horizon};
 }
 
 static void commit(const struct px_reservation *at, uint32_t n)
@@ -152,6 +187,16 @@ static void expect_taken(const struct px_reservation *at, uint32_t n)
 					  slots_before[(at->position + i) & ring.mask].word);
 }
 
+/* C6 */
+static void expect_noted(const struct px_reservation *at, uint32_t n)
+{
+	ck_assert_uint_eq(px_first_claim.position, at->position);
+	if (n > 1)
+		ck_assert_uint_eq(px_first_claim.nr_slots, n);
+	if (kind == AGAIN)
+		ck_assert_uint_eq(at->counter, earlier.counter);
+}
+
 /* Until the trap disturbs it, and not only another thread that wants this CPU; or until it is through. */
 static enum px_outcome take_with_trap(size_t step, uint32_t n, struct px_reservation *at,
 				      unsigned int *hits)
@@ -160,7 +205,7 @@ static enum px_outcome take_with_trap(size_t step, uint32_t n, struct px_reserva
 
 	do {
 		px_test_plant(step, NULL);
-		taken = take(n, self, at);
+		taken = take_by_kind(n, self, at);
 		*hits = px_test_unplant();
 	} while (taken == PX_DISTURBED && *hits == 0);
 	return taken;
@@ -172,17 +217,31 @@ static const struct {
 	uint32_t n;
 	unsigned int records; /* ahead */
 	unsigned int steps;   /* that there are at least */
+	enum kind kind;
 } scenes[] = {
-	{0, 0, 1, 0, 10},
-	{UINT64_MAX - 4, 0, 1, 10, 10},
-	{(UINT64_C(1) << 39) - 5, 0, 1, 16, 10},
-	{(UINT64_C(1) << 39) - 20, 0, 1, 40, 10},
-	{0, 12, 1, 11, 10},
-	{0, 0, 2, 0, 10},
-	{UINT64_MAX - 4, 0, 3, 14, 10},
-	{(UINT64_C(1) << 39) - 5, 0, 5, 16, 10},
-	{(UINT64_C(1) << 39) - 20, 0, 16, 40, 10},
-	{0, 12, 5, 7, 10},
+	{0, 0, 1, 0, 10, GENERAL},
+	{UINT64_MAX - 4, 0, 1, 10, 10, GENERAL},
+	{(UINT64_C(1) << 39) - 5, 0, 1, 16, 10, GENERAL},
+	{(UINT64_C(1) << 39) - 20, 0, 1, 40, 10, GENERAL},
+	{0, 12, 1, 11, 10, GENERAL},
+	{0, 0, 2, 0, 10, GENERAL},
+	{UINT64_MAX - 4, 0, 3, 14, 10, GENERAL},
+	{(UINT64_C(1) << 39) - 5, 0, 5, 16, 10, GENERAL},
+	{(UINT64_C(1) << 39) - 20, 0, 16, 40, 10, GENERAL},
+	{0, 12, 5, 7, 10, GENERAL},
+	{0, 0, 1, 0, 17, USUAL},
+	{UINT64_MAX - 4, 0, 1, 10, 17, USUAL},
+	{(UINT64_C(1) << 39) - 20, 0, 1, 40, 17, USUAL},
+	{0, 12, 1, 11, 17, USUAL},
+	{0, 0, 2, 0, 17, USUAL},
+	{UINT64_MAX - 20, 0, 4, 17, 17, USUAL},
+	{(UINT64_C(1) << 39) - 2, 0, 4, 2, 17, USUAL},
+	{(UINT64_C(1) << 39) - 20, 0, 8, 40, 17, USUAL},
+	{0, 12, 5, 7, 17, USUAL},
+	{0, 0, 1, 0, 15, AGAIN},
+	{UINT64_MAX - 4, 0, 1, 10, 15, AGAIN},
+	{(UINT64_C(1) << 39) - 20, 0, 1, 40, 15, AGAIN},
+	{0, 12, 1, 11, 15, AGAIN},
 };
 
 /* C1, C2, C4 */
@@ -199,6 +258,8 @@ START_TEST(take_disturbed_at_each_step_has_done_nothing)
 		begin(scenes[_i].limit, scenes[_i].start);
 		put_records(scenes[_i].records, 1);
 		note_ring();
+		kind = scenes[_i].kind;
+		look_ahead();
 		taken = take_with_trap(step, n, &at, &hits);
 		nr_hit += hits;
 		if (hits) {
@@ -207,6 +268,8 @@ START_TEST(take_disturbed_at_each_step_has_done_nothing)
 		}
 		if (taken == PX_DISTURBED)
 			taken = take_in_the_end(n, &at);
+		else if (kind != GENERAL)
+			expect_noted(&at, n);
 		ck_assert_int_eq(taken, PX_TAKEN);
 		expect_taken(&at, n);
 		commit(&at, n);
@@ -230,6 +293,8 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 		begin(scenes[_i].limit, scenes[_i].start);
 		put_records(scenes[_i].records, 1);
 		note_ring();
+		kind = scenes[_i].kind;
+		look_ahead();
 		child = fork();
 		ck_assert_int_ge(child, 0);
 		if (child == 0) {
@@ -239,7 +304,8 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 			px_test_plant(step, NULL);
 			sigaction(SIGTRAP, &standard, NULL);
 			self = (uint32_t)getpid();
-			take_in_the_end(n, &at);
+			while (take_by_kind(n, self, &at) == PX_DISTURBED)
+				;
 			_exit(0);
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -334,6 +400,120 @@ START_TEST(take_disturbed_where_a_sleeper_holds_a_slot_passes_it)
 		}
 		ck_assert_uint_ge(nr_hit, 9);
 	}
+}
+END_TEST
+
+/* R1, at each step: the sequence for the usual case does not pass the slot, and leaves the sleeper's claim alone. */
+START_TEST(take_usual_where_a_sleeper_holds_a_slot_does_nothing)
+{
+	for (uint32_t n = (uint32_t)_i + 1; n <= HELD_SLOTS; n += 2) {
+		for (size_t step = 0; step <= px_test_nr_steps(); step++) {
+			struct px_reservation at;
+			uint64_t position, claim;
+
+			begin(0, UINT64_MAX - 20);
+			put_records(17, 1);
+			position = ring.control->head + (uint32_t)_i - NR_SLOTS;
+			claim = claim_of(position, (uint32_t)getppid());
+			slot_of(position)->word = claim;
+			note_ring();
+			kind = n == 1 && step % 2 ? AGAIN : USUAL;
+			look_ahead();
+			if (step < px_test_nr_steps())
+				px_test_plant(step, NULL);
+			ck_assert(!take_usual(n, self, &at));
+			px_test_unplant();
+			ck_assert_uint_eq(slot_of(position)->word, claim);
+			expect_nothing_done(n, self);
+			ck_assert_int_eq(take_in_the_end(n, &at), PX_HELD);
+			expect_passed(control_before.head, (uint32_t)_i, claim);
+			end();
+		}
+	}
+}
+END_TEST
+
+/* Only a disturbed thread tries again. */
+static bool take_usual_in_the_end(uint32_t n, struct px_reservation *at)
+{
+	for (int i = 0; i < 100; i++)
+		if (take_usual(n, self, at))
+			return true;
+	return false;
+}
+
+static void expect_untouched(void)
+{
+	ck_assert_int_eq(memcmp(&control_before, ring.control, sizeof(control_before)), 0);
+	ck_assert_int_eq(memcmp(slots_before, ring.slots, sizeof(slots_before)), 0);
+}
+
+/* R4, C4, and the end of the ring */
+START_TEST(take_usual_where_there_is_no_room_does_nothing)
+{
+	static const struct {
+		uint64_t start, limit;
+		uint32_t n;
+		unsigned int records;
+		bool is_taken;
+	} rooms[] = {
+		{0, 12, 1, 11, true},	/* exactly as much as there is */
+		{0, 12, 1, 12, false},
+		{0, 12, 5, 7, true},
+		{0, 12, 5, 8, false},
+		{0, 0, 1, 15, true},
+		{0, 0, 1, 16, false},	/* the record at tail is overwritten, */
+		{0, 0, 1, 17, true},	/* and this is a later one */
+		{4, 0, 8, 4, true},
+		{0, 0, 8, 8, true},
+		{4, 0, 8, 9, false},	/* the record at tail is the last slot, */
+		{4, 0, 8, 16, false},	/* or the first */
+		{4, 0, 8, 18, true},
+		{9, 0, 8, 0, false},	/* the ring ends between the slots */
+		{8, 0, 8, 0, true},
+		{8, 0, 2, 7, false},
+	};
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(rooms); i++) {
+		struct px_reservation at;
+
+		kind = USUAL;
+		begin(rooms[i].limit, rooms[i].start);
+		put_records(rooms[i].records, 1);
+		ring.control->first_lost = 0;
+		note_ring();
+		ck_assert_msg(take_usual_in_the_end(rooms[i].n, &at) == rooms[i].is_taken, "%zu", i);
+		if (rooms[i].is_taken)
+			expect_taken(&at, rooms[i].n);
+		else
+			expect_untouched();
+		end();
+	}
+}
+END_TEST
+
+/* R2, and the order of times */
+START_TEST(take_again_needs_the_same_head_and_no_reader_that_has_passed)
+{
+	struct px_reservation at;
+
+	begin(0, UINT64_MAX - 4);
+	put_records(3, 1);
+	kind = AGAIN;
+	look_ahead();
+	put_records(1, 1);
+	note_ring();
+	ck_assert(!take_usual_in_the_end(1, &at));
+	expect_untouched();
+	look_ahead();
+	horizon = earlier.counter + 1;
+	ck_assert(!take_usual_in_the_end(1, &at));
+	expect_untouched();
+	horizon = earlier.counter;
+	ck_assert(take_usual_in_the_end(1, &at));
+	expect_taken(&at, 1);
+	expect_noted(&at, 1);
+	end();
 }
 END_TEST
 
@@ -445,8 +625,13 @@ START_TEST(take_for_another_cpu_is_disturbed)
 	cpu.number++;
 	for (uint32_t n = 1; n <= 3; n++)
 		ck_assert_int_eq(take(n, self, &at), PX_DISTURBED);
-	ck_assert_int_eq(memcmp(&control_before, ring.control, sizeof(control_before)), 0);
-	ck_assert_int_eq(memcmp(slots_before, ring.slots, sizeof(slots_before)), 0);
+	kind = USUAL;
+	for (uint32_t n = 1; n <= 3; n++)
+		ck_assert(!take_usual(n, self, &at));
+	kind = AGAIN;
+	look_ahead();
+	ck_assert(!take_usual(1, self, &at));
+	expect_untouched();
 	end();
 }
 END_TEST
@@ -460,7 +645,7 @@ START_TEST(take_in_hostile_memory_stays_within_the_ring)
 	size_t size = px_ring_stride(NR_SLOTS);
 	char *memory = mmap(NULL, size + PX_RING_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	unsigned int nr_of[PX_DISTURBED + 1] = {0};
+	unsigned int nr_of[PX_DISTURBED + 1] = {0}, nr_usual = 0;
 
 	ck_assert_ptr_ne(memory, MAP_FAILED);
 	ck_assert_int_eq(mprotect(memory + size, PX_RING_PAGE, PROT_NONE), 0);
@@ -481,8 +666,15 @@ START_TEST(take_in_hostile_memory_stays_within_the_ring)
 					       (uint32_t)(word >> 20), PX_SLOT_CLAIMED);
 			slot_of(ring.control->head + k)->word = word;
 		}
-		nr_of[take_in_the_end(1 + (uint32_t)(lie >> 4) % 11, &at)]++;
+		if (lie & 4) {
+			kind = lie & 8 ? USUAL : AGAIN;
+			look_ahead();
+			nr_usual += take_usual(1 + (uint32_t)(lie >> 4) % PX_CPURING_FEW, self, &at);
+		} else {
+			nr_of[take_in_the_end(1 + (uint32_t)(lie >> 4) % 11, &at)]++;
+		}
 	}
+	ck_assert_uint_gt(nr_usual, 0);
 	for (int i = PX_TAKEN; i < PX_DISTURBED; i++)
 		ck_assert_uint_gt(nr_of[i], 0);
 }
@@ -504,11 +696,15 @@ int main(void)
 			    PX_ARRAY_SIZE(scenes));
 	tcase_add_loop_test(tcase, take_disturbed_where_a_sleeper_holds_a_slot_passes_it, 0,
 			    HELD_SLOTS);
+	tcase_add_loop_test(tcase, take_usual_where_a_sleeper_holds_a_slot_does_nothing, 0,
+			    HELD_SLOTS);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("take");
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_loop_test(tcase, take_where_claims_are_left_takes_them, 0,
 			    PX_ARRAY_SIZE(leftovers));
+	tcase_add_test(tcase, take_usual_where_there_is_no_room_does_nothing);
+	tcase_add_test(tcase, take_again_needs_the_same_head_and_no_reader_that_has_passed);
 	tcase_add_test(tcase, take_in_bounded_ring_takes_up_to_the_limit);
 	tcase_add_test(tcase, take_that_laps_keeps_the_counter_of_the_first_lost);
 	tcase_add_test(tcase, take_that_laps_while_the_tail_moves_saves_what_is_there_then);

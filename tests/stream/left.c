@@ -309,7 +309,7 @@ START_TEST(event_left_before_each_instruction_of_a_sequence_is_freed)
 	static unsigned int nr_hit; /* its value is needed after the jump */
 
 	bytes = _i % 2 ? MANY_BYTES : 8;
-	make(_i / 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, 65536, MANY_BYTES, 0);
+	make(_i / 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, 1 << 20, MANY_BYTES, 0);
 	record(0);
 	for (volatile size_t step = 0; step < px_test_nr_steps(); step++) {
 		px_test_plant(step, leave_in_trap);
