@@ -22,7 +22,11 @@
  *	LEAVE		a handler leaves one call of writer 0 at some step, or none; the writer frees its claim, and goes on
  *	COUNTER		stamps (R2)
  *	LOST		first_lost; LOST_AT_CLAIM: saved as README proposes; R5: also checked
- *	LOSS		overwritten records are counted, with `extra` (R7)
+ *	LOSS		overwritten records are counted, with `further` and `extra` (R7)
+ *	GIVE_UP		with LOSS: writer 0 may give up slots that it has claimed, as after a change of the state
+ *	MARKS		an event whose attempts have all failed is marked and counted; the reader takes the marks
+ *	FEW		with CPU: a writer tries the sequence for a few slots first
+ *	AGAIN		with CPU and COUNTER: a writer tries first to take slots with a counter that it has read before
  *	NO_READER	writers only
  *	BUG_...		mistakes that have to be found
  */
@@ -120,11 +124,17 @@ byte first_lost; /* only ever raised */
 #endif
 
 #ifdef LOSS
-byte extra;	  /* slots that are not the first of a record */
+byte further;	  /* further slots of records */
+byte extra;	  /* other slots that begin no record */
 byte extra_of[N]; /* extra as the writer of the record read it */
 short unreported; /* ghost: records committed and not reported */
 short overwritten;
 short reader_extra; /* extra of all positions below pos */
+#endif
+#ifdef MARKS
+#define MARKS_MAX 4
+byte nr_marks, mark[MARKS_MAX], given_up;
+byte nr_taken; /* marks that the reader has taken */
 #endif
 #ifdef CPU
 byte cpu; /* tid of the writer that is in a sequence; 0: none */
@@ -192,6 +202,9 @@ inline move_head(count)
 	assert(c >= last_counter);
 	last_counter = c;
 #endif
+#if defined LOSS && !defined BUG_FURTHER_LATER
+	further = further + count - 1;
+#endif
 	skip
 }
 
@@ -213,6 +226,7 @@ inline reserve()
 #endif
 #ifdef LOSS
 		x = extra;
+		x = x + further;
 #endif
 #if defined COUNTER && !defined BUG_COUNTER_FIRST
 		READ_CLOCK
@@ -234,12 +248,6 @@ inline reserve()
 	t = tail;
 	if
 	:: t + N >= h && t + N - h < n -> save_first_lost()
-	:: else
-	fi;
-#endif
-#ifdef LOSS
-	if
-	:: n > 1 -> extra = extra + n - 1
 	:: else
 	fi;
 #endif
@@ -386,6 +394,76 @@ inline claim()
 #define IS_DISTURBED (cpu != me + 1)
 #endif
 
+inline read_extra()
+{
+#ifdef LOSS
+	x = further;
+	x = x + extra;
+#endif
+	skip
+}
+
+/*
+ * The sequence for a few slots: one loop checks and claims them.  If it finds a claim, or no room, it has done nothing:
+ * the claims that it leaves behind are not reserved.  With AGAIN, so is the sequence for an event with a counter.
+ */
+inline sequence_of_few()
+{
+#if defined COUNTER && !defined AGAIN
+	READ_CLOCK
+#endif
+	h = head;
+#if defined AGAIN && !defined BUG_AGAIN_UNCHECKED
+	if
+	:: h != expected -> cpu = 0
+	:: else
+	fi;
+#endif
+#if LIMIT
+	t = tail;
+	if
+	:: h + n - t > LIMIT -> cpu = 0
+	:: else
+	fi;
+#endif
+#ifdef BUG_FEW_HEAD_FIRST
+	atomic { move_head(n); k = 0 }
+#endif
+	do
+	:: i < n ->
+		seen = word[SLOT(h + i)];
+		if
+#ifdef BUG_FEW_PASSES
+		:: STATE(seen) == CLAIMED -> i++
+#else
+#ifndef BUG_FEW_NO_CHECK
+		:: STATE(seen) == CLAIMED -> cpu = 0
+#endif
+#endif
+		:: else ->
+			d_step {
+				assert(STATE(seen) == FREE || POSITION(seen) <= h + i); /* C2 */
+				assert(LIMIT == 0 || h + i - N < tail); /* R4 */
+				word[SLOT(h + i)] = WORD(h + i, me + 1, CLAIMED);
+				i++
+			}
+		fi
+	:: else -> break
+	od;
+	read_extra();
+#if defined LEAVE && !defined BUG_LEFT_NOTE_LATE
+	note = h;
+#endif
+	atomic {
+#ifndef BUG_FEW_HEAD_FIRST
+		move_head(n);
+#endif
+		k = 0;
+		taken = true;
+		cpu = 0
+	}
+}
+
 /*
  * Only the last step takes effect, but the stores of earlier steps remain visible to others.  got: the slots are
  * claimed; else slot i is held, and the slots before it are void.
@@ -422,9 +500,7 @@ inline sequence()
 #ifdef BUG_PASS_LATER
 	got = (held == 0);
 #endif
-#ifdef LOSS
-	x = extra;
-#endif
+	read_extra();
 #ifdef BUG_HEAD_FIRST
 	atomic { advance = (got -> n : i + 1); move_head(advance); k = 0 }
 #endif
@@ -457,8 +533,33 @@ inline sequence()
 
 inline take_by_sequence()
 {
+#if defined FEW || defined AGAIN
+	if
+	:: tries == 0 ->
+#ifdef AGAIN
+#ifdef BUG_AGAIN_HEAD_LATE
+		READ_CLOCK
+		expected = head;
+#else
+		expected = head;
+		READ_CLOCK
+#endif
+#endif
+		d_step { h = 0; t = 0; i = 0; k = 0; x = 0; seen = 0; got = true; cpu = me + 1 }
+		{ sequence_of_few() } unless { IS_DISTURBED }
+	:: else
+	fi;
+#ifdef AGAIN
+	expected = 0;
+#endif
+#endif
 	do
+#if defined FEW || defined AGAIN
+	:: taken -> taken = false; break
+	:: !taken ->
+#else
 	::
+#endif
 		d_step { h = 0; t = 0; i = 0; k = 0; x = 0; seen = 0; no_room = false; got = true; cpu = me + 1 }
 		{ sequence() } unless { IS_DISTURBED };
 #ifdef BUG_PASS_LATER
@@ -476,10 +577,10 @@ inline take_by_sequence()
 		:: !taken -> goto elsewhere
 		fi
 	od;
-#ifdef LOSS
+#if defined LOSS && defined BUG_FURTHER_LATER
 	if
-	:: got && n > 1 -> extra = extra + n - 1
-	:: !got && i > 0 -> extra = extra + i
+	:: got && n > 1 -> further = further + n - 1
+	:: !got && i > 0 -> further = further + i
 	:: else
 	fi;
 #endif
@@ -505,9 +606,37 @@ end:	do
 #else
 #define MAY_FREE(tid) DEAD(tid)
 #endif
-/* The code does this for the slots that it needs.  Here, these are any. */
+/*
+ * The code frees the slots that it needs.  Here, these are any.  is_free: the next attempt does not count, because a
+ * slot was freed, or because it meets only further slots of the record that was in the way of this one.
+ */
+inline find_held(at)
+{
+	k = 0;
+	do
+	:: k < n ->
+		seen = word[SLOT((at) + k)];
+		if
+		:: STATE(seen) == CLAIMED && POSITION(seen) < head -> break
+		:: else -> seen = 0; k++
+		fi
+	:: else -> seen = 0; break
+	od
+}
+
 inline make_way()
 {
+	is_free = false;
+	find_held(h);
+	first_held = seen;
+	find_held(head);
+#ifdef BUG_FURTHER_ALWAYS
+	is_free = (first_held != 0 && seen != 0 && TID(first_held) == TID(seen));
+#else
+	is_free = (first_held != 0 && seen != 0 && TID(first_held) == TID(seen) &&
+		   POSITION(first_held) < POSITION(seen));
+#endif
+	d_step { first_held = 0; seen = 0; k = 0 }
 	t = head;
 	do
 	:: k < N ->
@@ -521,7 +650,8 @@ inline make_way()
 #else
 				:: word[k] == seen ->
 #endif
-					word[k] = WORD(POSITION(seen), 0, VOID)
+					word[k] = WORD(POSITION(seen), 0, VOID);
+					is_free = true
 				:: else
 				fi
 			}
@@ -536,13 +666,15 @@ inline make_way()
 #endif
 
 #ifdef LEAVE
+#define NOTED (SIZE_0 > 2 -> SIZE_0 : 2)
+
 /* The note has the position of each claim below head.  It may also be out of date. */
 inline free_left()
 {
 	t = head;
 	k = 0;
 	do
-	:: k < 2 && note + k < t ->
+	:: k < NOTED && note + k < t ->
 		seen = word[SLOT(note + k)];
 		if
 		:: POSITION(seen) != note + k && unclaimed ->
@@ -554,21 +686,37 @@ inline free_left()
 		:: POSITION(seen) != note + k && !unclaimed ->
 #if defined CPU && !defined BUG_LEFT_NO_SKIP
 			if
-			:: IS_BEHIND(seen, note + k) -> skip_slot(note + k)
+			:: IS_BEHIND(seen, note + k) -> skip_slot(note + k); break
 			:: else
-			fi;
+			fi
+#else
+			if
+			:: IS_BEHIND(seen, note + k) -> break
+			:: else
+			fi
 #endif
+#ifdef BUG_LEFT_STOPS
+			;
 			break
+#endif
 		:: POSITION(seen) == note + k && (STATE(seen) == HEAD || STATE(seen) == FREE) -> break
 		:: else
 		fi;
+		got = false;
 		atomic {
 			if
 			:: word[SLOT(note + k)] == WORD(note + k, me + 1, CLAIMED) ->
-				word[SLOT(note + k)] = WORD(note + k, 0, VOID)
+				word[SLOT(note + k)] = WORD(note + k, 0, VOID);
+				got = true
 			:: else
 			fi
 		}
+#ifdef LOSS
+		if
+		:: got && k == 0 -> extra++
+		:: else
+		fi;
+#endif
 		k++;
 		if
 		:: unclaimed && k == n_noted -> break
@@ -668,6 +816,39 @@ inline commit()
 #endif
 }
 
+#ifdef GIVE_UP
+inline give_up()
+{
+	i = 0;
+#ifdef BUG_EXTRA_FIRST
+	extra++;
+#endif
+	do
+	:: i < n -> void(h + i); i++
+	:: else -> break
+	od;
+#ifndef BUG_EXTRA_FIRST
+	extra++;
+#endif
+	i = 0
+}
+#endif
+
+#ifdef MARKS
+inline count_given_up()
+{
+#ifdef BUG_COUNT_FIRST
+	given_up++;
+#endif
+	d_step { assert(nr_marks < MARKS_MAX); k = nr_marks; nr_marks++ }
+	mark[k] = token;
+#ifndef BUG_COUNT_FIRST
+	given_up++;
+#endif
+	k = 0
+}
+#endif
+
 inline one_event()
 {
 	d_step { token = TOKEN(me, e); n = SIZE_OF(token); tries = 0; c = 0 }
@@ -678,6 +859,9 @@ inline one_event()
 	:: tries < TRIES ->
 again:		take();
 		if
+#ifdef GIVE_UP
+		:: got && me == 0 -> give_up(); break
+#endif
 		:: got ->
 #ifdef BUG_COMMIT_BEFORE_DATA
 			commit_head();
@@ -687,16 +871,21 @@ again:		take();
 			commit();
 #endif
 			break
-		:: else ->
+		:: !got ->
 #ifdef LOSS
 			extra++;
 #endif
 #ifdef MAKE_WAY
 			make_way();
-#endif
+			tries = tries + !is_free
+#else
 			tries++
+#endif
 		fi
 	:: else ->
+#ifdef MARKS
+		count_given_up();
+#endif
 #if LIMIT && !defined PATIENCE && !defined KILL && !defined ASIDE
 		/* No claim fails in a bounded ring. */
 		assert(false);
@@ -713,6 +902,13 @@ proctype writer(byte me)
 	byte e, h, t, n, i, k, tries, token, c, lost, x;
 	short seen;
 	bool got;
+#ifdef MAKE_WAY
+	short first_held;
+	bool is_free;
+#endif
+#ifdef AGAIN
+	byte expected;
+#endif
 #ifdef CPU
 	bool taken, no_room;
 	byte advance;
@@ -875,6 +1071,7 @@ inline lapped()
 	od;
 #ifdef LOSS
 	x = extra;
+	x = x + further;
 	if
 	:: pos != h ->
 		a = extra_of[SLOT(pos)];
@@ -1087,6 +1284,21 @@ inline look_aside()
 }
 #endif
 
+#ifdef MARKS
+/* Each event that is counted has left its mark. */
+inline look_at_given_up()
+{
+	n = given_up;
+	i = 0;
+	do
+	:: i < MARKS_MAX -> d_step { nr_taken = nr_taken + (mark[i] != 0); mark[i] = 0; i++ }
+	:: else -> break
+	od;
+	assert(nr_taken >= n);
+	d_step { n = 0; i = 0 }
+}
+#endif
+
 #ifndef NO_READER
 active proctype reader()
 {
@@ -1102,6 +1314,9 @@ active proctype reader()
 #endif
 
 	do
+#ifdef MARKS
+	:: given_up != nr_taken -> look_at_given_up()
+#endif
 #ifdef ASIDE
 	:: ASIDE_HAS_CHANGED -> look_aside()
 #ifdef LET_GO
@@ -1145,6 +1360,9 @@ active proctype reader()
 			:: atomic { finished == W && head == pos -> break }
 #endif
 			:: head != pos
+#ifdef MARKS
+			:: given_up != nr_taken
+#endif
 #ifdef CLEAR
 			:: !cleared
 #endif
@@ -1210,9 +1428,19 @@ active proctype reader()
 #ifdef LOSS
 	/* R7: nothing is in flight any more. */
 #ifdef BUG_LOSS_LATE
-	assert(extra >= reader_extra);
+	assert(extra + further >= reader_extra);
 #endif
-	assert(overwritten - (extra - reader_extra) == unreported)
+#ifdef LEAVE
+	/* A call that was left after it had given its slots up, and before it counted that, is one lost event. */
+	w = overwritten - (extra + further - reader_extra) - unreported;
+	assert(w == 0 || w == 1);
+#else
+	assert(overwritten - (extra + further - reader_extra) == unreported);
+#endif
+#endif
+#ifdef MARKS
+	look_at_given_up();
+	assert(nr_taken == given_up)
 #endif
 }
 #endif

@@ -15,6 +15,12 @@
  * writers migrate.  The store of head waits in the CPU's store buffer, which has room for one store, until it drains:
  * at any time, before the next store, when another thread gets the CPU, or by the membarrier of the controller that
  * stops the stream.
+ *
+ * Nothing orders the second load of the state after the read of the counter in such a ring.  So with EARLY the CPU may
+ * make this load early.  The membarrier is an interrupt, which discards what the CPU has loaded so.
+ *
+ * With AGAIN a writer reads the counter before its sequence, as for the second of two streams: it loads the state, then
+ * reads the counter, then takes a slot.
  */
 #ifndef W
 #define W 2 /* writers */
@@ -68,6 +74,7 @@ byte cpu[R];	    /* 1 + the writer that has the CPU */
 byte recorded[R];   /* ghost: head after the last record that will be committed */
 byte closed[R];	    /* ghost: head as read by the reader that reported STOP, */
 byte closed_time;   /* and the time of that read */
+byte early[W];	    /* 1 + the state that the writer's CPU has loaded early; 0: none */
 
 #define HEAD(r) (buffered[r] != 0 -> buffered[r] : head[r])
 
@@ -114,14 +121,32 @@ inline fence()
 {
 	r = 0;
 	do
-	:: r < R -> d_step { drain(r); r++ }
+	:: r < R ->
+		d_step {
+			drain(r);
+#ifndef BUG_EARLY_STAYS
+			if
+			:: cpu[r] != 0 -> early[cpu[r] - 1] = 0
+			:: else
+			fi;
+#endif
+			r++
+		}
 	:: else -> r = 0; break
 	od
 }
 
 inline sequence()
 {
+#ifdef EARLY
+	if
+	:: early[me] = state[map] + 1
+	:: true
+	fi;
+#endif
+#ifndef AGAIN
 	stamp = time;
+#endif
 	h = HEAD(r);
 	d_step { buffered[r] == 0 -> buffered[r] = h + 1; taken = true }
 }
@@ -153,7 +178,11 @@ proctype writer(byte me)
 
 	do
 	:: e < EVENTS ->
-again:		seen = state[map];
+again:
+#ifdef BUG_AGAIN_STATE_LATE
+		stamp = time;
+#endif
+		seen = state[map];
 		if
 		:: STATE(seen) != RUNNING -> skip /* no effect */
 		:: STATE(seen) == RUNNING ->
@@ -162,14 +191,19 @@ again:		seen = state[map];
 			:: cpu[r] == me + 1 /* still on its CPU */
 			:: get_cpu()
 			fi;
+#if defined AGAIN && !defined BUG_AGAIN_STATE_LATE
+			stamp = time;
+#endif
 			{ sequence() } unless { cpu[r] != me + 1 };
 			if
-			:: !taken -> goto again
+			:: !taken -> early[me] = 0; goto again
 			:: taken -> taken = false
 			fi;
 			atomic {
+				position = (early[me] != 0 -> early[me] - 1 : state[map]);
+				early[me] = 0;
 				if
-				:: state[map] != seen -> goto again
+				:: position != seen -> goto again
 				:: else ->
 					assert(IS_INSIDE(stamp));
 					assert(closed_time <= stamp || h < closed[r]);
