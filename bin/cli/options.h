@@ -66,6 +66,7 @@ enum {
 	OPTION_LIMIT,
 	OPTION_INHERIT,
 	OPTION_SIZE,
+	OPTION_WIDE,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "cli/terminal.h"
 
 #define FIRST_CELLS 64
+#define USUAL_WIDTH 80
 
 void table_open(struct table *table, struct text *text, enum format format)
 {
@@ -17,6 +19,13 @@ void table_open(struct table *table, struct text *text, enum format format)
 		text_char(text, '{');
 	if (format == FORMAT_CSV)
 		text_string(text, "report,subject,item,statistic,value\r\n");
+}
+
+int table_usual_width(const struct table *table)
+{
+	int width = table->text->is_terminal ? terminal_width() : USUAL_WIDTH;
+
+	return width > USUAL_WIDTH ? width : USUAL_WIDTH;
 }
 
 void table_close(struct table *table)
@@ -79,6 +88,18 @@ void table_seconds(struct table *table, int64_t ns)
 	table_string(table, digits);
 }
 
+void table_duration(struct table *table, int64_t ns)
+{
+	char text[32];
+
+	if (table->format != FORMAT_TEXT) {
+		table_seconds(table, ns);
+		return;
+	}
+	units_duration(text, sizeof(text), ns);
+	table_string(table, text);
+}
+
 void table_percent(struct table *table, double part, double whole)
 {
 	char digits[48];
@@ -94,6 +115,7 @@ void table_unknown(struct table *table)
 
 /* Printing. */
 
+/* Return the width of a column without the blanks before it. */
 static size_t width_of(const struct table *table, int column)
 {
 	size_t width = strlen(table->columns[column].title);
@@ -114,6 +136,51 @@ static void put_padded(struct text *text, const char *string, size_t width, bool
 	text_plain(text, string, is_number || is_last ? 0 : width);
 }
 
+/* Return the number of the column with this key, or nr_columns. */
+static int column_of(const struct table *table, const char *key)
+{
+	int i = 0;
+
+	while (i < table->nr_columns && strcmp(table->columns[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+/*
+ * Set widths[] for all columns.  If the lines are too long, leave out minor columns, and set their widths to 0.  Return
+ * true if a column is left out.
+ */
+static bool set_widths(const struct table *table, size_t *widths)
+{
+	size_t width = 0;
+	bool is_cut = false;
+
+	for (int i = 0; i < table->nr_columns; i++) {
+		widths[i] = width_of(table, i);
+		width += 2 + widths[i];
+	}
+	if (table->width == 0)
+		return false;
+	for (const char *const *key = table->minor; key && *key && width > (size_t)table->width; key++) {
+		int column = column_of(table, *key);
+
+		if (column == table->nr_columns)
+			continue;
+		width -= 2 + widths[column];
+		widths[column] = 0;
+		is_cut = true;
+	}
+	return is_cut;
+}
+
+static bool is_last(const struct table *table, const size_t *widths, int column)
+{
+	while (++column < table->nr_columns)
+		if (widths[column] > 0)
+			return false;
+	return true;
+}
+
 /*
  * Return true if the row belongs to the same group as the previous row.  Then put_text_row() does not print the name of
  * the group again.
@@ -132,6 +199,8 @@ static void put_text_row(const struct table *table, size_t row, const size_t *wi
 	for (int i = 0; i < table->nr_columns; i++) {
 		const char *cell = table->cell[row * (size_t)table->nr_columns + (size_t)i];
 
+		if (widths[i] == 0)
+			continue;
 		text_string(table->text, "  ");
 		if (i == 0)
 			text_string(table->text, terminal_color(COLOR_NAME));
@@ -139,9 +208,23 @@ static void put_text_row(const struct table *table, size_t row, const size_t *wi
 			   is_repeated(table, row, i) ? "" :
 			   cell			      ? cell :
 							"-",
-			   widths[i], table->columns[i].is_number, i + 1 == table->nr_columns);
+			   widths[i], table->columns[i].is_number, is_last(table, widths, i));
 		if (i == 0)
 			text_string(table->text, terminal_color(COLOR_PLAIN));
+	}
+	text_char(table->text, '\n');
+}
+
+static void put_left_out(const struct table *table, const size_t *widths)
+{
+	const char *separator = "  --wide also shows ";
+
+	for (int i = 0; i < table->nr_columns; i++) {
+		if (widths[i] > 0)
+			continue;
+		text_string(table->text, separator);
+		text_string(table->text, table->columns[i].title);
+		separator = ", ";
 	}
 	text_char(table->text, '\n');
 }
@@ -150,6 +233,7 @@ static void print_text(const struct table *table)
 {
 	struct text *text = table->text;
 	size_t widths[TABLE_COLUMNS];
+	bool is_cut;
 
 	text_printf(text, "\n%s", terminal_color(COLOR_BOLD));
 	text_plain(text, table->title, 0);
@@ -159,16 +243,20 @@ static void print_text(const struct table *table)
 		return;
 	}
 	text_string(text, terminal_color(COLOR_DIM));
+	is_cut = set_widths(table, widths);
 	for (int i = 0; i < table->nr_columns; i++) {
-		widths[i] = width_of(table, i);
+		if (widths[i] == 0)
+			continue;
 		text_string(text, "  ");
 		put_padded(text, table->columns[i].title, widths[i], table->columns[i].is_number,
-			   i + 1 == table->nr_columns);
+			   is_last(table, widths, i));
 	}
 	text_string(text, terminal_color(COLOR_PLAIN));
 	text_char(text, '\n');
 	for (size_t row = 0; row < table->nr_cells / (size_t)table->nr_columns; row++)
 		put_text_row(table, row, widths);
+	if (is_cut)
+		put_left_out(table, widths);
 }
 
 static void put_json_cell(const struct table *table, int column, const char *cell)

@@ -5,6 +5,8 @@
  * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one row for each
  * value: the table, the labels (the first columns), the column and the value. So tables with different columns fit into
  * one file.
+ *
+ * A text has lines of at most `width` characters, if this is possible: then the least important columns are left out.
  */
 #ifndef TXTRACE_CLI_TABLE_H
 #define TXTRACE_CLI_TABLE_H
@@ -15,7 +17,7 @@
 #include "base/output.h"
 #include "cli/format.h"
 
-#define TABLE_COLUMNS 12
+#define TABLE_COLUMNS 13
 
 struct column {
 	const char *title; /* the title in text */
@@ -26,6 +28,8 @@ struct column {
 struct table {
 	struct text *text;
 	enum format format;
+	int width; /* largest number of characters of a line of text; 0 means any number */
+	const char *const *minor; /* the keys of the columns that long lines leave out, the first one first; NULL: none */
 	bool is_begun; /* JSON: some output was already printed */
 	const char *title, *key;
 	const struct column *columns;
@@ -35,8 +39,11 @@ struct table {
 	size_t nr_cells, room;
 };
 
-/* Call this before the first table. */
+/* Call this before the first table.  After it, the caller may set the members width and minor. */
 void table_open(struct table *table, struct text *text, enum format format);
+/* Return the width for a user who has not asked for wide tables: that of the terminal, but at least 80. */
+int table_usual_width(const struct table *table);
+
 /* Call this after the last table. */
 void table_close(struct table *table);
 
@@ -47,6 +54,8 @@ void table_string(struct table *table, const char *string);
 void table_number(struct table *table, uint64_t number);
 void table_real(struct table *table, double number);
 void table_seconds(struct table *table, int64_t ns);
+/* A duration: in text with a unit such as "193.3 us", in JSON and CSV in seconds. */
+void table_duration(struct table *table, int64_t ns);
 void table_percent(struct table *table, double part, double whole);
 void table_unknown(struct table *table);
 

@@ -12,11 +12,13 @@
 enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
 
 static const struct option_row option_rows[] = {
-	{OPTION_BY, "by", "object|thread", "one row per object, or one row per thread and object"},
+	{OPTION_BY, "by", "object|thread|site",
+	 "one row per object, per thread and object, or per object and call site"},
 	{OPTION_SORT, "sort", "total|waits|p50|p99|max|name",
 	 "sort the rows by this; default total"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROW_WIDE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
@@ -29,9 +31,10 @@ struct options {
 static bool read_by(struct options *options)
 {
 	options->blocked.by_thread = strcmp(optarg, "thread") == 0;
-	if (options->blocked.by_thread || strcmp(optarg, "object") == 0)
+	options->blocked.by_site = strcmp(optarg, "site") == 0;
+	if (options->blocked.by_thread || options->blocked.by_site || strcmp(optarg, "object") == 0)
 		return true;
-	message("--by takes object or thread, not %s", optarg);
+	message("--by takes object, thread or site, not %s", optarg);
 	return false;
 }
 
@@ -58,6 +61,7 @@ static int report_on(struct options *options, const char *path)
 	source_report_losses(output_options->source);
 	wrapper_stats_report(output_options->source);
 	table_open(&table, output_options->text, output_options->format);
+	table.width = output_options->is_wide ? 0 : table_usual_width(&table);
 	blocked_print(output_options->source, &output_options->selection, &options->blocked,
 		      &table);
 	table_close(&table);

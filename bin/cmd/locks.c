@@ -9,28 +9,41 @@
 #include "cmd/output_options.h"
 #include "live/wrapper_stats.h"
 
-enum { OPTION_SORT = OPTION_OWN };
+enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
 
 static const struct option_row option_rows[] = {
+	{OPTION_BY, "by", "lock|site", "one row per lock, or one row per lock and call site"},
 	{OPTION_SORT, "sort", "held|taken|contended|max|waiters|name",
 	 "sort the locks by this; default held"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROW_WIDE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
 
 struct options {
 	struct output_options output_options;
-	enum locks_sort sort;
+	struct locks_options locks;
 };
+
+static bool read_by(struct options *options)
+{
+	options->locks.by_site = strcmp(optarg, "site") == 0;
+	if (options->locks.by_site || strcmp(optarg, "lock") == 0)
+		return true;
+	message("--by takes lock or site, not %s", optarg);
+	return false;
+}
 
 /* After an error, print a message and return false. */
 static bool read_option(struct options *options, int code)
 {
 	switch (code) {
+	case OPTION_BY:
+		return read_by(options);
 	case OPTION_SORT:
-		return locks_parse_sort(optarg, &options->sort);
+		return locks_parse_sort(optarg, &options->locks.order);
 	default:
 		return output_options_option(&options->output_options, code);
 	}
@@ -46,7 +59,8 @@ static int report_on(struct options *options, const char *path)
 	source_report_losses(output_options->source);
 	wrapper_stats_report(output_options->source);
 	table_open(&table, output_options->text, output_options->format);
-	locks_print(output_options->source, &output_options->selection, options->sort, &table);
+	table.width = output_options->is_wide ? 0 : table_usual_width(&table);
+	locks_print(output_options->source, &output_options->selection, &options->locks, &table);
 	table_close(&table);
 	return output_options_end(output_options);
 }

@@ -16,6 +16,9 @@ bool output_options_option(struct output_options *output_options, int code)
 	case 'o':
 		output_options->output = optarg;
 		return true;
+	case OPTION_WIDE:
+		output_options->is_wide = true;
+		return true;
 	case OPTION_FORCE:
 		output_options->overwrites = true;
 		return true;

@@ -27,11 +27,17 @@
 		OPTION_FORMAT, "format", "text|json|csv", "output format; default text"                      \
 	}
 
+#define OUTPUT_OPTIONS_ROW_WIDE                                                                    \
+	{                                                                                          \
+		OPTION_WIDE, "wide", NULL, "all columns, also in lines of more than 80 characters"    \
+	}
+
 struct output_options {
 	struct selection selection;
 	enum format format; /* the format of tables; not used if the command reads --format itself */
 	const char *output; /* NULL means standard output, with a pager */
 	bool overwrites;
+	bool is_wide; /* --wide, of commands that have OUTPUT_OPTIONS_ROW_WIDE */
 	struct source *source; /* source and text are valid between begin and end */
 	struct text *text;
 };

@@ -39,12 +39,12 @@ static int print_result(const struct selection *selection, const char *path, con
 {
 	static struct text text;
 	struct source *source = NULL;
-	struct time_arg at;
-	char *thread = read_question(question, &at);
+	struct time_arg at = {.is_set = false};
+	char *thread = question ? read_question(question, &at) : NULL;
 	int code = EXIT_TROUBLE;
 	bool is_reported;
 
-	if (thread)
+	if (thread || !question)
 		source = source_open_mixed(path, selection->tick_ns);
 	if (!source) {
 		free(thread);
@@ -73,22 +73,23 @@ static int run(int argc, char **argv)
 		if (taken < 0 || (taken == 0 && !terminal_option(code, optarg)))
 			return EXIT_TROUBLE;
 	}
-	if (optind + 2 != argc) {
-		message("why takes a file and a thread; see txtrace why --help");
+	if (optind + 1 != argc && optind + 2 != argc) {
+		message("why takes a file and at most one thread; see txtrace why --help");
 		return EXIT_TROUBLE;
 	}
-	return print_result(&selection, argv[optind], argv[optind + 1]);
+	return print_result(&selection, argv[optind], optind + 2 == argc ? argv[optind + 1] : NULL);
 }
 
 static void explain(void)
 {
-	puts("\nTHREAD is a name, a handle in hex digits, or a tid. Without TIME: its "
-	     "longest wait.");
+	puts("\nTHREAD is a name, a handle in hex digits, a tid, or main for the main thread.\n"
+	     "Without TIME: what cost the thread most in all, and the longest wait of it.\n"
+	     "Without THREAD: a deadlock, or the thread that waited most.");
 }
 
 const struct command cmd_why = {
 	.name = "why",
-	.arguments = "FILE THREAD[@TIME]",
+	.arguments = "FILE [THREAD[@TIME]]",
 	.summary = "explain why a thread waited, and for which thread",
 	.options = options,
 	.run = run,

@@ -6,16 +6,20 @@
 
 #include "base/durations.h"
 #include "base/memory.h"
+#include "trace/states.h"
+#include "trace/symbols.h"
 
-/* A row of the report: all waits for one object, by one thread or by all threads. */
+/* A row of the report: all waits for one object, by one thread or by all threads, at one call site or at all. */
 struct row {
 	const struct waiter *thread; /* NULL means all threads */
 	const struct awaited *object;
+	uintptr_t site; /* 0: all call sites, or the site is not known */
+	unsigned int nr_threads; /* number of threads that waited at this site */
+	unsigned int nr_waiting, most_waiting; /* number of threads that wait at the same time */
+	size_t number;
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
-	struct stretch holder_did; /* the longest wait of the holder in that time */
-	int64_t holder_waited_ns, holder_known_ns;
 	struct row *next;
 };
 
@@ -23,6 +27,8 @@ struct blocked {
 	const struct blocked_options *options;
 	struct waits waits;
 	struct map row_of;
+	struct map has_waited; /* key: a row and a thread */
+	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
 	struct row *first;
 	size_t nr_rows;
 };
@@ -44,9 +50,9 @@ bool blocked_parse_sort(const char *word, enum blocked_sort *order)
 static struct row *row_of(struct blocked *blocked, const struct wait *wait)
 {
 	bool by_thread = blocked->options->by_thread;
-	uint64_t key = (uint64_t)wait->object->index << 32 |
-		       (by_thread ? (uint32_t)wait->thread->index : UINT32_MAX);
-	uint64_t *known = map_get(&blocked->row_of, key);
+	uintptr_t site = blocked->options->by_site ? wait->address : 0;
+	uint64_t part = by_thread ? wait->thread->index + 1 : site;
+	uint64_t *known = map_get(&blocked->row_of, (uint64_t)wait->object->index << 48 ^ part);
 	struct row *row;
 
 	if (*known)
@@ -54,6 +60,8 @@ static struct row *row_of(struct blocked *blocked, const struct wait *wait)
 	row = must(calloc(1, sizeof(*row)));
 	row->thread = by_thread ? wait->thread : NULL;
 	row->object = wait->object;
+	row->site = site;
+	row->number = blocked->nr_rows;
 	row->longest.end_ns = row->longest.begin_ns - 1;
 	row->next = blocked->first;
 	blocked->first = row;
@@ -62,13 +70,27 @@ static struct row *row_of(struct blocked *blocked, const struct wait *wait)
 	return row;
 }
 
-static void find_holder_activity(struct row *row, const struct wait *wait)
+static void take_begin(void *arg, const struct wait *wait)
 {
-	int64_t since = waits_known_since(wait->holder);
-	int64_t from = since > wait->begin_ns ? since : wait->begin_ns;
+	struct blocked *blocked = arg;
+	struct row *row;
+	uint64_t *has_waited;
 
-	row->holder_known_ns = wait->end_ns - from;
-	row->holder_waited_ns = waits_within(wait->holder, from, wait->end_ns, &row->holder_did);
+	if (!wait->counts)
+		return;
+	row = row_of(blocked, wait);
+	if (++row->nr_waiting > row->most_waiting)
+		row->most_waiting = row->nr_waiting;
+	has_waited = map_get(&blocked->has_waited, (uint64_t)row->number << 32 | wait->thread->index);
+	row->nr_threads += *has_waited == 0;
+	*has_waited = 1;
+}
+
+static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
+{
+	(void)at_ns;
+	if (wait->counts)
+		row_of(arg, wait)->nr_waiting--;
 }
 
 static void take_wait(void *arg, const struct wait *wait)
@@ -77,17 +99,17 @@ static void take_wait(void *arg, const struct wait *wait)
 	struct blocked *blocked = arg;
 	struct row *row;
 
-	if (!wait->counts || length < 0)
+	if (!wait->counts)
 		return;
 	row = row_of(blocked, wait);
+	row->nr_waiting--;
+	if (length < 0)
+		return;
 	row->nr_unended += !wait->has_ended;
 	durations_add(&row->durations, length);
 	if (length <= row->longest.end_ns - row->longest.begin_ns)
 		return;
 	row->longest = *wait;
-	row->holder_waited_ns = 0;
-	if (wait->holder)
-		find_holder_activity(row, wait);
 }
 
 /* Return the value to sort by.  Rows with larger values come first.  Rows with equal values are sorted by name. */
@@ -122,14 +144,16 @@ static int compare_rows(const void *a, const void *b)
 	other = value_of(right, sorted_by);
 	if (one != other)
 		return one > other ? -1 : 1;
-	return strcmp(left->object->name, right->object->name);
+	if (left->object != right->object)
+		return strcmp(left->object->name, right->object->name);
+	return (left->site > right->site) - (left->site < right->site);
 }
 
-/* Print the holder, and what the holder did: "ran", or what it waited for. */
+/* Print the holder, and what it did while it held the object: "ran", or what it waited for. */
 static void put_holder(struct table *table, const struct row *row)
 {
 	const struct wait *wait = &row->longest;
-	const struct stretch *did = &row->holder_did;
+	const struct holder_activity *did = &wait->did;
 	char text[160];
 
 	if (!wait->holder) {
@@ -138,33 +162,91 @@ static void put_holder(struct table *table, const struct row *row)
 		return;
 	}
 	table_string(table, wait->holder->name);
-	if (2 * row->holder_waited_ns < row->holder_known_ns)
-		snprintf(text, sizeof(text), "ran");
-	else if (did->object->kind)
+	if (wait->holder == wait->thread) {
+		table_string(table, "waited for its own lock");
+	} else if (!did->is_known) {
+		table_unknown(table);
+	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
+		table_string(table, "ran");
+	} else if (did->object->kind) {
 		waits_describe(did->object, stpcpy(text, "waited for "), sizeof(text) - 16);
-	else
-		snprintf(text, sizeof(text), "%s", did->object->name);
-	table_string(table, text);
+		table_string(table, text);
+	} else {
+		table_string(table, did->object->name);
+	}
 }
 
-static void put_row(struct table *table, struct row *row)
+static void put_site(const struct blocked *blocked, struct table *table, uintptr_t site)
 {
-	if (row->thread)
-		table_string(table, row->thread->name);
-	table_string(table, row->object->name);
+	const char *name = blocked->symbols ? symbols_code(blocked->symbols, site) : NULL;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)site);
+	if (site != 0)
+		table_string(table, name ? name : text);
+	else
+		table_unknown(table);
+}
+
+static void put_object(struct table *table, const struct row *row)
+{
 	if (row->object->kind)
 		table_string(table, row->object->kind);
 	else
 		table_unknown(table);
+}
+
+static void put_durations(struct table *table, struct row *row)
+{
+	table_duration(table, row->durations.sum);
+	table_duration(table, (int64_t)durations_percentile(&row->durations, 50));
+	table_duration(table, (int64_t)durations_percentile(&row->durations, 99));
+	table_duration(table, (int64_t)row->durations.largest);
+}
+
+static void put_row(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	if (row->thread)
+		table_string(table, row->thread->name);
+	table_string(table, row->object->name);
+	if (blocked->options->by_site)
+		put_site(blocked, table, row->site);
+	put_object(table, row);
 	table_number(table, row->durations.n);
 	table_number(table, row->nr_unended);
-	table_seconds(table, row->durations.sum);
-	table_seconds(table, (int64_t)durations_percentile(&row->durations, 50));
-	table_seconds(table, (int64_t)durations_percentile(&row->durations, 99));
-	table_seconds(table, (int64_t)row->durations.largest);
+	put_durations(table, row);
 	if (!row->thread)
 		table_string(table, row->longest.thread->name);
 	put_holder(table, row);
+}
+
+/*
+ * Return true if the threads of a pool wait here for work: several threads waited at this place at the same time, for
+ * something that no thread holds and that wakes up one of them.
+ */
+static bool is_pool(const struct row *row)
+{
+	static const char *const others[] = {"barrier", "once", "thread", "mutex", "rwlock", "spin lock"};
+	const char *kind = row->object->kind;
+
+	if (row->object->is_lock || row->most_waiting < 2 || row->longest.state == STATE_SLEEP)
+		return false;
+	for (size_t i = 0; kind && i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(kind, others[i]) == 0)
+			return false;
+	return true;
+}
+
+static void put_pool(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	table_string(table, row->object->name);
+	put_site(blocked, table, row->site);
+	put_object(table, row);
+	table_number(table, row->nr_threads);
+	table_number(table, row->most_waiting);
+	table_number(table, row->durations.n);
+	table_number(table, row->nr_unended);
+	put_durations(table, row);
 }
 
 static struct row **sort_rows(const struct blocked *blocked, enum blocked_sort order)
@@ -179,36 +261,66 @@ static struct row **sort_rows(const struct blocked *blocked, enum blocked_sort o
 	return rows;
 }
 
+#define COLUMNS_OF_TIMES                                                                           \
+	{"Waits", "waits", true}, {"Unended", "unended", true}, {"Total", "total_s", true},    \
+		{"p50", "p50_s", true}, {"p99", "p99_s", true}, {"max", "max_s", true}
+
+static const struct column of_threads[] = {{"Thread", "thread", false},
+					   {"Object", "object", false},
+					   {"Type", "type", false},
+					   COLUMNS_OF_TIMES,
+					   {"Holder", "holder", false},
+					   {"Which", "holder_did", false},
+					   {0}};
+static const struct column of_objects[] = {{"Object", "object", false},
+					   {"Type", "type", false},
+					   COLUMNS_OF_TIMES,
+					   {"Longest Waiter", "longest_waiter", false},
+					   {"Holder", "holder", false},
+					   {"Which", "holder_did", false},
+					   {0}};
+static const struct column of_sites[] = {{"Object", "object", false},
+					 {"Call Site", "site", false},
+					 {"Type", "type", false},
+					 COLUMNS_OF_TIMES,
+					 {"Longest Waiter", "longest_waiter", false},
+					 {"Holder", "holder", false},
+					 {"Which", "holder_did", false},
+					 {0}};
+static const struct column of_pools[] = {{"Object", "object", false},
+					 {"Call Site", "site", false},
+					 {"Type", "type", false},
+					 {"Threads", "threads", true},
+					 {"At Once", "at_once", true},
+					 COLUMNS_OF_TIMES,
+					 {0}};
+
+static const char *const minor[] = {"p50_s",   "p99_s",		 "type",       "unended",
+				    "at_once", "longest_waiter", "holder_did", "holder", NULL};
+
 static void print(const struct blocked *blocked, struct table *table)
 {
-	static const struct column columns[] = {
-		{"Thread", "thread", false},	{"Object", "object", false},
-		{"Type", "type", false},	{"Waits", "waits", true},
-		{"Unended", "unended", true},	{"Total/s", "total_s", true},
-		{"p50/s", "p50_s", true},	{"p99/s", "p99_s", true},
-		{"max/s", "max_s", true},	{"Holder", "holder", false},
-		{"Which", "holder_did", false}, {0}};
-	static const struct column of_objects[] = {{"Object", "object", false},
-						   {"Type", "type", false},
-						   {"Waits", "waits", true},
-						   {"Unended", "unended", true},
-						   {"Total/s", "total_s", true},
-						   {"p50/s", "p50_s", true},
-						   {"p99/s", "p99_s", true},
-						   {"max/s", "max_s", true},
-						   {"Longest Waiter", "longest_waiter", false},
-						   {"Holder", "holder", false},
-						   {"Which", "holder_did", false},
-						   {0}};
+	bool by_site = blocked->options->by_site;
 	struct row **rows = sort_rows(blocked, blocked->options->order);
 
+	table->minor = minor;
 	if (blocked->options->by_thread)
-		table_begin(table, "Blocked by Thread", "blocked_by_thread", columns, 2);
+		table_begin(table, "Blocked by Thread", "blocked_by_thread", of_threads, 2);
+	else if (by_site)
+		table_begin(table, "Blocked by Call Site", "blocked_by_site", of_sites, 2);
 	else
 		table_begin(table, "Blocked", "blocked", of_objects, 1);
 	for (size_t i = 0; i < blocked->nr_rows; i++)
-		put_row(table, rows[i]);
+		if (rows[i]->durations.n > 0 && !(by_site && is_pool(rows[i])))
+			put_row(blocked, table, rows[i]);
 	table_end(table);
+	if (by_site) {
+		table_begin(table, "Idle Waits of Pools", "idle_pools", of_pools, 2);
+		for (size_t i = 0; i < blocked->nr_rows; i++)
+			if (rows[i]->durations.n > 0 && is_pool(rows[i]))
+				put_pool(blocked, table, rows[i]);
+		table_end(table);
+	}
 	if (blocked->waits.nr_broken > 0)
 		table_note(table, "  and %llu waits whose end is missing",
 			   (unsigned long long)blocked->waits.nr_broken);
@@ -219,9 +331,12 @@ void blocked_print(struct source *source, const struct selection *selection,
 		   const struct blocked_options *options, struct table *table)
 {
 	struct blocked blocked = {.options = options};
-	const struct waits_listener listener = {.arg = &blocked, .ended = take_wait};
+	const struct waits_listener listener = {.arg = &blocked, .began = take_begin, .ended = take_wait, .broken = take_broken};
 
+	if (options->by_site && !source->file.foreign)
+		blocked.symbols = symbols_of_log(source->trace);
 	waits_read(&blocked.waits, source, selection, &listener);
+	waits_report_no_calls(&blocked.waits);
 	print(&blocked, table);
 	for (struct row *row = blocked.first, *next; row; row = next) {
 		next = row->next;
@@ -229,5 +344,7 @@ void blocked_print(struct source *source, const struct selection *selection,
 		free(row);
 	}
 	map_free(&blocked.row_of);
+	map_free(&blocked.has_waited);
+	symbols_free(blocked.symbols);
 	waits_free(&blocked.waits);
 }

@@ -17,6 +17,7 @@ enum blocked_sort {
 
 struct blocked_options {
 	bool by_thread;
+	bool by_site; /* a row for each object and each place of the program that waits for it */
 	enum blocked_sort order;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/locks.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@
 #define CONVOY_TURNS 10
 #define CONVOY_PART 5
 
+#define UNKNOWN_SITE 1 /* no code has this address */
+
 /* A period with at least CONVOY_WAITERS waiters. */
 struct queue {
 	bool runs;
@@ -27,9 +30,13 @@ struct queue {
 	unsigned int most_waiters;
 };
 
+/* All requests for a lock, or those from one call site. */
 struct lock {
 	const struct awaited *object;
-	uint64_t nr_taken, nr_contended;
+	uintptr_t site; /* 0: all call sites */
+	uint64_t nr_taken;
+	uint64_t nr_contended; /* requests that had to wait, also those that never got the lock */
+	uint64_t nr_refused;   /* requests that waited and did not get the lock in this trace */
 	struct durations durations;
 	struct hold longest;
 	unsigned int nr_waiters, most_waiters;
@@ -46,6 +53,7 @@ struct locks {
 	size_t nr_locks;
 	struct lockorder order;
 	struct symbols *symbols; /* NULL if the file is a ThreadX buffer */
+	const struct locks_options *options;
 };
 
 bool locks_parse_sort(const char *word, enum locks_sort *order)
@@ -64,15 +72,16 @@ bool locks_parse_sort(const char *word, enum locks_sort *order)
 
 /* Collecting. */
 
-static struct lock *lock_of(struct locks *locks, const struct awaited *object)
+static struct lock *lock_of(struct locks *locks, const struct awaited *object, uintptr_t site)
 {
-	uint64_t *known = map_get(&locks->lock_of, object->index);
+	uint64_t *known = map_get(&locks->lock_of, (uint64_t)object->index << 48 ^ site);
 	struct lock *lock;
 
 	if (*known)
 		return (struct lock *)(uintptr_t)*known;
 	lock = must(calloc(1, sizeof(*lock)));
 	lock->object = object;
+	lock->site = site;
 	lock->next = locks->first;
 	locks->first = lock;
 	locks->nr_locks++;
@@ -132,44 +141,105 @@ static void change_waiters(struct lock *lock, int64_t at_ns, int by)
 		queue->most_waiters = lock->nr_waiters;
 }
 
+/* Return the row of this call site, or NULL if there are no such rows. */
+static struct lock *site_of(struct locks *locks, const struct awaited *object, uintptr_t address)
+{
+	return locks->options->by_site ? lock_of(locks, object, address ? address : UNKNOWN_SITE) : NULL;
+}
+
+static bool is_counted(const struct wait *wait)
+{
+	return wait->object->kind && wait->counts;
+}
+
 static void take_begin(void *arg, const struct wait *wait)
 {
-	if (wait->object->kind && wait->counts)
-		change_waiters(lock_of(arg, wait->object), wait->begin_ns, 1);
+	struct lock *site;
+
+	if (!is_counted(wait))
+		return;
+	change_waiters(lock_of(arg, wait->object, 0), wait->begin_ns, 1);
+	site = site_of(arg, wait->object, wait->address);
+	if (site)
+		change_waiters(site, wait->begin_ns, 1);
+}
+
+static void end_wait(struct lock *lock, int64_t at_ns, bool is_refused)
+{
+	lock->nr_contended += is_refused;
+	lock->nr_refused += is_refused;
+	if (lock->nr_waiters > 0)
+		change_waiters(lock, at_ns, -1);
+}
+
+static void end_waits(struct locks *locks, const struct wait *wait, int64_t at_ns, bool is_refused)
+{
+	struct lock *site = is_counted(wait) ? site_of(locks, wait->object, wait->address) : NULL;
+
+	if (is_counted(wait))
+		end_wait(lock_of(locks, wait->object, 0), at_ns, is_refused);
+	if (site)
+		end_wait(site, at_ns, is_refused);
 }
 
 static void take_end(void *arg, const struct wait *wait)
 {
-	struct lock *lock;
+	end_waits(arg, wait, wait->end_ns,
+		  !wait->has_ended || (wait->result != 0 && wait->result != EOWNERDEAD));
+}
 
-	if (!wait->object->kind || !wait->counts)
-		return;
-	lock = lock_of(arg, wait->object);
-	if (lock->nr_waiters > 0)
-		change_waiters(lock, wait->end_ns, -1);
+/* The trace does not show whether the thread got the lock. */
+static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
+{
+	end_waits(arg, wait, at_ns, true);
+}
+
+/* A convoy ends where the trace no longer shows all turns. */
+static void take_gap(void *arg, int64_t at_ns)
+{
+	struct locks *locks = arg;
+
+	for (struct lock *lock = locks->first; lock; lock = lock->next) {
+		if (lock->queue.runs && !lock->queue.is_ending)
+			lock->queue.end_ns = at_ns;
+		end_queue(lock);
+	}
 }
 
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
-	struct lock *lock = lock_of(arg, hold->object);
+	struct lock *lock = lock_of(arg, hold->object, 0);
+	struct lock *site = site_of(arg, hold->object, hold->address);
 
 	lock->nr_taken += hold->counts;
 	lock->nr_contended += hold->counts && has_waited;
+	if (site) {
+		site->nr_taken += hold->counts;
+		site->nr_contended += hold->counts && has_waited;
+	}
+}
+
+static void add_hold(struct lock *lock, const struct hold *hold, int64_t length)
+{
+	bool is_longest = lock->durations.n == 0 || length > (int64_t)lock->durations.largest;
+
+	durations_add(&lock->durations, length);
+	if (is_longest)
+		lock->longest = *hold;
 }
 
 static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 {
-	struct lock *lock = lock_of(arg, hold->object);
+	struct lock *lock = lock_of(arg, hold->object, 0);
+	struct lock *site = site_of(arg, hold->object, hold->address);
 	int64_t length;
-	bool is_longest;
 
 	if (!hold->counts)
 		return;
 	length = at_ns - hold->since_ns;
-	is_longest = lock->durations.n == 0 || length > (int64_t)lock->durations.largest;
-	durations_add(&lock->durations, length);
-	if (is_longest)
-		lock->longest = *hold;
+	add_hold(lock, hold, length);
+	if (site)
+		add_hold(site, hold, length);
 	check_queue(lock, at_ns);
 	if (!lock->queue.runs || hold->since_ns < lock->queue.begin_ns)
 		return;
@@ -217,7 +287,9 @@ static int compare_locks(const void *a, const void *b)
 
 	if (one != other)
 		return one > other ? -1 : 1;
-	return strcmp(left->object->name, right->object->name);
+	if (left->object != right->object)
+		return strcmp(left->object->name, right->object->name);
+	return (left->site > right->site) - (left->site < right->site);
 }
 
 /*
@@ -239,19 +311,22 @@ static void put_address(const struct locks *locks, struct table *table, uintptr_
 static void put_lock(const struct locks *locks, struct table *table, struct lock *lock)
 {
 	table_string(table, lock->object->name);
+	if (locks->options->by_site)
+		put_address(locks, table, lock->site == UNKNOWN_SITE ? 0 : lock->site);
 	table_string(table, lock->object->kind);
 	table_number(table, lock->nr_taken);
 	table_number(table, lock->nr_contended);
-	table_percent(table, (double)lock->nr_contended, (double)lock->nr_taken);
-	table_seconds(table, lock->durations.sum);
-	table_seconds(table, (int64_t)durations_percentile(&lock->durations, 50));
-	table_seconds(table, (int64_t)durations_percentile(&lock->durations, 99));
-	table_seconds(table, (int64_t)lock->durations.largest);
+	table_percent(table, (double)lock->nr_contended, (double)(lock->nr_taken + lock->nr_refused));
+	table_duration(table, lock->durations.sum);
+	table_duration(table, (int64_t)durations_percentile(&lock->durations, 50));
+	table_duration(table, (int64_t)durations_percentile(&lock->durations, 99));
+	table_duration(table, (int64_t)lock->durations.largest);
 	if (lock->durations.n > 0)
 		table_string(table, lock->longest.thread->name);
 	else
 		table_unknown(table);
-	put_address(locks, table, lock->longest.address);
+	if (!locks->options->by_site)
+		put_address(locks, table, lock->longest.address);
 	table_number(table, lock->most_waiters);
 }
 
@@ -275,23 +350,33 @@ static struct lock **sort_locks(const struct locks *locks, enum locks_sort order
 static void print_locks(const struct locks *locks, struct lock *const *list, size_t nr,
 			struct table *table)
 {
-	static const struct column columns[] = {{"Lock", "lock", false},
-						{"Type", "type", false},
-						{"Taken", "taken", true},
-						{"Contended", "contended", true},
-						{"Percent", "percent", true},
-						{"Held/s", "held_s", true},
-						{"p50/s", "p50_s", true},
-						{"p99/s", "p99_s", true},
-						{"max/s", "max_s", true},
-						{"Longest Holder", "longest_holder", false},
-						{"Taken At", "taken_at", false},
-						{"Waiters", "waiters", true},
-						{0}};
+	static const char *const minor[] = {"type",    "taken_at",	 "percent", "p50_s", "p99_s",
+					    "waiters", "longest_holder", "max_s",   NULL};
+	static const struct column of_locks[] = {
+		{"Lock", "lock", false},	      {"Type", "type", false},
+		{"Taken", "taken", true},	      {"Contended", "contended", true},
+		{"Percent", "percent", true},      {"Held", "held_s", true},
+		{"p50", "p50_s", true},	      {"p99", "p99_s", true},
+		{"max", "max_s", true},	      {"Longest Holder", "longest_holder", false},
+		{"Taken At", "taken_at", false},   {"Waiters", "waiters", true},
+		{0}};
+	static const struct column of_sites[] = {
+		{"Lock", "lock", false},	 {"Call Site", "site", false},
+		{"Type", "type", false},	 {"Taken", "taken", true},
+		{"Contended", "contended", true}, {"Percent", "percent", true},
+		{"Held", "held_s", true},	 {"p50", "p50_s", true},
+		{"p99", "p99_s", true},	 {"max", "max_s", true},
+		{"Longest Holder", "longest_holder", false}, {"Waiters", "waiters", true},
+		{0}};
 
-	table_begin(table, "Locks", "locks", columns, 1);
+	table->minor = minor;
+	if (locks->options->by_site)
+		table_begin(table, "Locks by Call Site", "locks_by_site", of_sites, 2);
+	else
+		table_begin(table, "Locks", "locks", of_locks, 1);
 	for (size_t i = 0; i < nr; i++)
-		put_lock(locks, table, list[i]);
+		if (locks->options->by_site == (list[i]->site != 0))
+			put_lock(locks, table, list[i]);
 	table_end(table);
 }
 
@@ -330,14 +415,16 @@ static void put_cycle(const struct locks *locks, struct table *table, size_t num
 
 static void print_order(struct locks *locks, struct table *table)
 {
+	static const char *const minor[] = {"wanted_at", "held_at", "since_s", "when_s", "times", NULL};
 	static const struct column columns[] = {
-		{"Cycle", "cycle", false},	{"Thread", "thread", false},
-		{"Held", "held", false},	{"Since/s", "since_s", true},
+		{"Cycle", "cycle", false},	   {"Thread", "thread", false},
+		{"Held", "held", false},	   {"Since/s", "since_s", true},
 		{"Taken At", "held_at", false}, {"Wanted", "wanted", false},
-		{"When/s", "when_s", true},	{"Wanted At", "wanted_at", false},
-		{"Times", "times", true},	{0}};
+		{"When/s", "when_s", true},	   {"Wanted At", "wanted_at", false},
+		{"Times", "times", true},	   {0}};
 
 	lockorder_search(&locks->order, &locks->waits);
+	table->minor = minor;
 	table_begin(table, "Lock Order", "lock_order", columns, 2);
 	for (size_t i = 0; i < locks->order.nr_cycles; i++)
 		put_cycle(locks, table, i);
@@ -349,30 +436,33 @@ static void print_order(struct locks *locks, struct table *table)
 static void print_convoys(const struct locks *locks, struct lock *const *list, size_t nr,
 			  struct table *table)
 {
-	static const struct column columns[] = {{"Lock", "lock", false},
-						{"Convoys", "convoys", true},
-						{"Longest From/s", "from_s", true},
-						{"Length/s", "length_s", true},
-						{"Waiters", "waiters", true},
-						{"Turns", "turns", true},
-						{"Mean Hold/s", "mean_hold_s", true},
-						{"Longest Hold/s", "longest_hold_s", true},
-						{0}};
+	static const char *const minor[] = {"longest_hold_s", "waiters", "mean_hold_s", NULL};
+	static const struct column columns[] = {
+		{"Lock", "lock", false},
+		{"Convoys", "convoys", true},
+		{"Longest From/s", "from_s", true},
+		{"Length", "length_s", true},
+		{"Waiters", "waiters", true},
+		{"Turns", "turns", true},
+		{"Mean Hold", "mean_hold_s", true},
+		{"Longest Hold", "longest_hold_s", true},
+		{0}};
 
+	table->minor = minor;
 	table_begin(table, "Lock Convoys", "lock_convoys", columns, 1);
 	for (size_t i = 0; i < nr; i++) {
 		const struct queue *convoy = &list[i]->convoy;
 
-		if (list[i]->nr_convoys == 0)
+		if (list[i]->nr_convoys == 0 || list[i]->site != 0)
 			continue;
 		table_string(table, list[i]->object->name);
 		table_number(table, list[i]->nr_convoys);
 		put_time(table, locks, convoy->begin_ns);
-		table_seconds(table, convoy->end_ns - convoy->begin_ns);
+		table_duration(table, convoy->end_ns - convoy->begin_ns);
 		table_number(table, convoy->most_waiters);
 		table_number(table, convoy->nr_turns);
-		table_seconds(table, convoy->held_ns / (int64_t)convoy->nr_turns);
-		table_seconds(table, convoy->longest_ns);
+		table_duration(table, convoy->held_ns / (int64_t)convoy->nr_turns);
+		table_duration(table, convoy->longest_ns);
 	}
 	table_end(table);
 }
@@ -390,28 +480,32 @@ static void free_locks(struct locks *locks)
 	symbols_free(locks->symbols);
 }
 
-void locks_print(struct source *source, const struct selection *selection, enum locks_sort order,
-		 struct table *table)
+void locks_print(struct source *source, const struct selection *selection,
+		 const struct locks_options *options, struct table *table)
 {
 	struct locks *locks = must(calloc(1, sizeof(*locks)));
 	const struct waits_listener listener = {.arg = locks,
 						.began = take_begin,
 						.ended = take_end,
+						.broken = take_broken,
+						.gap = take_gap,
 						.wanted = take_wanted,
 						.taken = take_taken,
 						.given = take_given};
 	struct lock **list;
 	size_t nr;
 
+	locks->options = options;
 	if (!source->file.foreign)
 		locks->symbols = symbols_of_log(source->trace);
 	waits_read(&locks->waits, source, selection, &listener);
+	waits_report_no_calls(&locks->waits);
 	for (struct lock *lock = locks->first; lock; lock = lock->next) {
 		if (lock->queue.runs && !lock->queue.is_ending)
 			lock->queue.end_ns = locks->waits.end_ns;
 		end_queue(lock);
 	}
-	list = sort_locks(locks, order, &nr);
+	list = sort_locks(locks, options->order, &nr);
 	print_locks(locks, list, nr, table);
 	print_order(locks, table);
 	print_convoys(locks, list, nr, table);

@@ -50,6 +50,43 @@ static void *grow(void *list, unsigned int nr, size_t size)
 	return (nr & (nr - 1)) == 0 ? must(reallocarray(list, nr ? 2 * nr : 1, size)) : list;
 }
 
+void wait_history_begin(struct wait_history *wait_history)
+{
+	wait_history->full_ns = INT64_MAX;
+}
+
+/* Return true if one more wait or hold that began at this time can be stored. */
+static bool has_room(struct wait_history *wait_history, int64_t begin_ns)
+{
+	if (wait_history->nr_stored++ < STRETCHES)
+		return true;
+	if (begin_ns < wait_history->full_ns)
+		wait_history->full_ns = begin_ns;
+	return false;
+}
+
+static void add_stretch(struct wait_history *wait_history, struct kept *kept, struct stretch stretch)
+{
+	if (!has_room(wait_history, stretch.begin_ns))
+		return;
+	kept->stretch = grow(kept->stretch, kept->nr_stretches, sizeof(stretch));
+	kept->stretch[kept->nr_stretches++] = stretch;
+}
+
+static struct stretch stretch_of(const struct wait *wait)
+{
+	return (struct stretch){wait->begin_ns, wait->end_ns, wait->object, wait->service, wait->state};
+}
+
+void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns)
+{
+	struct wait_history *wait_history = arg;
+
+	if (until_ns > wait_history->all.from_ns && from_ns < wait_history->all.until_ns)
+		add_stretch(wait_history, wait_history_of_thread(wait_history, thread),
+			    (struct stretch){.begin_ns = from_ns, .end_ns = until_ns, .service = ""});
+}
+
 void wait_history_wait(void *arg, const struct wait *wait)
 {
 	struct wait_history *wait_history = arg;
@@ -57,11 +94,15 @@ void wait_history_wait(void *arg, const struct wait *wait)
 	struct kept *kept;
 	unsigned int i = 0;
 
+	if (wait_history->has_cost && wait->thread->context == wait_history->context &&
+	    wait->object->index == wait_history->cost_object)
+		add_stretch(wait_history, &wait_history->cost, stretch_of(wait));
 	if (wait->end_ns < wait_history->all.from_ns || wait->begin_ns > wait_history->all.until_ns)
 		return;
 	if (wait->number == wait_history->number && wait->thread->context == wait_history->context)
 		wait_history->target = is;
 	kept = wait_history_of_thread(wait_history, wait->thread);
+	add_stretch(wait_history, kept, stretch_of(wait));
 	if (kept->nr_waits < KEPT) {
 		kept->wait = grow(kept->wait, kept->nr_waits, sizeof(is));
 		kept->wait[kept->nr_waits++] = is;
@@ -79,20 +120,75 @@ struct part wait_history_part(const struct kept_hold *hold, struct part part)
 	return part_common(part, hold->hold.since_ns, hold->until_ns);
 }
 
-static void add_share(struct kept *kept, const struct waiter *thread, int64_t ns)
+static void add_share(struct shares *shares, const struct waiter *thread, int64_t ns)
 {
 	unsigned int i = 0;
 
-	while (i < kept->nr_shares && kept->share[i].thread != thread)
+	while (i < shares->nr && shares->share[i].thread != thread)
 		i++;
-	if (i == kept->nr_shares) {
-		kept->share = grow(kept->share, i, sizeof(*kept->share));
-		kept->share[kept->nr_shares++] = (struct share){.thread = thread};
+	if (i == shares->nr) {
+		shares->share = grow(shares->share, i, sizeof(*shares->share));
+		shares->share[shares->nr++] = (struct share){.thread = thread};
 	}
-	kept->share[i].nr++;
-	kept->share[i].ns += ns;
-	if (ns > kept->share[i].longest_ns)
-		kept->share[i].longest_ns = ns;
+	shares->share[i].nr++;
+	shares->share[i].ns += ns;
+	shares->nr_turns++;
+	if (ns > shares->longest_ns)
+		shares->longest_ns = ns;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *left = a, *right = b;
+
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+void wait_history_sort_shares(struct shares *shares)
+{
+	if (shares->nr > 0)
+		qsort(shares->share, shares->nr, sizeof(shares->share[0]), compare_shares);
+}
+
+struct shares wait_history_shares(const struct kept *kept, const struct waiter *but, struct part part)
+{
+	struct shares shares = {.nr = 0};
+
+	for (unsigned int i = 0; i < kept->nr_turns; i++) {
+		const struct turn *at = &kept->turn[i];
+		int64_t ns = part_length(part_common(part, at->from_ns, at->until_ns));
+
+		if (ns > 0 && at->thread != but)
+			add_share(&shares, at->thread, ns);
+	}
+	wait_history_sort_shares(&shares);
+	return shares;
+}
+
+static void add_turn(struct wait_history *wait_history, struct kept *kept, const struct hold *hold,
+		     int64_t until_ns)
+{
+	if (!has_room(wait_history, hold->since_ns))
+		return;
+	kept->turn = grow(kept->turn, kept->nr_turns, sizeof(*kept->turn));
+	kept->turn[kept->nr_turns++] = (struct turn){hold->since_ns, until_ns, hold->thread};
+}
+
+/* Add the part of a hold in which the thread of the question waited for the object. */
+static void add_cost(struct wait_history *wait_history, const struct hold *hold, int64_t at_ns)
+{
+	const struct kept *cost = &wait_history->cost;
+	const struct part of_hold = {hold->since_ns, at_ns};
+	int64_t ns = 0;
+
+	for (unsigned int i = cost->nr_stretches; i > 0 && cost->stretch[i - 1].end_ns > hold->since_ns; i--)
+		ns += part_length(part_common(of_hold, cost->stretch[i - 1].begin_ns,
+					      cost->stretch[i - 1].end_ns));
+	for (const struct waiter *at = hold->object->waiting; at; at = at->next_waiting)
+		if (at->context == wait_history->context)
+			ns += part_length(part_common(of_hold, at->wait.begin_ns, at_ns));
+	if (ns > 0)
+		add_share(&wait_history->cost_shares, hold->thread, ns);
 }
 
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns)
@@ -103,10 +199,13 @@ void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns)
 	struct kept *kept;
 	unsigned int i = 0;
 
+	if (wait_history->has_cost && hold->object->index == wait_history->cost_object &&
+	    hold->thread->context != wait_history->context)
+		add_cost(wait_history, hold, at_ns);
 	if (part_length(wait_history_part(&is, all)) == 0)
 		return;
 	kept = wait_history_of_object(wait_history, hold->object);
-	add_share(kept, hold->thread, part_length(wait_history_part(&is, all)));
+	add_turn(wait_history, kept, hold, at_ns);
 	if (kept->nr_holds < KEPT) {
 		kept->hold = grow(kept->hold, kept->nr_holds, sizeof(is));
 		kept->hold[kept->nr_holds++] = is;
@@ -121,23 +220,30 @@ void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns)
 		kept->hold[i] = is;
 }
 
+static void free_lists(struct kept *kept)
+{
+	free(kept->wait);
+	free(kept->hold);
+	free(kept->turn);
+	free(kept->stretch);
+}
+
 static void free_kept(struct map *map)
 {
 	for (size_t i = 0; i < map->nr_places; i++) {
 		struct kept *kept = (struct kept *)(uintptr_t)map->place[i].value;
 
-		if (kept) {
-			free(kept->wait);
-			free(kept->hold);
-			free(kept->share);
-			free(kept);
-		}
+		if (kept)
+			free_lists(kept);
+		free(kept);
 	}
 	map_free(map);
 }
 
 void wait_history_free(struct wait_history *wait_history)
 {
+	free(wait_history->cost_shares.share);
+	free_lists(&wait_history->cost);
 	free_kept(&wait_history->of_thread);
 	free_kept(&wait_history->of_object);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace why explains one wait. This module stores what happened during this wait: the longest waits of each thread
- * and the longest holds of each object. So memory use does not depend on the number of events.
+ * txtrace why explains one wait.  This module stores what happened during this wait: the times of all waits of each
+ * thread and of all holds of each object, and the details of the longest of them.  It stores the times of at most
+ * STRETCHES waits and holds (48 MiB).  If there are more, it says from which time on they are not known.
+ *
+ * It also adds up which threads held an object during all waits of one thread for this object, in the whole trace.
  */
 #ifndef TXTRACE_WAITS_WAIT_HISTORY_H
 #define TXTRACE_WAITS_WAIT_HISTORY_H
@@ -10,9 +13,25 @@
 
 #define KEPT 32 /* limit of the stored waits of each thread, and of the stored holds of each object */
 
+#define STRETCHES (UINT64_C(1) << 20)
+
 /* A period. */
 struct part {
 	int64_t from_ns, until_ns;
+};
+
+/* A wait without its details, or a period in which it is not known what the thread did. */
+struct stretch {
+	int64_t begin_ns, end_ns;
+	const struct awaited *object; /* NULL: it is not known what the thread did */
+	const char *service;
+	unsigned int state;
+};
+
+/* A hold without its details. */
+struct turn {
+	int64_t from_ns, until_ns;
+	const struct waiter *thread;
 };
 
 struct kept_wait {
@@ -25,7 +44,7 @@ struct kept_hold {
 	int64_t until_ns;
 };
 
-/* All holds of an object by one thread. */
+/* The holds of an object by one thread in a period. */
 struct share {
 	const struct waiter *thread;
 	uint64_t nr;
@@ -35,8 +54,17 @@ struct share {
 struct kept {
 	struct kept_wait *wait; /* the longest waits of a thread */
 	struct kept_hold *hold; /* the longest holds of an object */
-	struct share *share; /* all holds of an object, for each thread */
-	unsigned int nr_waits, nr_holds, nr_shares;
+	struct stretch *stretch; /* all waits of a thread, in the order of their ends */
+	struct turn *turn;	 /* all holds of an object, in the order of their ends */
+	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns;
+};
+
+/* The threads that held an object in a period, those with the longest time first.  The caller frees the list. */
+struct shares {
+	struct share *share;
+	unsigned int nr;
+	uint64_t nr_turns;
+	int64_t longest_ns; /* the longest turn */
 };
 
 struct wait_history {
@@ -44,12 +72,28 @@ struct wait_history {
 	uint64_t number;		 /* number of the event that begins this wait */
 	unsigned int context;		 /* context of the waiting thread */
 	struct kept_wait target;	 /* the explained wait; its thread is NULL until the wait is found */
+	uint64_t nr_stored;
+	int64_t full_ns; /* from this time on, not all waits and holds are stored */
+
+	/* The thread `context` and an object: all its waits for it, and the holds of other threads in this time. */
+	bool has_cost;
+	size_t cost_object; /* index of the object */
+	struct kept cost;
+	struct shares cost_shares;
+
 	struct map of_thread, of_object; /* key: index of a thread or an object; value: pointer to a struct kept */
 };
 
-/* Callbacks for the members `ended` and `given` of a listener of waits_read(). arg is the struct wait_history. */
+/* A struct wait_history of zeros needs this call before the others. */
+void wait_history_begin(struct wait_history *wait_history);
+
+/*
+ * Callbacks for the members `ended`, `given` and `unknown` of a listener of waits_read().  arg is the struct
+ * wait_history.
+ */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
+void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 void wait_history_free(struct wait_history *wait_history);
 
 /* Return the stored waits of a thread; never NULL. */
@@ -57,6 +101,12 @@ struct kept *wait_history_of_thread(struct wait_history *wait_history, const str
 /* Return the stored holds of an object; never NULL. */
 struct kept *wait_history_of_object(struct wait_history *wait_history,
 				    const struct awaited *object);
+
+/* Add up the holds of an object by other threads than this one. */
+struct shares wait_history_shares(const struct kept *kept, const struct waiter *but, struct part part);
+
+/* Put the threads with the longest time first. */
+void wait_history_sort_shares(struct shares *shares);
 
 bool wait_history_is_longer(const struct wait *a, const struct wait *b);
 

@@ -1,251 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/waits.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/message.h"
 #include "trace/calls.h"
 #include "trace/native.h"
 #include "trace/states.h"
+#include "waits/holder_watch.h"
+#include "waits/holds.h"
 #include "waits/wait_objects.h"
 
 #define NR_NATIVES 1024
 #define NET_FIRST 300 /* NetX's events begin here */
-
-/* Locks. */
-
-const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object)
-{
-	const struct hold *hold = thread->holds;
-
-	while (hold && hold->object != object)
-		hold = hold->next_of_thread;
-	return hold;
-}
-
-const struct hold *waits_holder(struct waits *waits, unsigned int handle)
-{
-	const uint64_t known = map_find(&waits->awaited_of, handle);
-
-	return known ? ((const struct awaited *)(uintptr_t)known)->holds : NULL;
-}
-
-static void free_hold(struct hold *hold)
-{
-	struct hold **of_thread = &hold->thread->holds, **of_object = &hold->object->holds;
-
-	while (*of_thread != hold)
-		of_thread = &(*of_thread)->next_of_thread;
-	*of_thread = hold->next_of_thread;
-	while (*of_object != hold)
-		of_object = &(*of_object)->next_of_object;
-	*of_object = hold->next_of_object;
-	free(hold);
-}
-
-static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
-{
-	if (waits->listener->given)
-		waits->listener->given(waits->listener->arg, hold, at_ns);
-	free_hold(hold);
-}
-
-static void drop(struct waits *waits, struct hold *hold)
-{
-	if (waits->listener->dropped)
-		waits->listener->dropped(waits->listener->arg, hold, waits->now_ns);
-	free_hold(hold);
-}
-
-static void drop_all(struct waits *waits, struct awaited *object)
-{
-	while (object->holds)
-		drop(waits, object->holds);
-}
-
-static struct hold *add_hold(struct waiter *thread, struct awaited *object)
-{
-	struct hold *hold = must(calloc(1, sizeof(*hold)));
-
-	*hold = (struct hold){.thread = thread,
-			      .object = object,
-			      .since_ns = LONG_AGO,
-			      .depth = 1,
-			      .next_of_thread = thread->holds,
-			      .next_of_object = object->holds};
-	thread->holds = object->holds = hold;
-	return hold;
-}
-
-/*
- * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
- * lost, or a process that is not traced unlocked it.
- */
-static void take(struct waits *waits, struct waiter *thread, struct awaited *object,
-		 const struct event *event, bool is_shared, bool has_waited)
-{
-	struct hold *hold = (struct hold *)waits_hold(thread, object);
-
-	object->is_tracked = true;
-	/*
-	 * In a log, an event of another thread can name this owner before the owner itself records that it took the
-	 * lock.
-	 */
-	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
-		drop(waits, hold);
-		hold = NULL;
-	}
-	if (hold) {
-		hold->depth++;
-		return;
-	}
-	for (struct hold *at = object->is_ordered ? object->holds : NULL, *next; at; at = next) {
-		next = at->next_of_object;
-		if (!is_shared || !at->is_shared)
-			drop(waits, at);
-	}
-	hold = add_hold(thread, object);
-	hold->since_ns = event->time_ns;
-	hold->address = event->address;
-	hold->is_shared = is_shared;
-	hold->counts = waits->counts;
-	hold->priority = thread->priority;
-	if (waits->listener->taken)
-		waits->listener->taken(waits->listener->arg, hold, has_waited);
-}
-
-/*
- * An event names a holder that the model does not know.  The threads of a log record in parallel, so the holder may
- * already have given the object back.  So the function ignores the event of a log in two cases: the object has a known
- * holder, or a thread has already recorded that it took the object or gave the object back.  The events of a ThreadX
- * buffer are in order.  So the event of a buffer is right, and any other holder must have given the object back.
- */
-static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
-			 struct awaited *object, unsigned int depth)
-{
-	struct hold *hold;
-
-	if (event->is_call && (object->holds || object->is_tracked))
-		return;
-	if (waits_hold(thread, object))
-		return;
-	drop_all(waits, object);
-	hold = add_hold(thread, object);
-	hold->depth = depth > 0 ? depth : 1;
-	hold->priority = thread->priority;
-	if (waits->listener->learned)
-		waits->listener->learned(waits->listener->arg, hold, event->time_ns);
-}
-
-static void want(struct waits *waits, const struct waiter *thread, const struct awaited *object,
-		 const struct event *event)
-{
-	if (waits->listener->wanted)
-		waits->listener->wanted(waits->listener->arg, thread, object, event->time_ns,
-					event->address);
-}
-
-static bool was_got(const struct event *event)
-{
-	int result = call_result(event);
-
-	return result == 0 || result == EOWNERDEAD;
-}
-
-static void get_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
-		      struct awaited *object)
-{
-	unsigned int owner = event_word(event, 2);
-	bool can_wait = event_word(event, 1) != 0;
-	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
-
-	object->is_lock = object->is_ordered = true;
-	if (owner != 0)
-		learn_holder(waits, event, wait_objects_thread(waits, owner), object,
-			     event_word(event, 3));
-	if (can_wait)
-		want(waits, thread, object, event);
-	if (event->is_call ? !is_begin && was_got(event) : owner == 0 || owner == thread->context)
-		take(waits, thread, object, event, false, false);
-}
-
-static void set_signal(struct awaited *object, const struct event *event, struct waiter *thread)
-{
-	object->signal = (struct signal){object->signal.nr + 1, event->time_ns, thread, event->name,
-					 object->nr_waiters};
-}
-
-static void put_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
-		      struct awaited *object)
-{
-	struct hold *hold = (struct hold *)waits_hold(thread, object);
-	unsigned int count = event_word(event, 2);
-
-	object->is_lock = object->is_ordered = true;
-	if (!was_got(event))
-		return;
-	set_signal(object, event, thread);
-	if (!hold && count > 1)
-		learn_holder(waits, event, thread, object, count - 1);
-	else if (hold && count > 1)
-		hold->depth = count - 1;
-	else if (hold && hold->depth > 1 && count != 1)
-		hold->depth--;
-	else if (hold)
-		give(waits, hold, event->time_ns);
-	object->is_tracked = true;
-}
-
-static bool is_rwlock(const struct event *event)
-{
-	return strncmp(event->name, "pthread_rwlock", strlen("pthread_rwlock")) == 0;
-}
-
-static bool is_shared(const struct event *event)
-{
-	return is_rwlock(event) && strstr(event->name, "rdlock");
-}
-
-static void get_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
-			  struct awaited *object)
-{
-	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
-
-	if (is_rwlock(event)) {
-		object->is_lock = object->is_ordered = true;
-		if (event_word(event, 1) != 0)
-			want(waits, thread, object, event);
-	}
-	if (!object->is_signal &&
-	    (event->is_call ? !is_begin && was_got(event) : event_word(event, 2) > 0))
-		take(waits, thread, object, event, is_shared(event), false);
-}
-
-/*
- * If a thread posts a semaphore that it has not taken, the program uses the semaphore to signal other threads, and not
- * as a lock.
- */
-static void put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
-			  struct awaited *object)
-{
-	struct hold *hold = (struct hold *)waits_hold(thread, object);
-
-	if (!was_got(event))
-		return;
-	set_signal(object, event, thread);
-	if (hold && hold->depth > 1) {
-		hold->depth--;
-	} else if (hold) {
-		object->is_lock = true;
-		give(waits, hold, event->time_ns);
-	} else if (!is_rwlock(event)) {
-		object->is_signal = true;
-		object->is_lock = false;
-		drop_all(waits, object);
-	}
-}
 
 /* Waits. */
 
@@ -295,8 +64,7 @@ static struct service service_of(const struct event *event, const struct waiter 
 		       none;
 }
 
-/* Return the thread that must act before the waiter can go on, or NULL. */
-static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
+struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
 {
 	const struct txtrace_object *object = source_object(waits->source, wait->object->handle);
 
@@ -308,15 +76,29 @@ static struct waiter *holder_of(struct waits *waits, const struct wait *wait)
 	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)
 		if (hold->thread != wait->thread)
 			return hold->thread;
-	return NULL;
+	return wait->object->is_ordered && waits_hold(wait->thread, wait->object) ? wait->thread : NULL;
+}
+
+/* The thread no longer waits for its object. */
+static void leave(struct waiter *thread, int64_t at_ns)
+{
+	struct awaited *object = thread->wait.object;
+	struct waiter **at = &object->waiting;
+
+	holder_watch_end(&thread->wait, at_ns);
+	while (*at != thread)
+		at = &(*at)->next_waiting;
+	*at = thread->next_waiting;
+	object->nr_waiters--;
+	thread->waits = false;
 }
 
 static void report_end(struct waits *waits, const struct wait *wait)
 {
 	struct waiter *thread = wait->thread;
 
-	thread->recent[thread->nr_recent++ % WAITS_RECENT] =
-		(struct stretch){wait->begin_ns, wait->end_ns, wait->object, wait->service};
+	thread->waited_ns += wait->end_ns - wait->begin_ns;
+	thread->nr_waits++;
 	if (waits->listener->ended)
 		waits->listener->ended(waits->listener->arg, wait);
 }
@@ -325,11 +107,47 @@ static void forget_wait(struct waits *waits, struct waiter *thread)
 {
 	if (!thread->waits)
 		return;
-	thread->waits = false;
-	thread->wait.object->nr_waiters--;
+	holder_watch_doubt(thread);
+	leave(thread, waits->now_ns);
 	waits->nr_broken++;
 	if (waits->listener->broken)
 		waits->listener->broken(waits->listener->arg, &thread->wait, waits->now_ns);
+}
+
+static void report_unknown(const struct waits *waits, const struct waiter *thread, int64_t from_ns,
+			   int64_t until_ns)
+{
+	if (waits->listener->unknown && until_ns > from_ns)
+		waits->listener->unknown(waits->listener->arg, thread, from_ns, until_ns);
+}
+
+/*
+ * Events of any thread may be missing.  So from now on, it is unknown which thread holds an object, and what a thread
+ * does until its next event.
+ */
+static void begin_gap(struct waits *waits, int64_t at_ns)
+{
+	waits->nr_gaps++;
+	waits->is_stopped = false;
+	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
+		if (!at->is_unknown)
+			at->unknown_since_ns = at->waits ? at->wait.begin_ns : at_ns;
+		at->is_unknown = true;
+		holder_watch_doubt(at);
+		forget_wait(waits, at);
+	}
+	for (struct awaited *at = waits->first_awaited; at; at = at->next)
+		holds_forget(waits, at);
+	if (waits->listener->gap)
+		waits->listener->gap(waits->listener->arg, at_ns);
+}
+
+/* An event of a thread shows that the thread runs. */
+static void end_unknown(const struct waits *waits, struct waiter *thread)
+{
+	if (thread->is_unknown)
+		report_unknown(waits, thread, thread->unknown_since_ns, waits->now_ns);
+	thread->is_unknown = false;
 }
 
 static void begin_wait(struct waits *waits, const struct event *event)
@@ -337,8 +155,11 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
 	unsigned int state = event_word(event, 1);
 	struct wait *wait = &thread->wait;
+	struct waiter *holder;
 	struct service service;
 
+	if (thread->waits)
+		report_unknown(waits, thread, wait->begin_ns, event->time_ns);
 	forget_wait(waits, thread);
 	if (!state_of(state))
 		return;
@@ -362,8 +183,12 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
-	wait->holder = holder_of(waits, wait);
 	thread->waits = true;
+	thread->next_waiting = wait->object->waiting;
+	wait->object->waiting = thread;
+	holder = waits_holder_for(waits, wait);
+	if (holder)
+		holder_watch_begin(wait, holder, event->time_ns);
 	if (++wait->object->nr_waiters > wait->object->most_waiters)
 		wait->object->most_waiters = wait->object->nr_waiters;
 	if (waits->listener->began)
@@ -379,7 +204,7 @@ static void take_waited(struct waits *waits, const struct event *event, const st
 			    wait->waker->last.object == wait->object->handle;
 
 	if (!event->is_made && wait->object->kind && (is_mutex || is_semaphore))
-		take(waits, wait->thread, wait->object, event, false, true);
+		holds_take(waits, wait->thread, wait->object, event, false, true);
 }
 
 /*
@@ -407,13 +232,13 @@ static void end_wait(struct waits *waits, const struct event *event)
 
 	if (!thread->waits)
 		return;
-	thread->waits = false;
-	wait->object->nr_waiters--;
+	leave(thread, event->time_ns);
 	wait->end_ns = event->time_ns;
 	wait->has_ended = true;
 	wait->result = event->of ? call_result(event->of) : 0;
 	if (event->context != 0 && event->context != thread->context)
 		set_waker(waits, event, wait);
+	holder_watch_waited(wait);
 	report_end(waits, wait);
 	take_waited(waits, event, wait);
 }
@@ -424,11 +249,11 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 	unsigned int service = call_service(event);
 	struct awaited *object;
 
-	if (event->call.object == 0 || !was_got(event))
+	if (event->call.object == 0 || !holds_was_got(event))
 		return;
 	object = wait_objects_object(waits, event->call.object, event->name);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
-		take(waits, thread, object, event, is_shared(event), true);
+		holds_take(waits, thread, object, event, holds_is_shared(event), true);
 }
 
 /* Events. */
@@ -443,27 +268,27 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 	object = wait_objects_object(waits, event_word(event, 0), event->name);
 	switch (native) {
 	case NATIVE_MUTEX_GET:
-		get_mutex(waits, event, thread, object);
+		holds_get_mutex(waits, event, thread, object);
 		break;
 	case NATIVE_MUTEX_PUT:
-		put_mutex(waits, event, thread, object);
+		holds_put_mutex(waits, event, thread, object);
 		break;
 	case NATIVE_SEMAPHORE_GET:
-		get_semaphore(waits, event, thread, object);
+		holds_get_semaphore(waits, event, thread, object);
 		break;
 	case NATIVE_SEMAPHORE_PUT:
 	case NATIVE_SEMAPHORE_CEILING_PUT:
-		put_semaphore(waits, event, thread, object);
+		holds_put_semaphore(waits, event, thread, object);
 		break;
 	case NATIVE_EVENT_FLAGS_SET:
 	case NATIVE_QUEUE_SEND:
 	case NATIVE_QUEUE_FRONT_SEND:
 	case NATIVE_QUEUE_RECEIVE:
-		set_signal(object, event, thread);
+		holds_set_signal(object, event, thread);
 		break;
 	case NATIVE_MUTEX_DELETE:
 	case NATIVE_SEMAPHORE_DELETE:
-		drop_all(waits, object);
+		holds_drop_all(waits, object);
 		break;
 	default:
 		break;
@@ -496,13 +321,36 @@ static void set_service(struct waiter *thread, const struct event *event, unsign
 	}
 }
 
+/*
+ * Handle the events that show a gap.  A filter that changes hides events from now on.  A stop hides events only if the
+ * recording goes on later.  At the end of the trace, it is just the end.
+ */
+static void find_gap(struct waits *waits, const struct event *event)
+{
+	bool is_library = event->type < POSIX_TRACE_UNNAMED_USEREVENT;
+
+	if (event->is_made)
+		return;
+	if (event->type == POSIX_TRACE_OVERFLOW || event->type == POSIX_TRACE_FILTER) {
+		begin_gap(waits, event->time_ns);
+	} else if (event->type == POSIX_TRACE_STOP) {
+		waits->is_stopped = true;
+		waits->stopped_ns = event->time_ns;
+	} else if (waits->is_stopped && (!is_library || event->type == POSIX_TRACE_START)) {
+		begin_gap(waits, waits->stopped_ns);
+	}
+}
+
 static void apply_event(struct waits *waits, const struct event *event)
 {
 	unsigned int native = event_native(event);
 	struct waiter *thread = wait_objects_thread(waits, event->context);
 
+	find_gap(waits, event);
 	if (event->priority >= 0)
 		thread->priority = event->priority;
+	if (!event->is_made)
+		end_unknown(waits, thread);
 	if (native == NATIVE_THREAD_SUSPEND) {
 		begin_wait(waits, event);
 		return;
@@ -511,8 +359,10 @@ static void apply_event(struct waits *waits, const struct event *event)
 		end_wait(waits, event);
 		return;
 	}
-	if (has_missed_end(waits, event, thread))
+	if (has_missed_end(waits, event, thread)) {
+		report_unknown(waits, thread, thread->wait.begin_ns, event->time_ns);
 		forget_wait(waits, thread);
+	}
 	if (event->is_over) {
 		end_call(waits, event, thread);
 		return;
@@ -528,6 +378,12 @@ void waits_end(struct waits *waits)
 {
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = waits->end_ns;
+		if (at->waits)
+			holder_watch_end(&at->wait, waits->end_ns);
+	}
+	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
+		if (at->is_unknown)
+			report_unknown(waits, at, at->unknown_since_ns, waits->end_ns);
 		if (at->waits)
 			report_end(waits, &at->wait);
 	}
@@ -551,6 +407,7 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 	if (event->time_ns > waits->end_ns)
 		waits->end_ns = event->time_ns;
 	waits->counts = counts;
+	waits->nr_calls += event->is_call;
 	apply_event(waits, event);
 }
 
@@ -592,12 +449,19 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	waits_end(waits);
 }
 
+void waits_report_no_calls(const struct waits *waits)
+{
+	if (!waits->source->file.foreign && waits->nr_calls == 0)
+		message("%s: this log has no calls of the program, so it shows no waits and no locks; txtrace record "
+			"--preload records them",
+			waits->source->path);
+}
+
 void waits_free(struct waits *waits)
 {
 	for (struct awaited *at = waits->first_awaited, *next; at; at = next) {
 		next = at->next;
-		while (at->holds)
-			free_hold(at->holds);
+		holds_free(at);
 		free(at->name);
 		free(at);
 	}
@@ -609,47 +473,4 @@ void waits_free(struct waits *waits)
 	map_free(&waits->nr_of_name);
 	map_free(&waits->waiter_of);
 	map_free(&waits->awaited_of);
-}
-
-/* Periods. */
-
-static int64_t overlap(const struct stretch *stretch, int64_t from_ns, int64_t until_ns)
-{
-	int64_t from = stretch->begin_ns > from_ns ? stretch->begin_ns : from_ns;
-	int64_t until = stretch->end_ns < until_ns ? stretch->end_ns : until_ns;
-
-	return until > from ? until - from : 0;
-}
-
-int64_t waits_known_since(const struct waiter *thread)
-{
-	int64_t since = INT64_MAX;
-
-	if (thread->nr_recent <= WAITS_RECENT)
-		return INT64_MIN;
-	for (unsigned int i = 0; i < WAITS_RECENT; i++)
-		if (thread->recent[i].begin_ns < since)
-			since = thread->recent[i].begin_ns;
-	return since;
-}
-
-int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
-		     struct stretch *longest)
-{
-	unsigned int nr = thread->nr_recent < WAITS_RECENT ? thread->nr_recent : WAITS_RECENT;
-	struct stretch now = {thread->wait.begin_ns, until_ns, thread->wait.object,
-			      thread->wait.service};
-	int64_t sum = 0, most = 0;
-
-	for (unsigned int i = 0; i < nr + thread->waits; i++) {
-		const struct stretch *at = i < nr ? &thread->recent[i] : &now;
-		int64_t ns = overlap(at, from_ns, until_ns);
-
-		sum += ns;
-		if (ns > most) {
-			most = ns;
-			*longest = *at;
-		}
-	}
-	return sum;
 }

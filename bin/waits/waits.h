@@ -17,15 +17,22 @@
 #include "trace/filter.h"
 #include "trace/source.h"
 
-#define WAITS_RECENT 8
-#define LONG_AGO INT64_MIN /* a time before the trace began */
+#define LONG_AGO INT64_MIN /* a time before the trace began, or in a gap of the trace */
 
 struct awaited;
 struct waiter;
 
-/* A wait that has ended.  From such waits, the model finds out what a thread did in a period. */
-struct stretch {
-	int64_t begin_ns, end_ns;
+/*
+ * What the holder of an object did while another thread waited for the object (holder_watch.h).  The period begins
+ * with the wait, or when the holder became known.  It ends with the wait, or when the holder gave the object back.
+ */
+struct holder_activity {
+	bool is_watched;
+	bool is_known; /* false if events of the holder are missing, or if there was no period */
+	int64_t from_ns, until_ns;
+	int64_t waited_before_ns; /* for how long the holder had waited at from_ns */
+	int64_t waited_ns;	  /* for how long the holder itself waited in the period */
+	int64_t longest_ns;	  /* the longest of these waits; 0 if there was none */
 	const struct awaited *object;
 	const char *service;
 };
@@ -50,7 +57,12 @@ struct wait {
 	bool counts;	/* the filter and the range take its first event */
 	int priority;	/* priority of the thread, or -1 if unknown */
 	uintptr_t address;
-	struct waiter *holder; /* the holder at the start of the wait; if that holder is unknown, the waker or NULL */
+	/*
+	 * The holder at the start of the wait.  If it is unknown: the first thread that took the object during the wait,
+	 * or the waker, or NULL.  It is the waiting thread itself if this thread locks its own lock again.
+	 */
+	struct waiter *holder;
+	struct holder_activity did;
 	struct signal before;	    /* the last signal of the object before the wait */
 	const struct waiter *waker; /* NULL if no thread ended the wait, or if the thread is unknown */
 	const char *waker_service;
@@ -82,8 +94,15 @@ struct waiter {
 	bool waits;
 	struct wait wait; /* valid while the thread waits */
 	struct hold *holds;
-	struct stretch recent[WAITS_RECENT];
-	unsigned int nr_recent;
+	int64_t waited_ns; /* the sum of its waits that have ended */
+	uint64_t nr_waits; /* the number of its waits that have ended */
+
+	/* Since unknown_since_ns, a gap of the trace hides what the thread does. */
+	bool is_unknown;
+	int64_t unknown_since_ns;
+
+	struct waiter *watchers, *next_watcher; /* the threads whose waits watch this thread */
+	struct waiter *next_waiting;		/* the next thread that waits for the same object */
 
 	/*
 	 * The last service that the thread called, its last service with an object of ThreadX, and its last service
@@ -101,6 +120,7 @@ struct awaited {
 	const char *kind; /* a word such as "mutex", or NULL without an object */
 	struct hold *holds;
 	struct signal signal;
+	struct waiter *waiting; /* the threads that wait for it */
 	unsigned int nr_waiters, most_waiters;
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
@@ -117,8 +137,12 @@ struct waits_listener {
 	void (*began)(void *arg, const struct wait *wait);
 	/* A wait has ended, or the trace has ended during the wait. */
 	void (*ended)(void *arg, const struct wait *wait);
-	/* The end of a wait is missing.  The event at at_ns shows this. */
+	/* The end of a wait is missing.  The event at at_ns shows this, or at this time the trace has a gap. */
 	void (*broken)(void *arg, const struct wait *wait, int64_t at_ns);
+	/* The trace does not show what the thread did in this period, because events are missing. */
+	void (*unknown)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
+	/* The trace has a gap: it is unknown which thread holds or waits for an object. */
+	void (*gap)(void *arg, int64_t at_ns);
 	/* A call begins that may wait. */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
 		       int64_t at_ns, uintptr_t address);
@@ -141,7 +165,11 @@ struct waits {
 	size_t nr_waiters, nr_awaited;
 	int64_t now_ns, end_ns; /* now_ns is the time of the current event, end_ns is the latest time of all events */
 	uint64_t nr_broken;	/* number of waits with a missing end */
+	uint64_t nr_calls;	/* number of recorded calls in a log */
+	uint64_t nr_gaps;	/* number of times at which events were not recorded */
 	bool counts;
+	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */
+	int64_t stopped_ns;
 };
 
 /*
@@ -161,24 +189,20 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 		const struct waits_listener *listener);
 void waits_free(struct waits *waits);
 
-/*
- * Return a time: from this time on, the model knows all waits of the thread.  It stores only the last WAITS_RECENT
- * waits.
- */
-int64_t waits_known_since(const struct waiter *thread);
-
-/*
- * Return for how many ns a thread waited between from_ns and until_ns, as far as its waits are known.  *longest becomes
- * the wait that takes most of this time.  If the thread did not wait, *longest stays unchanged.
- */
-int64_t waits_within(const struct waiter *thread, int64_t from_ns, int64_t until_ns,
-		     struct stretch *longest);
+/* If the file is a log without calls, print a message that says how to record them. */
+void waits_report_no_calls(const struct waits *waits);
 
 /* Write the kind and the name of an object: "mutex db lock", "queue 0". */
 void waits_describe(const struct awaited *object, char *text, size_t size);
 
 /* Return the newest hold of an object, or NULL if no holder is known. */
 const struct hold *waits_holder(struct waits *waits, unsigned int handle);
+
+/*
+ * Return the thread that must act before a waiting thread can go on, or NULL.  It is the thread itself if it waits for
+ * its own lock.
+ */
+struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait);
 
 /* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);

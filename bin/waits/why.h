@@ -8,8 +8,8 @@
 #include "trace/time_arg.h"
 
 /*
- * `thread` is the name of a thread, its handle in hex digits, or its tid.  If `at` is not set, explain the longest wait
- * of the thread.  If there is no such thread, or if there are several, print a message and return false.
+ * `thread` is the name of a thread, its handle in hex digits, its tid, or NULL; see why_choice.h.  If there is no such
+ * thread, or if there are several, print a message and return false.
  */
 bool why_report(struct source *source, const char *thread, const struct time_arg *at,
 		struct text *text);

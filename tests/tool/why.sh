@@ -6,9 +6,8 @@
 
 waits_make
 cd "$scratch" || exit 99
-fails 2 'takes a file and a thread' why
-fails 2 'takes a file and a thread' why deadlock
-fails 2 'takes a file and a thread' why deadlock alpha beta
+fails 2 'takes a file and at most one thread' why
+fails 2 'takes a file and at most one thread' why deadlock alpha beta
 fails 2 'No such file' why missing alpha
 fails 2 'is a directory' why . alpha
 fails 2 'is not a time' why deadlock alpha@soon
@@ -26,9 +25,9 @@ golden why-queue why flags beta
 golden why-flags why flags delta
 
 # By its handle it is the same thread, and with a time at which it waits the same wait.
-for question in 00001000 00001000@0.5s alpha@10ms; do
+for question in '' 00001000 00001000@0.5s alpha@10ms; do
 	nr_checks=$((nr_checks + 1))
-	"$tool" why deadlock "$question" >out 2>err
+	"$tool" why deadlock ${question:+"$question"} >out 2>err
 	cmp -s out "$golden_dir/why-deadlock" || complain "$question is told differently: $(cat out err)"
 done
 

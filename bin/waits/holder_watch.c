@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/holder_watch.h"
+
+/* Return for how long the thread has waited since the trace began. */
+static int64_t waited_until(const struct waiter *thread, int64_t at_ns)
+{
+	int64_t ns = thread->waited_ns;
+
+	if (thread->waits && at_ns > thread->wait.begin_ns)
+		ns += at_ns - thread->wait.begin_ns;
+	return ns;
+}
+
+void holder_watch_begin(struct wait *wait, struct waiter *holder, int64_t at_ns)
+{
+	wait->holder = holder;
+	wait->did = (struct holder_activity){
+		.from_ns = at_ns, .is_watched = true, .is_known = !holder->is_unknown,
+		.waited_before_ns = waited_until(holder, at_ns)};
+	wait->thread->next_watcher = holder->watchers;
+	holder->watchers = wait->thread;
+}
+
+/* Keep this wait of the holder if it takes more of the watched period than the others. */
+static void keep_longest(struct holder_activity *did, const struct wait *of_holder, int64_t until_ns)
+{
+	int64_t from_ns = of_holder->begin_ns > did->from_ns ? of_holder->begin_ns : did->from_ns;
+
+	if (until_ns - from_ns <= did->longest_ns)
+		return;
+	did->longest_ns = until_ns - from_ns;
+	did->object = of_holder->object;
+	did->service = of_holder->service;
+}
+
+void holder_watch_end(struct wait *wait, int64_t at_ns)
+{
+	struct holder_activity *did = &wait->did;
+	struct waiter **at;
+
+	if (!did->is_watched)
+		return;
+	did->is_watched = false;
+	did->until_ns = at_ns;
+	did->waited_ns = waited_until(wait->holder, at_ns) - did->waited_before_ns;
+	if (wait->holder->waits)
+		keep_longest(did, &wait->holder->wait, at_ns);
+	at = &wait->holder->watchers;
+	while (*at != wait->thread)
+		at = &(*at)->next_watcher;
+	*at = wait->thread->next_watcher;
+}
+
+void holder_watch_taken(const struct hold *hold, int64_t at_ns)
+{
+	for (struct waiter *at = hold->object->waiting; at; at = at->next_waiting)
+		if (at != hold->thread && !at->wait.holder)
+			holder_watch_begin(&at->wait, hold->thread, at_ns);
+}
+
+void holder_watch_given(const struct hold *hold, int64_t at_ns)
+{
+	for (struct waiter *at = hold->thread->watchers, *next; at; at = next) {
+		next = at->next_watcher;
+		if (at->wait.object == hold->object)
+			holder_watch_end(&at->wait, at_ns);
+	}
+}
+
+void holder_watch_waited(const struct wait *wait)
+{
+	for (struct waiter *at = wait->thread->watchers; at; at = at->next_watcher)
+		keep_longest(&at->wait.did, wait, wait->end_ns);
+}
+
+void holder_watch_doubt(const struct waiter *holder)
+{
+	for (struct waiter *at = holder->watchers; at; at = at->next_watcher)
+		at->wait.did.is_known = false;
+}

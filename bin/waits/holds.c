@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/holds.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "trace/calls.h"
+#include "trace/native.h"
+#include "waits/holder_watch.h"
+#include "waits/wait_objects.h"
+
+const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object)
+{
+	const struct hold *hold = thread->holds;
+
+	while (hold && hold->object != object)
+		hold = hold->next_of_thread;
+	return hold;
+}
+
+const struct hold *waits_holder(struct waits *waits, unsigned int handle)
+{
+	const uint64_t known = map_find(&waits->awaited_of, handle);
+
+	return known ? ((const struct awaited *)(uintptr_t)known)->holds : NULL;
+}
+
+static void free_hold(struct hold *hold)
+{
+	struct hold **of_thread = &hold->thread->holds, **of_object = &hold->object->holds;
+
+	while (*of_thread != hold)
+		of_thread = &(*of_thread)->next_of_thread;
+	*of_thread = hold->next_of_thread;
+	while (*of_object != hold)
+		of_object = &(*of_object)->next_of_object;
+	*of_object = hold->next_of_object;
+	free(hold);
+}
+
+static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
+{
+	holder_watch_given(hold, at_ns);
+	if (waits->listener->given)
+		waits->listener->given(waits->listener->arg, hold, at_ns);
+	free_hold(hold);
+}
+
+static void drop(struct waits *waits, struct hold *hold)
+{
+	holder_watch_given(hold, waits->now_ns);
+	if (waits->listener->dropped)
+		waits->listener->dropped(waits->listener->arg, hold, waits->now_ns);
+	free_hold(hold);
+}
+
+void holds_drop_all(struct waits *waits, struct awaited *object)
+{
+	while (object->holds)
+		drop(waits, object->holds);
+}
+
+static struct hold *add_hold(struct waiter *thread, struct awaited *object)
+{
+	struct hold *hold = must(calloc(1, sizeof(*hold)));
+
+	*hold = (struct hold){.thread = thread,
+			      .object = object,
+			      .since_ns = LONG_AGO,
+			      .depth = 1,
+			      .next_of_thread = thread->holds,
+			      .next_of_object = object->holds};
+	thread->holds = object->holds = hold;
+	return hold;
+}
+
+/*
+ * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
+ * lost, or a process that is not traced unlocked it.
+ */
+void holds_take(struct waits *waits, struct waiter *thread, struct awaited *object,
+		const struct event *event, bool is_shared, bool has_waited)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+
+	object->is_tracked = true;
+	/*
+	 * In a log, an event of another thread can name this owner before the owner itself records that it took the
+	 * lock.
+	 */
+	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
+		drop(waits, hold);
+		hold = NULL;
+	}
+	if (hold) {
+		hold->depth++;
+		return;
+	}
+	for (struct hold *at = object->is_ordered ? object->holds : NULL, *next; at; at = next) {
+		next = at->next_of_object;
+		if (!is_shared || !at->is_shared)
+			drop(waits, at);
+	}
+	hold = add_hold(thread, object);
+	hold->since_ns = event->time_ns;
+	hold->address = event->address;
+	hold->is_shared = is_shared;
+	hold->counts = waits->counts;
+	hold->priority = thread->priority;
+	holder_watch_taken(hold, event->time_ns);
+	if (waits->listener->taken)
+		waits->listener->taken(waits->listener->arg, hold, has_waited);
+}
+
+/*
+ * An event names a holder that the model does not know.  The threads of a log record in parallel, so the holder may
+ * already have given the object back.  So the function ignores the event of a log in two cases: the object has a known
+ * holder, or a thread has already recorded that it took the object or gave the object back.  The events of a ThreadX
+ * buffer are in order.  So the event of a buffer is right, and any other holder must have given the object back.
+ */
+static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
+			 struct awaited *object, unsigned int depth)
+{
+	struct hold *hold;
+
+	if (event->is_call && (object->holds || object->is_tracked))
+		return;
+	if (waits_hold(thread, object))
+		return;
+	holds_drop_all(waits, object);
+	hold = add_hold(thread, object);
+	hold->depth = depth > 0 ? depth : 1;
+	hold->priority = thread->priority;
+	if (waits->listener->learned)
+		waits->listener->learned(waits->listener->arg, hold, event->time_ns);
+}
+
+static void want(struct waits *waits, const struct waiter *thread, const struct awaited *object,
+		 const struct event *event)
+{
+	if (waits->listener->wanted)
+		waits->listener->wanted(waits->listener->arg, thread, object, event->time_ns,
+					event->address);
+}
+
+bool holds_was_got(const struct event *event)
+{
+	int result = call_result(event);
+
+	return result == 0 || result == EOWNERDEAD;
+}
+
+void holds_get_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		      struct awaited *object)
+{
+	unsigned int owner = event_word(event, 2);
+	bool can_wait = event_word(event, 1) != 0;
+	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
+
+	object->is_lock = object->is_ordered = true;
+	if (owner != 0)
+		learn_holder(waits, event, wait_objects_thread(waits, owner), object,
+			     event_word(event, 3));
+	if (can_wait)
+		want(waits, thread, object, event);
+	if (event->is_call ? !is_begin && holds_was_got(event) : owner == 0 || owner == thread->context)
+		holds_take(waits, thread, object, event, false, false);
+}
+
+void holds_set_signal(struct awaited *object, const struct event *event, struct waiter *thread)
+{
+	object->signal = (struct signal){object->signal.nr + 1, event->time_ns, thread, event->name,
+					 object->nr_waiters};
+}
+
+void holds_put_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		      struct awaited *object)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+	unsigned int count = event_word(event, 2);
+
+	object->is_lock = object->is_ordered = true;
+	if (!holds_was_got(event))
+		return;
+	holds_set_signal(object, event, thread);
+	if (!hold && count > 1)
+		learn_holder(waits, event, thread, object, count - 1);
+	else if (hold && count > 1)
+		hold->depth = count - 1;
+	else if (hold && hold->depth > 1 && count != 1)
+		hold->depth--;
+	else if (hold)
+		give(waits, hold, event->time_ns);
+	object->is_tracked = true;
+}
+
+static bool is_rwlock(const struct event *event)
+{
+	return strncmp(event->name, "pthread_rwlock", strlen("pthread_rwlock")) == 0;
+}
+
+bool holds_is_shared(const struct event *event)
+{
+	return is_rwlock(event) && strstr(event->name, "rdlock");
+}
+
+void holds_get_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			  struct awaited *object)
+{
+	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
+
+	if (is_rwlock(event)) {
+		object->is_lock = object->is_ordered = true;
+		if (event_word(event, 1) != 0)
+			want(waits, thread, object, event);
+	}
+	if (!object->is_signal &&
+	    (event->is_call ? !is_begin && holds_was_got(event) : event_word(event, 2) > 0))
+		holds_take(waits, thread, object, event, holds_is_shared(event), false);
+}
+
+/*
+ * If a thread posts a semaphore that it has not taken, the program uses the semaphore to signal other threads, and not
+ * as a lock.  But if the semaphore was a lock and the trace has gaps, a gap may have hidden that the thread took it.
+ */
+void holds_put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			  struct awaited *object)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+
+	if (!holds_was_got(event))
+		return;
+	holds_set_signal(object, event, thread);
+	if (hold && hold->depth > 1) {
+		hold->depth--;
+	} else if (hold) {
+		object->is_lock = true;
+		give(waits, hold, event->time_ns);
+	} else if (!is_rwlock(event) && !(object->is_lock && waits->nr_gaps > 0)) {
+		object->is_signal = true;
+		object->is_lock = false;
+		holds_drop_all(waits, object);
+	}
+}
+
+
+void holds_forget(struct waits *waits, struct awaited *object)
+{
+	holds_drop_all(waits, object);
+	object->is_tracked = false;
+}
+
+void holds_free(struct awaited *object)
+{
+	while (object->holds)
+		free_hold(object->holds);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of the model that knows which thread holds which object. */
+#ifndef TXTRACE_WAITS_HOLDS_H
+#define TXTRACE_WAITS_HOLDS_H
+
+#include "waits/waits.h"
+
+/*
+ * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
+ * lost, or a process that is not traced unlocked it.
+ */
+void holds_take(struct waits *waits, struct waiter *thread, struct awaited *object,
+		const struct event *event, bool is_shared, bool has_waited);
+
+/* The object has no holder any more, but no event shows when its holders gave it back. */
+void holds_drop_all(struct waits *waits, struct awaited *object);
+
+/* The trace has a gap: what the model knows about the holders of the object is no longer certain. */
+void holds_forget(struct waits *waits, struct awaited *object);
+
+/* The effects of calls. */
+void holds_get_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		     struct awaited *object);
+void holds_put_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
+		     struct awaited *object);
+void holds_get_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			 struct awaited *object);
+void holds_put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
+			 struct awaited *object);
+void holds_set_signal(struct awaited *object, const struct event *event, struct waiter *thread);
+
+/* Return true if the call succeeded, so that its thread now holds the object. */
+bool holds_was_got(const struct event *event);
+
+/* Return true if the call takes an object that several threads can hold at the same time. */
+bool holds_is_shared(const struct event *event);
+
+/* Free the holds of an object, and tell the listener nothing. */
+void holds_free(struct awaited *object);
+
+#endif

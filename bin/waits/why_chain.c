@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/why_chain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "trace/calls.h"
+#include "trace/states.h"
+
+#define PRINTED 4     /* print at most this number of objects that a thread waited for in a period, and of holders */
+#define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period gets no line of its own */
+/*
+ * Short turns share one printed line.  This is so if an object had more than MANY_TURNS turns, and if no turn took more
+ * than 1 / FEW_PARTS of the period.
+ */
+#define MANY_TURNS 8
+#define FEW_PARTS 5
+
+static void print_wait(const struct why_chain *why, const struct wait *wait, struct part part,
+		      unsigned int depth)
+{
+	struct words what = why_wait(wait->state, wait->object, wait->service);
+	bool is_all = part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns;
+
+	if (!wait->has_ended)
+		why_line(&why->to, depth,
+		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
+		     wait->thread->name, what.text, why_time(&why->to, wait->begin_ns).text + 3,
+		     why_time(&why->to, wait->end_ns).text,
+		     why_duration(wait->end_ns - wait->begin_ns).text);
+	else if (depth == 0 || is_all)
+		why_line(&why->to, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
+		     why_duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
+		     what.text, why_time(&why->to, wait->begin_ns).text + 3,
+		     why_time(&why->to, wait->end_ns).text + 3);
+	else
+		why_line(&why->to, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
+		     why_duration(part_length(part)).text, what.text,
+		     why_time(&why->to, wait->begin_ns).text + 3, why_time(&why->to, wait->end_ns).text + 3);
+}
+
+/* Deadlock. */
+
+/* Return the position of the thread in the chain, or -1. */
+static int place_in_chain(const struct why_chain *why, const struct waiter *thread)
+{
+	for (unsigned int i = 0; i < why->depth; i++)
+		if (why->chain[i]->wait.thread == thread)
+			return (int)i;
+	return -1;
+}
+
+/* Return true if the call waits only until a timeout. */
+static bool is_limited(const struct wait *wait)
+{
+	return strstr(wait->service, "timed") || strstr(wait->service, "clock");
+}
+
+static void print_cycle(const struct why_chain *why, int first, unsigned int depth)
+{
+	bool has_ended = false, has_limit = false;
+
+	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
+		has_ended |= why->chain[i]->wait.has_ended;
+	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
+		has_limit |= is_limited(&why->chain[i]->wait);
+	if (has_ended) {
+		why_line(&why->to, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
+		return;
+	}
+	why_line(&why->to, depth,
+		 has_limit ? "Deadlock: none of these threads can continue before a timeout." :
+			     "Deadlock: none of these threads can continue.");
+	for (unsigned int i = (unsigned int)first; i < why->depth; i++) {
+		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
+		const struct wait *wait = &why->chain[i]->wait;
+
+		why_line(&why->to, depth + 1,
+		     why_is_for_thread(wait) ? "%s waits for the end of %s, which is %s." :
+					   "%s waits for %s, which %s holds.",
+		     wait->thread->name, why_object(wait->object).text,
+		     why->chain[next]->wait.thread->name);
+	}
+}
+
+/* What a thread did in a period. */
+
+static void print_chain(struct why_chain *why, const struct kept_wait *is, struct part part,
+		       unsigned int depth);
+
+/* All waits of a thread for one object in a period. */
+struct doing {
+	const struct stretch *longest; /* of these waits */
+	int64_t ns, longest_ns;
+	unsigned int nr;
+};
+
+/* What a thread did in a period. */
+struct doings {
+	struct doing *doing;
+	unsigned int nr;
+	int64_t rest_ns, unknown_ns;
+};
+
+static void add_doing(struct doings *doings, struct map *place_of, const struct stretch *stretch,
+		      int64_t ns)
+{
+	uint64_t *known = map_get(place_of, stretch->object->index);
+	struct doing *doing;
+
+	if (!*known) {
+		if ((doings->nr & (doings->nr - 1)) == 0)
+			doings->doing = must(reallocarray(doings->doing, doings->nr ? 2 * doings->nr : 1,
+							  sizeof(*doing)));
+		doings->doing[doings->nr] = (struct doing){.longest = stretch};
+		*known = ++doings->nr;
+	}
+	doing = &doings->doing[*known - 1];
+	doing->nr++;
+	doing->ns += ns;
+	if (ns > doing->longest_ns) {
+		doing->longest_ns = ns;
+		doing->longest = stretch;
+	}
+}
+
+static int compare_doings(const void *a, const void *b)
+{
+	const struct doing *left = a, *right = b;
+
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Add up what the thread did in the period.  The caller frees the list. */
+static struct doings add_up(struct why_chain *why, const struct waiter *thread, struct part part)
+{
+	const struct kept *kept = wait_history_of_thread(&why->history, thread);
+	struct part after = part_common(part, why->history.full_ns, INT64_MAX);
+	struct doings doings = {.unknown_ns = part_length(after)};
+	struct part known = part_common(part, INT64_MIN, why->history.full_ns);
+	struct map place_of = {0};
+
+	doings.rest_ns = part_length(known);
+	for (unsigned int i = 0; i < kept->nr_stretches; i++) {
+		const struct stretch *at = &kept->stretch[i];
+		int64_t ns = part_length(part_common(known, at->begin_ns, at->end_ns));
+
+		if (ns == 0)
+			continue;
+		doings.rest_ns -= ns;
+		if (at->object)
+			add_doing(&doings, &place_of, at, ns);
+		else
+			doings.unknown_ns += ns;
+	}
+	map_free(&place_of);
+	if (doings.nr > 0)
+		qsort(doings.doing, doings.nr, sizeof(*doings.doing), compare_doings);
+	return doings;
+}
+
+/* Return the stored wait with all details, or NULL. */
+static const struct kept_wait *details_of(const struct kept *kept, const struct stretch *stretch)
+{
+	for (unsigned int i = 0; i < kept->nr_waits; i++)
+		if (kept->wait[i].wait.begin_ns == stretch->begin_ns &&
+		    kept->wait[i].wait.object == stretch->object)
+			return &kept->wait[i];
+	return NULL;
+}
+
+static void print_doing(struct why_chain *why, const struct waiter *thread, const struct doing *doing,
+			struct part part, unsigned int depth)
+{
+	const struct stretch *longest = doing->longest;
+	const struct kept_wait *is =
+		details_of(wait_history_of_thread(&why->history, thread), longest);
+	struct part its = part_common(part, longest->begin_ns, longest->end_ns);
+
+	if (doing->nr == 1 && is) {
+		print_chain(why, is, its, depth);
+		return;
+	}
+	why_line(&why->to, depth, "%s was %s of that %s, in %u waits, the longest of %s.", thread->name,
+		 why_duration(doing->ns).text,
+		 why_wait(longest->state, longest->object, longest->service).text, doing->nr,
+		 why_duration(doing->longest_ns).text);
+	if (is && is->wait.object->is_lock && doing->longest_ns * SMALL_PART >= part_length(part))
+		print_chain(why, is, its, depth + 1);
+}
+
+/* Print the time that the trace shows no wait for. */
+static void print_rest(const struct why_chain *why, const struct waiter *thread,
+		       const struct doings *doings, struct part part, unsigned int depth)
+{
+	const char *did = why->to.source->file.foreign ? "ran, or was ready to run," :
+							 "ran, was ready to run, or waited in a call that is not traced,";
+
+	if (doings->unknown_ns * SMALL_PART >= part_length(part))
+		why_line(&why->to, depth, "What %s did for %s of that is not known: events are missing.",
+			 thread->name, why_duration(doings->unknown_ns).text);
+	if (doings->rest_ns * SMALL_PART < part_length(part))
+		return;
+	if (doings->rest_ns == part_length(part))
+		why_line(&why->to, depth, "%s %s all the time.", thread->name, did);
+	else
+		why_line(&why->to, depth, "%s %s for the other %s.", thread->name, did,
+			 why_duration(doings->rest_ns).text);
+}
+
+static void print_doings(struct why_chain *why, const struct waiter *thread, struct part part,
+			unsigned int depth)
+{
+	struct doings doings;
+	int first = place_in_chain(why, thread);
+
+	if (first >= 0) {
+		print_cycle(why, first, depth);
+		return;
+	}
+	doings = add_up(why, thread, part);
+	for (unsigned int i = 0; i < doings.nr && i < PRINTED; i++) {
+		if (doings.doing[i].ns * SMALL_PART < part_length(part))
+			break;
+		print_doing(why, thread, &doings.doing[i], part, depth);
+	}
+	print_rest(why, thread, &doings, part, depth);
+	free(doings.doing);
+}
+
+/* Holders. */
+
+static int compare_holds(const void *a, const void *b)
+{
+	const struct kept_hold *left = a, *right = b;
+
+	return (left->hold.since_ns > right->hold.since_ns) -
+	       (left->hold.since_ns < right->hold.since_ns);
+}
+
+static void print_hold(struct why_chain *why, const struct wait *wait, const struct kept_hold *is,
+		      struct part part, unsigned int depth)
+{
+	const struct hold *hold = &is->hold;
+	struct part both = wait_history_part(is, part);
+	struct words where = why_place(&why->to, hold->address);
+
+	why_line(&why->to, depth, "%s was held by %s for %s of that; the thread took it %s%s.",
+	     why_object(wait->object).text, hold->thread->name, why_duration(part_length(both)).text,
+	     why_since(&why->to, &why->waits, hold->since_ns).text, where.text);
+	if (wait->priority >= 0 && hold->priority > wait->priority)
+		why_line(&why->to, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
+		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
+	print_doings(why, hold->thread, both, depth + 1);
+}
+
+static struct words turns_words(uint64_t nr)
+{
+	struct words words;
+
+	snprintf(words.text, sizeof(words.text), "%llu turn%s", (unsigned long long)nr, nr == 1 ? "" : "s");
+	return words;
+}
+
+static void print_shares(const struct why_chain *why, const struct shares *shares, unsigned int depth)
+{
+	for (unsigned int i = 0; i < shares->nr && i < PRINTED; i++)
+		why_line(&why->to, depth, "%s held it for %s of that, in %s.", shares->share[i].thread->name,
+			 why_duration(shares->share[i].ns).text, turns_words(shares->share[i].nr).text);
+}
+
+/*
+ * If threads held the object in many short turns, print the turns together.  Return false if there are few turns, or if
+ * a turn was long.
+ */
+static bool print_turns(const struct why_chain *why, const struct wait *wait, const struct shares *shares,
+		       struct part part, unsigned int depth)
+{
+	if (shares->nr_turns <= MANY_TURNS || shares->longest_ns * FEW_PARTS > part_length(part))
+		return false;
+	why_line(&why->to, depth,
+	     "%s was held by others in %llu turns, the longest of %s; txtrace locks "
+	     "reports convoys.",
+	     why_object(wait->object).text, (unsigned long long)shares->nr_turns,
+	     why_duration(shares->longest_ns).text);
+	print_shares(why, shares, depth + 1);
+	return true;
+}
+
+/* Print the holds that have no line of their own: all holds in the shares but these. */
+static void print_other_holds(const struct why_chain *why, const struct shares *shares,
+			      uint64_t nr_printed, int64_t printed_ns, unsigned int depth)
+{
+	int64_t ns = -printed_ns;
+
+	for (unsigned int i = 0; i < shares->nr; i++)
+		ns += shares->share[i].ns;
+	if (shares->nr_turns > nr_printed)
+		why_line(&why->to, depth, "It was held in %s more, %s all together.",
+			 turns_words(shares->nr_turns - nr_printed).text, why_duration(ns).text);
+}
+
+/* The thread already held the lock that it waits for. */
+static void print_own_hold(const struct why_chain *why, const struct wait *wait, const struct kept *kept,
+			   unsigned int depth)
+{
+	const struct hold *hold = NULL;
+
+	for (unsigned int i = 0; i < kept->nr_holds && !hold; i++)
+		if (kept->hold[i].hold.thread == wait->thread)
+			hold = &kept->hold[i].hold;
+	why_line(&why->to, depth, "%s itself held %s%s%s%s.", wait->thread->name,
+		 why_object(wait->object).text, hold ? "; it took it " : "",
+		 hold ? why_since(&why->to, &why->waits, hold->since_ns).text : "",
+		 hold ? why_place(&why->to, hold->address).text : "");
+	why_line(&why->to, depth,
+		 wait->has_ended || is_limited(wait) ?
+			 "A thread that locks its own lock again waits for itself, until a timeout." :
+			 "Deadlock: a thread that locks its own lock again waits for itself, and can never continue.");
+}
+
+/* Print the longest holds of the object in the period, one by one. */
+static void print_each_hold(struct why_chain *why, const struct wait *wait, const struct shares *shares,
+			    struct part part, unsigned int depth)
+{
+	struct kept *kept = wait_history_of_object(&why->history, wait->object);
+	int64_t printed_ns = 0;
+	uint64_t nr_printed = 0;
+
+	if (kept->nr_holds > 0)
+		qsort(kept->hold, kept->nr_holds, sizeof(kept->hold[0]), compare_holds);
+	for (unsigned int i = 0; i < kept->nr_holds && nr_printed < PRINTED; i++) {
+		int64_t ns = part_length(wait_history_part(&kept->hold[i], part));
+
+		if (kept->hold[i].hold.thread == wait->thread || ns == 0 || ns * SMALL_PART < part_length(part))
+			continue;
+		nr_printed++;
+		printed_ns += ns;
+		print_hold(why, wait, &kept->hold[i], part, depth);
+	}
+	print_other_holds(why, shares, nr_printed, printed_ns, depth);
+}
+
+/* Print the holders of the object.  Return false if no holder is known. */
+static bool print_holds(struct why_chain *why, const struct wait *wait, struct part part,
+		       unsigned int depth)
+{
+	struct kept *kept = wait_history_of_object(&why->history, wait->object);
+	struct shares shares;
+	bool has_holder;
+
+	if (wait->holder == wait->thread) {
+		print_own_hold(why, wait, kept, depth);
+		return true;
+	}
+	shares = wait_history_shares(kept, wait->thread, part);
+	if (!print_turns(why, wait, &shares, part, depth))
+		print_each_hold(why, wait, &shares, part, depth);
+	if (part.until_ns > why->history.full_ns)
+		why_line(&why->to, depth, "The trace has too many waits: those after %s are left out.",
+			 why_time(&why->to, why->history.full_ns).text + 3);
+	has_holder = shares.nr > 0;
+	free(shares.share);
+	return has_holder;
+}
+
+/* Wakers. */
+
+static bool is_condition(const struct awaited *object)
+{
+	return strcmp(object->kind, "condition") == 0;
+}
+
+static void print_lost_signal(const struct why_chain *why, const struct kept_wait *is, unsigned int depth)
+{
+	const struct signal *before = &is->wait.before;
+	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
+	bool is_sure = !*why->doubt.text;
+
+	if (before->nr == 0)
+		why_line(&why->to, depth,
+			 "No thread of this trace signalled %s, neither before the wait nor during it.",
+			 why_object(is->wait.object).text);
+	else
+		why_line(&why->to, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
+			 why_object(is->wait.object).text,
+			 why_duration(is->wait.begin_ns - before->at_ns).text, before->by->name,
+			 before->service, why_time(&why->to, before->at_ns).text,
+			 is_lost ? ", when no thread was waiting; there was no later signal." :
+				   "; there was no later signal.");
+	if (!is_sure)
+		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
+	if (before->nr > 0 && is_lost)
+		why_line(&why->to, depth, "%s a signal has no effect on threads that wait later.",
+			 is_sure ? "Lost wake-up:" : "Perhaps a lost wake-up:");
+}
+
+static void print_signals(const struct why_chain *why, const struct kept_wait *is, unsigned int depth)
+{
+	uint64_t nr = is->after.nr - is->wait.before.nr;
+
+	if (nr == 0) {
+		if (!is->wait.waker)
+			print_lost_signal(why, is, depth);
+		return;
+	}
+	if (is->wait.waker && is->wait.waker == is->after.by)
+		return; /* print_end() prints this case */
+	why_line(&why->to, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
+	     why_object(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
+	     is->after.service, why_time(&why->to, is->after.at_ns).text);
+}
+
+static void print_end(const struct why_chain *why, const struct wait *wait, unsigned int depth)
+{
+	if (!wait->has_ended)
+		return;
+	if (wait->waker)
+		why_line(&why->to, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
+		     *wait->waker_service ? ": " : "", wait->waker_service,
+		     why_time(&why->to, wait->end_ns).text);
+	else if (wait->result == ETIMEDOUT)
+		why_line(&why->to, depth, "It timed out.");
+	else if (wait->result != 0)
+		why_line(&why->to, depth, "It ended with an error: %s.", call_error_words(wait->result));
+}
+
+/* Print a wait, the holders of its object, what these threads waited for, and so on. */
+static void print_chain(struct why_chain *why, const struct kept_wait *is, struct part part,
+		       unsigned int depth)
+{
+	const struct wait *wait = &is->wait;
+	bool has_holder = false;
+
+	print_wait(why, wait, part, depth);
+	if (!wait->object->kind || why->depth == WHY_DEPTH)
+		return;
+	why->chain[why->depth++] = is;
+	if (why_is_for_thread(wait) && wait->holder) {
+		has_holder = true;
+		print_doings(why, wait->holder, part, depth + 1);
+	} else if (wait->object->is_lock) {
+		has_holder = print_holds(why, wait, part, depth + 1);
+	}
+	if (!has_holder && !why_is_io(wait) && !wait->object->is_lock)
+		print_signals(why, is, depth + 1);
+	if (!has_holder && wait->waker && !why_is_io(wait))
+		print_doings(why, wait->waker, part, depth + 1);
+	print_end(why, wait, depth + 1);
+	why->depth--;
+}
+
+void why_chain_print(struct why_chain *why)
+{
+	print_chain(why, &why->history.target, why->history.all, 0);
+}
+
+void why_chain_print_cost(struct why_chain *why, const struct wait *longest, uint64_t nr, int64_t ns)
+{
+	struct shares *shares = &why->history.cost_shares;
+
+	why_line(&why->to, 0, "%s was %s in all %s, in %llu waits.", longest->thread->name,
+		 why_duration(ns).text, why_wait(longest->state, longest->object, longest->service).text,
+		 (unsigned long long)nr);
+	wait_history_sort_shares(shares);
+	if (longest->object->is_lock)
+		print_shares(why, shares, 1);
+	why_line(&why->to, 0, "The longest of these waits:");
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second pass of txtrace why: print the wait, the threads that held its object, what these threads waited for, and
+ * so on.
+ */
+#ifndef TXTRACE_WAITS_WHY_CHAIN_H
+#define TXTRACE_WAITS_WHY_CHAIN_H
+
+#include "waits/wait_history.h"
+#include "waits/why_words.h"
+
+#define WHY_DEPTH 12 /* the longest chain of threads that is printed */
+
+struct why_chain {
+	struct why_words to;
+	struct waits waits;
+	struct wait_history history;
+	struct words doubt; /* why a missing signal is not certain: "3 events were lost"; or an empty text */
+
+	/* During the output, the waits up to the current wait. */
+	const struct kept_wait *chain[WHY_DEPTH];
+	unsigned int depth;
+};
+
+/* Print the chain of the wait that the history explains. */
+void why_chain_print(struct why_chain *why);
+
+/* Print how long the thread waited for the object in all its waits, and which threads held the object. */
+void why_chain_print_cost(struct why_chain *why, const struct wait *longest, uint64_t nr, int64_t ns);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/why_words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "trace/states.h"
+
+void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	for (unsigned int i = 0; i < depth; i++)
+		text_string(to->text, "  ");
+	text_plain(to->text, line, 0);
+	text_char(to->text, '\n');
+}
+
+struct words why_duration(int64_t ns)
+{
+	struct words words;
+
+	units_duration(words.text, sizeof(words.text), ns);
+	return words;
+}
+
+struct words why_time(const struct why_words *to, int64_t time_ns)
+{
+	int64_t ns = time_ns - to->source->first_ns;
+	struct words words;
+
+	snprintf(words.text, sizeof(words.text), "at %s%lld.%06lld s", ns < 0 ? "-" : "",
+		 llabs(ns) / NS_PER_S, llabs(ns) % NS_PER_S / 1000);
+	return words;
+}
+
+struct words why_since(const struct why_words *to, const struct waits *waits, int64_t since_ns)
+{
+	if (since_ns != LONG_AGO)
+		return why_time(to, since_ns);
+	return waits->nr_gaps > 0 ? (struct words){"before the trace began, or in a gap of the trace"} :
+				    (struct words){"before the trace began"};
+}
+
+struct words why_place(const struct why_words *to, uintptr_t address)
+{
+	const char *name = to->symbols && address ? symbols_code(to->symbols, address) : NULL;
+	struct words words = {""};
+
+	if (name)
+		snprintf(words.text, sizeof(words.text), " (at %s)", name);
+	else if (address != 0)
+		snprintf(words.text, sizeof(words.text), " (at 0x%llx)",
+			 (unsigned long long)address);
+	return words;
+}
+
+struct words why_object(const struct awaited *object)
+{
+	struct words words;
+
+	waits_describe(object, words.text, sizeof(words.text));
+	return words;
+}
+
+static bool is_thread(const struct awaited *object)
+{
+	return object->kind && strcmp(object->kind, "thread") == 0;
+}
+
+bool why_is_for_thread(const struct wait *wait)
+{
+	return is_thread(wait->object);
+}
+
+bool why_is_io(const struct wait *wait)
+{
+	return wait->state == STATE_NET && wait->object->kind;
+}
+
+struct words why_wait(unsigned int state, const struct awaited *object, const char *service)
+{
+	struct words words, name;
+
+	if (!object->kind && !*service) {
+		snprintf(words.text, sizeof(words.text), "%s%s",
+			 state == STATE_SUSPENDED ? "suspended" : "waiting for ",
+			 state == STATE_SUSPENDED ? "" : states[state].kind);
+		return words;
+	}
+	if (!object->kind) {
+		snprintf(words.text, sizeof(words.text), "%s (%s)",
+			 state == STATE_SLEEP ? "asleep" : "waiting", service);
+		return words;
+	}
+	name = why_object(object);
+	if (is_thread(object))
+		snprintf(words.text, sizeof(words.text), "waiting for the end of %.99s (%s)",
+			 name.text, service);
+	else if (!*service)
+		snprintf(words.text, sizeof(words.text), "waiting for %.99s", name.text);
+	else if (state == STATE_NET)
+		snprintf(words.text, sizeof(words.text), "in %s of %.99s", service, name.text);
+	else
+		snprintf(words.text, sizeof(words.text), "waiting for %.99s (%s)", name.text,
+			 service);
+	return words;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of txtrace why. */
+#ifndef TXTRACE_WAITS_WHY_WORDS_H
+#define TXTRACE_WAITS_WHY_WORDS_H
+
+#include "base/output.h"
+#include "trace/source.h"
+#include "trace/symbols.h"
+#include "waits/waits.h"
+
+struct why_words {
+	struct text *text;
+	const struct source *source;
+	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
+};
+
+struct words {
+	char text[256];
+};
+
+/* Print a line.  Lines at a greater depth are indented more. */
+void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+struct words why_duration(int64_t ns);
+
+/* Return a time since the start of the trace: "at 0.020000 s". */
+struct words why_time(const struct why_words *to, int64_t time_ns);
+
+/* Return the time when a hold began: "at 0.020000 s", or that it is not known. */
+struct words why_since(const struct why_words *to, const struct waits *waits, int64_t since_ns);
+
+/* Return " (at worker+0x1c)", or an empty text. */
+struct words why_place(const struct why_words *to, uintptr_t address);
+
+struct words why_object(const struct awaited *object);
+
+/* Describe a wait: "waiting for mutex A (pthread_mutex_lock)", "asleep (nanosleep)". */
+struct words why_wait(unsigned int state, const struct awaited *object, const char *service);
+
+bool why_is_for_thread(const struct wait *wait);
+bool why_is_io(const struct wait *wait);
+
+#endif
