@@ -331,7 +331,8 @@ void blocked_print(struct source *source, const struct selection *selection,
 		   const struct blocked_options *options, struct table *table)
 {
 	struct blocked blocked = {.options = options};
-	const struct waits_listener listener = {.arg = &blocked, .began = take_begin, .ended = take_wait, .broken = take_broken};
+	const struct waits_listener listener = {
+		.arg = &blocked, .began = take_begin, .ended = take_wait, .broken = take_broken};
 
 	if (options->by_site && !source->file.foreign)
 		blocked.symbols = symbols_of_log(source->trace);

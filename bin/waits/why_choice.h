@@ -2,9 +2,9 @@
 /*
  * The first pass of txtrace why: which wait of which thread it explains.
  *
- * With a time, it is the wait of the thread at this time.  Without a time: if the thread can never continue because of a
- * deadlock, it is its last wait.  Otherwise it is the longest wait for the object that cost the thread most time in all.
- * Without a thread, it is a thread in a deadlock, or else the thread that waited most.
+ * With a time, it is the wait of the thread at this time.  Without a time: if the thread can never continue because of
+ * a deadlock, it is its last wait.  Otherwise it is the longest wait for the object that cost the thread most time in
+ * all.  Without a thread, it is a thread in a deadlock, or else the thread that waited most.
  */
 #ifndef TXTRACE_WAITS_WHY_CHOICE_H
 #define TXTRACE_WAITS_WHY_CHOICE_H

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 128
+#define BYTES (4 << 20)
+
+static struct oracle_thread *threads[THREADS];
+static atomic_int nr_threads;
+static __thread struct oracle_thread *self;
+static char text[BYTES], extra[BYTES / 4];
+static size_t used, nr_extra;
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+void oracle_thread(const char *name)
+{
+	struct oracle_thread *made = calloc(1, sizeof(*made));
+	int i = atomic_fetch_add(&nr_threads, 1);
+
+	if (!made || i >= THREADS)
+		abort();
+	made->name = name;
+	made->tid = (int)syscall(SYS_gettid);
+	self = made;
+	if (made->tid != (int)getpid())
+		pthread_setname_np(pthread_self(), name);
+	__atomic_store_n(&threads[i], made, __ATOMIC_RELEASE);
+}
+
+void oracle_forked(void)
+{
+	for (int i = 0; i < THREADS; i++)
+		threads[i] = NULL;
+	atomic_store(&nr_threads, 0);
+	nr_extra = 0;
+}
+
+struct oracle_call *oracle_begin(const char *service, const volatile void *object)
+{
+	int nr = atomic_load(&self->nr_calls);
+	struct oracle_call *call = &self->call[nr];
+
+	if (nr == ORACLE_CALLS)
+		abort();
+	call->service = service;
+	call->object = object;
+	call->begin_ns = now_ns();
+	atomic_store(&self->nr_calls, nr + 1);
+	return call;
+}
+
+void oracle_end(struct oracle_call *call)
+{
+	atomic_store(&call->end_ns, now_ns());
+}
+
+/* The calls here are not recorded. */
+static char state_of(int tid)
+{
+	char path[64], stat[256], *end;
+	long fd, size;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+	size = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	syscall(SYS_close, fd);
+	stat[size > 0 ? size : 0] = '\0';
+	end = strrchr(stat, ')');
+	return end ? end[2] : '?';
+}
+
+static struct oracle_thread *thread_of(const char *name)
+{
+	for (int i = 0; i < THREADS; i++) {
+		struct oracle_thread *thread = __atomic_load_n(&threads[i], __ATOMIC_ACQUIRE);
+
+		if (thread && strcmp(thread->name, name) == 0)
+			return thread;
+	}
+	return NULL;
+}
+
+static struct oracle_call *open_call(struct oracle_thread *thread)
+{
+	int nr = thread ? atomic_load(&thread->nr_calls) : 0;
+
+	return nr > 0 && atomic_load(&thread->call[nr - 1].end_ns) == 0 ? &thread->call[nr - 1] : NULL;
+}
+
+void oracle_await_sleep(const char *name, const volatile void *object)
+{
+	for (;;) {
+		struct oracle_thread *thread = thread_of(name);
+		struct oracle_call *call = open_call(thread);
+
+		/* The second look at the call shows that the thread slept in this call, and not before it. */
+		if (call && call->object == object && state_of(thread->tid) == 'S' &&
+		    open_call(thread) == call) {
+			atomic_store(&call->asleep_ns, now_ns());
+			return;
+		}
+		syscall(SYS_sched_yield);
+	}
+}
+
+void oracle_wakes(const char *name)
+{
+	struct oracle_thread *thread = thread_of(name);
+
+	atomic_store(&thread->call[atomic_load(&thread->nr_calls) - 1].awake_ns, now_ns());
+}
+
+static void put(char *to, size_t size, size_t *at, const char *format, va_list list)
+{
+	*at += (size_t)vsnprintf(to + *at, size - *at, format, list);
+	if (*at >= size)
+		abort();
+}
+
+static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void print(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	put(text, sizeof(text), &used, format, list);
+	va_end(list);
+}
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void note(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	put(extra, sizeof(extra), &nr_extra, format, list);
+	va_end(list);
+}
+
+void oracle_object(const volatile void *object, const char *name)
+{
+	note("object %lx %s\n", (unsigned long)object, name);
+}
+
+void oracle_longest(const volatile void *object, int64_t ns)
+{
+	note("longest %lx %lld\n", (unsigned long)object, (long long)ns);
+}
+
+void oracle_says(const char *command, const char *format, ...)
+{
+	va_list list;
+
+	note("says %s\t", command);
+	va_start(list, format);
+	put(extra, sizeof(extra), &nr_extra, format, list);
+	va_end(list);
+	note("\n");
+}
+
+void oracle_says_not(const char *command, const char *format, ...)
+{
+	va_list list;
+
+	note("says_not %s\t", command);
+	va_start(list, format);
+	put(extra, sizeof(extra), &nr_extra, format, list);
+	va_end(list);
+	note("\n");
+}
+
+static void print_thread(struct oracle_thread *thread)
+{
+	int nr = atomic_load(&thread->nr_calls);
+
+	print("thread %d %d %s\n", (int)getpid(), thread->tid, thread->name);
+	for (int i = 0; i < nr; i++) {
+		struct oracle_call *call = &thread->call[i];
+
+		print("call %d %s %lx %lld %lld %lld %lld\n", thread->tid, call->service,
+		      (unsigned long)call->object, (long long)call->begin_ns,
+		      (long long)atomic_load(&call->end_ns), (long long)atomic_load(&call->asleep_ns),
+		      (long long)atomic_load(&call->awake_ns));
+	}
+}
+
+void oracle_report(void)
+{
+	for (int i = 0; i < THREADS; i++)
+		if (threads[i])
+			print_thread(threads[i]);
+	print("%.*s", (int)nr_extra, extra);
+	for (size_t at = 0; at < used;) {
+		long written = syscall(SYS_write, 1, text + at, used - at);
+
+		if (written <= 0)
+			abort();
+		at += (size_t)written;
+	}
+}

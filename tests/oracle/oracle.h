@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that keep their own account of what they do, for check.py to compare with what txtrace shows of them.
+ *
+ * Each thread notes its calls: the time before and after, in CLOCK_MONOTONIC.  If another thread has seen that the
+ * thread slept in the call, the account also has a period in which it certainly slept.  At the end, the program prints
+ * the account: see oracle_report().
+ */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define ORACLE_CALLS 2048
+
+struct oracle_call {
+	const char *service;
+	const volatile void *object;
+	int64_t begin_ns;
+	_Atomic int64_t end_ns;			   /* 0 while the thread is in the call */
+	_Atomic int64_t asleep_ns, awake_ns; /* in this period the thread certainly slept; 0: not known */
+};
+
+struct oracle_thread {
+	const char *name;
+	int tid;
+	atomic_int nr_calls; /* the last one may be unfinished */
+	struct oracle_call call[ORACLE_CALLS];
+};
+
+/* The calling thread has an account from now on.  The name is also the name of the thread in the trace. */
+void oracle_thread(const char *name);
+
+/* In a child after fork(): forget the account of the parent. */
+void oracle_forked(void);
+
+/* Note a call, and return its result.  `service` is the name of the function, `object` its object or NULL. */
+#define ORACLE_CALL(service, object, call)                                                         \
+	({                                                                                         \
+		struct oracle_call *call_ = oracle_begin(#service, (object));                      \
+		__typeof__(call) result_ = (call);                                                 \
+		oracle_end(call_);                                                                 \
+		result_;                                                                           \
+	})
+struct oracle_call *oracle_begin(const char *service, const volatile void *object);
+void oracle_end(struct oracle_call *call);
+
+/* The usual calls. */
+#define LOCK(mutex) ORACLE_CALL(pthread_mutex_lock, mutex, pthread_mutex_lock(mutex))
+#define UNLOCK(mutex) ORACLE_CALL(pthread_mutex_unlock, mutex, pthread_mutex_unlock(mutex))
+#define POST(semaphore) ORACLE_CALL(sem_post, semaphore, sem_post(semaphore))
+#define WAIT(semaphore) ORACLE_CALL(sem_wait, semaphore, sem_wait(semaphore))
+#define SLEEP_US(us) ORACLE_CALL(usleep, NULL, usleep(us))
+
+/* Return when the thread with this name sleeps in a call with this object, and note that it does. */
+void oracle_await_sleep(const char *name, const volatile void *object);
+
+/* Call this before the call that wakes up a thread which oracle_await_sleep() was called for. */
+void oracle_wakes(const char *name);
+
+/* Let the account of an object have its name. */
+void oracle_object(const volatile void *object, const char *name);
+
+/* No thread held or waited for the object longer than this in one call of it. */
+void oracle_longest(const volatile void *object, int64_t ns);
+
+/*
+ * The tool says, or does not say, this when it is called with this command: a regular expression of Python.  In the
+ * command `why THREAD@OBJECT`, the time is one at which the thread certainly slept in a call with this object.
+ */
+void oracle_says(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void oracle_says_not(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Print the account with one write():
+ *
+ *	object ADDRESS NAME
+ *	longest ADDRESS NS
+ *	thread PID TID NAME
+ *	call TID SERVICE ADDRESS BEGIN END ASLEEP AWAKE
+ *	says COMMAND<tab>EXPRESSION, says_not COMMAND<tab>EXPRESSION
+ */
+void oracle_report(void);
+
+#endif

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What txtrace shows of a program is what the program knows of itself: oracle.h and check.py.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
+programs=${ORACLES:-$(pwd)/tests/oracle}
+[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
+[ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
+command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+TXTRACE_DIR=$scratch/shm
+TXTRACE_PRELOAD=$object
+export TXTRACE_DIR TXTRACE_PRELOAD
+cd "$scratch" || exit 99
+
+# judge PROGRAM [OPTION...]
+judge()
+{
+	program=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$tool" record --preload --force "$@" -o "$program.trx" "$programs/$program" >"$program.account" 2>err || {
+		complain "$program fails: $(cat err)"
+		return
+	}
+	[ -s "$program.account" ] || complain "$program has no account"
+	python3 "$top/tests/oracle/check.py" "$tool" "$program.account" "$program.trx" >said 2>&1 ||
+		complain "$program: $(cat said)"
+}
+
+for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong timers storm; do
+	judge $name
+done
+judge fork_tree --inherit
+# Which events are lost is chance, so this is done several times.
+for size in 16K 64K 64K; do
+	judge gaps --size $size
+done
+finish
