@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "live/shared_memory.h"
 #include "trace/symbols.h"
+
+#define NAME_ROOM 54 /* a longer name would lose its end, and a suffix has to fit too */
 
 /* Read /proc at most this often for a process, because a program may load a library for each object. */
 #define READS_MAX 64
@@ -18,6 +21,7 @@ struct process {
 	pid_t pid;
 	unsigned int nr_reads;
 	struct symbols *symbols; /* NULL if the modules were never read */
+	struct shared_memory memory;
 };
 
 /* `mutex` protects all members. A thread that holds it takes no other lock. */
@@ -85,11 +89,19 @@ static bool put_name(struct process *process, const struct txtrace_object *objec
 {
 	const char *name = process->symbols ? symbols_data(process->symbols, object->address) :
 					      NULL;
+	char place[96];
+	size_t used;
 
-	if (!name)
-		return process->symbols &&
-		       put_site(symbols_code(process->symbols, object->site), text, size);
-	snprintf(text, size, "%s", name);
+	if (name) {
+		snprintf(text, size, "%s", name);
+		return true;
+	}
+	if (!process->symbols || !put_site(symbols_code(process->symbols, object->site), text, size))
+		return false;
+	used = strlen(text);
+	if (shared_memory_place(&process->memory, process->pid, object->address, place, sizeof(place)) &&
+	    used + strlen(" in ") + strlen(place) < NAME_ROOM && used + strlen(place) + 5 < size)
+		snprintf(text + used, size - used, " in %s", place);
 	return true;
 }
 
@@ -114,8 +126,10 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 
 void namer_free(struct namer *namer)
 {
-	for (size_t i = 0; i < namer->nr; i++)
+	for (size_t i = 0; i < namer->nr; i++) {
 		symbols_free(namer->process[i].symbols);
+		shared_memory_free(&namer->process[i].memory);
+	}
 	free(namer->process);
 	pthread_mutex_destroy(&namer->mutex);
 	free(namer);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for the objects of calls while a program is recorded. A global object has the name of its symbol. Any other
- * object is named after the function and the offset of its first call.
+ * object is named after the function and the offset of its first call.  If it is in shared memory, the name ends with
+ * its place in that memory, such as "main+0x6a in 00:01:4711+0x40".  Readers of the log find it by this place in all
+ * processes.
  *
  * The library asks for names during a flush. A flush may run in the flush thread, and it may run after the program has
  * ended. So the tool must read the list of modules while the program runs.

@@ -322,8 +322,9 @@ static void print(const struct blocked *blocked, struct table *table)
 		table_end(table);
 	}
 	if (blocked->waits.nr_broken > 0)
-		table_note(table, "  and %llu waits whose end is missing",
-			   (unsigned long long)blocked->waits.nr_broken);
+		table_note(table, "  and %llu wait%s whose end is missing",
+			   (unsigned long long)blocked->waits.nr_broken,
+			   blocked->waits.nr_broken == 1 ? "" : "s");
 	free(rows);
 }
 

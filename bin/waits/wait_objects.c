@@ -92,18 +92,46 @@ static const char *kind_of(const struct source *source, unsigned int handle, con
 	return object_type_name(object ? object->type : 0);
 }
 
+/*
+ * The recorder gives an object in shared memory a name that ends with its place there, and the log may append a number:
+ * "main+0x6a in 00:01:4711+0x40 #2".  Return the place without the number, or an empty text.
+ */
+static void find_place(const struct txtrace_object *object, char *place, size_t size)
+{
+	const char *in = object ? strstr(object->name, " in ") : NULL;
+	unsigned int major, minor;
+	unsigned long long inode, offset;
+	int length = 0;
+
+	*place = '\0';
+	if (in && sscanf(in, " in %x:%x:%llu+0x%llx%n", &major, &minor, &inode, &offset, &length) == 4 &&
+	    (in[length] == '\0' || strncmp(in + length, " #", 2) == 0))
+		snprintf(place, size, "%d %x:%x:%llu+0x%llx", object->type, major, minor, inode, offset);
+}
+
 struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, const char *service)
 {
-	uint64_t *known = map_get(&waits->awaited_of, handle);
+	uint64_t *known = map_get(&waits->awaited_of, handle), *shared = NULL;
 	const struct txtrace_object *object = source_object(waits->source, handle);
-	char unknown[16];
+	char unknown[16], place[80];
 
 	if (*known)
 		return (struct awaited *)(uintptr_t)*known;
+	find_place(object, place, sizeof(place));
+	if (*place)
+		shared = map_get(&waits->shared_at, map_hash(place));
+	if (shared && *shared) {
+		*known = *shared;
+		return (struct awaited *)(uintptr_t)*known;
+	}
 	snprintf(unknown, sizeof(unknown), "%08x", handle);
 	*known = (uintptr_t)make_awaited(waits, handle,
 					 name_of(waits, handle, object ? object->name : unknown),
 					 kind_of(waits->source, handle, service));
+	if (shared) {
+		((struct awaited *)(uintptr_t)*known)->is_shared = true;
+		*shared = *known;
+	}
 	return (struct awaited *)(uintptr_t)*known;
 }
 

@@ -473,4 +473,5 @@ void waits_free(struct waits *waits)
 	map_free(&waits->nr_of_name);
 	map_free(&waits->waiter_of);
 	map_free(&waits->awaited_of);
+	map_free(&waits->shared_at);
 }

@@ -125,6 +125,7 @@ struct awaited {
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
 	bool is_ordered; /* the object is part of the lock order */
+	bool is_shared;	 /* in shared memory: it stands for the objects of all processes at this place */
 	bool is_signal;	 /* a semaphore that a thread posted, but had not taken */
 	size_t index;
 	struct awaited *next;
@@ -160,6 +161,7 @@ struct waits {
 	const struct waits_listener *listener;
 	struct map nr_of_name; /* key: hash of the name */
 	struct map waiter_of, awaited_of;
+	struct map shared_at; /* key: hash of a place in shared memory */
 	struct waiter *first_waiter, *last_waiter;
 	struct awaited *first_awaited, *last_awaited;
 	size_t nr_waiters, nr_awaited;

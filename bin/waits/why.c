@@ -57,8 +57,6 @@ static struct words find_doubt(struct source *source)
 	snprintf(text, sizeof(text), "%llu events have no thread", nr_unnamed);
 	if (nr_unnamed > 0)
 		add_doubt(&doubt, text);
-	if (has_processes(source))
-		add_doubt(&doubt, "if the object is in shared memory, another process has another name for it");
 	return doubt;
 }
 
@@ -133,6 +131,7 @@ bool why_report(struct source *source, const char *thread, const struct time_arg
 	bool is_fine = true;
 
 	why.doubt = find_doubt(source);
+	why.has_processes = has_processes(source);
 	if (!why_choose(source, thread, at, &choice)) {
 		is_fine = false;
 	} else if (!choice.is_found) {

@@ -378,7 +378,8 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 {
 	const struct signal *before = &is->wait.before;
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
-	bool is_sure = !*why->doubt.text;
+	bool is_private = why->has_processes && !is->wait.object->is_shared;
+	bool is_sure = !*why->doubt.text && !is_private;
 
 	if (before->nr == 0)
 		why_line(&why->to, depth,
@@ -391,8 +392,11 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 			 before->service, why_time(&why->to, before->at_ns).text,
 			 is_lost ? ", when no thread was waiting; there was no later signal." :
 				   "; there was no later signal.");
-	if (!is_sure)
+	if (*why->doubt.text)
 		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
+	if (is_private)
+		why_line(&why->to, depth, "If the object is in shared memory, a signal by another process may have another "
+					  "name in this trace.");
 	if (before->nr > 0 && is_lost)
 		why_line(&why->to, depth, "%s a signal has no effect on threads that wait later.",
 			 is_sure ? "Lost wake-up:" : "Perhaps a lost wake-up:");
@@ -409,8 +413,8 @@ static void print_signals(const struct why_chain *why, const struct kept_wait *i
 	}
 	if (is->wait.waker && is->wait.waker == is->after.by)
 		return; /* print_end() prints this case */
-	why_line(&why->to, depth, "%s was signalled %llu times during the wait, last by %s (%s, %s).",
-	     why_object(is->wait.object).text, (unsigned long long)nr, is->after.by->name,
+	why_line(&why->to, depth, "%s was signalled %llu time%s during the wait, last by %s (%s, %s).",
+	     why_object(is->wait.object).text, (unsigned long long)nr, nr == 1 ? "" : "s", is->after.by->name,
 	     is->after.service, why_time(&why->to, is->after.at_ns).text);
 }
 

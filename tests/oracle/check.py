@@ -139,8 +139,12 @@ def ns_of(seconds):
 
 
 def is_object(shown, name, address):
-    """The program may end before the recorder finds the name of an object: then the log has its address."""
-    return shown == name or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None
+    """
+    The program may end before the recorder finds the name of an object: then the log has its address.  An object in
+    shared memory has the name of its place there.
+    """
+    return (shown == name or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None or
+            re.search(r" in [0-9a-f]+:[0-9a-f]+:\d+\+0x", shown) is not None)
 
 
 def check_blocked(account, pairs, last_ns):

@@ -47,7 +47,7 @@ int main(void)
 	}
 	while (wait(&status) > 0)
 		;
-	oracle_says_not("why", "during it\\.\\n(?!\\s*The trace may lack)");
+	oracle_says_not("why", "during it\\.\\n(?!\\s*If the object is in shared memory)");
 	oracle_report();
 	return 0;
 }

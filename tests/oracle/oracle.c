@@ -20,7 +20,7 @@ static __thread struct oracle_thread *self;
 static char text[BYTES], extra[BYTES / 4];
 static size_t used, nr_extra;
 
-static int64_t now_ns(void)
+int64_t oracle_now(void)
 {
 	struct timespec now;
 
@@ -60,29 +60,29 @@ struct oracle_call *oracle_begin(const char *service, const volatile void *objec
 		abort();
 	call->service = service;
 	call->object = object;
-	call->begin_ns = now_ns();
+	call->begin_ns = oracle_now();
 	atomic_store(&self->nr_calls, nr + 1);
 	return call;
 }
 
 void oracle_end(struct oracle_call *call)
 {
-	atomic_store(&call->end_ns, now_ns());
+	atomic_store(&call->end_ns, oracle_now());
 }
 
 /* The calls here are not recorded. */
-static char state_of(int tid)
+bool oracle_sleeps(int tid)
 {
 	char path[64], stat[256], *end;
 	long fd, size;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
 	size = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
 	syscall(SYS_close, fd);
 	stat[size > 0 ? size : 0] = '\0';
 	end = strrchr(stat, ')');
-	return end ? end[2] : '?';
+	return end && end[2] == 'S';
 }
 
 static struct oracle_thread *thread_of(const char *name)
@@ -110,9 +110,9 @@ void oracle_await_sleep(const char *name, const volatile void *object)
 		struct oracle_call *call = open_call(thread);
 
 		/* The second look at the call shows that the thread slept in this call, and not before it. */
-		if (call && call->object == object && state_of(thread->tid) == 'S' &&
+		if (call && call->object == object && oracle_sleeps(thread->tid) &&
 		    open_call(thread) == call) {
-			atomic_store(&call->asleep_ns, now_ns());
+			atomic_store(&call->asleep_ns, oracle_now());
 			return;
 		}
 		syscall(SYS_sched_yield);
@@ -123,7 +123,15 @@ void oracle_wakes(const char *name)
 {
 	struct oracle_thread *thread = thread_of(name);
 
-	atomic_store(&thread->call[atomic_load(&thread->nr_calls) - 1].awake_ns, now_ns());
+	atomic_store(&thread->call[atomic_load(&thread->nr_calls) - 1].awake_ns, oracle_now());
+}
+
+void oracle_slept(int64_t asleep_ns, int64_t awake_ns)
+{
+	struct oracle_call *call = &self->call[atomic_load(&self->nr_calls) - 1];
+
+	atomic_store(&call->asleep_ns, asleep_ns);
+	atomic_store(&call->awake_ns, awake_ns);
 }
 
 static void put(char *to, size_t size, size_t *at, const char *format, va_list list)

@@ -10,6 +10,7 @@
 #define ORACLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ORACLE_CALLS 2048
@@ -58,6 +59,13 @@ void oracle_await_sleep(const char *name, const volatile void *object);
 
 /* Call this before the call that wakes up a thread which oracle_await_sleep() was called for. */
 void oracle_wakes(const char *name);
+
+/* For another process than that of the account: the time of the account, and if a thread of any process sleeps. */
+int64_t oracle_now(void);
+bool oracle_sleeps(int tid);
+
+/* The calling thread certainly slept in its last call from one time to another. */
+void oracle_slept(int64_t asleep_ns, int64_t awake_ns);
 
 /* Let the account of an object have its name. */
 void oracle_object(const volatile void *object, const char *name);

@@ -32,6 +32,7 @@ for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_w
 	judge $name
 done
 judge fork_tree --inherit
+judge shared --inherit --size 256K
 # Which events are lost is chance, so this is done several times.
 for size in 16K 64K 64K; do
 	judge gaps --size $size

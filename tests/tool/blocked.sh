@@ -4,12 +4,16 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/tool/waits.sh"
 
+mklog=$(pwd)/tests/tool/mklog
+[ -x "$mklog" ] || { echo "FAIL: there is no $mklog"; exit 99; }
+
 bad_files blocked
 fails 2 'takes one file' blocked
 fails 2 'takes one file' blocked a b
 fails 2 '--format takes text, json or csv' blocked --format jsonl "$scratch/empty"
 fails 2 '--sort is' blocked --sort size "$scratch/empty"
 fails 2 '--by takes' blocked --by mutex "$scratch/empty"
+fails 2 '--by takes object, thread or site' blocked --by place "$scratch/empty"
 fails 2 'a ) is missing' blocked -f '(event:a' "$scratch/empty"
 
 waits_make
@@ -40,6 +44,25 @@ done
 make_samples
 for sample in threadx filex netx_tcp netx_udp; do
 	golden "blocked-$sample" blocked "$samples/$sample.trx"
+done
+
+# A line of text has at most 80 characters; --wide shows all columns, and a line says so.
+"$tool" blocked "$samples/netx_tcp.trx" >out
+nr_checks=$((nr_checks + 2))
+[ "$(wc -L <out)" -le 80 ] || complain "the table is wider than 80 characters: $(cat out)"
+grep -q '^  --wide also shows .*Type.*p99' out || complain "the table does not say what is left out: $(cat out)"
+"$tool" blocked --wide "$samples/netx_tcp.trx" >out
+for column in Type Unended p50 p99 'Longest Waiter' Holder Which; do
+	nr_checks=$((nr_checks + 1))
+	sed -n 3p out | grep -q "$column" || complain "--wide does not show $column"
+done
+
+# A log without calls has no waits, and the commands say how to get them.
+"$mklog" log 10 8 worker || complain 'no log could be written'
+for command in blocked locks why; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" $command log >out 2>err || complain "$command fails for a log without calls"
+	grep -q 'txtrace record --preload' err || complain "$command does not say how to record calls: $(cat out err)"
 done
 golden blocked-filter blocked -f 'thread:control' "$samples/threadx.trx"
 finish

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/shared_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define READS_MAX 256
+
+static const struct shared_mapping *find(const struct shared_memory *memory, uint64_t address)
+{
+	for (size_t i = 0; i < memory->nr; i++)
+		if (address >= memory->mapping[i].begin && address < memory->mapping[i].end)
+			return &memory->mapping[i];
+	return NULL;
+}
+
+/* Add a line of /proc/<pid>/maps if it is a shared mapping: BEGIN-END RIGHTS OFFSET DEVICE INODE PATH. */
+static void add_line(struct shared_memory *memory, const char *line)
+{
+	struct shared_mapping made;
+	char rights[8], device[16], inode[24];
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %15s %23s", &made.begin, &made.end, rights,
+		   &made.offset, device, inode) != 6 ||
+	    strlen(rights) != 4 || rights[3] != 's')
+		return;
+	snprintf(made.where, sizeof(made.where), "%s:%s", device, inode);
+	memory->mapping = must(reallocarray(memory->mapping, memory->nr + 1, sizeof(made)));
+	memory->mapping[memory->nr++] = made;
+}
+
+static void read_mappings(struct shared_memory *memory, pid_t pid)
+{
+	char path[48], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	memory->nr = 0;
+	while (getline(&line, &size, file) > 0)
+		add_line(memory, line);
+	free(line);
+	fclose(file);
+}
+
+bool shared_memory_place(struct shared_memory *memory, pid_t pid, uint64_t address, char *text, size_t size)
+{
+	const struct shared_mapping *mapping = find(memory, address);
+
+	if (!mapping && memory->nr_reads < READS_MAX) {
+		memory->nr_reads++;
+		read_mappings(memory, pid);
+		mapping = find(memory, address);
+	}
+	if (mapping)
+		snprintf(text, size, "%s+0x%" PRIx64, mapping->where, address - mapping->begin + mapping->offset);
+	return mapping != NULL;
+}
+
+void shared_memory_free(struct shared_memory *memory)
+{
+	free(memory->mapping);
+}
