@@ -162,15 +162,17 @@ def check_program(blocked, locks, shown):
 
 def check_why(shown):
     for thread in {span[2] for spans in shown.waits.values() for span in spans}:
-        name, (begin, end, _) = max(((name, span) for name, spans in shown.waits.items() for span in spans if span[2] == thread),
-                                    key=lambda pair: pair[1][1] - pair[1][0])
+        # The object that cost the thread most in all, and the longest wait for it.
+        own = {name: [span for span in spans if span[2] == thread] for name, spans in shown.waits.items()}
+        name = max(own, key=lambda name: sum(end - begin for begin, end, _ in own[name]))
+        begin, end, _ = max(own[name], key=lambda span: span[1] - span[0])
         found = re.search(r"waiting for (?:the end of )?(?:\w+ )?(\w+(?: \d+)?) \(\w+\), from ([\d.]+) s to ([\d.]+) s",
                           text_of(f"why-{thread}"))
         same(f"longest wait of {thread}", found and found.groups(),
              (name, f"{begin // 1000 / 10**6:.6f}", f"{end // 1000 / 10**6:.6f}"))
     # why does not name the holders of small shares: it counts them.
     holders = re.findall(r"table was held by (.*) for", text_of("why-table"))
-    nr_others = sum(int(nr) for nr in re.findall(r"held (\d+) other times", text_of("why-table")))
+    nr_others = sum(int(nr) for nr in re.findall(r"held in (\d+) turns? more", text_of("why-table")))
     begin, end, thread = shown.waits["table"][0] if shown.waits["table"] else (0, 0, "")
     expected = [hold[2] for hold in shown.holds["table"] if hold[0] < end and hold[1] > begin and hold[2] != thread]
     same("number of holders while a writer waited", len(holders) + nr_others, len(expected))
