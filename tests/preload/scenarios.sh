@@ -49,9 +49,9 @@ says 'Deadlock: none of these threads can continue' why deadlock.trx right
 says 'left waits for .*, which right holds' why deadlock.trx right
 says 'right waits for .*, which left holds' why deadlock.trx right
 cp printed why-left
-says ': potential deadlock  *(left|right) ' locks deadlock.trx
+says ': potential deadlock  *(left|right) ' locks --wide deadlock.trx
 table 'Lock Order' | grep -q left && table 'Lock Order' | grep -q right || complain "not both: $(cat out)"
-says 'mutex  *1  *1 .* (right|left)  *waited for mutex ' blocked deadlock.trx
+says 'mutex  *1  *1 .* (right|left)  *waited for mutex ' blocked --wide deadlock.trx
 
 # Nobody had the CPU while all waited.
 nr_checks=$((nr_checks + 1))
@@ -75,7 +75,7 @@ begun=$("$tool" print convoy.trx | grep pthread_mutex_lock | grep -cv wait=ends)
 counted=$("$tool" report --services --format json convoy.trx | tr '{' '\n' |
 	sed -n 's/.*"service": "pthread_mutex_lock", "count": \([0-9]*\).*/\1/p' | head -1)
 [ "$begun" = "$counted" ] || complain "convoy locks $begun times, and the report says $counted"
-says 'Lock Convoys' locks convoy.trx
+says 'Lock Convoys' locks --wide convoy.trx
 [ "$(table 'Lock Convoys' | wc -l)" -eq 2 ] || complain "not one convoy: $(cat out)"
 table Locks | grep -qE '  mutex  *400 .* [34]$' || complain "the mutex was not taken 400 times: $(cat out)"
 table 'Lock Order' | grep -q 'nothing in this trace' || complain 'a convoy has a cycle'
@@ -85,9 +85,9 @@ says '^late was waiting for condition .*pthread_cond_wait.* still was when the t
 says 'was signalled .* before the wait began, by early \(pthread_cond_signal' why lost_wakeup.trx late
 says 'no thread was waiting; there was no later signal' why lost_wakeup.trx late
 says 'Lost wake-up' why lost_wakeup.trx late
-says 'condition  *1  *1 ' blocked lost_wakeup.trx
+says 'condition  *1  *1 ' blocked --wide lost_wakeup.trx
 # The mutex was given back for as long as it waits, so nobody is told to have it.
-says '^Locks' locks lost_wakeup.trx
+says '^Locks' locks --wide lost_wakeup.trx
 table Locks | grep -qE '^  .*mutex  *2  *0 ' || complain "the mutex of a condition: $(cat out)"
 
 # C11: locks, waits and results under their own names, judged as those of POSIX.
@@ -97,10 +97,10 @@ says 'was held by early for' why c11.trx late
 says 'It timed out\.' why c11.trx late
 says '^c11.* waiting for condition .*\(cnd_wait\)' why c11.trx c11
 says '^  late let c11.* go on: cnd_signal' why c11.trx c11
-says '^  .*mutex  *2  *0 .* late  *early ' blocked c11.trx
-says '^  .*condition  *1  *0 .* c11 ' blocked c11.trx
-says '^  .*mutex  *2  *1 .* early ' locks c11.trx
-says '^  .*mutex  *3  *[01] ' locks c11.trx
+says '^  .*mutex  *2  *0 .* late  *early ' blocked --wide c11.trx
+says '^  .*condition  *1  *0 .* c11 ' blocked --wide c11.trx
+says '^  .*mutex  *2  *2 .* early ' locks --wide c11.trx
+says '^  .*mutex  *3  *[01] ' locks --wide c11.trx
 table 'Lock Order' | grep -q 'nothing in this trace' || complain 'c11 has a cycle'
 says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=thrd_timedout' c11.trx
 says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=110' c11.trx
@@ -118,14 +118,14 @@ grep -q '^mtx_lock  *mtx_lock  *mutex  *yes  *c11' out && ! grep -q 'no lock of 
 	complain "doctor sees no locks of C11: $(cat out)"
 
 record relay || complain "relay fails: $(cat err)"
-says '^Locks' locks relay.trx
+says '^Locks' locks --wide relay.trx
 [ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] || complain "two mutexes were not taken 60000 times: $(cat out)"
 table 'Lock Order' | grep -q 'nothing in this trace' || complain "a cycle without two locks at once: $(cat out)"
 
-# The example: what it is called, and that who is waited for waits itself, often, also when only its last waits are known.
+# The example: what it is called, and that the thread that is waited for waits itself, often.
 TXTRACE_PRELOAD=$object "$tool" record --preload --force -o bakery.trx "$bakery" >out 2>err || complain "bakery fails: $(cat err)"
-says '^  clerk  *thread  *1 .*bakery  *clerk  *waited for condition bread_is_there$' blocked bakery.trx
-says '^  oven  *mutex  *24 .* (anna|bert|carl)  *bake\+' locks bakery.trx
+says '^  clerk  *thread  *1 .*bakery  *clerk  *waited for condition bread_is_there$' blocked --wide bakery.trx
+says '^  oven  *mutex  *24 .* (anna|bert|carl)  *bake\+' locks --wide bakery.trx
 says '^bakery was .* waiting for the end of thread clerk \(pthread_join\)' why bakery.trx bakery
 
 record inversion
