@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "oracle.h"
+#include "oracle/oracle.h"
 
 static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER, right_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t longest_ns; /* no hold was longer */

@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-#include "oracle.h"
+#include "oracle/oracle.h"
 
 static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t job_done = PTHREAD_COND_INITIALIZER;

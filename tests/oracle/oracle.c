@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "oracle.h"
+#include "oracle/oracle.h"
 
 #include <fcntl.h>
 #include <pthread.h>

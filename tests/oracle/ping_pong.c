@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-#include "oracle.h"
+#include "oracle/oracle.h"
 
 #define ROUNDS 50
 

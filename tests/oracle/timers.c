@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "oracle.h"
+#include "oracle/oracle.h"
 
 static sem_t never;
 static pthread_mutex_t busy_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -20,7 +20,7 @@ orders='
 lib base txtb event ring registry calls trace log stream api
 bin base cli trace trx waits report diff check live export cmd
 preload . standalone wrap
-tests support tree base txtb event ring registry calls log stream api process stress tool preload fuzz
+tests support tree base txtb event ring registry calls log stream api process stress tool preload oracle fuzz
 '
 
 failed=0
