@@ -17,11 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/message.h"
 #include "export/export.h"
 
 #define PACKET_EVENTS 65536
-#define NR_TYPES (2 * 65536)
 
 enum step {
 	STEP_BEGIN,
@@ -44,7 +44,9 @@ struct ctf {
 	bt_trace *trace;
 	bt_stream *stream;
 	bt_packet *packet;
-	bt_event_class **classes; /* the index is the type; the class is created at the first event of the type */
+	struct map class_of; /* key: event type and shape; value: 1 + index in classes[] */
+	bt_event_class **classes;
+	size_t nr_classes;
 
 	enum step step;
 	struct event event; /* the next event, if has_event */
@@ -136,11 +138,15 @@ static void field_name(char *name, size_t size, const char *label)
 	snprintf(name, size, "%.*s", (int)length, label);
 }
 
-static bool has_words(const struct event *event)
+/*
+ * Return ThreadX's id of the event if the payload has ThreadX's words as fields, otherwise 0.  Events of one type can
+ * have different shapes: ThreadX has a call only for some objects of a wrapper.  So each shape has its own class.
+ */
+static unsigned int shape_of(const struct event *event)
 {
 	unsigned int native = event_native(event);
 
-	return native != 0 && native_title(native);
+	return native != 0 && native_title(native) ? native : 0;
 }
 
 /* The payload of a ThreadX event has its words as fields.  Any other payload is an array of bytes. */
@@ -149,7 +155,7 @@ static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
 	bt_field_class *payload = must(bt_field_class_structure_create(ctf->trace_class));
 	bt_field_class *byte;
 
-	if (!has_words(event)) {
+	if (shape_of(event) == 0) {
 		byte = unsigned_class(ctf, 8, true);
 		add_member(payload, "data",
 			   bt_field_class_array_dynamic_create(ctf->trace_class, byte, NULL));
@@ -170,21 +176,30 @@ static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
 	return payload;
 }
 
-static bt_event_class *class_of(struct ctf *ctf, const struct event *event)
+static bt_event_class *make_class(struct ctf *ctf, const struct event *event)
 {
-	size_t type = event->type < NR_TYPES ? event->type : 0;
-	bt_field_class *payload;
+	bt_event_class *class = must(bt_event_class_create(ctf->stream_class));
+	bt_field_class *payload = payload_class(ctf, event);
 	char name[256];
 
-	if (ctf->classes[type])
-		return ctf->classes[type];
-	ctf->classes[type] = must(bt_event_class_create(ctf->stream_class));
 	text_utf8(name, sizeof(name), event->name);
-	must_be_zero(bt_event_class_set_name(ctf->classes[type], name));
-	payload = payload_class(ctf, event);
-	must_be_zero(bt_event_class_set_payload_field_class(ctf->classes[type], payload));
+	must_be_zero(bt_event_class_set_name(class, name));
+	must_be_zero(bt_event_class_set_payload_field_class(class, payload));
 	bt_field_class_put_ref(payload);
-	return ctf->classes[type];
+	return class;
+}
+
+/* The class is created at the first event of this type and shape. */
+static bt_event_class *class_of(struct ctf *ctf, const struct event *event)
+{
+	uint64_t *known = map_get(&ctf->class_of, (uint64_t)shape_of(event) << 32 | event->type);
+
+	if (*known == 0) {
+		ctf->classes = must(reallocarray(ctf->classes, ctf->nr_classes + 1, sizeof(*ctf->classes)));
+		ctf->classes[ctf->nr_classes] = make_class(ctf, event);
+		*known = ++ctf->nr_classes;
+	}
+	return ctf->classes[*known - 1];
 }
 
 /* Fields. */
@@ -231,7 +246,7 @@ static void fill_payload(const struct ctf *ctf, bt_event *to)
 	const struct event *event = &ctf->event;
 	uint64_t at = 0;
 
-	if (!has_words(event)) {
+	if (shape_of(event) == 0) {
 		bt_field *data = member(payload, 0);
 
 		must_be_zero(bt_field_array_dynamic_set_length(data, event->size));
@@ -470,7 +485,7 @@ static bool run_graph(struct ctf *ctf, const char *path)
 		return false; /* do not free the graph, because Babeltrace would free a failed sink twice */
 	}
 	bt_graph_put_ref(graph); /* free the graph first, because its sink uses the trace */
-	for (size_t i = 0; i < NR_TYPES; i++)
+	for (size_t i = 0; i < ctf->nr_classes; i++)
 		bt_event_class_put_ref(ctf->classes[i]);
 	bt_packet_put_ref(ctf->packet);
 	bt_stream_put_ref(ctf->stream);
@@ -518,9 +533,9 @@ static bool run(struct export *export)
 		return false;
 	}
 	must_be_zero(asprintf(&path, "%s/trace", part) < 0);
-	ctf.classes = must(calloc(NR_TYPES, sizeof(bt_event_class *)));
 	is_fine = run_graph(&ctf, path) && give_name(export, path);
 	nftw(part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	map_free(&ctf.class_of);
 	free(ctf.classes);
 	free(path);
 	free(part);
