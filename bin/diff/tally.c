@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/calls.h"
 
 const struct tally *tally_find(const struct tallies *tallies, const char *name)
 {
@@ -57,17 +58,22 @@ static const char *thread_name(const struct source *source, const struct event *
 	return name;
 }
 
-static void take(struct trace_tally *trace, const struct source *source, const struct event *event)
+static void take_type(struct tally *type, const struct event *event)
 {
-	struct tally *type = tally_of(&trace->types, event->type, event->name);
-	struct tally *thread;
-	char name[128];
-
 	if (type->count++ > 0)
 		histogram_add(&type->pauses, event->time_ns > type->last_ns ?
 						     (uint64_t)(event->time_ns - type->last_ns) :
 						     0);
 	type->last_ns = event->time_ns;
+}
+
+static void take(struct trace_tally *trace, const struct source *source, const struct event *event)
+{
+	struct tally *thread;
+	char name[128];
+
+	if (call_counts(event))
+		take_type(tally_of(&trace->types, event->type, event->name), event);
 	thread = tally_of(&trace->threads, event->context, thread_name(source, event, name));
 	thread->count++;
 	trace->nr_events++;

@@ -16,7 +16,7 @@
 
 struct tally {
 	char *name;
-	uint64_t count;
+	uint64_t count; /* a call that waited counts once */
 	int64_t last_ns;
 	struct histogram pauses; /* pauses between two events of this type; empty for threads */
 };

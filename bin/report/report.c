@@ -29,7 +29,9 @@ static bool has_type(struct source *source, trace_event_id_t wanted)
 
 static void count_service(struct report *report, const struct report_event *event)
 {
-	if (event->counts && !event->is_over)
+	bool is_added = report->source->expansion && event->is_made; /* calls_next() made it */
+
+	if (event->counts && !event->is_over && !is_added)
 		counts_get(&report->services, event->ctx, (unsigned int)event->type)->count++;
 }
 
@@ -229,12 +231,22 @@ static int compare_counts(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
+static uint64_t count_services(const struct report *report)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->services.nr_pairs; i++)
+		count += report->services.pair[i]->count;
+	return count;
+}
+
 static void print_services(const struct report *report, struct table *table)
 {
 	static const struct column columns[] = {{"Service", "service", false},
 						{"Count", "count", true},
 						{"Percent", "percent", true},
 						{0}};
+	uint64_t all = count_services(report);
 	size_t nr;
 	struct pair *sum = counts_sum(&report->services, &nr);
 
@@ -243,7 +255,7 @@ static void print_services(const struct report *report, struct table *table)
 	for (size_t i = 0; i < nr; i++) {
 		table_string(table, service_name(report, sum[i].number));
 		table_number(table, sum[i].count);
-		table_percent(table, (double)sum[i].count, (double)report->statistics.nr_events);
+		table_percent(table, (double)sum[i].count, (double)all);
 	}
 	table_end(table);
 	free(sum);
@@ -265,6 +277,7 @@ static void print_services_of_threads(const struct report *report, struct table 
 						{"Count", "count", true},
 						{"Percent", "percent", true},
 						{0}};
+	uint64_t all = count_services(report);
 
 	if (report->services.nr_pairs > 0)
 		qsort(report->services.pair, report->services.nr_pairs, sizeof(struct pair *),
@@ -276,7 +289,7 @@ static void print_services_of_threads(const struct report *report, struct table 
 		table_string(table, pair->ctx->name);
 		table_string(table, service_name(report, pair->number));
 		table_number(table, pair->count);
-		table_percent(table, (double)pair->count, (double)report->statistics.nr_events);
+		table_percent(table, (double)pair->count, (double)all);
 	}
 	table_end(table);
 }

@@ -200,6 +200,7 @@ bool calldata_at(struct source *source, const struct event *event, size_t i,
 			return false;
 		if (is_used) {
 			snprintf(field->name, sizeof(field->name), "%.*s", (int)length - 2, at);
+			field->label = at;
 			is_used = !is_to_come(event, field);
 		}
 		if (is_used && i-- == 0) {
@@ -213,23 +214,31 @@ bool calldata_at(struct source *source, const struct event *event, size_t i,
 	return false;
 }
 
-bool calldata_get(struct source *source, const struct event *event, const char *name,
-		  struct call_field *field)
-{
-	for (size_t i = 0; calldata_at(source, event, i, field); i++)
-		if (strcmp(field->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* All fields of a call. */
-
 static const char *phase_of(const struct event *event)
 {
 	if (!event->is_call || event->call.phase == TXTRACE_CALL_WHOLE)
 		return NULL;
 	return event->call.phase == TXTRACE_CALL_BEGINS ? "begins" : "ends";
 }
+
+static const char wait_label[] = CALLDATA_WAIT;
+
+bool calldata_get(struct source *source, const struct event *event, const char *name,
+		  struct call_field *field)
+{
+	const char *phase = phase_of(event);
+
+	for (size_t i = 0; calldata_at(source, event, i, field); i++)
+		if (strcmp(field->name, name) == 0)
+			return true;
+	if (!phase || strcmp(name, CALLDATA_WAIT) != 0)
+		return false;
+	*field = (struct call_field){.name = CALLDATA_WAIT, .label = wait_label, .kind = 's'};
+	strcpy(field->text, phase);
+	return true;
+}
+
+/* All fields of a call. */
 
 void calldata_print(struct text *text, struct source *source, const struct event *event)
 {
@@ -244,7 +253,7 @@ void calldata_print(struct text *text, struct source *source, const struct event
 		text_string(text, quote);
 	}
 	if (phase)
-		text_printf(text, " wait=%s", phase);
+		text_printf(text, " " CALLDATA_WAIT "=%s", phase);
 }
 
 /* Print numbers as JSON numbers, so that a program can search for them.  The object name is a separate member. */
@@ -267,6 +276,6 @@ void calldata_json(struct text *text, struct source *source, const struct event 
 		text_json(text, object);
 	}
 	if (phase)
-		text_printf(text, ",\"wait\":\"%s\"", phase);
+		text_printf(text, ",\"" CALLDATA_WAIT "\":\"%s\"", phase);
 	text_char(text, '}');
 }

@@ -10,10 +10,12 @@
 #include "base/output.h"
 #include "trace/source.h"
 
+#define CALLDATA_WAIT "wait" /* the events of a call that waited also have this field: "begins" or "ends" */
 #define CALL_FIELD_BYTES 512 /* largest size of the text of a field */
 
 struct call_field {
 	char name[24];
+	const char *label; /* the name without its null byte; always the same pointer for this field of a call */
 	char kind;		     /* p, n, q, d, u, x, t, h, e, s or a; see lib/event/calls.h */
 	int64_t value;		     /* the recorded value, or 0 if the field is a text */
 	char text[CALL_FIELD_BYTES]; /* the value as the tool prints it, without quotes */
@@ -27,7 +29,7 @@ bool calldata_is(struct source *source, const struct event *event);
 /* Get the i-th field that the call uses.  Return false if there is no such field. */
 bool calldata_at(struct source *source, const struct event *event, size_t i,
 		 struct call_field *field);
-/* Get the field with this name.  Return false if there is no such field. */
+/* Get the field with this name, or CALLDATA_WAIT.  Return false if there is no such field. */
 bool calldata_get(struct source *source, const struct event *event, const char *name,
 		  struct call_field *field);
 

@@ -16,6 +16,13 @@ unsigned int call_service(const struct event *event)
 	return event->is_call && event->row ? event->row->native : 0;
 }
 
+bool call_counts(const struct event *event)
+{
+	bool ends = event->is_call && event->call.phase == TXTRACE_CALL_ENDS;
+
+	return !event->is_made && !ends;
+}
+
 int call_result(const struct event *event)
 {
 	int16_t error = 0;

@@ -28,6 +28,12 @@ bool calls_next(struct source *source, struct event *event);
  */
 unsigned int call_service(const struct event *event);
 
+/*
+ * Return true if this event counts.  A call that waited counts once, at its first event.  An event that calls_next() made
+ * is not in the file, so it does not count.
+ */
+bool call_counts(const struct event *event);
+
 /* Return the result of the call: 0 or an error number.  The result is 0 for the event where the wait begins. */
 int call_result(const struct event *event);
 

@@ -34,15 +34,13 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 9,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 7,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
 	PX_NO_WRAPPER_HANDLER_EXIT,
-	PX_NO_WRAPPER_INNER_UNLOCK, /* inside pthread_cond_wait() */
+	PX_NO_WRAPPER_INNER_UNLOCK, /* inside a wait for a condition */
 	PX_NO_WRAPPER_INNER_LOCK,
-	PX_NO_WRAPPER_INNER_C11_UNLOCK, /* inside cnd_wait() */
-	PX_NO_WRAPPER_INNER_C11_LOCK,
 	PX_NO_WRAPPER_NAME
 };
 

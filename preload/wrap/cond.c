@@ -69,19 +69,18 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 		       struct px_deadline deadline)
 {
 	struct px_hook_sample sample = px_hook_begin();
-	bool is_of_c11 = px_c11_is(site.call);
 	int result, error;
 
 	if (is_refused(site.call, mutex, deadline)) {
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
 		record(site, PX_RECORD_WHOLE, cond, mutex, px_c11_error_of(site.call, result));
 	} else {
-		px_mutex_record_unlock(mutex, is_of_c11, site.caller);
+		px_mutex_record_unlock(mutex, site.caller);
 		record(site, PX_RECORD_BEGINS, cond, mutex, 0);
 		result = PX_REAL(&sample, really_wait(site.call, cond, mutex, deadline));
 		error = px_c11_error_of(site.call, result);
 		record(site, PX_RECORD_ENDS, cond, mutex, error);
-		px_mutex_record_lock(mutex, is_of_c11, error == ETIMEDOUT ? 0 : error, site.caller);
+		px_mutex_record_lock(mutex, error == ETIMEDOUT ? 0 : error, site.caller);
 	}
 	px_hook_end(&sample, site.wrapper);
 	return result;

@@ -437,23 +437,22 @@ PX_WRAP void mtx_destroy(mtx_t *mutex)
 	px_real.mtx_destroy(mutex);
 }
 
-/* Events without a wrapper: inside a wait, the C library unlocks and locks the mutex. */
-void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
+/*
+ * Events without a wrapper: inside a wait, the C library unlocks and locks the mutex.  They have their own event types,
+ * because the program made no such calls.
+ */
+void px_mutex_record_unlock(const pthread_mutex_t *mutex, void *caller)
 {
-	struct px_site site =
-		is_of_c11 ? PX_SITE_WITHOUT_WRAPPER(INNER_C11_UNLOCK, mtx_unlock, caller) :
-			    PX_SITE_WITHOUT_WRAPPER(INNER_UNLOCK, pthread_mutex_unlock, caller);
+	struct px_site site = PX_SITE_WITHOUT_WRAPPER(INNER_UNLOCK, txtrace_mutex_unlock, caller);
 	uint32_t owner = owner_of(mutex);
 
 	if (px_hook_is_on(PX_GROUP_mutex))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, owner, times_held(mutex, owner), 0);
 }
 
-void px_mutex_record_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
+void px_mutex_record_lock(const pthread_mutex_t *mutex, int error, void *caller)
 {
-	struct px_site site =
-		is_of_c11 ? PX_SITE_WITHOUT_WRAPPER(INNER_C11_LOCK, mtx_lock, caller) :
-			    PX_SITE_WITHOUT_WRAPPER(INNER_LOCK, pthread_mutex_lock, caller);
+	struct px_site site = PX_SITE_WITHOUT_WRAPPER(INNER_LOCK, txtrace_mutex_lock, caller);
 
 	if (px_hook_is_on(PX_GROUP_mutex))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, error);

@@ -13,10 +13,10 @@
 bool px_mutex_is_refused(const pthread_mutex_t *mutex) __attribute__((visibility("hidden")));
 
 /* Call this before the C library unlocks the mutex.  If mutexes are recorded, record an unlock. */
-void px_mutex_record_unlock(const pthread_mutex_t *mutex, bool is_of_c11, void *caller)
+void px_mutex_record_unlock(const pthread_mutex_t *mutex, void *caller)
 	__attribute__((visibility("hidden")));
 /* Call this after the C library has locked the mutex again.  If mutexes are recorded, record a lock. */
-void px_mutex_record_lock(const pthread_mutex_t *mutex, bool is_of_c11, int error, void *caller)
+void px_mutex_record_lock(const pthread_mutex_t *mutex, int error, void *caller)
 	__attribute__((visibility("hidden")));
 
 #endif
