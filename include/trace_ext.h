@@ -363,9 +363,9 @@ int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *_
 			 void *__argument);
 
 /*
- * Set the length of a tick of a foreign trace file, in nanoseconds.  Such a file does not contain this length; the
- * default is 1000.  EINVAL also means that trid is not a foreign trace file, or that tick_ns is not between 1e-9 and
- * 1e15.
+ * Set the length of a tick of a foreign trace file, in nanoseconds.  The default is the length in the file.  Only files
+ * of this library and of txtrace contain it; for other files the default is 1000.  EINVAL also means that trid is not a
+ * foreign trace file, or that tick_ns is not between 1e-9 and 1e15.
  */
 int txtrace_set_tick(trace_id_t __trid, double __tick_ns);
 

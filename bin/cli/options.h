@@ -85,7 +85,7 @@ enum {
 #define OPTION_ROW_TICK                                                                            \
 	{                                                                                          \
 		OPTION_TICK, "tick", "NS",                                                         \
-			"tick length of a ThreadX buffer in ns; default 1000"                  \
+			"tick length of a ThreadX buffer in ns"                  \
 	}
 #define OPTION_ROW_TEXT_OR_JSON                                                                    \
 	{                                                                                          \

@@ -25,6 +25,7 @@
 #define HEADER_BYTES 48
 #define OBJECT_BYTES 16
 #define EVENT_BYTES 32
+#define TICK_MARK 0x5449434Bu
 #define EVENTS_MAX 4194303
 #define NR_FILLERS 3
 /* An eighth of the range.  Few stamps then wrap, so TraceX finds the right direction of time. */
@@ -145,17 +146,26 @@ static void put_words(struct text *text, const uint32_t *word, size_t n)
 	}
 }
 
-static void put_header(struct text *text, const struct writer *writer, uint64_t nr_slots)
+static uint64_t bits_of(double number)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/* The words that ThreadX reserves have the length of a tick; lib/txtb/txtb.h describes them. */
+static void put_header(struct text *text, const struct writer *writer, uint64_t nr_slots, double tick_ns)
 {
 	uint32_t name_size = trx_objects_name_size(writer->trx_objects);
 	uint32_t registry_end = BASE + HEADER_BYTES +
 				(uint32_t)writer->trx_objects->nr_objects *
 					(OBJECT_BYTES + name_size);
+	uint64_t tick_bits = bits_of(tick_ns);
 	const uint32_t header[] = {0x54585442, UINT32_MAX, BASE, BASE + HEADER_BYTES,
 				   name_size << 16, registry_end, registry_end,
 				   registry_end + (uint32_t)nr_slots * EVENT_BYTES, registry_end,
-				   /* the values that the kernel of ThreadX writes */
-				   0xAAAAAAAA, 0xBBBBBBBB, 0xCCCCCCCC};
+				   TICK_MARK, (uint32_t)tick_bits, (uint32_t)(tick_bits >> 32)};
 
 	put_words(text, header, sizeof(header) / sizeof(header[0]));
 }
@@ -278,7 +288,7 @@ static bool write_file(struct writer *writer, const struct series *series, struc
 		free(text);
 		return false;
 	}
-	put_header(text, writer, piece->nr_fillers + piece->nr_events);
+	put_header(text, writer, piece->nr_fillers + piece->nr_events, series->tick_ns);
 	put_objects(text, writer->trx_objects);
 	put_fillers(text, writer, piece);
 	put_events(text, writer, series, piece);

@@ -398,7 +398,8 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 	attr->stream_size = (uint64_t)file->nr_entries * sizeof(struct px_txtb_entry);
 	attr->log_size = file->entries_offset + attr->stream_size;
 	attr->nr_rings = 1;
-	set_tick(&foreign->archive, PX_FOREIGN_TICK_NS);
+	if (set_tick(&foreign->archive, file->tick_ns) != 0)
+		set_tick(&foreign->archive, PX_FOREIGN_TICK_NS);
 }
 
 /*

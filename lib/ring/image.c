@@ -182,6 +182,7 @@ static int make_image(const struct harvest *harvest, unsigned int shift, uint64_
 	image->tick_ns = (double)scale / (double)(UINT64_C(1) << 48) *
 			 (double)(UINT64_C(1) << shift);
 	fill_image(harvest, shift, image->bytes);
+	px_txtb_set_tick(image->bytes, image->tick_ns);
 	return 0;
 }
 

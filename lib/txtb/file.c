@@ -63,6 +63,9 @@ static void put_in_order(bool is_swapped, struct px_txtb_header *header)
 	header->buffer_start = word_of(is_swapped, header->buffer_start);
 	header->buffer_end = word_of(is_swapped, header->buffer_end);
 	header->current = word_of(is_swapped, header->current);
+	header->tick_mark = word_of(is_swapped, header->tick_mark);
+	header->tick[0] = word_of(is_swapped, header->tick[0]);
+	header->tick[1] = word_of(is_swapped, header->tick[1]);
 	if (is_swapped)
 		header->name_size = __builtin_bswap16(header->name_size);
 }
@@ -104,6 +107,7 @@ int px_txtb_file_open(struct px_txtb_file *file, int fd, uint64_t size)
 		return EINVAL;
 	file->time_mask = header.time_mask;
 	file->name_size = header.name_size;
+	file->tick_ns = px_txtb_tick_ns(&header);
 	file->nr_objects = (header.registry_end - header.registry_start) /
 			   (OBJECT_BYTES + file->name_size);
 	file->nr_entries = (header.buffer_end - header.buffer_start) /

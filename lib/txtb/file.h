@@ -35,6 +35,7 @@ struct px_txtb_file {
 	bool is_swapped;
 	uint32_t time_mask;
 	uint32_t name_size;
+	double tick_ns; /* length of a tick according to the header, which may be any value; 0: unknown */
 	/* Number of object slots, at most PX_TXTB_FILE_OBJECTS_MAX; the reader ignores the others. */
 	uint32_t nr_objects;
 	uint32_t nr_entries; /* number of entry slots */

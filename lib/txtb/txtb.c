@@ -15,9 +15,30 @@ void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uin
 	header->buffer_start = header->registry_end;
 	header->buffer_end = PX_TXTB_BASE + (uint32_t)px_txtb_image_size(nr_objects, nr_entries);
 	header->current = header->buffer_start;
-	header->reserved2[0] = 0xAAAAAAAA; /* ThreadX writes the same values */
-	header->reserved2[1] = 0xBBBBBBBB;
-	header->reserved2[2] = 0xCCCCCCCC;
+	header->tick_mark = 0xAAAAAAAA; /* ThreadX writes the same values */
+	header->tick[0] = 0xBBBBBBBB;
+	header->tick[1] = 0xCCCCCCCC;
+}
+
+void px_txtb_set_tick(struct px_txtb_header *header, double tick_ns)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &tick_ns, sizeof(bits));
+	header->tick_mark = PX_TXTB_TICK_MARK;
+	header->tick[0] = (uint32_t)bits;
+	header->tick[1] = (uint32_t)(bits >> 32);
+}
+
+double px_txtb_tick_ns(const struct px_txtb_header *header)
+{
+	uint64_t bits = (uint64_t)header->tick[1] << 32 | header->tick[0];
+	double tick_ns;
+
+	if (header->tick_mark != PX_TXTB_TICK_MARK)
+		return 0;
+	memcpy(&tick_ns, &bits, sizeof(tick_ns));
+	return tick_ns;
 }
 
 /*

@@ -41,8 +41,16 @@ struct px_txtb_header {
 	uint32_t buffer_start;
 	uint32_t buffer_end;
 	uint32_t current; /* address of the oldest entry */
-	uint32_t reserved2[3];
+	/*
+	 * ThreadX reserves these words, and the viewer ignores them.  Images of this library have the length of a tick
+	 * there.
+	 */
+	uint32_t tick_mark; /* PX_TXTB_TICK_MARK: the next words are the tick */
+	uint32_t tick[2];   /* nanoseconds as a double: the low half, the high half */
 };
+
+/* The letters TICK, from the highest byte of the word to the lowest. */
+#define PX_TXTB_TICK_MARK 0x5449434Bu
 
 enum px_txtb_object_type {
 	PX_TXTB_UNUSED = 0,
@@ -136,6 +144,10 @@ _Static_assert((sizeof(struct px_txtb_header) +
 
 /* Fill in the header of an image in which the first entry is the oldest. */
 void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
+
+/* Store the length of a tick in a header, or get it.  px_txtb_tick_ns() returns 0 if the header does not have it. */
+void px_txtb_set_tick(struct px_txtb_header *header, double tick_ns);
+double px_txtb_tick_ns(const struct px_txtb_header *header);
 
 /*
  * Fill in a registry object, and change its name so that the viewer can show it.  Replace
