@@ -126,6 +126,21 @@ static uint32_t word_of(struct trx *trx, unsigned int input, const char *label, 
 	return handle;
 }
 
+/*
+ * Return the priority of an event of a log.  A synthesized RESUME has no priority of its own, so take that of its thread.
+ * Events of no thread of the program must not look less urgent than a thread, or TraceX would call priority inversions
+ * non-deterministic: they have the priority 0.
+ */
+static uint32_t priority_of(const struct trx *trx, const struct event *event, uint32_t context)
+{
+	uint64_t place = map_find(&trx->trx_objects.by_handle, context);
+	int priority = event->priority;
+
+	if (priority < 0 && event->context != 0 && place > 0)
+		priority = trx->trx_objects.object[place - 1].priority;
+	return priority >= 0 ? (uint32_t)priority : 0;
+}
+
 static void fill_context(struct trx *trx, unsigned int input, const struct event *event,
 			 struct spooled *to)
 {
@@ -142,9 +157,7 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 		 !event->is_made) /* a synthesized event has no preemption-threshold */
 		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
 	else
-		to->priority = 0x80000000u |
-			       (event->priority >= 0 ? (uint32_t)event->priority * 0x10001u :
-						       1023 * 0x10001u);
+		to->priority = 0x80000000u | priority_of(trx, event, to->context) * 0x10001u;
 }
 
 /*

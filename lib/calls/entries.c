@@ -19,7 +19,7 @@ struct px_entry *px_entries_add_by(struct px_translation *to, const struct px_ca
 {
 	if (thread && thread->is_known && !thread->is_suspended)
 		return px_entries_add(to, thread->object.handle, thread->priority, id);
-	return px_entries_add(to, PX_IDLE_THREAD, px_txtb_priority_word(1023), id);
+	return px_entries_add(to, PX_IDLE_THREAD, px_txtb_priority_word(PX_PSEUDO_PRIORITY), id);
 }
 
 void px_entries_fill_plainly(const struct px_record *record, const void *data, size_t length,
@@ -32,7 +32,7 @@ void px_entries_fill_plainly(const struct px_record *record, const void *data, s
 				   .id = PX_TXTB_USER_EVENT + record->id};
 	if (!record->context) {
 		entry->context = PX_NO_THREAD;
-		entry->priority = px_txtb_priority_word(1023);
+		entry->priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY);
 	}
 	px_first_bytes(data, length, bytes);
 	memcpy(entry->info, bytes, sizeof(bytes));

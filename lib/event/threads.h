@@ -35,6 +35,13 @@
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"
 
+/*
+ * The priority in the events of these two.  The viewer calls a priority inversion non-deterministic if a third thread
+ * that is less urgent than the waiting thread has an event meanwhile.  These two are not threads of the program, so
+ * their events are never less urgent.
+ */
+#define PX_PSEUDO_PRIORITY 0
+
 /* Return true for a handle that a real thread can have. */
 PX_INLINE bool px_is_thread(uint32_t handle)
 {

@@ -316,7 +316,7 @@ void px_log_begin_stamps(struct px_log *log, uint64_t time_ns)
 	*stamps = (struct px_log_stamps){
 		.begun = true, .base_ns = time_ns - (PX_LOG_START_FILLERS - 1) * PX_LOG_TICK_NS};
 	for (uint64_t i = 0; i < PX_LOG_START_FILLERS; i++)
-		stage_filler(log, PX_NO_THREAD, px_txtb_priority_word(1023), i > 0);
+		stage_filler(log, PX_NO_THREAD, px_txtb_priority_word(PX_PSEUDO_PRIORITY), i > 0);
 	stamps->real = stamps->ticks;
 }
 
@@ -527,7 +527,7 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 		      const struct px_translation *translation, const struct need *need)
 {
 	const struct px_entry idle = {.context = PX_IDLE_THREAD,
-				      .priority = px_txtb_priority_word(1023),
+				      .priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY),
 				      .id = PX_TXTB_RUNNING};
 	const struct px_entry runs = {
 		.context = log->ran, .priority = log->ran_priority, .id = PX_TXTB_RUNNING};

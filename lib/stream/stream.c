@@ -40,7 +40,7 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 	} else {
 		event.tid = px_thread_tid(); /* the slots still belong to this thread */
 		event.handle = PX_NO_THREAD;
-		event.priority = px_txtb_priority_word(1023);
+		event.priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY);
 	}
 	if (caller && stream->is_self) {
 		event.address = (uint64_t)(uintptr_t)caller->address;
