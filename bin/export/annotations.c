@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "trace/calldata.h"
 #include "trace/columns.h"
 
 static struct note labelled(enum note_kind kind, const char *label)
@@ -78,13 +79,49 @@ static int data_notes(const struct event *event, struct note *annotations)
 	return nr_annotations + 1;
 }
 
+static struct note field_note(const struct call_field *field)
+{
+	struct note note = {.kind = NOTE_NAME,
+			    .label = field->label,
+			    .label_size = strlen(field->name),
+			    .text = field->object ? field->object : field->text};
+
+	if (field->is_number && !field->object) {
+		note.kind = NOTE_SIGNED;
+		note.number_signed = field->value;
+	} else if (field->kind == 'p' && !field->object) {
+		note.kind = NOTE_ADDRESS;
+		note.number = (uint64_t)field->value;
+	}
+	return note;
+}
+
+/* A call has at most 7 fields. */
+static int call_notes(struct source *source, const struct event *event, struct note *annotations)
+{
+	static struct call_field field[ANNOTATIONS_MAX];
+	int nr = 0;
+
+	while (nr < ANNOTATIONS_MAX - 3 && calldata_at(source, event, (size_t)nr, &field[nr])) {
+		annotations[nr] = field_note(&field[nr]);
+		nr++;
+	}
+	if (calldata_get(source, event, CALLDATA_WAIT, &field[nr])) {
+		annotations[nr] = field_note(&field[nr]);
+		nr++;
+	}
+	return nr;
+}
+
 int annotations_of(struct source *source, const struct event *event,
 		   struct note annotations[ANNOTATIONS_MAX])
 {
 	unsigned int native = event_native(event);
 	int nr_annotations = 0;
 
-	if (native != 0 && native_title(native)) {
+	if (calldata_is(source, event)) {
+		nr_annotations = call_notes(source, event, annotations);
+	} else if (native != 0 && native_title(native)) {
 		for (int i = 0; i < 4; i++) {
 			const char *label = native_label(native, i);
 

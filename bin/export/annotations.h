@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of an event as pairs of a label and a value.  The label of an information word of ThreadX is the name of the
- * word.  If the word is a handle, the value is the name of the object.  Other data are text or hex digits.  If the data
- * have the size of an integer, there is also a number.
+ * The data of an event as pairs of a label and a value.  The recorded call of a log has its fields, as txtrace print
+ * shows them.  The label of an information word of ThreadX is the name of the word.  If the word is a handle, the value
+ * is the name of the object.  Other data are text or hex digits.  If the data have the size of an integer, there is also
+ * a number.
  */
 #ifndef TXTRACE_EXPORT_ANNOTATIONS_H
 #define TXTRACE_EXPORT_ANNOTATIONS_H
@@ -16,7 +17,7 @@ enum note_kind {
 	NOTE_NUMBER,
 	NOTE_SIGNED,
 	NOTE_ADDRESS, /* a number; viewers should show it in hex */
-	NOTE_NAME,    /* a text that many events share; it is valid until the source is closed */
+	NOTE_NAME,    /* a text that many events share; it is valid until the next call of annotations_of() */
 	NOTE_TEXT,    /* text_size bytes of printable ASCII or blanks */
 	NOTE_HEX,     /* text_size bytes; viewers should show them in hex digits */
 	NOTE_TRUE
@@ -32,7 +33,7 @@ struct note {
 	size_t text_size;
 };
 
-#define ANNOTATIONS_MAX 8
+#define ANNOTATIONS_MAX 12
 
 /* Return the number of annotations. */
 int annotations_of(struct source *source, const struct event *event,

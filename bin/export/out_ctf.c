@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/message.h"
 #include "export/export.h"
+#include "trace/calldata.h"
 
 #define PACKET_EVENTS 65536
 
@@ -44,7 +45,7 @@ struct ctf {
 	bt_trace *trace;
 	bt_stream *stream;
 	bt_packet *packet;
-	struct map class_of; /* key: event type and shape; value: 1 + index in classes[] */
+	struct map class_of; /* key: see key_of(); value: 1 + index in classes[] */
 	bt_event_class **classes;
 	size_t nr_classes;
 
@@ -139,31 +140,70 @@ static void field_name(char *name, size_t size, const char *label)
 }
 
 /*
- * Return ThreadX's id of the event if the payload has ThreadX's words as fields, otherwise 0.  Events of one type can
- * have different shapes: ThreadX has a call only for some objects of a wrapper.  So each shape has its own class.
+ * The payload has a shape: the fields of a call, ThreadX's words, or an array of bytes.  Events of one type can have
+ * different shapes.  For example, a call that begins to wait has no result yet.  So each shape has its own class.
  */
-static unsigned int shape_of(const struct event *event)
-{
-	unsigned int native = event_native(event);
+enum shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL };
 
-	return native != 0 && native_title(native) ? native : 0;
+struct shape {
+	enum shape_kind kind;
+	unsigned int native; /* SHAPE_WORDS */
+	int phase;	     /* SHAPE_CALL */
+	size_t nr_fields;    /* SHAPE_CALL, without CALLDATA_WAIT */
+};
+
+static struct shape shape_of(struct ctf *ctf, const struct event *event)
+{
+	struct source *source = ctf->export->source;
+	struct shape shape = {.kind = SHAPE_BYTES, .native = event_native(event)};
+	struct call_field field;
+
+	if (calldata_is(source, event)) {
+		shape = (struct shape){.kind = SHAPE_CALL, .phase = event->call.phase};
+		while (calldata_at(source, event, shape.nr_fields, &field))
+			shape.nr_fields++;
+	} else if (shape.native != 0 && native_title(shape.native)) {
+		shape.kind = SHAPE_WORDS;
+	}
+	return shape;
 }
 
-/* The payload of a ThreadX event has its words as fields.  Any other payload is an array of bytes. */
-static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
+static uint64_t key_of(const struct event *event, const struct shape *shape)
 {
-	bt_field_class *payload = must(bt_field_class_structure_create(ctf->trace_class));
-	bt_field_class *byte;
+	return event->type | (uint64_t)shape->kind << 32 | (uint64_t)shape->phase << 40 |
+	       (uint64_t)shape->nr_fields << 48;
+}
 
-	if (shape_of(event) == 0) {
-		byte = unsigned_class(ctf, 8, true);
-		add_member(payload, "data",
-			   bt_field_class_array_dynamic_create(ctf->trace_class, byte, NULL));
-		bt_field_class_put_ref(byte);
-		return payload;
-	}
+/* Return true if a field of this kind is always a number. */
+static bool is_number(char kind)
+{
+	return strchr("nqduhx", kind) != NULL;
+}
+
+static bt_field_class *class_of_field(struct ctf *ctf, const struct call_field *field)
+{
+	if (!is_number(field->kind))
+		return bt_field_class_string_create(ctf->trace_class);
+	if (strchr("qd", field->kind))
+		return bt_field_class_integer_signed_create(ctf->trace_class);
+	return unsigned_class(ctf, 64, field->kind == 'x');
+}
+
+static void add_call(struct ctf *ctf, bt_field_class *payload, const struct event *event)
+{
+	struct source *source = ctf->export->source;
+	struct call_field field;
+
+	for (size_t i = 0; calldata_at(source, event, i, &field); i++)
+		add_member(payload, field.name, class_of_field(ctf, &field));
+	if (calldata_get(source, event, CALLDATA_WAIT, &field))
+		add_member(payload, field.name, class_of_field(ctf, &field));
+}
+
+static void add_words(struct ctf *ctf, bt_field_class *payload, unsigned int native)
+{
 	for (int i = 0; i < 4; i++) {
-		const char *label = native_label(event_native(event), i);
+		const char *label = native_label(native, i);
 		char name[64];
 
 		if (!label)
@@ -173,13 +213,36 @@ static bt_field_class *payload_class(struct ctf *ctf, const struct event *event)
 			   label_is_object(label) ? bt_field_class_string_create(ctf->trace_class) :
 						    unsigned_class(ctf, 32, strstr(label, "_ptr")));
 	}
+}
+
+static void add_bytes(struct ctf *ctf, bt_field_class *payload)
+{
+	bt_field_class *byte = unsigned_class(ctf, 8, true);
+
+	add_member(payload, "data",
+		   bt_field_class_array_dynamic_create(ctf->trace_class, byte, NULL));
+	bt_field_class_put_ref(byte);
+}
+
+static bt_field_class *payload_class(struct ctf *ctf, const struct event *event,
+				     const struct shape *shape)
+{
+	bt_field_class *payload = must(bt_field_class_structure_create(ctf->trace_class));
+
+	if (shape->kind == SHAPE_CALL)
+		add_call(ctf, payload, event);
+	else if (shape->kind == SHAPE_WORDS)
+		add_words(ctf, payload, shape->native);
+	else
+		add_bytes(ctf, payload);
 	return payload;
 }
 
-static bt_event_class *make_class(struct ctf *ctf, const struct event *event)
+static bt_event_class *make_class(struct ctf *ctf, const struct event *event,
+				  const struct shape *shape)
 {
 	bt_event_class *class = must(bt_event_class_create(ctf->stream_class));
-	bt_field_class *payload = payload_class(ctf, event);
+	bt_field_class *payload = payload_class(ctf, event, shape);
 	char name[256];
 
 	text_utf8(name, sizeof(name), event->name);
@@ -190,13 +253,14 @@ static bt_event_class *make_class(struct ctf *ctf, const struct event *event)
 }
 
 /* The class is created at the first event of this type and shape. */
-static bt_event_class *class_of(struct ctf *ctf, const struct event *event)
+static bt_event_class *class_of(struct ctf *ctf, const struct event *event,
+				const struct shape *shape)
 {
-	uint64_t *known = map_get(&ctf->class_of, (uint64_t)shape_of(event) << 32 | event->type);
+	uint64_t *known = map_get(&ctf->class_of, key_of(event, shape));
 
 	if (*known == 0) {
 		ctf->classes = must(reallocarray(ctf->classes, ctf->nr_classes + 1, sizeof(*ctf->classes)));
-		ctf->classes[ctf->nr_classes] = make_class(ctf, event);
+		ctf->classes[ctf->nr_classes] = make_class(ctf, event, shape);
 		*known = ++ctf->nr_classes;
 	}
 	return ctf->classes[*known - 1];
@@ -240,33 +304,66 @@ static void fill_object(const struct ctf *ctf, bt_field *field, uint32_t word)
 	set_string(field, object ? object->name : address);
 }
 
-static void fill_payload(const struct ctf *ctf, bt_event *to)
+static void fill_field(bt_field *to, const struct call_field *field)
 {
-	bt_field *payload = bt_event_borrow_payload_field(to);
-	const struct event *event = &ctf->event;
+	if (!is_number(field->kind))
+		set_string(to, field->object ? field->object : field->text);
+	else if (strchr("qd", field->kind))
+		bt_field_integer_signed_set_value(to, field->value);
+	else
+		bt_field_integer_unsigned_set_value(to, (uint64_t)field->value);
+}
+
+static void fill_call(const struct ctf *ctf, bt_field *payload)
+{
+	struct source *source = ctf->export->source;
+	struct call_field field;
+	uint64_t i = 0;
+
+	for (; calldata_at(source, &ctf->event, i, &field); i++)
+		fill_field(member(payload, i), &field);
+	if (calldata_get(source, &ctf->event, CALLDATA_WAIT, &field))
+		fill_field(member(payload, i), &field);
+}
+
+static void fill_words(const struct ctf *ctf, bt_field *payload, unsigned int native)
+{
 	uint64_t at = 0;
 
-	if (shape_of(event) == 0) {
-		bt_field *data = member(payload, 0);
-
-		must_be_zero(bt_field_array_dynamic_set_length(data, event->size));
-		for (size_t i = 0; i < event->size; i++)
-			bt_field_integer_unsigned_set_value(
-				bt_field_array_borrow_element_field_by_index(data, i),
-				event->data[i]);
-		return;
-	}
 	for (int i = 0; i < 4; i++) {
-		const char *label = native_label(event_native(event), i);
+		const char *label = native_label(native, i);
+		uint32_t word = event_word(&ctf->event, i);
 
 		if (!label)
 			continue;
 		if (label_is_object(label))
-			fill_object(ctf, member(payload, at++), event_word(event, i));
+			fill_object(ctf, member(payload, at++), word);
 		else
-			bt_field_integer_unsigned_set_value(member(payload, at++),
-							    event_word(event, i));
+			bt_field_integer_unsigned_set_value(member(payload, at++), word);
 	}
+}
+
+static void fill_bytes(const struct ctf *ctf, bt_field *payload)
+{
+	const struct event *event = &ctf->event;
+	bt_field *data = member(payload, 0);
+
+	must_be_zero(bt_field_array_dynamic_set_length(data, event->size));
+	for (size_t i = 0; i < event->size; i++)
+		bt_field_integer_unsigned_set_value(
+			bt_field_array_borrow_element_field_by_index(data, i), event->data[i]);
+}
+
+static void fill_payload(const struct ctf *ctf, const struct shape *shape, bt_event *to)
+{
+	bt_field *payload = bt_event_borrow_payload_field(to);
+
+	if (shape->kind == SHAPE_CALL)
+		fill_call(ctf, payload);
+	else if (shape->kind == SHAPE_WORDS)
+		fill_words(ctf, payload, shape->native);
+	else
+		fill_bytes(ctf, payload);
 }
 
 /* Messages. */
@@ -333,15 +430,16 @@ static bool is_at_gap(struct ctf *ctf)
 
 static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
+	struct shape shape = shape_of(ctf, &ctf->event);
 	bt_message *message;
 	bt_event *event;
 
 	ctf->last_ns = time_of(ctf);
 	message = must(bt_message_event_create_with_packet_and_default_clock_snapshot(
-		iterator, class_of(ctf, &ctf->event), ctf->packet, ctf->last_ns));
+		iterator, class_of(ctf, &ctf->event, &shape), ctf->packet, ctf->last_ns));
 	event = bt_message_event_borrow_event(message);
 	fill_context(ctf, event);
-	fill_payload(ctf, event);
+	fill_payload(ctf, &shape, event);
 	ctf->has_event = false;
 	ctf->nr_in_packet++;
 	return message;

@@ -374,6 +374,11 @@ static void put_event(struct export *export, const struct event *event)
 {
 	struct html *html = export->state;
 
+	if (event->is_made) { /* the span of the wait shows an event that is not in the file */
+		if (html->nr_left_out == 0)
+			timeline_event(html->timeline, event);
+		return;
+	}
 	if (html->nr_events == export->limit) {
 		html->nr_left_out++;
 		return;

@@ -19,6 +19,7 @@
 #include "export/export.h"
 #include "export/timeline.h"
 #include "export/perfetto.pb-c.h"
+#include "trace/calldata.h"
 
 #define SEQUENCE 1
 
@@ -246,7 +247,7 @@ static uint64_t value_number(struct perfetto *perfetto, const char *text)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__InternedString value = PERFETTO__INTERNED_STRING__INIT, *values = &value;
-	char clean[TRACK_NAME_BYTES];
+	char clean[CALL_FIELD_BYTES];
 	bool is_new;
 
 	value.iid = intern_number(&perfetto->values, text, strlen(text), &is_new);

@@ -386,7 +386,8 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 		mark.kind = MARK_BEGIN;
 		mark.name = "ISR";
 	}
-	put(timeline, track, mark);
+	if (!event->is_made) /* the slice of the wait shows an event that is not in the file */
+		put(timeline, track, mark);
 	make_tracks(timeline, event, native);
 	timeline->pid = event->pid;
 	waits_event(&timeline->waits, event, true);
