@@ -138,7 +138,8 @@ void inversions_event(struct inversions *inversions, const struct report_event *
 {
 	if (event->context >= CONTEXT_INITIALIZE || event->context == CONTEXT_IDLE)
 		return;
-	event->ctx->priority = event->priority;
+	if (event->priority >= 0 || !event->is_made) /* an inserted RESUME of a log has no priority */
+		event->ctx->priority = event->priority;
 	if (!begin(inversions, event) && !note_give_back(inversions, event) &&
 	    inversions->nr_open > 0)
 		find_culprit(inversions, event);

@@ -3,7 +3,8 @@
  * A program with calls of many kinds, which counts its own calls: mixture FILE.  At its end it writes a line into the
  * file for each function: NAME COUNT.  It knows of no trace.
  *
- * Some calls of a function fail and some wait, so events of one type differ.  The names of two threads need care: one
+ * Some calls of a function fail and some wait, so events of one type differ.  There are INVERSIONS deterministic
+ * priority inversions.  The names of two threads need care: one
  * is not ASCII, and one has a parenthesis.
  */
 #include <errno.h>
@@ -11,11 +12,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ROUNDS 20
+#define INVERSIONS 5
 
 #define FUNCTIONS(X)                                                                               \
 	X(pthread_mutex_lock)                                                                      \
@@ -52,7 +55,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t busy_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
-static sem_t permit;
+static sem_t permit, done;
 static int nr_queued, ends[2];
 
 static void pause_ms(long ms)
@@ -131,17 +134,69 @@ static void mix(void)
 	CALL(close, -1);
 }
 
+static void *be_urgent(void *unused)
+{
+	pthread_setname_np(pthread_self(), "urgent");
+	for (int i = 0; i < INVERSIONS; i++) {
+		CALL(sem_wait, &permit);
+		CALL(pthread_mutex_lock, &busy_lock);
+		CALL(pthread_mutex_unlock, &busy_lock);
+		CALL(sem_post, &done);
+	}
+	return unused;
+}
+
+/* In glibc, the lock word of a mutex is 2 while a thread may wait for it. */
+static bool is_awaited(pthread_mutex_t *mutex)
+{
+#ifdef __GLIBC__
+	return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) == 2;
+#else
+	return mutex != NULL;
+#endif
+}
+
+static void *be_patient(void *unused)
+{
+	pthread_setname_np(pthread_self(), "patient");
+	for (int i = 0; i < INVERSIONS; i++) {
+		CALL(pthread_mutex_lock, &busy_lock);
+		CALL(sem_post, &permit);
+		do
+			pause_ms(1);
+		while (!is_awaited(&busy_lock));
+		CALL(pthread_mutex_unlock, &busy_lock);
+		CALL(sem_wait, &done);
+	}
+	return unused;
+}
+
+/* A thread waits for one that is less urgent, which gives the mutex back without a third thread in between. */
+static void invert(void)
+{
+	pthread_t urgent, patient;
+
+	CALL(pthread_create, &urgent, NULL, be_urgent, NULL);
+	if (nice(5) == -1)
+		perror("nice");
+	CALL(pthread_create, &patient, NULL, be_patient, NULL);
+	CALL(pthread_join, urgent, NULL);
+	CALL(pthread_join, patient, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t consumer;
 	FILE *file;
 
-	if (argc != 2 || pipe(ends) != 0 || sem_init(&permit, 0, 0) != 0)
+	if (argc != 2 || pipe(ends) != 0 || sem_init(&permit, 0, 0) != 0 ||
+	    sem_init(&done, 0, 0) != 0)
 		return 2;
 	CALL(pthread_create, &consumer, NULL, consume, NULL);
 	produce();
 	CALL(pthread_join, consumer, NULL);
 	mix();
+	invert();
 	file = fopen(argv[1], "w");
 	for (int i = 0; file && i < NR_FUNCTIONS; i++)
 		fprintf(file, "%s %u\n", names[i], atomic_load(&made[i]));

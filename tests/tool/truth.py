@@ -20,6 +20,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -326,26 +327,60 @@ class Log:
         run(TOOL, "export", "--to", "trx", "-o", path, self.path)
         expected = [e for e in self.events if e["type"] != MORE_DATA and (self.is_foreign or not is_thread_end(e))]
         found = self.read_trx(path)
-        self.compare_trx("trx", expected, found)
-        self.same("tick of info", self.info["tick"] if self.is_foreign else "1 ns",
-                  object_of("info", "--format", "json", path)["tick"])
+        self.compare_trx(expected, found, tick_of(path))
         if not self.is_foreign and not self.info["gaps"]:
             ours, theirs = (object_of("blocked", "--format", "json", p)["blocked"] for p in (self.path, path))
             self.same("waits in the log and in the trx", sum(row["waits"] for row in ours), sum(row["waits"] for row in theirs))
 
-    def compare_trx(self, what, expected, found):
+    def compare_trx(self, expected, found, tick):
         begin, again = (min((e["ns"] for e in rows), default=0) for rows in (expected, found))
         found.sort(key=lambda e: e["ns"])
-        pairs = [(self.as_row(e, begin, f), self.as_row(f, again, f))
-                 for e, f in zip(sorted(expected, key=lambda e: e["ns"]), found)]
-        self.same(f"number of events of print and {what}", len(expected), len(found))
-        self.same_rows(f"events of print and {what}", [pair[0] for pair in pairs], [pair[1] for pair in pairs])
+        expected = sorted(expected, key=lambda e: e["ns"])
+        self.same("number of events of print and trx", len(expected), len(found))
+        self.same_rows("events of print and trx", [self.as_row(e, f) for e, f in zip(expected, found)],
+                       [self.as_row(f, f) for f in found])
+        self.same_times("trx", [e["ns"] - begin for e in expected], [f["ns"] - again for f in found], tick)
+
+    def same_times(self, what, ours, theirs, tick):
+        """A tick of 1 ns loses nothing.  After a long pause, the ticks are longer."""
+        worst = max((abs(one - other) for one, other in zip(ours, theirs)), default=0)
+        self.same(f"times of print and {what}, with ticks of {tick} ns", worst <= (tick if tick != 1 else 0), True)
 
     @staticmethod
-    def as_row(event, begin, found):
+    def as_row(event, found):
         """An event of ThreadX has its own name, but any other event keeps its name."""
         name = trx_name(event["event"]) if found["type"] > MORE_DATA else ""
-        return event["ns"] - begin, event["cpu"], trx_name(event["thread"]).replace("nobody", "-"), name
+        return event["cpu"], trx_name(event["thread"]).replace("nobody", "-"), name
+
+    def check_inversions(self):
+        """A log and the buffer made of it have the same priority inversions, and as many of each kind."""
+        path = self.path_of("again.trx")
+        rows = object_of("report", "--performance", "--format", "json", path)["performance_statistics"]
+        counts = {row["statistic"]: row["occurrences"] for row in rows}
+        ours, theirs = (object_of("report", "--inversions", "--format", "json", p)["priority_inversions"]
+                        for p in (self.path, path))
+        self.same("inversions of the log and of the trx", *([(trx_name(row["thread"]), trx_name(row["mutex"]), row["ran_meanwhile"])
+                                                             for row in rows] for rows in (ours, theirs)))
+        self.same("inversions in the reports of the trx", len(theirs), counts["Priority Inversions"])
+        if self.name == "mixture":
+            self.same("inversions of the program", [None] * 5, [row["ran_meanwhile"] for row in ours])
+
+    def check_pseudo_threads(self):
+        """In the image, events of no thread of the program are never less urgent than a thread."""
+        for path in (self.path, self.path_of("again.trx")):
+            with open(path, "rb") as file:
+                image = file.read()
+            words = struct.unpack_from("<12I", image)
+            size = 16 + (words[4] >> 16)
+            nr_objects = (words[5] - words[3]) // size
+            pseudo = set()
+            for at in range(48, 48 + nr_objects * size, size):
+                name = image[at + 16:at + size].split(b"\0")[0]
+                if image[at + 1] == 1 and name in (b"no thread", b"idle", b"nobody"):
+                    pseudo.add(struct.unpack_from("<I", image, at + 4)[0])
+            entries = struct.iter_unpack("<8I", image[48 + nr_objects * size:][:(words[7] - words[6]) // 32 * 32])
+            priorities = {entry[1] for entry in entries if entry[0] in pseudo}
+            self.same("priorities of the pseudo threads", priorities | {0x80000000}, {0x80000000})
 
     def check_merge(self, other):
         path = self.path_of("merged.trx")
@@ -354,8 +389,10 @@ class Log:
                     if e["type"] != MORE_DATA and not is_thread_end(e)]
         found = [e for e in self.read_trx(path)]
         begin, again = (min(e["ns"] for e in rows) for rows in (expected, found))
-        self.same_rows("times and CPUs of print and merge", sorted((e["ns"] - begin, e["cpu"]) for e in expected),
-                       sorted((e["ns"] - again, e["cpu"]) for e in found))
+        self.same_times("merge", sorted(e["ns"] - begin for e in expected), sorted(e["ns"] - again for e in found), tick_of(path))
+        self.same("events of threads of print and merge",
+                  collections.Counter((trx_name(e["thread"]).replace("nobody", "-"), e["cpu"]) for e in expected),
+                  collections.Counter((e["thread"].replace("nobody", "-"), e["cpu"]) for e in found))
 
     def attempt(self, step, *arguments):
         try:
@@ -367,12 +404,19 @@ class Log:
     def check(self):
         for step in (self.check_report, self.check_diff, self.check_tables, self.check_account, self.check_trx):
             self.attempt(step)
+        if not self.is_foreign and self.name != "version2":
+            self.attempt(self.check_inversions)
+            self.attempt(self.check_pseudo_threads)
         exports = {"chrome": self.attempt(self.check_chrome), "html": self.attempt(self.check_html)}
         if PERFETTO_CHECK:
             exports["perfetto"] = self.attempt(self.check_perfetto)
         self.attempt(self.check_spans, exports)
         if shutil.which("babeltrace2") and "|ctf|" in text_of("export", "--help"):
             self.attempt(self.check_ctf)
+
+
+def tick_of(path):
+    return float(object_of("info", "--format", "json", path)["tick"].split()[0])
 
 
 def printed_csv(path):
