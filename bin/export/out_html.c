@@ -19,6 +19,7 @@
 #include "export/html/page.h"
 #include "export/pack.h"
 #include "export/timeline.h"
+#include "trace/calldata.h"
 #include "trace/columns.h"
 
 #define KEPT_BYTES 64 /* the page gets at most this number of bytes of the data of an event */
@@ -32,9 +33,12 @@ struct origin {
 };
 
 struct site_key {
-	uint64_t type, address,
-		native; /* for a call in a log, the native event, whose words are the data; otherwise 0 */
+	uint64_t type, address;
+	uint32_t object; /* handle of the object of a call in a log, or 0 */
+	int32_t phase;	 /* TXTRACE_CALL_..., or NO_CALL */
 };
+
+#define NO_CALL (-1)
 
 struct slice {
 	enum span_kind kind;
@@ -107,9 +111,9 @@ static uint32_t number_of(struct intern *intern, const void *key, size_t size)
 static void pack_event(struct html *html, const struct event *event)
 {
 	struct origin origin = {event->context, event->pid, event->priority};
-	bool has_words = event->is_call && native_title(event->call.native);
-	struct site_key key = {event->type, event->address, has_words ? event->call.native : 0};
-	size_t size = has_words ? sizeof(event->call.word) : event->size;
+	bool is_call = calldata_is(html->export->source, event);
+	struct site_key key = {event->type, event->address, is_call ? event->call.object : 0,
+			       is_call ? event->call.phase : NO_CALL};
 	uint32_t site = number_of(&html->sites, &key, sizeof(key));
 	struct pack *pack = &html->events;
 
@@ -118,11 +122,10 @@ static void pack_event(struct html *html, const struct event *event)
 	pack_number(pack, number_of(&html->origins, &origin, sizeof(origin)));
 	pack_number(pack, site);
 	pack_number(pack, event->cpu);
-	pack_number(pack, (uint64_t)size << 2 |
-				  (unsigned int)(!has_words && data_is_text(event)) << 1 |
+	pack_number(pack, (uint64_t)event->size << 2 |
+				  (unsigned int)(!is_call && data_is_text(event)) << 1 |
 				  event->is_truncated);
-	pack_data(html, site, has_words ? (const unsigned char *)event->call.word : event->data,
-		  size);
+	pack_data(html, site, event->data, event->size);
 	pack_record(pack);
 	html->last_ns = event->time_ns;
 	html->last_number = event->number;
@@ -238,7 +241,7 @@ static void put_names(struct html *html)
 static void put_labels(struct text *text, const struct site_key *key)
 {
 	struct event event = {.type = (trace_event_id_t)key->type};
-	unsigned int native = key->native ? (unsigned int)key->native : event_native(&event);
+	unsigned int native = event_native(&event);
 
 	if (native == 0 || !native_title(native)) {
 		text_string(text, "null");
@@ -255,7 +258,24 @@ static void put_labels(struct text *text, const struct site_key *key)
 	text_char(text, ']');
 }
 
-/* Write all sites.  The first site of a type also has the name of the type and its labels. */
+/* Write the layout and the fields of a call, as in lib/event/calls.def. */
+static void put_fields(struct text *text, const char *name)
+{
+	const struct call_row *row = calltable_find(name);
+
+	if (!row) {
+		text_string(text, ",null");
+		return;
+	}
+	text_printf(text, ",[%d,", (int)row->layout);
+	text_json(text, row->fields);
+	text_char(text, ']');
+}
+
+/*
+ * Write all sites.  The first site of a type also has the name of the type, the labels of its words, and the fields of
+ * its call.
+ */
 static void put_sites(struct html *html)
 {
 	struct text *text = &html->export->text;
@@ -268,13 +288,14 @@ static void put_sites(struct html *html)
 
 		memcpy(&key, intern_text(&html->sites, i + 1), sizeof(key));
 		intern_number(&types, (const char *)&key.type, sizeof(key.type), &is_new);
-		text_printf(text, "%s[%" PRIu64 ",\"0x%" PRIx64 "\"", i > 0 ? ",\n" : "",
-			    key.type, key.address);
+		text_printf(text, "%s[%" PRIu64 ",\"0x%" PRIx64 "\",%" PRIu32 ",%" PRId32,
+			    i > 0 ? ",\n" : "", key.type, key.address, key.object, key.phase);
 		if (is_new) {
 			text_char(text, ',');
 			text_json(text, source_type_name(html->export->source, key.type));
 			text_char(text, ',');
 			put_labels(text, &key);
+			put_fields(text, source_type_name(html->export->source, key.type));
 		}
 		text_char(text, ']');
 	}
@@ -293,10 +314,40 @@ static void put_objects(struct html *html)
 
 		text_printf(text, "%s[%u,", i > 0 ? ",\n" : "", object->handle);
 		text_json(text, object->name);
-		text_printf(text, ",\"%s\",%d,%d]", object_type_name(object->type),
-			    (int)object->pid, (int)object->tid);
+		text_printf(text, ",\"%s\",%d,%d,\"0x%llx\"]", object_type_name(object->type),
+			    (int)object->pid, (int)object->tid,
+			    (unsigned long long)object->address);
 	}
 	text_string(text, "],\n");
+}
+
+/* Write the names of error numbers, and of the results of C11 functions.  Only calls of a log need them. */
+static void put_errors(struct html *html)
+{
+	struct text *text = &html->export->text;
+	bool has_calls = !html->export->source->file.foreign;
+	const char *separator = "";
+
+	text_string(text, "\"errors\":{");
+	for (int error = 1; has_calls && error < 4096; error++) {
+		const char *name = strerrorname_np(error);
+
+		if (!name)
+			continue;
+		text_printf(text, "%s\"%d\":\"%s\"", separator, error, name);
+		separator = ",";
+	}
+	text_string(text, "},\"c11\":{");
+	separator = "";
+	for (int error = 1; has_calls && error < 4096; error++) {
+		const char *name = calltable_c11_result(error);
+
+		if (!name)
+			continue;
+		text_printf(text, "%s\"%d\":\"%s\"", separator, error, name);
+		separator = ",";
+	}
+	text_string(text, "},\n");
 }
 
 static void put_recorder(struct text *text, const struct source *source)
@@ -335,6 +386,7 @@ static void put_facts(struct html *html)
 		    loss->overwritten, loss->dropped, loss->abandoned);
 	put_recorder(text, source);
 	put_objects(html);
+	put_errors(html);
 	put_sites(html);
 	put_names(html);
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);

@@ -445,13 +445,27 @@ static bool matches_type(const struct filter *filter, const struct event *event)
 	return *known > 0;
 }
 
-static bool matches_object(const struct filter *filter, const struct source *source,
+/* Compare the names of the objects that print shows in the fields of a call. */
+static bool matches_object_of_call(const struct filter *filter, struct source *source,
+				   const struct event *event)
+{
+	struct call_field field;
+
+	for (size_t i = 0; calldata_at(source, event, i, &field); i++)
+		if (field.object && fnmatch(filter->text, field.object, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool matches_object(const struct filter *filter, struct source *source,
 			   const struct event *event)
 {
+	if (event->is_call)
+		return matches_object_of_call(filter, source, event);
 	for (int i = 0; i < 4; i++) {
 		const struct txtrace_object *object = source_object(source, event_word(event, i));
 
-		if ((event->is_call || event->size >= 4 * (size_t)i + 4) && object &&
+		if (event->size >= 4 * (size_t)i + 4 && object &&
 		    object->type != OBJECT_EVENT_TYPE &&
 		    fnmatch(filter->text, object->name, 0) == 0)
 			return true;

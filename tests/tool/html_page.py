@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What html-page.sh looks at: html_page.py TXTRACE SCRATCH TRACE..."""
+import csv
+import io
 import json
 import os
 import subprocess
@@ -17,6 +19,10 @@ PROFILES = {
     "threadx": {"timer thread": 250, "control": 1930, "sensor": 11450, "logger": 3420, "display": 2100, "printer": 60,
                 "interrupt": 1050, "initialization": 80},
 }
+CALL_QUERIES = ("data.mutex:queue_lock", "data.wait:begins", "data.wait!=ends", "object:busy_lock", "object:*holder*",
+                "data.result:ENOENT", "data.result!=0 not data.result:E*", "data.result=-9", "data.count>=1", "data.path:/dev/*", "data:nonexist",
+                "data.owner:*holder*", "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends",
+                "data.ns>=3000000", "data.fd=0x5", "data.start!=0")
 nr_checks = nr_failed = 0
 
 
@@ -47,7 +53,17 @@ class Page:
     def printed(self, *options):
         out = subprocess.run([self.tool, "print", "--format", "jsonl", *options, self.trace], check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        return [json.loads(line) for line in out.splitlines()]
+        events = [json.loads(line) for line in out.splitlines()]
+        if any(isinstance(event["data"], dict) for event in events):
+            self.show_calls(events, options)
+        return events
+
+    def show_calls(self, events, options):
+        """JSON lines have the fields of a call, and the page shows them as a text."""
+        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "data", *options, self.trace], check=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        for event, row in zip(events, csv.DictReader(io.StringIO(out, newline=""))):
+            event["data"] = row["data"]
 
     def open(self, fragment=""):
         self.browser.open(self.path, fragment)
@@ -387,6 +403,8 @@ def main(tool, scratch, *traces):
                                           'object:samples and u32[12]<1', 'time>=20ms time<40ms or number=3',
                                           'event:*QUEUE_SEND (cpu=0)'))
         check_search(by_name["whole"], ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
+        if "mixture" in by_name:
+            check_search(by_name["mixture"], CALL_QUERIES)
         check_odd(by_name["odd"])
         check_shared(by_name["shared"])
         check_narrow(by_name["lossy"])

@@ -392,7 +392,7 @@ class Details {
 	}
 	data(i) {
 		const {trace} = this;
-		const words = trace.words(i);
+		const words = trace.callFields(i) ?? trace.words(i);
 		const size = trace.size[i];
 		const parts = [make('h3', '', `Data, ${count(size, 'byte')}`)];
 
@@ -411,11 +411,13 @@ class Details {
 	words(words) {
 		const table = make('table', 'words');
 
-		for (const {label, word, object} of words) {
+		for (const {label, word, value, text, object} of words) {
 			const row = make('tr');
+			const shown = text ?? (word < 65536 ? String(word) : '');
+			const number = typeof value === 'bigint' ? BigInt.asUintN(64, value).toString(16) : null;
 
-			row.append(make('th', '', label), make('td', '', object ? object.name : word < 65536 ? String(word) : ''),
-				make('td', 'hex', `0x${hex(word, 8)}`));
+			row.append(make('th', '', label), make('td', '', object ? object.name : shown),
+				make('td', 'hex', word !== undefined ? `0x${hex(word, 8)}` : number ? `0x${number}` : ''));
 			table.append(row);
 		}
 		return table;

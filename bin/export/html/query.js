@@ -18,6 +18,7 @@ const TEXT_FIELDS = ['event', 'thread', 'object', 'data'];
 const NUMBER_FIELDS = ['type', 'context', 'pid', 'cpu', 'priority', 'size', 'address', 'number'];
 const TEST = new RegExp(`^(${[...TEXT_FIELDS, 'time', ...NUMBER_FIELDS].join('|')}|[ui](?:8|16|32|64)(?:\\[\\d+\\])?)` +
 	'\\s*(!=|<=|>=|==|<|>|=|:)\\s*');
+const CALL_TEST = /^data\.([A-Za-z0-9_]+)\s*(!=|<=|>=|==|<|>|=|:)\s*/;
 
 function globToRegExp(glob) {
 	const text = glob.replace(/[.+^${}()|\\]/g, '\\$&').replace(/\*/g, '.*').replace(/\?/g, '.')
@@ -103,8 +104,13 @@ class Query {
 		return found[1] ?? found[2] ?? found[3];
 	}
 	parseTest() {
+		const ofCall = this.rest.match(CALL_TEST);
 		const found = this.rest.match(TEST);
 
+		if (ofCall) {
+			this.skip(ofCall[0].length);
+			return this.callTest(ofCall[1], ofCall[2] === ':' || ofCall[2] === '==' ? '=' : ofCall[2], this.takeValue());
+		}
 		if (!found)
 			return this.wordTest(this.takeValue());
 		this.skip(found[0].length);
@@ -144,13 +150,43 @@ class Query {
 		const test = {
 			event: () => this.ofTypes(name => pattern.test(name)),
 			thread: () => this.ofThreads(name => pattern.test(name)),
-			object: () => i => (trace.words(i) ?? []).some(({object}) => object && pattern.test(object.name)),
+			object: () => i => trace.objectsOf(i).some(object => pattern.test(object.name)),
 			data: () => i => String.fromCharCode(...trace.data(i)).includes(value),
 		}[field]();
 
 		if (operator !== '=' && operator !== '!=')
 			throw new QueryError('texts can be compared only with = and !=');
 		return operator === '=' ? test : i => !test(i);
+	}
+	/* An event without this field does not match, not even with "!=". */
+	callTest(name, operator, value) {
+		const {trace} = this;
+		const field = i => (trace.callFields(i) ?? []).find(({label}) => label === name);
+		let number = null;
+
+		if (name !== 'wait' && !trace.types.some(({fields}) => (fields ?? []).some(field => field.name === name)))
+			throw new QueryError('no call of this trace has such a field');
+		try {
+			number = value === '' ? null : value.startsWith('-') ? -BigInt(value.slice(1)) :
+				BigInt(/^0[0-7]+$/.test(value) ? `0o${value.slice(1)}` : value);
+		} catch {
+			if (operator !== '=' && operator !== '!=')
+				throw new QueryError('a number is missing');
+		}
+		if (number !== null)
+			return i => {
+				const found = field(i);
+
+				return found !== undefined && COMPARE[operator](typeof found.value === 'bigint' ? found.value : 0n, number);
+			};
+		const pattern = globToRegExp(value);
+
+		return i => {
+			const found = field(i);
+
+			return found !== undefined && (pattern.test(found.text) ||
+				found.object !== undefined && pattern.test(found.object.name)) === (operator === '=');
+		};
 	}
 	timeTest(operator, value) {
 		const found = value.match(/^(-?[\d.]+(?:e[+-]?\d+)?)(ns|us|µs|ms|s|m|h)$/i);
