@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "base/output.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "cmd/completion.h"
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	text_use_locale();
 	if (argc < 2) {
 		print_commands(stderr);
 		return EXIT_TROUBLE;

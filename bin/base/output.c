@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/files.h"
 #include "base/message.h"
@@ -33,6 +36,10 @@ static bool open_file(struct text *text)
 {
 	struct stat status;
 
+	if (stat(text->path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		message("%s is a directory", text->path);
+		return false;
+	}
 	if (!text->overwrites && lstat(text->path, &status) == 0) {
 		message("%s exists; --force overwrites it", text->path);
 		return false;
@@ -235,16 +242,6 @@ void text_seconds(struct text *text, int64_t ns, int width)
 	text_unsigned(text, size % 1000000000, 9, '0');
 }
 
-void text_plain(struct text *text, const char *string, size_t width)
-{
-	size_t i;
-
-	for (i = 0; string[i]; i++)
-		text_char(text, string[i] >= ' ' && string[i] <= '~' ? string[i] : '?');
-	for (; i < width; i++)
-		text_char(text, ' ');
-}
-
 /* Return the length of the UTF-8 sequence here, or 0 if it is invalid. */
 static size_t sequence(const unsigned char *at)
 {
@@ -325,6 +322,72 @@ static size_t harmless(const unsigned char *at)
 	bool is_control = at[0] < ' ' || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
 
 	return is_control ? 0 : sequence(at);
+}
+
+static bool is_utf8;
+
+void text_use_locale(void)
+{
+	is_utf8 = setlocale(LC_CTYPE, "") && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static wchar_t decode(const unsigned char *at, size_t length)
+{
+	wchar_t code = length == 2 ? at[0] & 0x1F : length == 3 ? at[0] & 0x0F : at[0] & 0x07;
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (at[i] & 0x3F);
+	return code;
+}
+
+/*
+ * Return the bytes of the character here, and its columns.  Return 0 if the character must not be printed.  Characters
+ * without a column are left out too: some of them reverse the text.
+ */
+static size_t printable(const unsigned char *at, size_t *columns)
+{
+	size_t length = harmless(at);
+	int width;
+
+	*columns = 1;
+	if (length <= 1)
+		return length;
+	width = is_utf8 ? wcwidth(decode(at, length)) : 0;
+	*columns = width > 0 ? (size_t)width : 1;
+	return width > 0 ? length : 0;
+}
+
+/* Return the bytes of the character here, printable or not. */
+static size_t skip(const unsigned char *at)
+{
+	size_t length = is_utf8 ? sequence(at) : 1;
+
+	return length > 0 ? length : 1;
+}
+
+size_t text_width(const char *string)
+{
+	size_t width = 0, columns;
+
+	for (const unsigned char *at = (const unsigned char *)string; *at; at += skip(at)) {
+		printable(at, &columns);
+		width += columns;
+	}
+	return width;
+}
+
+void text_plain(struct text *text, const char *string, size_t width)
+{
+	size_t used = 0, columns;
+
+	for (const unsigned char *at = (const unsigned char *)string; *at; at += skip(at)) {
+		size_t length = printable(at, &columns);
+
+		text_put(text, length > 0 ? (const char *)at : "?", length > 0 ? length : 1);
+		used += columns;
+	}
+	for (; used < width; used++)
+		text_char(text, ' ');
 }
 
 void text_make_harmless(char *line)

@@ -95,11 +95,17 @@ void text_bytes(struct text *text, const void *bytes, size_t size);
 /* Put a time in seconds with nine decimals, padded on the left with blanks to at least width characters. */
 void text_seconds(struct text *text, int64_t ns, int width);
 
+/* Use the character set of the user.  Without this call, or if it is not UTF-8, text_plain() prints only ASCII. */
+void text_use_locale(void);
+
 /*
- * Put a string that is safe for a terminal: replace each byte that is not printable ASCII with '?'. Pad the string with
- * blanks to width.
+ * Put a string that is safe for a terminal: replace each character that the user's character set does not have, and each
+ * control character, with '?'.  Pad the string with blanks to width.
  */
 void text_plain(struct text *text, const char *string, size_t width);
+
+/* Return the number of columns that text_plain() needs for a string. */
+size_t text_width(const char *string);
 
 /* Put a string, quoted for JSON.  Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *string);

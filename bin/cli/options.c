@@ -123,6 +123,15 @@ const char *options_file(const struct command *command, int argc, char **argv)
 	return NULL;
 }
 
+bool options_is_string(const char *argument, bool *is_string)
+{
+	*is_string = strcmp(argument, "string") == 0;
+	if (*is_string || strcmp(argument, "number") == 0)
+		return true;
+	message("--ns takes number or string, not %s", argument);
+	return false;
+}
+
 bool options_is_json(const char *argument, bool *is_json)
 {
 	*is_json = strcmp(argument, "json") == 0;

@@ -48,6 +48,9 @@ const char *options_file(const struct command *command, int argc, char **argv);
  */
 bool options_is_json(const char *argument, bool *is_json);
 
+/* Parse the argument of --ns in the same way. */
+bool options_is_string(const char *argument, bool *is_string);
+
 /* Print the help of a command. */
 void options_help(const struct command *command);
 
@@ -55,6 +58,7 @@ void options_help(const struct command *command);
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_COLUMNS,
+	OPTION_NS,
 	OPTION_FROM,
 	OPTION_UNTIL,
 	OPTION_TICK,
@@ -98,6 +102,10 @@ enum {
 #define OPTION_ROW_FORCE                                                                           \
 	{                                                                                          \
 		OPTION_FORCE, "force", NULL, "overwrite an existing file"                        \
+	}
+#define OPTION_ROW_NS                                                                              \
+	{                                                                                          \
+		OPTION_NS, "ns", "number|string", "jsonl, json: the type of ns; default number"    \
 	}
 #define OPTION_ROW_COLOR                                                                           \
 	{                                                                                          \

@@ -118,18 +118,18 @@ void table_unknown(struct table *table)
 /* Return the width of a column without the blanks before it. */
 static size_t width_of(const struct table *table, int column)
 {
-	size_t width = strlen(table->columns[column].title);
+	size_t width = text_width(table->columns[column].title);
 
 	for (size_t i = (size_t)column; i < table->nr_cells; i += (size_t)table->nr_columns)
-		if (table->cell[i] && strlen(table->cell[i]) > width)
-			width = strlen(table->cell[i]);
+		if (table->cell[i] && text_width(table->cell[i]) > width)
+			width = text_width(table->cell[i]);
 	return width;
 }
 
 static void put_padded(struct text *text, const char *string, size_t width, bool is_number,
 		       bool is_last)
 {
-	size_t length = strlen(string);
+	size_t length = text_width(string);
 
 	for (size_t i = length; is_number && i < width; i++)
 		text_char(text, ' ');

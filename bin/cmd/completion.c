@@ -82,6 +82,8 @@ static const char *kind_of(const char *argument)
 
 	if (strcmp(argument, "PID|FILE") == 0)
 		return "PID_OR_FILE";
+	if (strcmp(argument, "OLD NEW") == 0)
+		return "FILE";
 	if (strchr(argument, '|') && argument[0] != '(' && strncmp(argument, "PID", 3) != 0)
 		return argument;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

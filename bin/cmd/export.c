@@ -14,7 +14,7 @@
 
 enum { OPTION_TO = OPTION_OWN };
 
-#define OWN_OPTIONS 4
+#define OWN_OPTIONS 5
 
 #define ADDRESS(name) &exporter_##name,
 static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
@@ -34,6 +34,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_LIMIT, "limit", "N", "html: maximum number of events; default 2000000"},
 	{OPTION_COLUMNS, "columns", "A,B,...",
 	 "csv, jsonl: the columns; see txtrace-print(1)"},
+	OPTION_ROW_NS,
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	OPTIONS_END,
@@ -45,6 +46,7 @@ struct options {
 	const char *output;
 	bool overwrites;
 	const char *columns;
+	bool quotes_ns;
 	bool splits, per_core;
 	uint64_t limit;
 	int own_option[OWN_OPTIONS]; /* the given options; not every exporter takes these */
@@ -112,6 +114,8 @@ static bool read_option(struct options *options, int code)
 	case OPTION_COLUMNS:
 		options->columns = optarg;
 		return note_own(options, code);
+	case OPTION_NS:
+		return note_own(options, code) && options_is_string(optarg, &options->quotes_ns);
 	case OPTION_SPLIT:
 		options->splits = true;
 		return note_own(options, code);
@@ -207,6 +211,7 @@ static int export_file(const struct options *options, const char *path)
 	export.output = name;
 	export.overwrites = options->overwrites;
 	export.columns = options->columns;
+	export.quotes_ns = options->quotes_ns;
 	export.splits = options->splits;
 	export.per_core = options->per_core;
 	export.limit = options->limit;

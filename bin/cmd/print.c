@@ -9,6 +9,7 @@ static const struct option_row option_rows[] = {
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},
+	OPTION_ROW_NS,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };
@@ -16,6 +17,7 @@ static const struct option_row option_rows[] = {
 struct options {
 	struct output_options output_options;
 	const char *columns;
+	bool quotes_ns;
 };
 
 /* After an error, print a message and return false. */
@@ -27,6 +29,8 @@ static bool read_option(struct options *options, int code)
 	case OPTION_COLUMNS:
 		options->columns = optarg;
 		return true;
+	case OPTION_NS:
+		return options_is_string(optarg, &options->quotes_ns);
 	default:
 		return output_options_option(&options->output_options, code);
 	}
@@ -35,7 +39,7 @@ static bool read_option(struct options *options, int code)
 static int print_file(struct options *options, const char *path)
 {
 	struct output_options *output_options = &options->output_options;
-	struct listing listing = {.format = output_options->format};
+	struct listing listing = {.format = output_options->format, .quotes_ns = options->quotes_ns};
 	struct event event;
 
 	if (!listing_choose(&listing, options->columns) ||

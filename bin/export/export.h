@@ -25,6 +25,7 @@ struct export
 	const char *output; /* name of the output, or "-" for standard output */
 	bool overwrites;
 	const char *columns;   /* NULL means the default columns */
+	bool quotes_ns;	       /* in JSON lines, ns is a string */
 	bool splits, per_core; /* write several files */
 	uint64_t limit;    /* maximum number of events */
 	void *state;	       /* data of the exporter */

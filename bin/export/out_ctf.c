@@ -612,18 +612,35 @@ static bool give_name(const struct export *export, const char *from)
 	return false;
 }
 
+/* rmdir() of a directory with files fails, and rename() replaces an empty directory. */
+static bool is_in_the_way(const struct export *export)
+{
+	struct stat status;
+	bool is_directory;
+
+	if (lstat(export->output, &status) != 0)
+		return false;
+	is_directory = S_ISDIR(status.st_mode);
+	if (is_directory && export->overwrites && rmdir(export->output) == 0)
+		return false;
+	if (!is_directory)
+		message("%s exists and is not a directory; remove it first", export->output);
+	else if (export->overwrites)
+		message("%s exists and is not empty; remove it first", export->output);
+	else
+		message("%s exists; --force overwrites it if it is empty, or else remove it first",
+			export->output);
+	return true;
+}
+
 static bool run(struct export *export)
 {
 	struct ctf ctf = {.export = export};
 	char *part = NULL, *path = NULL;
-	struct stat status;
 	bool is_fine = false;
 
-	if (!export->overwrites && lstat(export->output, &status) == 0) {
-		message("%s exists; --force overwrites it if it is an empty directory",
-			export->output);
+	if (is_in_the_way(export))
 		return false;
-	}
 	must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
 	if (!mkdtemp(part)) {
 		message_error(errno, "%s", export->output);

@@ -18,6 +18,7 @@ static bool begin(struct export *export, enum format format)
 	listing->text = &export->text;
 	listing->source = export->source;
 	listing->format = format;
+	listing->quotes_ns = export->quotes_ns;
 	if (!listing_choose(listing, export->columns ? export->columns : "all")) {
 		free(listing);
 		return false;
@@ -51,6 +52,7 @@ static bool end(struct export *export, bool is_complete)
 }
 
 static const int options[] = {OPTION_COLUMNS, 0};
+static const int options_jsonl[] = {OPTION_COLUMNS, OPTION_NS, 0};
 
 const struct exporter exporter_csv = {
 	.name = "csv",
@@ -66,7 +68,7 @@ const struct exporter exporter_jsonl = {
 	.name = "jsonl",
 	.suffix = ".jsonl",
 	.summary = "JSON lines: one object for each event",
-	.options = options,
+	.options = options_jsonl,
 	.begin = begin_jsonl,
 	.event = put_event,
 	.end = end,

@@ -120,6 +120,10 @@ int session_open_log(const char *path, bool overwrites, char **aside)
 	int fd;
 
 	*aside = NULL;
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		message("%s is a directory", path);
+		return -1;
+	}
 	if (overwrites && lstat(path, &status) == 0) {
 		if (!S_ISREG(status.st_mode)) {
 			message("%s is not a regular file; it stays unchanged", path);

@@ -370,6 +370,8 @@ static void put_json_row(struct listing *listing, const struct event *event)
 	for (int i = 0; i < listing->nr_columns; i++) {
 		int column = listing->column[i];
 		const char *string = string_of(listing, column, event);
+		bool is_quoted = columns[column].is_text ||
+				 (column == COLUMN_NS && listing->quotes_ns);
 
 		text_string(text, i > 0 ? ",\"" : "{\"");
 		text_string(text, columns[column].name);
@@ -382,10 +384,10 @@ static void put_json_row(struct listing *listing, const struct event *event)
 			text_json(text, string);
 			continue;
 		}
-		if (columns[column].is_text)
+		if (is_quoted)
 			text_char(text, '"');
 		put_value(listing, column, event);
-		if (columns[column].is_text)
+		if (is_quoted)
 			text_char(text, '"');
 	}
 	text_char(text, '}');
@@ -400,8 +402,8 @@ static size_t longest_thread(const struct source *source)
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
 
-		if (object->type == OBJECT_THREAD && strlen(object->name) > width)
-			width = strlen(object->name);
+		if (object->type == OBJECT_THREAD && text_width(object->name) > width)
+			width = text_width(object->name);
 	}
 	return width < 24 ? width : 24;
 }

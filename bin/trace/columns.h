@@ -19,6 +19,7 @@ struct listing {
 	enum format format;
 	int column[COLUMNS_MAX]; /* indexes of the chosen columns in the table of columns.c */
 	int nr_columns;
+	bool quotes_ns; /* in JSON, print ns as a string */
 	int64_t last_ns;
 	uint64_t nr_printed;
 	size_t thread_width, event_width;

@@ -39,6 +39,8 @@ completes 'flush' record --stream-policy fl
 completes 'always auto never' list --color ''
 completes 'a file some.trx' print ''
 completes 'some.trx' print s
+completes 'a file some.trx' diff ''
+completes 'some.trx' diff some.trx s
 completes 'some.trx' print --output s
 completes 'some.trx' print -o s
 completes 'some.trx' recover so

@@ -134,6 +134,9 @@ fails 2 'exists' export --to chrome "$scratch/board.v1.trx"
 "$tool" export --to chrome --force "$scratch/board.v1.trx" || complain '--force does not overwrite'
 fails 2 'is an input file' export --to csv --force -o "$scratch/board.v1.trx" "$scratch/board.v1.trx"
 fails 2 'No such file' export --to csv -o "$scratch/no/directory" "$scratch/board.v1.trx"
+mkdir "$scratch/directory"
+fails 2 'is a directory' export --to csv -o "$scratch/directory" "$scratch/board.v1.trx"
+fails 2 'is a directory' export --to csv --force -o "$scratch/directory" "$scratch/board.v1.trx"
 cmp -s "$samples/threadx.trx" "$scratch/board.v1.trx" || complain 'the trace was written over'
 [ "$(find "$scratch" -name 'board*' | wc -l)" -eq 2 ] || complain 'export leaves a part of a file'
 nr_checks=$((nr_checks + 4))
@@ -167,6 +170,18 @@ if [ "$first" = perfetto ]; then
 	"$tool" export -o "$scratch/part.pf" --until 4ms "$samples/threadx.trx" || complain '--until fails'
 	decode "$scratch/part.pf" >"$scratch/text"
 	same_as_golden export-threadx.perfetto "$scratch/text"
+fi
+
+# The recipe of txtrace-export(1) for a database: numbers are compared as numbers.
+if has_program sqlite3 'the table in a database'; then
+	nr_checks=$((nr_checks + 1))
+	"$tool" export --to csv --columns number,ns,time,thread,event,data -o "$scratch/events.csv" "$samples/netx_tcp.trx"
+	sed -n '/^sqlite3 app.db .create/,/events.$/p' "$top/doc/man/txtrace-export.1" |
+		sed -e "s|app.db|$scratch/app.db|" -e "s|app.csv|$scratch/events.csv|" >"$scratch/recipe"
+	sh "$scratch/recipe" >"$scratch/out" 2>"$scratch/err" || complain "the recipe fails: $(cat "$scratch/err")"
+	found=$(sqlite3 "$scratch/app.db" 'select count(*) from events where time > 0.005')
+	expected=$("$tool" print --format csv --columns number -f 'time>5ms' "$samples/netx_tcp.trx" | sed 1d | wc -l)
+	[ "$found" = "$expected" ] || complain "the database finds $found events, not $expected"
 fi
 
 # JSON is JSON; slices nest, times do not fall, and are those of the events to the nanosecond.

@@ -248,4 +248,29 @@ fi
 # Whoever reads may have seen enough.
 "$tool" print "$samples/threadx.trx" 2>"$scratch/err" | head -1 >/dev/null
 [ ! -s "$scratch/err" ] || complain "print | head says: $(cat "$scratch/err")"
+# Names that are not ASCII: as they are where the user's character set has them, and in columns that fit.
+"$(pwd)/tests/tool/mklog" "$scratch/utf8.trx" 2 8 "$(printf 'w\303\266rker\001\342\200\256')" || complain 'mklog fails'
+nr_checks=$((nr_checks + 1))
+"$tool" print --columns thread,event -f 'event:*step' "$scratch/utf8.trx" 2>/dev/null | sed 's/ [0-9]*  */|/' >"$scratch/out"
+sed -n 2p "$scratch/out" | grep -qF 'w??rker????|' || complain "not ASCII: $(cat "$scratch/out")"
+if locale -a 2>/dev/null | grep -qix 'C.utf-\{0,1\}8'; then
+	nr_checks=$((nr_checks + 2))
+	LC_ALL=C.UTF-8 "$tool" print --columns thread,event,number -f 'event:*step' "$scratch/utf8.trx" >"$scratch/out" 2>/dev/null
+	sed -n 2p "$scratch/out" | grep -q "^$(printf 'w\303\266rker')?? [0-9]*  even_step" || complain "UTF-8: $(cat "$scratch/out")"
+	sed 's/\xc3\xb6/o/' "$scratch/out" | awk '{ print index($0, $NF) + length($NF) }' | uniq | wc -l | grep -qx 1 ||
+		complain "UTF-8 is not aligned: $(cat "$scratch/out")"
+else
+	echo 'SKIP names in UTF-8: there is no locale C.UTF-8'
+fi
+
+# Times of a log are above what a double holds.
+nr_checks=$((nr_checks + 2))
+"$tool" print --format jsonl --columns ns,event "$scratch/utf8.trx" 2>/dev/null |
+	sed 's/"ns":\([0-9]*\)/"ns":"\1"/' >"$scratch/expected"
+"$tool" print --format jsonl --columns ns,event --ns=string "$scratch/utf8.trx" 2>/dev/null | cmp -s "$scratch/expected" - ||
+	complain '--ns=string is not ns as a string'
+"$tool" export --to jsonl --columns ns,event --ns=string -o - "$scratch/utf8.trx" 2>/dev/null | cmp -s "$scratch/expected" - ||
+	complain 'export --ns=string is not ns as a string'
+fails 2 '--ns takes number or string' print --ns=word "$scratch/utf8.trx"
+fails 2 '--to csv has no --ns' export --to csv --ns=string "$scratch/utf8.trx"
 finish
