@@ -257,7 +257,7 @@ if locale -a 2>/dev/null | grep -qix 'C.utf-\{0,1\}8'; then
 	nr_checks=$((nr_checks + 2))
 	LC_ALL=C.UTF-8 "$tool" print --columns thread,event,number -f 'event:*step' "$scratch/utf8.trx" >"$scratch/out" 2>/dev/null
 	sed -n 2p "$scratch/out" | grep -q "^$(printf 'w\303\266rker')?? [0-9]*  even_step" || complain "UTF-8: $(cat "$scratch/out")"
-	sed 's/\xc3\xb6/o/' "$scratch/out" | awk '{ print index($0, $NF) + length($NF) }' | uniq | wc -l | grep -qx 1 ||
+	sed 's/\xc3\xb6/o/' "$scratch/out" | awk '{ print length($0) }' | uniq | wc -l | grep -qx 1 ||
 		complain "UTF-8 is not aligned: $(cat "$scratch/out")"
 else
 	echo 'SKIP names in UTF-8: there is no locale C.UTF-8'
