@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * txtrace demo: run a small program that traces itself.  Clients put orders into a bounded queue.  Cooks take the
- * orders from the queue and share one oven.
+ * orders from the queue and share one oven.  One of the cooks is less urgent than the others.
+ *
+ * With the preloaded object, the trace also has the program's calls, so it shows waits, locks and priority inversions.
+ * Then `record` runs the program: this executable with the argument KITCHEN.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "live/preload.h"
 #include "live/session.h"
 
 #define NR_CLIENTS 2
@@ -23,6 +30,8 @@
 #define NR_ORDERS 60 /* number of orders of each client */
 #define QUEUE_PLACES 8
 #define NS_PER_US 1000L
+#define LESS_URGENT 5
+#define KITCHEN "--kitchen" /* not for users, so not in the table of options */
 
 static const struct option_row options[] = {
 	{'o', "output", "FILE", "the log; default demo.trx"},
@@ -137,17 +146,31 @@ static void *run_cook(void *argument)
 	return NULL;
 }
 
-/* Start the clients last, and only if all cooks have started.  Otherwise a client could wait forever. */
+static void name_objects(void)
+{
+	txtrace_name_object(&kitchen.mutex, "queue lock");
+	txtrace_name_object(&kitchen.changed, "queue changed");
+	txtrace_name_object(&kitchen.oven, "oven");
+}
+
+/*
+ * Start the clients last, and only if all cooks have started.  Otherwise a client could wait forever.  A thread inherits
+ * the priority of the thread that starts it.
+ */
 static int run_kitchen(void)
 {
 	pthread_t threads[NR_COOKS + NR_CLIENTS];
+	int usual = getpriority(PRIO_PROCESS, 0);
 	int nr = 0, error = 0;
 
+	name_objects();
 	kitchen.nr_clients = NR_CLIENTS;
 	while (!error && nr < NR_COOKS + NR_CLIENTS) {
 		bool is_cook = nr < NR_COOKS;
 		uintptr_t number = (uintptr_t)(is_cook ? nr : nr - NR_COOKS);
 
+		if (nr == NR_COOKS - 1)
+			setpriority(PRIO_PROCESS, 0, usual + LESS_URGENT);
 		error = pthread_create(&threads[nr], NULL, is_cook ? run_cook : run_client,
 				       (void *)number);
 		nr += !error;
@@ -162,6 +185,65 @@ static int run_kitchen(void)
 	for (int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 	return error;
+}
+
+/* The process whose calls `record` records. */
+static int run_recorded(void)
+{
+	int error = 0;
+
+	for (int i = 0; i < NR_STEPS && !error; i++)
+		error = posix_trace_eventid_open(step_names[i], &kitchen.step[i]);
+	if (!error)
+		error = run_kitchen();
+	if (error)
+		message_error(error, "cannot trace the demo");
+	return error ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+/* Store the path of this executable.  Return false if the object cannot be preloaded into it. */
+static bool can_preload(char self[PATH_MAX])
+{
+	struct preload_program program;
+	char object[PATH_MAX], why_not[PATH_MAX + 256];
+	ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	bool can;
+
+	if (length <= 0 || !preload_find(object, why_not, sizeof(why_not)))
+		return false;
+	self[length] = '\0';
+	preload_inspect(&program, self, object);
+	can = !program.why_not[0] && !program.sanitizer[0];
+	preload_end(&program);
+	return can;
+}
+
+/* In the name of a log, % begins a place holder, and %% is a %.  The caller frees the name. */
+static char *log_name(const char *path)
+{
+	char *name = must(calloc(2, strlen(path) + 1)), *to = name;
+
+	for (; *path; path++) {
+		*to++ = *path;
+		if (*path == '%')
+			*to++ = '%';
+	}
+	return name;
+}
+
+static int record_demo(const char *path, bool overwrites, char *self)
+{
+	char *name = log_name(path), text[] = "record", preload[] = "--preload", quiet[] = "--quiet",
+	     growing[] = "--policy=append", title[] = "--name=demo", output[] = "-o", force[] = "--force",
+	     end[] = "--", kitchen_argument[] = KITCHEN, demo[] = "demo";
+	char *arguments[] = {text, preload, quiet, growing, title, output, name,
+			     overwrites ? force : quiet, end, self, demo, kitchen_argument, NULL};
+	int code;
+
+	optind = 0; /* getopt() begins again */
+	code = cmd_record.run((int)(sizeof(arguments) / sizeof(arguments[0])) - 1, arguments);
+	free(name);
+	return code == 0 ? EXIT_FINE : EXIT_TROUBLE;
 }
 
 static int create(int fd, trace_id_t *trid)
@@ -210,15 +292,18 @@ static int write_demo(const char *path, bool overwrites)
 		return EXIT_TROUBLE;
 	}
 	session_keep_log(&aside);
-	message("wrote %s; look at it with: txtrace print %s", path, path);
 	return EXIT_FINE;
 }
 
 static int run(int argc, char **argv)
 {
 	const char *path = "demo.trx";
+	char self[PATH_MAX];
 	bool overwrites = false;
 	int code;
+
+	if (argc == 2 && strcmp(argv[1], KITCHEN) == 0)
+		return run_recorded();
 
 	while ((code = options_next(&cmd_demo, argc, argv)) != -1) {
 		if (code == 'o')
@@ -232,7 +317,10 @@ static int run(int argc, char **argv)
 		message("demo takes no argument; see txtrace demo --help");
 		return EXIT_TROUBLE;
 	}
-	return write_demo(path, overwrites);
+	code = can_preload(self) ? record_demo(path, overwrites, self) : write_demo(path, overwrites);
+	if (code == EXIT_FINE)
+		message("wrote %s; look at it with: txtrace print %s", path, path);
+	return code;
 }
 
 const struct command cmd_demo = {

@@ -176,8 +176,8 @@ fi
 if has_program sqlite3 'the table in a database'; then
 	nr_checks=$((nr_checks + 1))
 	"$tool" export --to csv --columns number,ns,time,thread,event,data -o "$scratch/events.csv" "$samples/netx_tcp.trx"
-	sed -n '/^sqlite3 app.db .create/,/events.$/p' "$top/doc/man/txtrace-export.1" |
-		sed -e "s|app.db|$scratch/app.db|" -e "s|app.csv|$scratch/events.csv|" >"$scratch/recipe"
+	sed -n -e '/^.Dl sqlite3 app.db .create/p' -e '/^.Dl sqlite3 app.db .\.import/p' "$top/doc/man/txtrace-export.1" |
+		sed -e 's/^.Dl //' -e "s|app.db|$scratch/app.db|" -e "s|app.csv|$scratch/events.csv|" >"$scratch/recipe"
 	sh "$scratch/recipe" >"$scratch/out" 2>"$scratch/err" || complain "the recipe fails: $(cat "$scratch/err")"
 	found=$(sqlite3 "$scratch/app.db" 'select count(*) from events where time > 0.005')
 	expected=$("$tool" print --format csv --columns number -f 'time>5ms' "$samples/netx_tcp.trx" | sed 1d | wc -l)
