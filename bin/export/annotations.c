@@ -62,13 +62,21 @@ static int number_note(const struct event *event, struct note *note)
 	}
 }
 
-static int data_notes(const struct event *event, struct note *annotations)
+static int data_notes(struct source *source, const struct event *event, struct note *annotations)
 {
+	static char filters[DATA_FILTERS_BYTES];
 	bool is_text = data_is_text(event);
 	int nr_annotations = 0;
 
 	if (event->size == 0)
 		return 0;
+	if (data_filters(filters, sizeof(filters), source, event)) {
+		bool is_one = strncmp(filters, "filter=", strlen("filter=")) == 0;
+
+		annotations[0] = labelled(NOTE_NAME, is_one ? "filter" : "filters");
+		annotations[0].text = filters + (is_one ? strlen("filter=") : 0);
+		return 1;
+	}
 	if (!is_text)
 		nr_annotations = number_note(event, annotations);
 	annotations[nr_annotations] = labelled(is_text ? NOTE_TEXT : NOTE_HEX,
@@ -130,7 +138,7 @@ int annotations_of(struct source *source, const struct event *event,
 									  event_word(event, i));
 		}
 	} else {
-		nr_annotations = data_notes(event, annotations);
+		nr_annotations = data_notes(source, event, annotations);
 	}
 	if (!source->file.foreign || event->cpu > 0) {
 		annotations[nr_annotations] = labelled(NOTE_NUMBER, "cpu");

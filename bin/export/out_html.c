@@ -56,6 +56,11 @@ struct html {
 	struct export *export;
 	struct pack events, spans;
 	struct timeline *timeline;
+	struct filters {
+		uint64_t number; /* of the event */
+		char text[DATA_FILTERS_BYTES];
+	} * filters; /* of the events that have filters as data */
+	size_t nr_filters;
 	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
 	struct stack *stacks; /* the index is the id of a track */
 	size_t nr_stacks;
@@ -106,6 +111,17 @@ static uint32_t number_of(struct intern *intern, const void *key, size_t size)
 	bool is_new;
 
 	return (uint32_t)intern_number(intern, key, size, &is_new) - 1;
+}
+
+static void note_filters(struct html *html, const struct event *event)
+{
+	struct filters filters = {.number = event->number};
+
+	if (!data_filters(filters.text, sizeof(filters.text), html->export->source, event))
+		return;
+	html->filters =
+		must(reallocarray(html->filters, html->nr_filters + 1, sizeof(*html->filters)));
+	html->filters[html->nr_filters++] = filters;
 }
 
 static void pack_event(struct html *html, const struct event *event)
@@ -350,6 +366,18 @@ static void put_errors(struct html *html)
 	text_string(text, "},\n");
 }
 
+static void put_filters(const struct html *html)
+{
+	struct text *text = &html->export->text;
+
+	text_string(text, "\"filters\":{");
+	for (size_t i = 0; i < html->nr_filters; i++) {
+		text_printf(text, "%s\"%" PRIu64 "\":", i > 0 ? "," : "", html->filters[i].number);
+		text_json(text, html->filters[i].text);
+	}
+	text_string(text, "},\n");
+}
+
 static void put_recorder(struct text *text, const struct source *source)
 {
 	char recorder[TRACE_NAME_MAX + 1] = "";
@@ -387,6 +415,7 @@ static void put_facts(struct html *html)
 	put_recorder(text, source);
 	put_objects(html);
 	put_errors(html);
+	put_filters(html);
 	put_sites(html);
 	put_names(html);
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
@@ -441,6 +470,7 @@ static void put_event(struct export *export, const struct event *event)
 	}
 	if (event->time_ns > html->end_ns)
 		html->end_ns = event->time_ns;
+	note_filters(html, event);
 	pack_event(html, event);
 	timeline_event(html->timeline, event);
 }
@@ -470,6 +500,7 @@ static bool end(struct export *export, bool is_complete)
 	intern_free(&html->origins);
 	intern_free(&html->sites);
 	intern_free(&html->names);
+	free(html->filters);
 	free(html->stacks);
 	free(html->last_data);
 	free(html);

@@ -11,6 +11,7 @@
 #include "trace/calldata.h"
 
 #define SHOWN_BYTES 32 /* of data that is not text, print at most this number of bytes */
+#define FILTER_REST 32 /* room for " and 4096 without a name" */
 #define LIVE_THREAD 22 /* in a live stream, width of the column with the name and the number of the thread */
 
 /* Data. */
@@ -89,13 +90,63 @@ static void print_native(struct text *text, struct source *source, const struct 
 	}
 }
 
+/* Write the names of the types in a set, up to the size of the text. */
+static void write_set(char *text, size_t size, struct source *source, const char *label,
+		      const unsigned char *data)
+{
+	size_t used = (size_t)snprintf(text, size, "%s=", label);
+	trace_event_set_t set;
+	unsigned int nr = 0, nr_left_out = 0, nr_unnamed = 0;
+
+	memcpy(&set, data, sizeof(set));
+	for (trace_event_id_t type = 0; type < 8 * sizeof(set); type++) {
+		char name[TRACE_EVENT_NAME_MAX + 1];
+		int is_member = 0;
+
+		if (posix_trace_eventset_ismember(type, &set, &is_member) != 0 || !is_member)
+			continue;
+		if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
+			nr_unnamed++;
+		else if (nr_left_out > 0 || used + strlen(name) + FILTER_REST >= size)
+			nr_left_out++;
+		else
+			used += (size_t)snprintf(text + used, size - used, "%s%s", nr++ > 0 ? "," : "", name);
+	}
+	if (nr_left_out > 0)
+		snprintf(text + used, size - used, " and %u more", nr_left_out + nr_unnamed);
+	else if (nr_unnamed > 0)
+		snprintf(text + used, size - used, " and %u without a name", nr_unnamed);
+	else if (nr == 0)
+		snprintf(text + used, size - used, "none");
+}
+
+bool data_filters(char *text, size_t size, struct source *source, const struct event *event)
+{
+	size_t length, half = size / 2;
+
+	if (event->type == POSIX_TRACE_START && event->size == sizeof(trace_event_set_t)) {
+		write_set(text, size, source, "filter", event->data);
+		return true;
+	}
+	if (event->type != POSIX_TRACE_FILTER || event->size != 2 * sizeof(trace_event_set_t))
+		return false;
+	write_set(text, half, source, "old", event->data);
+	length = strlen(text);
+	text[length++] = ' ';
+	write_set(text + length, size - length, source, "new", event->data + sizeof(trace_event_set_t));
+	return true;
+}
+
 void print_data(struct text *text, struct source *source, const struct event *event)
 {
 	unsigned int native = event_native(event);
+	char filters[DATA_FILTERS_BYTES];
 	int64_t large = 0;
 	int32_t small = 0;
 
-	if (calldata_is(source, event)) {
+	if (data_filters(filters, sizeof(filters), source, event)) {
+		text_plain(text, filters, 0);
+	} else if (calldata_is(source, event)) {
 		calldata_print(text, source, event);
 	} else if (native != 0 && native_title(native)) {
 		print_native(text, source, event, native);

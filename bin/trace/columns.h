@@ -42,6 +42,14 @@ void listing_end(struct listing *listing);
 /* Return true if the data are printable text. */
 bool data_is_text(const struct event *event);
 
+#define DATA_FILTERS_BYTES 512 /* a usual size of the text of data_filters() */
+
+/*
+ * If the data are the filters of a START or of a FILTER event, write them as text: "filter=none", or the filtered types.
+ * Otherwise return false.
+ */
+bool data_filters(char *text, size_t size, struct source *source, const struct event *event);
+
 /* Print the data of an event.  Use the names of objects and of information words if they are known. */
 void print_data(struct text *text, struct source *source, const struct event *event);
 

@@ -273,4 +273,12 @@ nr_checks=$((nr_checks + 2))
 	complain 'export --ns=string is not ns as a string'
 fails 2 '--ns takes number or string' print --ns=word "$scratch/utf8.trx"
 fails 2 '--to csv has no --ns' export --to csv --ns=string "$scratch/utf8.trx"
+# The data of a START is a set of types: those that are not recorded.
+nr_checks=$((nr_checks + 2))
+"$tool" print --columns event,data -f posix_trace_start "$scratch/utf8.trx" 2>/dev/null | grep -qx 'posix_trace_start  *filter=none' ||
+	complain 'a START without a filter does not say so'
+own_streams
+"$tool" record --quiet -e nothing -o "$scratch/filtered.trx" -- "$subject" -n 2 2>"$scratch/err" || complain "record: $(cat "$scratch/err")"
+"$tool" print --columns event,data -f posix_trace_start "$scratch/filtered.trx" 2>/dev/null |
+	grep -q '^posix_trace_start  *filter=posix_trace_unnamed_userevent,tick,tock and [0-9]* without a name$' || complain 'a START does not say its filter'
 finish

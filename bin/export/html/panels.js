@@ -396,7 +396,9 @@ class Details {
 		const size = trace.size[i];
 		const parts = [make('h3', '', `Data, ${count(size, 'byte')}`)];
 
-		if (words && words.length > 0)
+		if (trace.facts.filters[trace.number[i]])
+			parts.push(make('p', 'plain', trace.plainData(i)));
+		else if (words && words.length > 0)
 			parts.push(this.words(words));
 		else if (trace.isText(i) || size === 4 || size === 8)
 			parts.push(make('p', 'plain', trace.plainData(i)));

@@ -558,6 +558,8 @@ class Trace {
 		const fields = this.callFields(i);
 		const words = this.words(i);
 
+		if (this.facts.filters[this.number[i]])
+			return this.facts.filters[this.number[i]];
 		if (fields)
 			return fields.map(({label, kind, text, object}) => {
 				const quote = kind === 's' && label !== 'wait' ? '"' : '';
