@@ -101,8 +101,8 @@ int txtrace_snapshot_stream(const struct txtrace_stream *__stream, int __file_de
  * Copy one ring of an active stream, as a TXTB image that TraceX can open.  Rings are numbered from 0.  The oldest
  * event comes first.  The copy leaves out events that are being written during the call.  The events also stay in the
  * stream.  Store the size of the image in bytes in *length, and the length of a tick in nanoseconds in *tick_ns.
- * buffer may be NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file; then pass tick_ns to
- * txtrace_set_tick().  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: there is no memory for the copy.
+ * buffer may be NULL if size is 0.  posix_trace_open() reads the image as a foreign trace file, and finds the length of
+ * a tick in it.  ENOSPC: size is less than *length; nothing is copied.  ENOMEM: there is no memory for the copy.
  * EINVAL: trid or ring is not valid, or a pointer is NULL.
  */
 int txtrace_copy_ring(trace_id_t __trid, unsigned int __ring, void *__buffer, size_t __size,

@@ -104,4 +104,19 @@ fi
 "$tool" report -o "$scratch/file" "$samples/filex.trx" || complain 'report -o fails'
 fails 2 'exists' report -o "$scratch/file" "$samples/filex.trx"
 sed "s|$samples/||g" "$scratch/file" | cmp -s - "$golden_dir/report-filex" || complain 'report -o writes something else'
+# What doc/reports.md says of differences from TraceX: a trace of length 0, a thread without an object, a stack that
+# overflows twice, and a thread without a stack.
+printf '%s\n' 'object 1 0x1001 5 worker' 'event 0x1001 4100 100' 'event 0x2222 4100 100' 'event 0x1001 4100 100' |
+	"$mktrx" >"$scratch/flat.trx"
+nr_checks=$((nr_checks + 2))
+"$tool" report --profile "$scratch/flat.trx" >"$scratch/out" 2>&1
+grep -q '^  worker  *00001001  *2  *0  *0.000000000  *0.00$' "$scratch/out" || complain "a trace of length 0: $(cat "$scratch/out")"
+grep -q '^  00002222  *00002222  *1  *0 ' "$scratch/out" || complain "a thread without an object: $(cat "$scratch/out")"
+printf '%s\n' 'object 1 0x1001 5 deep' 'parameters 0x20000 0x400' 'object 1 0x1002 5 flat' 'event 0x1001 83 100 0x4001 0 0 0x20100' \
+	'event 0x1001 83 200 0x4001 0 0 0x1FFF0' 'event 0x1002 83 300 0x4001 0 0 0x30000' 'event 0x1001 83 400 0x4001 0 0 0x1FF00' |
+	"$mktrx" >"$scratch/stacks.trx"
+nr_checks=$((nr_checks + 2))
+"$tool" report --stacks "$scratch/stacks.trx" >"$scratch/out" 2>&1
+grep -q '^  deep  *1024  *1024  *0  *100.00  *1$' "$scratch/out" || complain "a stack that overflows twice: $(cat "$scratch/out")"
+! grep -q '^  flat' "$scratch/out" || complain "a thread without a stack: $(cat "$scratch/out")"
 finish
