@@ -30,6 +30,7 @@ PERFETTO_CHECK = os.environ.get("PERFETTO_CHECK", "")
 SYSTEM = ("posix_trace_overflow", "posix_trace_resume")
 ISR = ("TX_TRACE_ISR_ENTER", "TX_TRACE_ISR_EXIT")
 INSERTED = ("TX_TRACE_THREAD_SUSPEND", "TX_TRACE_THREAD_RESUME")
+THREADS = ("owner", "writer")  # fields with the number of a thread; viewers get its name
 FILLER, MORE_DATA = "TX_TRACE_RUNNING", 65536 + 4096
 
 
@@ -129,12 +130,9 @@ class Log:
         threads = collections.Counter(e["thread"] for e in self.events if e["thread"] != "-")
         self.same("events of a thread in print and report", dict(threads),
                   {row["thread"]: row["events"] for row in report["execution_profile"]})
-        self.same("events of CPUs in report", sum(row["events"] for row in report["cpus"]),
-                  sum(threads.values()) if not self.has_system_on_cpus(report) else len(self.events))
-
-    @staticmethod
-    def has_system_on_cpus(report):
-        return sum(row["events"] for row in report["cpus"]) == report["trace"][0]["events"]
+        self.same("events of CPUs in print and report",
+                  dict(collections.Counter(e["cpu"] for e in self.events if e["thread"] != "-" and e["event"] not in SYSTEM)),
+                  {row["cpu"]: row["events"] for row in report["cpus"]})
 
     def check_diff(self):
         diff = object_of("diff", "--format", "json", self.path, self.path)
@@ -299,15 +297,15 @@ class Log:
     @staticmethod
     def payload(event):
         if isinstance(event["data"], dict):
-            return {name: value for name, value in event["data"].items() if isinstance(value, int) and name != "owner"}
+            return {name: value for name, value in event["data"].items() if isinstance(value, int) and name not in THREADS}
         return event["hex"] if event["type"] < 65536 else None
 
     @staticmethod
     def found_payload(event, text):
         if isinstance(event["data"], dict):
             numbers = dict(re.findall(r'(\w+) = "?(-?\d+)"?(?=[ ,])', text))
-            return {name: int(numbers.get(name, -1)) if name in numbers or not re.search(rf'\b{name} = "', text) else value
-                    for name, value in event["data"].items() if isinstance(value, int) and name != "owner"}
+            return {name: int(numbers[name]) if name in numbers else None
+                    for name, value in event["data"].items() if isinstance(value, int) and name not in THREADS}
         if event["type"] >= 65536:
             return None
         return "".join(f"{int(byte, 16):02x}" for byte in re.findall(r"\[\d+\] = 0x([0-9A-F]+)", text))
@@ -359,8 +357,9 @@ class Log:
         counts = {row["statistic"]: row["occurrences"] for row in rows}
         ours, theirs = (object_of("report", "--inversions", "--format", "json", p)["priority_inversions"]
                         for p in (self.path, path))
-        self.same("inversions of the log and of the trx", *([(trx_name(row["thread"]), trx_name(row["mutex"]), row["ran_meanwhile"])
-                                                             for row in rows] for rows in (ours, theirs)))
+        self.same("inversions of the log and of the trx",
+                  *([(trx_name(row["thread"]), trx_name(row["mutex"]), row["ran_meanwhile"]) for row in rows]
+                    for rows in (ours, theirs)))
         self.same("inversions in the reports of the trx", len(theirs), counts["Priority Inversions"])
         if self.name == "mixture":
             self.same("inversions of the program", [None] * 5, [row["ran_meanwhile"] for row in ours])
