@@ -131,7 +131,8 @@ class Log:
         self.same("events of a thread in print and report", dict(threads),
                   {row["thread"]: row["events"] for row in report["execution_profile"]})
         self.same("events of CPUs in print and report",
-                  dict(collections.Counter(e["cpu"] for e in self.events if e["thread"] != "-" and e["event"] not in SYSTEM)),
+                  dict(collections.Counter(e["cpu"] for e in self.events
+                                           if e["thread"] != "-" and e["event"] not in SYSTEM)),
                   {row["cpu"]: row["events"] for row in report["cpus"]})
 
     def check_diff(self):
@@ -179,14 +180,16 @@ class Log:
             elif r["ph"] == "E":
                 name, begin = opened[r["pid"], r["tid"]].pop()
                 spans.append((track, name, begin, at))
-        self.same_rows("events of print and chrome", sorted((e["ns"], e["event"]) for e in self.shown()), sorted(events))
+        expected = sorted((e["ns"], e["event"]) for e in self.shown())
+        self.same_rows("events of print and chrome", expected, sorted(events))
         return sorted(spans)
 
     def check_html(self):
         page = text_of("export", "--to", "html", "-o", "-", self.path)
         facts = json.loads(re.search(r'<script[^>]*id="facts"[^>]*>(.*?)</script>', page, re.S)[1])
         self.same("events of print and the page", len(self.events), facts["events"])
-        self.same("losses of info and the page", self.lost(), facts["overwritten"] + facts["dropped"] + facts["abandoned"])
+        self.same("losses of info and the page", self.lost(),
+                  facts["overwritten"] + facts["dropped"] + facts["abandoned"])
         names = {row[0]: row[1] for row in facts["objects"]}
         spans, last = [], 0
         for block in re.findall(r'<script[^>]*class="?spans"?[^>]*>(.*?)</script>', page, re.S):
@@ -231,7 +234,8 @@ class Log:
     def is_in(self, shown, event):
         """An event is there with its thread, its name, and the fields of its call."""
         fields = event["data"] if isinstance(event["data"], dict) else {}
-        texts = [f" {name}={value}" for name, value in fields.items() if name != "object" and not str(value).startswith("0x")]
+        texts = [f" {name}={value}" for name, value in fields.items()
+                 if name != "object" and not str(value).startswith("0x")]
         if "object" in fields and texts:
             texts[0] = f"={fields['object']}"  # viewers get the name instead of the number of the first field
         for place, (track, rest) in enumerate(shown):
@@ -265,8 +269,10 @@ class Log:
             self.same("holds of mutexes in locks and chrome", mutexes, {name: holds[name] for name in mutexes})
 
     def waits_and_holds(self, spans):
-        tracks = [(re.sub(r" \(\d+\)$", "", s[0] or ""), *s[1:]) for s in spans if not s[1].startswith(("events lost", "ISR"))]
-        return sorted((ascii_of(s[0]), ascii_of(s[1]), s[2], s[3]) for s in tracks if s[0] and not s[0].startswith("CPU"))
+        tracks = [(re.sub(r" \(\d+\)$", "", s[0] or ""), *s[1:]) for s in spans
+                  if not s[1].startswith(("events lost", "ISR"))]
+        return sorted((ascii_of(s[0]), ascii_of(s[1]), s[2], s[3]) for s in tracks
+                      if s[0] and not s[0].startswith("CPU"))
 
     @staticmethod
     def is_counted(span):
@@ -297,7 +303,8 @@ class Log:
     @staticmethod
     def payload(event):
         if isinstance(event["data"], dict):
-            return {name: value for name, value in event["data"].items() if isinstance(value, int) and name not in THREADS}
+            return {name: value for name, value in event["data"].items()
+                    if isinstance(value, int) and name not in THREADS}
         return event["hex"] if event["type"] < 65536 else None
 
     @staticmethod
@@ -312,8 +319,9 @@ class Log:
 
     def read_trx(self, path):
         """What the file has of the events of a log, without what export adds to it."""
+        columns = "number,ns,cpu,thread,event,type,hex"
         events = [json.loads(line) for line in
-                  text_of("print", "--format", "jsonl", "--columns", "number,ns,cpu,thread,event,type,hex", path).splitlines()]
+                  text_of("print", "--format", "jsonl", "--columns", columns, path).splitlines()]
         start = 3 if [e["event"] for e in events[:3]] == [FILLER] * 3 and events[2]["hex"] == "0" * 32 else 0
         if start and [e["event"] for e in self.events[:3]] == [FILLER] * 3:
             start = 0
@@ -328,7 +336,8 @@ class Log:
         self.compare_trx(expected, found, tick_of(path))
         if not self.is_foreign and not self.info["gaps"]:
             ours, theirs = (object_of("blocked", "--format", "json", p)["blocked"] for p in (self.path, path))
-            self.same("waits in the log and in the trx", sum(row["waits"] for row in ours), sum(row["waits"] for row in theirs))
+            self.same("waits in the log and in the trx",
+                      *(sum(row["waits"] for row in rows) for rows in (ours, theirs)))
 
     def compare_trx(self, expected, found, tick):
         begin, again = (min((e["ns"] for e in rows), default=0) for rows in (expected, found))
@@ -388,7 +397,8 @@ class Log:
                     if e["type"] != MORE_DATA and not is_thread_end(e)]
         found = [e for e in self.read_trx(path)]
         begin, again = (min(e["ns"] for e in rows) for rows in (expected, found))
-        self.same_times("merge", sorted(e["ns"] - begin for e in expected), sorted(e["ns"] - again for e in found), tick_of(path))
+        self.same_times("merge", sorted(e["ns"] - begin for e in expected), sorted(e["ns"] - again for e in found),
+                        tick_of(path))
         self.same("events of threads of print and merge",
                   collections.Counter((trx_name(e["thread"]).replace("nobody", "-"), e["cpu"]) for e in expected),
                   collections.Counter((e["thread"].replace("nobody", "-"), e["cpu"]) for e in found))
