@@ -577,7 +577,7 @@ static void note_running(struct px_log *log, const struct px_translation *transl
 	const struct px_entry *last = &translation->entries[translation->nr_entries - 1];
 
 	log->ran = log->open ? PX_IDLE_THREAD : last->context;
-	log->ran_priority = log->open ? px_txtb_priority_word(1023) : last->priority;
+	log->ran_priority = log->open ? px_txtb_priority_word(PX_PSEUDO_PRIORITY) : last->priority;
 }
 
 static void lay_out(struct px_log *log, const struct px_report *report, const void *data,
@@ -602,7 +602,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		note_running(log, translation);
 	} else if (need->ends_idleness) {
 		log->ran = PX_IDLE_THREAD;
-		log->ran_priority = px_txtb_priority_word(1023);
+		log->ran_priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY);
 	}
 	if (need->step.real > log->staged.stamps.real)
 		log->staged.stamps.real = need->step.real;
