@@ -466,7 +466,7 @@ START_TEST(log_threads_of_one_name_are_told_apart_in_the_image)
 		write_now();
 	}
 	complete(0);
-	ck_assert_int_eq(px_archive_log_open(file, &archive), 0);
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
 	for (uint32_t i = 0; archive->kind->object(archive, i, &found); i++)
 		if (found.type == PX_TXTB_THREAD) {
 			ck_assert_str_eq(found.name, "bash 1006");
