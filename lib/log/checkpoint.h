@@ -28,7 +28,7 @@
 #include "registry/registry.h"
 
 /* Each layout of the file has another magic. */
-#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3374736575716562)
+#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3474736575716562)
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* The position of the reader in one ring (struct px_cursor). */
@@ -52,6 +52,11 @@ struct px_checkpoint_log {
 	uint32_t has_stop;   /* the log is full, and has its last STOP */
 	uint32_t wants_stop; /* the log is full, and must get a last STOP */
 	uint32_t serial; /* serial of the newest object of a call */
+	/*
+	 * Members of struct px_log.  With them, a process that recovers the log stages the same entries as its writer did.
+	 */
+	uint32_t ran, ran_priority, is_idle;
+	uint32_t reserved;
 };
 
 struct px_checkpoint {

@@ -210,6 +210,9 @@ static void load_cursor(struct px_log *log)
 	cursor->has_stop = left->has_stop != 0;
 	log->wants_stop = left->wants_stop != 0;
 	log->serial = left->serial & 0xFFFFFF;
+	log->ran = left->ran;
+	log->ran_priority = left->ran_priority;
+	log->is_idle = left->is_idle != 0;
 	log->is_full = log->commit.log_full != 0;
 	log->nr_lost = left->nr_lost;
 	log->first_error = log->commit.flush_error;

@@ -361,6 +361,12 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
+/* Return true if the image shows an idle CPU after all staged entries are written. */
+static bool is_idle_after_stage(const struct px_log *log)
+{
+	return log->open != 0 || (log->is_idle && log->nr_staged == 0);
+}
+
 /* Fill in the log's part of a checkpoint: the state of the log after the write of all staged events. */
 static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
@@ -380,6 +386,9 @@ static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *
 		.serial = log->translator ?
 				  px_call_objects_serial(px_translator_objects(log->translator)) :
 				  log->serial,
+		.ran = log->ran,
+		.ran_priority = log->ran_priority,
+		.is_idle = is_idle_after_stage(log),
 	};
 }
 
@@ -791,7 +800,7 @@ int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 	error = px_log_ensure_descriptor(log);
 	if (!error)
 		error = write_and_commit(log, state, &frame_size);
-	log->is_idle = !error && (log->open != 0 || (log->is_idle && log->nr_staged == 0));
+	log->is_idle = !error && is_idle_after_stage(log);
 	log->open = log->switched = 0;
 	if (error)
 		drop_staged(log);
