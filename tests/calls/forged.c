@@ -417,7 +417,7 @@ static void end(int file, unsigned int look)
 
 	ok(posix_trace_shutdown(trid));
 	if (file >= 0) {
-		px_test_check_log(file, look, &facts);
+		px_test_check_log(file, look | PX_TEST_LOG_NAMES_TWICE, &facts);
 		read_log(file);
 		close(file);
 	}

@@ -303,10 +303,14 @@ static void change_window(struct stream *stream, enum window next)
 void check_event(struct stream *stream, const struct posix_trace_event_info *info,
 		 const unsigned char *data, size_t size)
 {
-	if (stream->resume_is_next && info->posix_event_id != POSIX_TRACE_RESUME &&
+	/* A flush of a full stream records its events before the stream records again. */
+	bool is_flush = info->posix_event_id == POSIX_TRACE_FLUSH_START || info->posix_event_id == POSIX_TRACE_FLUSH_STOP;
+
+	if (stream->resume_is_next && info->posix_event_id != POSIX_TRACE_RESUME && !(stream->is_bounded && is_flush) &&
 	    !(stream->log_fills && info->posix_event_id == POSIX_TRACE_STOP))
 		violation("%s: type %u where RESUME is due", stream->name, info->posix_event_id);
-	stream->resume_is_next = false;
+	if (!is_flush)
+		stream->resume_is_next = false;
 	switch (info->posix_event_id) {
 	case POSIX_TRACE_START:
 		change_window(stream, OPEN);

@@ -17,7 +17,7 @@ enum px_test_log_look {
 	PX_TEST_LOG_WRAPS_STAMPS = 1 << 1, /* it spans more than the range of a stamp */
 	PX_TEST_LOG_WAS_BROKEN = 1 << 2,   /* a write failed: there may be less in the image */
 	PX_TEST_LOG_IS_OPEN = 1 << 3,	   /* it goes on; nothing is being written just now */
-	PX_TEST_LOG_NAMES_TWICE = 1 << 4,  /* a process may have become the same program by exec */
+	PX_TEST_LOG_NAMES_TWICE = 1 << 4,  /* an object that is no thread may have the name of another one */
 	PX_TEST_LOG_LIES = 1 << 5	   /* its target said of events that they were at other times */
 };
 
