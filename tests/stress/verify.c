@@ -306,7 +306,7 @@ void check_event(struct stream *stream, const struct posix_trace_event_info *inf
 	/* A flush of a full stream records its events before the stream records again. */
 	bool is_flush = info->posix_event_id == POSIX_TRACE_FLUSH_START || info->posix_event_id == POSIX_TRACE_FLUSH_STOP;
 
-	if (stream->resume_is_next && info->posix_event_id != POSIX_TRACE_RESUME && !(stream->is_bounded && is_flush) &&
+	if (stream->resume_is_next && info->posix_event_id != POSIX_TRACE_RESUME && !is_flush &&
 	    !(stream->log_fills && info->posix_event_id == POSIX_TRACE_STOP))
 		violation("%s: type %u where RESUME is due", stream->name, info->posix_event_id);
 	if (!is_flush)
