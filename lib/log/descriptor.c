@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file descriptor of a log.  Some programs close all descriptors that they find, and then open files of their own.
- * The kernel gives such a file the lowest free number, so the log uses a high number.  Before each write, the writer
- * also checks that the descriptor still belongs to the log.
+ * The file descriptor of a log, and writing to it.  Some programs close all descriptors that they find, and then open
+ * files of their own.  The kernel gives such a file the lowest free number, so the log uses a high number.  Before each
+ * write, the writer also checks that the descriptor still belongs to the log.
  */
 #include "log/log_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "txtb/file.h"
+
 #define DESCRIPTOR_HIGH 1000 /* the usual limit of descriptors is 1024 */
+#define COPY_CHUNK 262144
 
 int px_log_check(int fd)
 {
@@ -83,4 +88,63 @@ void px_log_close_descriptor(struct px_log *log)
 int px_log_descriptor(const struct px_log *log)
 {
 	return log->fd;
+}
+
+/* The program may close the descriptor and reuse its number at any time: check it before each step. */
+int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
+{
+	const char *from = data;
+
+	while (size > 0) {
+		ssize_t written;
+		int error;
+
+		PX_TESTPOINT("log.write.before");
+		error = px_log_ensure_descriptor(log);
+		if (error)
+			return error;
+		written = pwrite(log->fd, from, size, (off_t)offset);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno;
+		if (written == 0)
+			return EIO;
+		from += written;
+		offset += (uint64_t)written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+/* The caller's descriptor may be for writing only.  Return another one for reading, or -1. */
+int px_log_open_reader(struct px_log *log)
+{
+	char link[40];
+
+	if (px_log_ensure_descriptor(log) != 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", log->fd);
+	return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size)
+{
+	char *buffer = size > 0 ? malloc(COPY_CHUNK) : NULL;
+	int error = size > 0 && !buffer ? ENOMEM : 0;
+
+	while (!error && size > 0) {
+		size_t chunk = size < COPY_CHUNK ? (size_t)size : COPY_CHUNK;
+
+		if (px_txtb_file_read(from_fd, buffer, chunk, from) != chunk)
+			error = EIO;
+		else
+			error = px_log_write_all(log, buffer, chunk, to);
+		from += chunk;
+		to += chunk;
+		size -= chunk;
+	}
+	free(buffer);
+	return error;
 }

@@ -8,8 +8,11 @@
  *	finish.c	ends a log, and cuts the unused parts of its file
  *	stage.c		stages events: lays out their entries in memory
  *	write.c		writes the staged entries to the file
- *	volume.c	the volume in memory, and its object slots
- *	descriptor.c	the file descriptor
+ *	tail.c		writes what follows the last volume: modules, wrapper statistics, names
+ *	commit.c	writes the commit and its checkpoint
+ *	contexts.c	the objects that entries name, and their object slots
+ *	volume.c	the volume in memory
+ *	descriptor.c	the file descriptor, and writing to it
  *
  * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a
  * write that succeeds, the writer copies `staged` to `written`.  After a write that fails, it copies `written` to
@@ -178,6 +181,18 @@ PX_INLINE struct px_log_volume *px_log_volume_of(const struct px_log *log, uint6
 /* Make a private duplicate of fd, with a high number, and store it in log->fd.  Return 0 or an error number. */
 int px_log_take_descriptor(struct px_log *log, int fd);
 
+/* Write bytes to the file.  Return 0 or an error number. */
+int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset);
+
+/* Open the file of the log again, for reading.  Return the descriptor, or -1 if that fails. */
+int px_log_open_reader(struct px_log *log);
+
+/*
+ * Copy a part of the file.  Read it through the descriptor from_fd.  The parts must not overlap.  Return 0 or an error
+ * number.
+ */
+int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size);
+
 /* volume.c */
 
 /* Allocate the memory of nr volumes of this log.  Return NULL if there is none. */
@@ -233,38 +248,35 @@ void px_log_add_part(struct px_log *log, const struct px_log_part *part, bool be
  */
 uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end);
 
-/* write.c */
+/* contexts.c */
 
-/* Create, in the file, the volume that has this position. */
-int px_log_begin_volume(struct px_log *log, uint64_t position);
+/* Fill in an object with all that the tables of threads and calls know about its handle. */
+void px_log_describe(const struct px_log *log, uint32_t handle, struct px_log_object *to);
 
-/* Return the object of an event type in the image. */
-struct px_object px_log_type_object(const struct px_log *log, unsigned int id);
-
-/* Write the names of the event types that were opened since the last call, for the next commit. */
-int px_log_write_names(struct px_log *log);
-
-/* Write the list of modules loaded now, for the next commit. */
-int px_log_write_modules(struct px_log *log);
-
-/* Write bytes to the file.  Return 0 or an error number. */
-int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset);
-
-/* Write the wrapper statistics, for the next commit. */
-int px_log_write_wrappers(struct px_log *log, double tick_ns);
-
-/* Open the file of the log again, for reading.  Return the descriptor, or -1 if that fails. */
-int px_log_open_reader(struct px_log *log);
+/* Fill in the object of an object slot again.  The next write puts it into the file. */
+void px_log_describe_context(const struct px_log *log, struct px_log_volume *volume,
+			     struct px_log_context *context);
 
 /*
- * Copy a part of the file.  Read it through the descriptor from_fd.  The parts must not overlap.  Return 0 or an error
- * number.
+ * Find or make the object slot of a handle, for an entry of the stage.  keep: a LOOP log may reuse the slot of an
+ * object that no entry from this position on needs.  Return NULL if no slot is free.
  */
-int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size);
-int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to);
+struct px_log_context *px_log_place_context(struct px_log *log, struct px_log_volume *volume,
+					    uint32_t handle, uint64_t keep);
 
-/* Move the tail to this offset of the file, for the next commit.  Return 0 or an error number. */
-int px_log_move_tail(struct px_log *log, uint64_t to);
+/* Define an object in the frame, if the chapter does not define it yet.  context: its slot; NULL: none. */
+void px_log_define(struct px_log *log, struct px_log_context *context, uint32_t handle);
+
+/* Make an object slot for an event type, if there is a free one. */
+void px_log_list_type(struct px_log_volume *volume, uint32_t nr_types, unsigned int id);
+
+/* commit.c */
+
+/* Return true if the image shows an idle CPU after all staged entries are written. */
+PX_INLINE bool px_log_is_idle_after_stage(const struct px_log *log)
+{
+	return log->open != 0 || (log->is_idle && log->nr_staged == 0);
+}
 
 /* Fill in the next commit.  frame_size: size in bytes of the last frame before the commit. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size);
@@ -275,11 +287,36 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, si
  */
 int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint);
 
-/* Write the staged entries, and commit them.  Return 0, or the error of the first write that failed. */
-int px_log_write_stage(struct px_log *log, const struct px_log_state *state);
-
 /* Add the state of the log in memory to this checkpoint, and make it `base` of the checkpoint file. */
 void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint);
+
+/* tail.c */
+
+/* Write the names of the event types that were opened since the last call, for the next commit. */
+int px_log_write_names(struct px_log *log);
+
+/* Write the list of modules loaded now, for the next commit. */
+int px_log_write_modules(struct px_log *log);
+
+/* Write the wrapper statistics, for the next commit. */
+int px_log_write_wrappers(struct px_log *log, double tick_ns);
+
+/* Copy the tail to these offsets of the file.  Read it through from_fd.  Return 0 or an error number. */
+int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to);
+
+/* Move the tail to this offset of the file, for the next commit.  Return 0 or an error number. */
+int px_log_move_tail(struct px_log *log, uint64_t to);
+
+/* write.c */
+
+/* Create, in the file, the volume that has this position. */
+int px_log_begin_volume(struct px_log *log, uint64_t position);
+
+/* Return the object of an event type in the image. */
+struct px_object px_log_type_object(const struct px_log *log, unsigned int id);
+
+/* Write the staged entries, and commit them.  Return 0, or the error of the first write that failed. */
+int px_log_write_stage(struct px_log *log, const struct px_log_state *state);
 
 /* Undo an unfinished clear: make the entries visible to the viewer again. */
 int px_log_show_first(struct px_log *log);

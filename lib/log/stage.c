@@ -1,135 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/log_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "calls/rules.h"
-
-/* Contexts. */
-
-/* Fill in an object with all that the tables of threads and calls know about its handle. */
-static void describe(const struct px_log *log, uint32_t handle, struct px_log_object *to)
-{
-	const struct px_call_object *known =
-		log->translator ? px_translator_find(log->translator, handle) : NULL;
-	bool is_thread = handle >> 24 == PX_TXTB_THREAD;
-
-	*to = (struct px_log_object){.object = {.handle = handle, .type = PX_TXTB_THREAD}};
-	if (known) {
-		to->object = known->object;
-		to->address = is_thread ? 0 : known->address;
-		to->site = known->site;
-		return;
-	}
-	if (handle == PX_IDLE_THREAD) {
-		to->object.priority = 1023;
-		strcpy(to->object.name, PX_IDLE_THREAD_NAME);
-		return;
-	}
-	if (px_threads_find(log->threads, handle, &to->object) &&
-	    to->object.type == PX_TXTB_THREAD)
-		return;
-	to->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
-	snprintf(to->object.name, sizeof(to->object.name), "unknown thread %x", handle);
-}
-
-static void describe_context(const struct px_log *log, struct px_log_volume *volume,
-			     struct px_log_context *context)
-{
-	describe(log, context->handle, &context->known);
-	px_log_tell_apart(log, volume, context);
-	context->is_dirty = true;
-	context->chapter = 0;
-}
-
-static void fill_context(struct px_log *log, struct px_log_volume *volume, uint32_t slot,
-			 uint32_t handle)
-{
-	struct px_log_context *context = &volume->context[slot];
-
-	context->is_stale |= context->handle != 0 && !context->is_dirty;
-	px_log_enter_context(volume, slot, handle);
-	describe_context(log, volume, context);
-}
-
-/*
- * Find an object slot that no entry from position `keep` on needs.  Threads and objects of calls have separate slots,
- * so one kind cannot take the slots of the other.  If there is no slot, return 0, and set `none_before`: a later search
- * with a smaller `keep` fails at once.
- */
-static uint32_t free_context(const struct px_log *log, struct px_log_volume *volume,
-			     bool is_thread, uint64_t keep)
-{
-	struct px_log_hand *hand = &volume->hand[is_thread ? 0 : 1];
-	uint32_t first = PX_LOG_SLOT_FIRST + (is_thread ? 0 : log->header.nr_thread_slots);
-	uint32_t count = is_thread ? log->header.nr_thread_slots : log->header.nr_call_slots;
-	uint64_t oldest = UINT64_MAX;
-
-	if (keep < hand->none_before)
-		return 0;
-	for (uint32_t n = 0; n < count; n++) {
-		uint32_t i = first + hand->next;
-		const struct px_log_context *context = &volume->context[i];
-
-		hand->next = (hand->next + 1) % count;
-		if (context->handle == 0 || (log->loops && context->last < keep))
-			return i;
-		if (context->last < oldest)
-			oldest = context->last;
-	}
-	hand->none_before = log->loops ? oldest + 1 : UINT64_MAX;
-	return 0;
-}
-
-/* Find or make the object slot of a handle, for an entry of the stage.  Return NULL if no slot is free. */
-static struct px_log_context *find_context(struct px_log *log, struct px_log_volume *volume,
-					   uint32_t handle, uint64_t keep)
-{
-	struct px_log_context *context;
-	uint32_t i = 0;
-
-	if (handle == PX_NO_THREAD)
-		return &volume->context[0];
-	context = px_log_find_context(volume, handle);
-	if (px_unlikely(!context)) {
-		i = handle == PX_IDLE_THREAD ?
-			    PX_LOG_SLOT_IDLE :
-			    free_context(log, volume, handle >> 24 == PX_TXTB_THREAD, keep);
-		if (i == 0)
-			return NULL;
-		fill_context(log, volume, i, handle);
-		context = &volume->context[i];
-	}
-	if (context->last < log->staged.end)
-		context->last = log->staged.end;
-	return context;
-}
-
-/* Define an object in the frame, if the chapter does not define it yet. */
-static void define(struct px_log *log, struct px_log_context *context, uint32_t handle)
-{
-	struct px_log_object object;
-
-	if (px_likely(context)) {
-		if (px_unlikely(context->chapter != log->chapter)) {
-			px_pack_object(log->pack, &context->known);
-			context->chapter = log->chapter;
-		}
-	} else if (handle != 0 && !px_pack_has_object(log->pack, handle)) {
-		describe(log, handle, &object);
-		px_pack_object(log->pack, &object);
-	}
-}
-
-static void list_type(struct px_log_volume *volume, uint32_t nr_types, unsigned int id)
-{
-	if (id < PX_EVENT_UNNAMED || px_eventset_has(&volume->listed, id) ||
-	    volume->nr_types == nr_types)
-		return;
-	px_eventset_add(&volume->listed, id);
-	volume->type[volume->nr_types++] = id;
-}
 
 /* Counts. */
 
@@ -271,11 +145,11 @@ static bool is_other(struct px_log *log, struct px_log_volume *volume,
 	const struct px_log_object *known = &object;
 
 	if (!context || (context->known.object.pid == 0 && px_is_thread(context->handle)))
-		describe(log, record->context, &object);
+		px_log_describe(log, record->context, &object);
 	/* When the context got its object slot, its pid and thread may have been unknown. */
 	if (context && known->object.pid != 0 && context->known.object.pid == 0 &&
 	    px_is_thread(context->handle))
-		describe_context(log, volume, context);
+		px_log_describe_context(log, volume, context);
 	if (context)
 		known = &context->known;
 	return known->object.pid == 0 || known->object.pid != record->pid ||
@@ -387,11 +261,11 @@ static void translate(struct px_log *log, const struct px_report *report, const 
 static uint32_t find_objects(struct px_log *log, struct px_log_volume *volume,
 			     const struct px_entry *entry, uint64_t keep)
 {
-	uint32_t nr_unlisted = find_context(log, volume, entry->context, keep) == NULL;
+	uint32_t nr_unlisted = px_log_place_context(log, volume, entry->context, keep) == NULL;
 
 	for (uint32_t i = 0; i < PX_ARRAY_SIZE(entry->info); i++)
 		if (entry->handles >> i & 1)
-			nr_unlisted += find_context(log, volume, entry->info[i], keep) == NULL;
+			nr_unlisted += px_log_place_context(log, volume, entry->info[i], keep) == NULL;
 	return nr_unlisted;
 }
 
@@ -408,7 +282,7 @@ static bool find_contexts(struct px_log *log, bool switches, uint64_t keep)
 
 	for (uint32_t i = 0; i < translation->nr_entries; i++)
 		nr_unlisted += find_objects(log, volume, &translation->entries[i], keep);
-	if (switches && !find_context(log, volume, log->ran, keep))
+	if (switches && !px_log_place_context(log, volume, log->ran, keep))
 		nr_unlisted++;
 	return nr_unlisted == 0 || log->capacity != 0 ||
 	       px_log_slot_in_volume(&log->header, log->staged.end) < log->header.nr_entries / 2;
@@ -494,7 +368,7 @@ static void keep_context(struct px_log *log, struct px_log_volume *volume, uint3
 		context->last = log->staged.end - 1;
 	else
 		log->staged.nr_unlisted++;
-	define(log, context, handle);
+	px_log_define(log, context, handle);
 }
 
 /*
@@ -519,7 +393,7 @@ static void renew_context(struct px_log *log, struct px_log_volume *volume, uint
 	struct px_log_context *context = px_log_find_context(volume, handle);
 
 	if (context)
-		describe_context(log, volume, context);
+		px_log_describe_context(log, volume, context);
 }
 
 /* Lay out all entries of an event. */
@@ -608,7 +482,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		log->staged.stamps.real = need->step.real;
 	keep_contexts(log, volume, translation);
 	if (!translation->is_native)
-		list_type(volume, log->header.nr_type_slots, report->record.id);
+		px_log_list_type(volume, log->header.nr_type_slots, report->record.id);
 	if (report->record.id == PX_EVENT_STOP)
 		log->staged.ends_stopped = true;
 	else if (report->record.id == PX_EVENT_START || report->record.id >= PX_EVENT_USER_FIRST)

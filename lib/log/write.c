@@ -4,51 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/modules.h"
-#include "base/modules_remote.h"
-#include "log/archive.h"
-#include "txtb/file.h"
-
 #define ZERO_CHUNK 65536
-#define COPY_CHUNK 262144
 /* Number of commits from one write of the wrapper statistics to the next. */
 #define WRAPPERS_ROUND 64
-#define WRAPPERS_AT_ONCE 40 /* number of rows in one write */
 
 /* Files. */
-
-/* The program may close the descriptor and reuse its number at any time: check it before each step. */
-int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset)
-{
-	const char *from = data;
-
-	while (size > 0) {
-		ssize_t written;
-		int error;
-
-		PX_TESTPOINT("log.write.before");
-		error = px_log_ensure_descriptor(log);
-		if (error)
-			return error;
-		written = pwrite(log->fd, from, size, (off_t)offset);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return errno;
-		if (written == 0)
-			return EIO;
-		from += written;
-		offset += (uint64_t)written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
 
 /* Fill a part of the file with zeros.  Its disk space stays allocated. */
 static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
@@ -162,175 +125,6 @@ static int write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 	return error;
 }
 
-/*
- * A type in the list may not be ready yet, because another thread is adding it.  types_done stops at the first type
- * that is not ready.  This call also writes the types after that one, and a later call checks them again.
- */
-int px_log_write_names(struct px_log *log)
-{
-	struct px_log_name name;
-	bool has_passed = false;
-	int error;
-
-	for (uint32_t i = log->types_done; px_typelist_get(log->types, i, &name.id, name.text);
-	     i++) {
-		has_passed |= name.id == PX_EVENT_NONE;
-		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id)) {
-			error = px_log_write_all(log, &name, sizeof(name),
-					  log->tail.names + log->commit.nr_names * sizeof(name));
-			if (error)
-				return error;
-			px_eventset_add(&log->named, name.id);
-			log->commit.nr_names++;
-		}
-		if (!has_passed)
-			log->types_done = i + 1;
-	}
-	return 0;
-}
-
-static size_t list_modules(const struct px_log *log, char *text)
-{
-	if (log->from) {
-		size_t length = log->from->kind->modules(log->from, text, PX_LOG_MODULES_BYTES);
-
-		return length < PX_LOG_MODULES_BYTES ? length : PX_LOG_MODULES_BYTES;
-	}
-	return log->remote_pid ?
-		       px_modules_remote_list(log->remote_pid, text, PX_LOG_MODULES_BYTES) :
-		       px_modules_list(text, PX_LOG_MODULES_BYTES);
-}
-
-/*
- * If the write fails, the file may have a part of a list: record that the log has no list.  If the target does not
- * exist any more, keep the list of the last call.
- */
-int px_log_write_modules(struct px_log *log)
-{
-	char *text = malloc(PX_LOG_MODULES_BYTES);
-	size_t length;
-	int error;
-
-	if (!text)
-		return ENOMEM;
-	length = list_modules(log, text);
-	if (length == 0 && log->remote_pid) {
-		free(text);
-		return 0;
-	}
-	error = px_log_write_all(log, text, length, log->tail.modules);
-	log->commit.modules_bytes = error ? 0 : (uint32_t)length;
-	free(text);
-	return error;
-}
-
-static bool get_wrapper(const struct px_log *log, uint32_t i, double tick_ns,
-			struct px_wrapper_sum *row)
-{
-	if (log->view)
-		return px_view_wrapper(log->view, i, tick_ns, row);
-	return log->from && log->from->kind->wrapper(log->from, i, row);
-}
-
-/*
- * Row i always belongs to the same wrapper, and only its counts change.  If the writer dies here, some rows in the file
- * have older counts than the others.
- */
-int px_log_write_wrappers(struct px_log *log, double tick_ns)
-{
-	struct px_wrapper_sum rows[WRAPPERS_AT_ONCE];
-	uint32_t nr, done = 0;
-	int error = 0;
-
-	do {
-		for (nr = 0; nr < WRAPPERS_AT_ONCE && get_wrapper(log, done + nr, tick_ns, &rows[nr]);)
-			nr++;
-		if (nr > 0)
-			error = px_log_write_all(log, rows, nr * sizeof(*rows),
-					  log->tail.wrappers + done * sizeof(*rows));
-		done += error ? 0 : nr;
-	} while (!error && nr == WRAPPERS_AT_ONCE);
-	if (done > log->commit.nr_wrappers)
-		log->commit.nr_wrappers = done;
-	return error;
-}
-
-/* The tail. */
-
-/* The caller's descriptor may be for writing only.  Return another one for reading, or -1. */
-int px_log_open_reader(struct px_log *log)
-{
-	char link[40];
-
-	if (px_log_ensure_descriptor(log) != 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", log->fd);
-	return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uint64_t size)
-{
-	char *buffer = size > 0 ? malloc(COPY_CHUNK) : NULL;
-	int error = size > 0 && !buffer ? ENOMEM : 0;
-
-	while (!error && size > 0) {
-		size_t chunk = size < COPY_CHUNK ? (size_t)size : COPY_CHUNK;
-
-		if (px_txtb_file_read(from_fd, buffer, chunk, from) != chunk)
-			error = EIO;
-		else
-			error = px_log_write_all(log, buffer, chunk, to);
-		from += chunk;
-		to += chunk;
-		size -= chunk;
-	}
-	free(buffer);
-	return error;
-}
-
-int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *to)
-{
-	const struct px_log_commit *commit = &log->commit;
-	int error = px_log_copy(log, from_fd, log->tail.modules, to->modules, commit->modules_bytes);
-
-	if (!error)
-		error = px_log_copy(log, from_fd, log->tail.wrappers, to->wrappers,
-				    commit->nr_wrappers * sizeof(struct px_wrapper_sum));
-	if (!error)
-		error = px_log_copy(log, from_fd, log->tail.names, to->names,
-				    commit->nr_names * sizeof(struct px_log_name));
-	return error;
-}
-
-int px_log_move_tail(struct px_log *log, uint64_t at)
-{
-	struct px_log_tail to = px_log_tail();
-	struct px_log_commit before = log->commit;
-	int error, fd = px_log_open_reader(log);
-
-	if (fd < 0) {
-		/* If the tail cannot be read, it stays, and the next volume begins behind it. */
-		log->next_at = log->tail.modules + to.size;
-		return 0;
-	}
-	to.modules += at;
-	to.wrappers += at;
-	to.names += at;
-	error = px_log_copy_tail(log, fd, &to);
-	close(fd);
-	if (error)
-		return error;
-	log->commit.modules_at = to.modules;
-	log->commit.wrappers_at = to.wrappers;
-	log->commit.names_at = to.names;
-	error = px_log_write_commit(log, NULL);
-	if (error)
-		log->commit = before;
-	else
-		log->tail = to;
-	return error;
-}
-
 /* Volumes. */
 
 static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
@@ -360,70 +154,6 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 }
 
 /* Writing. */
-
-/* Return true if the image shows an idle CPU after all staged entries are written. */
-static bool is_idle_after_stage(const struct px_log *log)
-{
-	return log->open != 0 || (log->is_idle && log->nr_staged == 0);
-}
-
-/* Fill in the log's part of a checkpoint: the state of the log after the write of all staged events. */
-static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
-{
-	const struct px_log_cursor *staged = &log->staged;
-
-	*to = (struct px_checkpoint_log){
-		.last_ns = staged->last_ns,
-		.nr_lost = log->nr_lost,
-		.nr_begun = log->nr_begun,
-		.volume = px_log_volume_number(&log->header, log->stage_position),
-		.base_ns = staged->stamps.base_ns,
-		.ticks = staged->stamps.ticks,
-		.real = staged->stamps.real,
-		.has_stamps = staged->stamps.begun,
-		.has_stop = staged->has_stop,
-		.wants_stop = log->wants_stop,
-		.serial = log->translator ?
-				  px_call_objects_serial(px_translator_objects(log->translator)) :
-				  log->serial,
-		.ran = log->ran,
-		.ran_priority = log->ran_priority,
-		.is_idle = is_idle_after_stage(log),
-	};
-}
-
-void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint)
-{
-	if (!log->checkpoint_file)
-		return;
-	fill_checkpoint(log, &checkpoint->log);
-	px_checkpoint_file_keep(log->checkpoint_file, checkpoint);
-}
-
-/*
- * Call this function after all other steps that can fail.  Each commit in the file has a serial, and the checkpoint
- * file has a checkpoint with the same serial.
- */
-int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
-{
-	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
-	int error;
-
-	if (checkpoint)
-		fill_checkpoint(log, &checkpoint->log);
-	if (checkpoint_file)
-		px_checkpoint_file_publish(checkpoint_file,
-					   checkpoint ? checkpoint : checkpoint_file->base,
-					   log->commit.serial + 1);
-	log->commit.serial++;
-	px_log_seal_commit(&log->commit);
-	error = px_log_write_all(log, &log->commit, sizeof(log->commit), log->commit_at);
-	if (error)
-		log->commit.serial--;
-	else if (checkpoint_file && checkpoint)
-		px_checkpoint_file_keep(checkpoint_file, checkpoint);
-	return error;
-}
 
 /*
  * Write a commit without the oldest events, before the writer overwrites their entries or frames.  frame_end: the end
@@ -676,39 +406,6 @@ static int write_staged(struct px_log *log, size_t *frame_size)
 	return error ? error : write_entries(log, frame, *frame_size);
 }
 
-uint64_t px_log_nr_lost(const struct px_log *log)
-{
-	return log->nr_lost + log->staged.nr_overwritten;
-}
-
-void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size)
-{
-	struct px_log_commit *commit = &log->commit;
-
-	commit->first = log->staged.first;
-	commit->end = log->staged.end;
-	commit->end_frame = log->frame + frame_size;
-	commit->nr_unlisted = log->staged.nr_unlisted < UINT32_MAX ?
-				      (uint32_t)log->staged.nr_unlisted :
-				      UINT32_MAX;
-	commit->modules_at = log->tail.modules;
-	commit->wrappers_at = log->tail.wrappers;
-	commit->names_at = log->tail.names;
-	commit->nr_events = log->staged.nr_events;
-	commit->nr_given_up = log->staged.nr_overwritten;
-	commit->nr_shortened = log->staged.nr_shortened;
-	commit->shortened_ns = log->staged.shortened_ns;
-	commit->overwritten = state->loss.overwritten;
-	commit->dropped = state->loss.dropped;
-	commit->abandoned = state->loss.abandoned;
-	commit->nr_lost = px_log_nr_lost(log);
-	commit->stream_full = state->is_full;
-	commit->stream_overrun = state->is_overrun;
-	commit->log_full = log->is_full;
-	commit->log_overrun = commit->nr_lost != 0;
-	commit->flush_error = log->first_error;
-}
-
 /*
  * Call this function after a write that succeeded.  The next stage begins after the staged entries, in this volume or
  * in the next volume.
@@ -800,7 +497,7 @@ int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 	error = px_log_ensure_descriptor(log);
 	if (!error)
 		error = write_and_commit(log, state, &frame_size);
-	log->is_idle = !error && is_idle_after_stage(log);
+	log->is_idle = !error && px_log_is_idle_after_stage(log);
 	log->open = log->switched = 0;
 	if (error)
 		drop_staged(log);

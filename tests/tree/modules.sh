@@ -11,7 +11,7 @@ LC_ALL=C
 export LC_ALL
 
 orders='
-lib/log frame format pack descriptor checkpoint volume write stage log finish copy resume
+lib/log frame format pack descriptor checkpoint volume contexts commit tail write stage log finish copy resume
 lib/log frame format unpack archive_frames resume
 lib/log frame format unpack archive_slots archive_frames archive_txtb archive_log archive
 '

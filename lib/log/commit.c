@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/log_private.h"
+
+/* Fill in the log's part of a checkpoint: the state of the log after the write of all staged events. */
+static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
+{
+	const struct px_log_cursor *staged = &log->staged;
+
+	*to = (struct px_checkpoint_log){
+		.last_ns = staged->last_ns,
+		.nr_lost = log->nr_lost,
+		.nr_begun = log->nr_begun,
+		.volume = px_log_volume_number(&log->header, log->stage_position),
+		.base_ns = staged->stamps.base_ns,
+		.ticks = staged->stamps.ticks,
+		.real = staged->stamps.real,
+		.has_stamps = staged->stamps.begun,
+		.has_stop = staged->has_stop,
+		.wants_stop = log->wants_stop,
+		.serial = log->translator ?
+				  px_call_objects_serial(px_translator_objects(log->translator)) :
+				  log->serial,
+		.ran = log->ran,
+		.ran_priority = log->ran_priority,
+		.is_idle = px_log_is_idle_after_stage(log),
+	};
+}
+
+void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint)
+{
+	if (!log->checkpoint_file)
+		return;
+	fill_checkpoint(log, &checkpoint->log);
+	px_checkpoint_file_keep(log->checkpoint_file, checkpoint);
+}
+
+/*
+ * Call this function after all other steps that can fail.  Each commit in the file has a serial, and the checkpoint
+ * file has a checkpoint with the same serial.
+ */
+int px_log_write_commit(struct px_log *log, struct px_checkpoint *checkpoint)
+{
+	struct px_checkpoint_file *checkpoint_file = log->checkpoint_file;
+	int error;
+
+	if (checkpoint)
+		fill_checkpoint(log, &checkpoint->log);
+	if (checkpoint_file)
+		px_checkpoint_file_publish(checkpoint_file,
+					   checkpoint ? checkpoint : checkpoint_file->base,
+					   log->commit.serial + 1);
+	log->commit.serial++;
+	px_log_seal_commit(&log->commit);
+	error = px_log_write_all(log, &log->commit, sizeof(log->commit), log->commit_at);
+	if (error)
+		log->commit.serial--;
+	else if (checkpoint_file && checkpoint)
+		px_checkpoint_file_keep(checkpoint_file, checkpoint);
+	return error;
+}
+
+uint64_t px_log_nr_lost(const struct px_log *log)
+{
+	return log->nr_lost + log->staged.nr_overwritten;
+}
+
+void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size)
+{
+	struct px_log_commit *commit = &log->commit;
+
+	commit->first = log->staged.first;
+	commit->end = log->staged.end;
+	commit->end_frame = log->frame + frame_size;
+	commit->nr_unlisted = log->staged.nr_unlisted < UINT32_MAX ?
+				      (uint32_t)log->staged.nr_unlisted :
+				      UINT32_MAX;
+	commit->modules_at = log->tail.modules;
+	commit->wrappers_at = log->tail.wrappers;
+	commit->names_at = log->tail.names;
+	commit->nr_events = log->staged.nr_events;
+	commit->nr_given_up = log->staged.nr_overwritten;
+	commit->nr_shortened = log->staged.nr_shortened;
+	commit->shortened_ns = log->staged.shortened_ns;
+	commit->overwritten = state->loss.overwritten;
+	commit->dropped = state->loss.dropped;
+	commit->abandoned = state->loss.abandoned;
+	commit->nr_lost = px_log_nr_lost(log);
+	commit->stream_full = state->is_full;
+	commit->stream_overrun = state->is_overrun;
+	commit->log_full = log->is_full;
+	commit->log_overrun = commit->nr_lost != 0;
+	commit->flush_error = log->first_error;
+}
