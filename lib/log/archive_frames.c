@@ -29,10 +29,11 @@ struct chapter {
 
 struct frames {
 	struct px_archive_source source; /* must be the first member (frames_of()) */
-	struct px_archive_file *file;
 	struct volume *volume;
 	size_t volumes_size;
 	bool has_moved; /* a look has found something at another place, or given up */
+	bool is_rewritten; /* a look has found a completed log, which may have other frames */
+	uint64_t end; /* end of the last commit that was read; frames may go on behind the end of file->commit */
 
 	/* The chapters found so far, oldest first. */
 	struct chapter *chapter;
@@ -60,9 +61,9 @@ static struct frames *frames_of(struct px_archive_source *source)
 
 static const struct volume *volume_of(const struct frames *frames, uint64_t position)
 {
-	uint64_t number = px_log_volume_number(&frames->file->header, position);
+	uint64_t number = px_log_volume_number(&frames->source.file->header, position);
 
-	return number < frames->file->nr_volumes ? &frames->volume[number] : NULL;
+	return number < frames->source.file->nr_volumes ? &frames->volume[number] : NULL;
 }
 
 /* Make room in *memory for at least `wanted` members of size `each`.  Return false if there is no memory. */
@@ -91,20 +92,20 @@ static bool ensure(void *memory, size_t *size, size_t wanted, size_t each)
 static bool find_frame(struct frames *frames, uint64_t *position, uint64_t *frame,
 		       struct px_log_frame *head)
 {
-	const struct px_log_header *header = &frames->file->header;
-	const struct px_log_commit *commit = &frames->file->commit;
+	const struct px_log_header *header = &frames->source.file->header;
+	const struct px_log_commit *commit = &frames->source.file->commit;
 
 	while (*position < commit->end) {
 		const struct volume *volume = volume_of(frames, *position);
 		uint32_t slot = px_log_slot_in_volume(header, *position);
-		uint64_t left = commit->end - *position, max = header->volume_max;
+		uint64_t left = frames->end - *position, max = header->volume_max;
 
 		if (!volume && header->policy != PX_POLICY_LOOP)
 			break; /* a damaged commit may name more volumes than can be tried */
 		if (left > header->nr_entries - slot)
 			left = header->nr_entries - slot;
 		if (volume && *frame + sizeof(*head) <= max &&
-		    px_txtb_file_read(frames->file->fd, head, sizeof(*head),
+		    px_txtb_file_read(frames->source.file->fd, head, sizeof(*head),
 				      volume->frames + *frame) == sizeof(*head) &&
 		    px_unpack_is_frame(head, *position, left, max - *frame - sizeof(*head)))
 			return true;
@@ -131,15 +132,15 @@ static bool read_body(struct frames *frames, const struct px_log_frame *head, ui
 	const struct volume *volume = volume_of(frames, head->position);
 	uint64_t offset = volume->frames + frame + sizeof(*head);
 
-	return offset + size <= frames->file->size &&
+	return offset + size <= frames->source.file->size &&
 	       ensure(&frames->body, &frames->body_size, size + 1, 1) &&
-	       px_txtb_file_read(frames->file->fd, frames->body, size, offset) == size;
+	       px_txtb_file_read(frames->source.file->fd, frames->body, size, offset) == size;
 }
 
 static bool read_entries(struct frames *frames, const struct px_log_frame *head)
 {
 	const struct volume *volume = volume_of(frames, head->position);
-	uint32_t slot = px_log_slot_in_volume(&frames->file->header, head->position);
+	uint32_t slot = px_log_slot_in_volume(&frames->source.file->header, head->position);
 	size_t packed_size = frames->entries_size;
 	size_t size = head->nr_entries * sizeof(*frames->entries);
 
@@ -147,7 +148,7 @@ static bool read_entries(struct frames *frames, const struct px_log_frame *head)
 	       ensure(&frames->packed, &packed_size, head->nr_entries, sizeof(*frames->packed)) &&
 	       ensure(&frames->entries, &frames->entries_size, head->nr_entries,
 		      sizeof(*frames->entries)) &&
-	       px_txtb_file_read(frames->file->fd, frames->entries, size,
+	       px_txtb_file_read(frames->source.file->fd, frames->entries, size,
 				 volume->entries + slot * sizeof(*frames->entries)) == size;
 }
 
@@ -184,12 +185,12 @@ static bool read_frame(struct frames *frames, struct chapter *at, bool *is_read)
  */
 static bool has_changed(struct frames *frames, struct chapter *at)
 {
-	struct px_archive_file *file = frames->file;
+	struct px_archive_file *file = frames->source.file;
 	bool is_there, has_moved;
 
 	if (!file->is_running || file->is_gone)
 		return false;
-	frames->has_moved = false;
+	frames->has_moved = frames->is_rewritten = false;
 	is_there = px_archive_frames_look(&frames->source, NULL);
 	has_moved = frames->has_moved;
 	if (!is_there) {
@@ -197,7 +198,7 @@ static bool has_changed(struct frames *frames, struct chapter *at)
 		file->is_gone = true;
 		return true;
 	}
-	if (at->position < file->commit.first) {
+	if (frames->is_rewritten || at->position < file->commit.first) {
 		at->position = file->commit.first;
 		at->frame = file->commit.first_frame;
 		return true;
@@ -227,12 +228,12 @@ static bool load_next(struct frames *frames)
 	note_chapter(frames, &frames->head, at.frame);
 	frames->next += frames->head.nr_entries;
 	frames->next_frame += sizeof(frames->head) + frames->head.objects + frames->head.records;
-	if (px_log_slot_in_volume(&frames->file->header, frames->next) == 0)
+	if (px_log_slot_in_volume(&frames->source.file->header, frames->next) == 0)
 		frames->next_frame = 0;
 	if (is_read)
 		frames->nr_unpacked =
 			px_unpack_frame(frames->unpack, &frames->head, frames->body,
-					frames->entries, frames->file->header.tick_ns,
+					frames->entries, frames->source.file->header.tick_ns,
 					frames->packed);
 	return true;
 }
@@ -252,14 +253,15 @@ static void seek(struct frames *frames, uint64_t position)
 	}
 	frames->nr_unpacked = 0;
 	frames->head.nr_entries = 0;
-	frames->next = low ? frames->chapter[low - 1].position : frames->file->commit.first;
-	frames->next_frame = low ? frames->chapter[low - 1].frame : frames->file->commit.first_frame;
+	frames->next = low ? frames->chapter[low - 1].position : frames->source.file->commit.first;
+	frames->next_frame = low ? frames->chapter[low - 1].frame : frames->source.file->commit.first_frame;
 }
 
 static bool load(struct px_archive_source *source, uint64_t position,
 		 struct px_archive_window *window)
 {
 	struct frames *frames = frames_of(source);
+	uint64_t left;
 
 	if (position < frames->next && position - frames->head.position >= frames->nr_unpacked)
 		seek(frames, position);
@@ -267,10 +269,18 @@ static bool load(struct px_archive_source *source, uint64_t position,
 	       position >= frames->head.position + frames->nr_unpacked)
 		if (!load_next(frames))
 			return false;
+	/* The frame may have entries that were committed later. */
+	if (position >= source->file->commit.end)
+		return false;
+	left = source->file->commit.end - frames->head.position;
 	*window = (struct px_archive_window){.position = frames->head.position,
-					     .nr_entries = frames->nr_unpacked,
+					     .nr_entries = left < frames->nr_unpacked ?
+								   (uint32_t)left :
+								   frames->nr_unpacked,
 					     .entries = frames->entries,
-					     .packed = frames->packed};
+					     .packed = frames->packed,
+					     .begins_chapter =
+						     (frames->head.flags & PX_FRAME_CHAPTER) != 0};
 	return true;
 }
 
@@ -326,7 +336,7 @@ static void collect_types(struct frames *frames, const struct volume *volume)
 	while (first < volume->nr_objects && count == PX_ARRAY_SIZE(shown)) {
 		if (count > volume->nr_objects - first)
 			count = volume->nr_objects - first;
-		count = (uint32_t)(px_txtb_file_read(frames->file->fd, shown,
+		count = (uint32_t)(px_txtb_file_read(frames->source.file->fd, shown,
 						     count * sizeof(*shown),
 						     volume->at + px_txtb_entries_offset(first)) /
 				   sizeof(*shown));
@@ -356,8 +366,8 @@ static bool collect_frame(struct frames *frames, const struct px_log_frame *head
 /* Collect the definitions of all frames. */
 static void collect_objects(struct frames *frames)
 {
-	struct chapter at = {.position = frames->file->commit.first,
-			     .frame = frames->file->commit.first_frame};
+	struct chapter at = {.position = frames->source.file->commit.first,
+			     .frame = frames->source.file->commit.first_frame};
 	struct chapter next;
 	struct px_log_frame head;
 	bool is_found, is_read, has_room = true;
@@ -380,10 +390,10 @@ static void collect_objects(struct frames *frames)
 			has_room = collect_frame(frames, &head);
 		at.position += head.nr_entries;
 		at.frame += sizeof(head) + head.objects + head.records;
-		if (px_log_slot_in_volume(&frames->file->header, at.position) == 0)
+		if (px_log_slot_in_volume(&frames->source.file->header, at.position) == 0)
 			at.frame = 0;
 	}
-	for (uint32_t i = 0; i < frames->file->nr_volumes; i++)
+	for (uint32_t i = 0; i < frames->source.file->nr_volumes; i++)
 		collect_types(frames, &frames->volume[i]);
 	unite_objects(frames);
 }
@@ -400,27 +410,37 @@ static bool get_object(struct px_archive_source *source, uint32_t i, struct px_l
 	return true;
 }
 
-/* Opening. */
+/* Of the frame in memory. */
 
-static void free_frames(struct px_archive_source *source)
+static bool next_definition(struct px_archive_source *source, size_t *offset,
+			    struct px_log_object *object)
 {
 	struct frames *frames = frames_of(source);
 
-	px_unpack_free(frames->unpack);
-	free(frames->volume);
-	free(frames->chapter);
-	free(frames->body);
-	free(frames->entries);
-	free(frames->packed);
-	free(frames->object);
-	free(frames);
+	return frames->nr_unpacked > 0 &&
+	       px_unpack_next_object(&frames->head, frames->body, offset, object);
 }
 
-static const struct px_archive_source_kind kind = {
-	.load = load,
-	.object = get_object,
-	.free = free_frames,
-};
+static const struct px_log_object *find_object(struct px_archive_source *source, uint64_t position,
+					       uint32_t handle)
+{
+	(void)position;
+	return px_unpack_object(frames_of(source)->unpack, handle);
+}
+
+static bool get_volume(struct px_archive_source *source, uint32_t number,
+		       struct px_archive_volume *to)
+{
+	const struct volume *volume = &frames_of(source)->volume[number];
+
+	*to = (struct px_archive_volume){.at = volume->at,
+					 .entries = volume->entries,
+					 .nr_objects = volume->nr_objects,
+					 .nr_entries = volume->nr_entries};
+	return true;
+}
+
+/* Opening. */
 
 static struct volume volume_at(uint64_t at, const struct px_log_layout *layout)
 {
@@ -434,11 +454,11 @@ static struct volume volume_at(uint64_t at, const struct px_log_layout *layout)
 /* Find the volumes: each volume has the offset of the next one.  Return false if there is no memory. */
 static bool find_volumes(struct frames *frames)
 {
-	struct px_archive_file *file = frames->file;
+	struct px_archive_file *file = frames->source.file;
 	struct px_log_header header = file->header;
 	struct px_log_layout layout = file->layout;
 	uint64_t wanted = (file->commit.end + header.nr_entries - 1) / header.nr_entries;
-	uint64_t at = file->layout.base;
+	uint64_t at = file->layout.base, next;
 
 	if (header.policy == PX_POLICY_LOOP && wanted > header.nr_volumes)
 		wanted = header.nr_volumes;
@@ -449,9 +469,12 @@ static bool find_volumes(struct frames *frames)
 		frames->volume[file->nr_volumes++] = volume_at(at, &layout);
 		if (file->nr_volumes >= wanted)
 			break;
-		if (header.next_volume <= at && file->header.policy != PX_POLICY_LOOP)
+		next = at + layout.size;
+		if (header.next_volume || header.policy != PX_POLICY_LOOP)
+			next = file->layout.base + header.next_volume;
+		if (next <= at)
 			break;
-		at = file->header.policy == PX_POLICY_LOOP ? at + layout.size : header.next_volume;
+		at = next;
 		if (at >= file->size || !px_log_find_volume(file->fd, at, &header, &layout) ||
 		    header.volume != file->nr_volumes ||
 		    memcmp(header.uuid, file->header.uuid, sizeof(header.uuid)) != 0)
@@ -463,20 +486,20 @@ static bool find_volumes(struct frames *frames)
 /* Return true if the file is as long as a complete log with this commit. */
 static bool is_whole(const struct frames *frames)
 {
-	const struct px_log_commit *commit = &frames->file->commit;
-	const struct px_log_header *header = &frames->file->header;
+	const struct px_log_commit *commit = &frames->source.file->commit;
+	const struct px_log_header *header = &frames->source.file->header;
 	const struct volume *volume;
 
 	if (!commit->is_complete)
 		return true;
-	if (px_log_length(commit) > frames->file->size)
+	if (px_log_length(commit) > frames->source.file->size)
 		return false;
 	if (commit->end == 0)
 		return true;
 	volume = volume_of(frames, commit->end - 1);
-	return volume && volume->frames <= frames->file->size &&
+	return volume && volume->frames <= frames->source.file->size &&
 	       (px_log_slot_in_volume(header, commit->end) == 0 ||
-		volume->frames + commit->end_frame <= frames->file->size);
+		volume->frames + commit->end_frame <= frames->source.file->size);
 }
 
 /* Logs that are being written. */
@@ -495,7 +518,7 @@ static bool read_size(struct px_archive_file *file)
 static bool read_now(const struct frames *frames, struct px_log_header *header,
 		     struct px_log_layout *layout, struct px_log_commit *commit)
 {
-	const struct px_archive_file *file = frames->file;
+	const struct px_archive_file *file = frames->source.file;
 
 	for (int i = 0; i < LOOK_ATTEMPTS; i++)
 		if (px_log_find(file->fd, header, layout) &&
@@ -512,7 +535,7 @@ static void forget_chapters(struct frames *frames)
 	uint32_t gone = 0;
 
 	while (gone < frames->nr_chapters &&
-	       frames->chapter[gone].position < frames->file->commit.first)
+	       frames->chapter[gone].position < frames->source.file->commit.first)
 		gone++;
 	frames->nr_chapters -= gone;
 	memmove(frames->chapter, frames->chapter + gone,
@@ -521,7 +544,7 @@ static void forget_chapters(struct frames *frames)
 
 static void take_first(struct frames *frames, const struct px_log_commit *now)
 {
-	struct px_log_commit *commit = &frames->file->commit;
+	struct px_log_commit *commit = &frames->source.file->commit;
 
 	if (now->first <= commit->first)
 		return;
@@ -536,7 +559,7 @@ static void take_first(struct frames *frames, const struct px_log_commit *now)
 static bool has_other_place(const struct frames *frames, const struct px_log_layout *layout,
 			    const struct px_log_commit *now)
 {
-	const struct px_archive_file *file = frames->file;
+	const struct px_archive_file *file = frames->source.file;
 
 	return layout->base != file->layout.base || layout->nr_objects != file->layout.nr_objects ||
 	       layout->nr_entries != file->layout.nr_entries ||
@@ -556,18 +579,32 @@ static void take_tail(struct px_log_commit *commit, const struct px_log_commit *
 	commit->nr_names = now->nr_names;
 }
 
+/*
+ * Completion may have written the log again, with other frames (compact.h): they have the same positions, but other
+ * offsets.  Begin with the first frame.
+ */
+static void take_rewritten(struct frames *frames, const struct px_log_commit *now)
+{
+	frames->is_rewritten = true;
+	frames->source.file->commit.first_frame = now->first_frame;
+	frames->nr_chapters = 0;
+	seek(frames, 0);
+}
+
 /* is_longer: there may be more volumes than before. */
 static bool look(struct frames *frames, bool is_longer, struct px_log_commit *now)
 {
-	struct px_archive_file *file = frames->file;
+	struct px_archive_file *file = frames->source.file;
 	struct px_log_header header;
 	struct px_log_layout layout;
 	struct px_log_commit commit;
+	bool is_elsewhere;
 
 	if (!read_now(frames, &header, &layout, &commit) ||
 	    (commit.nr_clears != file->commit.nr_clears && !is_longer) || !read_size(file))
 		return false;
-	if (has_other_place(frames, &layout, &commit)) {
+	is_elsewhere = has_other_place(frames, &layout, &commit);
+	if (is_elsewhere) {
 		frames->has_moved = true;
 		file->header = header;
 		file->layout = layout;
@@ -582,6 +619,9 @@ static bool look(struct frames *frames, bool is_longer, struct px_log_commit *no
 		frames->has_objects = false;
 		frames->nr_objects = 0;
 	}
+	frames->end = commit.end;
+	if (is_elsewhere && commit.is_complete)
+		take_rewritten(frames, &commit);
 	if (now)
 		*now = commit;
 	if ((frames->has_moved || is_longer) && !find_volumes(frames))
@@ -610,7 +650,7 @@ bool px_archive_frames_extend(struct px_archive_source *source)
  */
 static bool make_commit(struct frames *frames)
 {
-	struct px_archive_file *file = frames->file;
+	struct px_archive_file *file = frames->source.file;
 	struct px_log_commit *commit = &file->commit;
 	struct px_log_frame head;
 	uint64_t frame = 0;
@@ -639,7 +679,7 @@ static bool make_commit(struct frames *frames)
 
 static int read_commit(struct frames *frames)
 {
-	struct px_archive_file *file = frames->file;
+	struct px_archive_file *file = frames->source.file;
 	bool is_read = file->is_running || file->takes_damaged ?
 			       px_log_read_whole_commit(file->fd, &file->header, &file->layout,
 							&file->commit) :
@@ -651,28 +691,44 @@ static int read_commit(struct frames *frames)
 	return is_read ? 0 : EINVAL;
 }
 
-int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source)
+static int open_frames(struct px_archive_source *source)
 {
-	struct frames *frames = calloc(1, sizeof(*frames));
-	int error;
+	struct frames *frames = frames_of(source);
+	struct px_archive_file *file = source->file;
+	int error = read_size(file) ? read_commit(frames) : EINVAL;
 
-	if (!frames)
-		return ENOMEM;
-	frames->source.kind = &kind;
-	frames->file = file;
-	error = read_size(file) ? read_commit(frames) : EINVAL;
-	if (!error) {
-		frames->unpack = px_unpack_make();
-		if (!frames->unpack || !find_volumes(frames))
-			error = ENOMEM;
-		else if (!file->takes_damaged && !is_whole(frames))
-			error = EINVAL;
-	}
-	if (error) {
-		free_frames(&frames->source);
+	if (error)
 		return error;
-	}
+	frames->unpack = px_unpack_make();
+	if (!frames->unpack || !find_volumes(frames))
+		return ENOMEM;
+	if (!file->takes_damaged && !is_whole(frames))
+		return EINVAL;
+	frames->end = file->commit.end;
 	seek(frames, 0);
-	*source = &frames->source;
 	return 0;
 }
+
+static void close_frames(struct px_archive_source *source)
+{
+	struct frames *frames = frames_of(source);
+
+	px_unpack_free(frames->unpack);
+	free(frames->volume);
+	free(frames->chapter);
+	free(frames->body);
+	free(frames->entries);
+	free(frames->packed);
+	free(frames->object);
+}
+
+const struct px_archive_source_kind px_archive_frames = {
+	.size = sizeof(struct frames),
+	.open = open_frames,
+	.load = load,
+	.object = get_object,
+	.next_definition = next_definition,
+	.find = find_object,
+	.volume = get_volume,
+	.close = close_frames,
+};

@@ -291,8 +291,7 @@ static void log_free(struct px_archive *archive)
 {
 	struct logreader *reader = reader_of(archive);
 
-	if (reader->source)
-		reader->source->kind->free(reader->source);
+	px_archive_source_free(reader->source);
 	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
 		close(reader->file.fd);
 	free(reader->names);
@@ -413,17 +412,6 @@ static void fill_archive(struct logreader *reader)
 	};
 }
 
-static int open_source(struct logreader *reader)
-{
-	struct px_archive_file *file = &reader->file;
-
-	if (px_log_header_is_ours(&file->header))
-		return px_archive_frames_open(file, &reader->source);
-	if (px_archive_slots_is_ours(&file->header))
-		return px_archive_slots_open(file, &reader->source);
-	return EINVAL;
-}
-
 static int load(struct logreader *reader, int fd, unsigned int flags)
 {
 	struct px_archive_file *file = &reader->file;
@@ -432,7 +420,7 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	file->fd = fd;
 	file->is_running = (flags & PX_ARCHIVE_RUNNING) && px_archive_log_is_written(&file->header);
 	file->takes_damaged = (flags & PX_ARCHIVE_DAMAGED) != 0;
-	error = open_source(reader);
+	error = px_archive_source_open(file, &reader->source);
 	if (error == EINVAL && file->takes_damaged && px_log_header_is_ours(&file->header))
 		error = ENODATA; /* it has no commit and no frame */
 	/* A writer or a recovery may still be moving a complete log. */

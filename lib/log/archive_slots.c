@@ -22,6 +22,7 @@
 #define WINDOW_SLOTS 4096
 #define MORE_BYTES 56 /* number of data bytes in a further entry and its slot */
 #define CONTEXTS_FOUND 1024
+#define CHAPTER_ENTRIES 65536
 
 enum kind { NOTHING = 0, EVENT = 1, MORE = 2 };
 
@@ -42,12 +43,12 @@ _Static_assert(sizeof(struct slot) == 48, "as in the file");
 
 struct slots {
 	struct px_archive_source source; /* must be the first member (slots_of()) */
-	struct px_archive_file *file;
 	bool loops;
 	/* Offsets of these areas in a volume, and size of a volume. */
 	uint64_t wrappers, objects, slots, size;
 	uint64_t in_file; /* number of volumes */
 	struct px_archive_window window;
+	uint64_t chapter_volume, chapter_window; /* where the chapter of the window begins */
 	struct slot *slot;
 	struct px_txtb_entry *entries;
 	struct px_unpacked *packed;
@@ -67,7 +68,7 @@ static struct slots *slots_of(struct px_archive_source *source)
 
 static uint64_t volume_of(const struct slots *slots, uint64_t position)
 {
-	return px_log_volume_number(&slots->file->header, position) * slots->size;
+	return px_log_volume_number(&slots->source.file->header, position) * slots->size;
 }
 
 /* Objects. */
@@ -79,26 +80,27 @@ static bool read_contexts(struct slots *slots, uint64_t volume)
 	if (slots->contexts_of == volume + 1)
 		return true;
 	slots->contexts_of = 0;
-	if (px_txtb_file_read(slots->file->fd, slots->contexts, size,
+	if (px_txtb_file_read(slots->source.file->fd, slots->contexts, size,
 			      volume * slots->size + slots->objects) != size)
 		return false;
 	slots->contexts_of = volume + 1;
 	return true;
 }
 
-static struct px_object context_of(struct slots *slots, uint64_t position, uint32_t handle)
+static const struct px_log_object *find_object(struct px_archive_source *source, uint64_t position,
+					       uint32_t handle)
 {
+	struct slots *slots = slots_of(source);
 	uint16_t *found = &slots->found[handle % CONTEXTS_FOUND];
 	const struct px_log_object *object = slots->contexts;
 
-	if (!read_contexts(slots, px_log_volume_number(&slots->file->header, position)))
-		return (struct px_object){0};
+	if (!read_contexts(slots, px_log_volume_number(&slots->source.file->header, position)))
+		return NULL;
 	if (object[*found].object.handle != handle)
 		for (*found = 0; *found < IN_USE; ++*found)
 			if (object[*found].object.handle == handle)
 				break;
-	return object[*found].object.handle == handle ? object[*found].object :
-							(struct px_object){0};
+	return object[*found].object.handle == handle ? &object[*found] : NULL;
 }
 
 static bool get_object(struct px_archive_source *source, uint32_t i, struct px_log_object *object)
@@ -107,18 +109,18 @@ static bool get_object(struct px_archive_source *source, uint32_t i, struct px_l
 	uint64_t volume = i / PX_LOG_OBJECTS_2 * slots->size;
 	struct px_log_header header;
 
-	if (i / PX_LOG_OBJECTS_2 >= slots->file->nr_volumes)
+	if (i / PX_LOG_OBJECTS_2 >= slots->source.file->nr_volumes)
 		return false;
 	if (i % PX_LOG_OBJECTS_2 == 0 &&
-	    (px_txtb_file_read(slots->file->fd, &header, sizeof(header),
-			       volume + slots->file->layout.header) != sizeof(header) ||
+	    (px_txtb_file_read(slots->source.file->fd, &header, sizeof(header),
+			       volume + slots->source.file->layout.header) != sizeof(header) ||
 	     header.magic != PX_LOG_MAGIC ||
-	     memcmp(header.uuid, slots->file->header.uuid, sizeof(header.uuid)) != 0)) {
+	     memcmp(header.uuid, slots->source.file->header.uuid, sizeof(header.uuid)) != 0)) {
 		/* The file has no data for this volume and those after it. */
-		slots->file->nr_volumes = i / PX_LOG_OBJECTS_2;
+		slots->source.file->nr_volumes = i / PX_LOG_OBJECTS_2;
 		return false;
 	}
-	if (px_txtb_file_read(slots->file->fd, object, sizeof(*object),
+	if (px_txtb_file_read(slots->source.file->fd, object, sizeof(*object),
 			      volume + slots->objects + i % PX_LOG_OBJECTS_2 * sizeof(*object)) !=
 	    sizeof(*object))
 		memset(object, 0, sizeof(*object));
@@ -136,12 +138,12 @@ static uint32_t length_of(const struct slot *slot)
 /* Return true if an event with the id and length of this slot is possible at this position. */
 static bool is_sound(const struct slots *slots, uint64_t position, const struct slot *slot)
 {
-	uint64_t left = slots->file->header.nr_entries -
-			px_log_slot_in_volume(&slots->file->header, position);
+	uint64_t left = slots->source.file->header.nr_entries -
+			px_log_slot_in_volume(&slots->source.file->header, position);
 	uint32_t length = length_of(slot);
 
-	if (left > slots->file->commit.end - position)
-		left = slots->file->commit.end - position;
+	if (left > slots->source.file->commit.end - position)
+		left = slots->source.file->commit.end - position;
 	return slot->id < PX_EVENT_IDS && length <= left * MORE_BYTES &&
 	       px_record_slots(length) <= left &&
 	       (!(slot->flags & IS_NATIVE) || length >= PX_RECORD_FIRST_BYTES);
@@ -155,13 +157,13 @@ static uint32_t read_slots(struct slots *slots, uint64_t position, uint64_t coun
 			   struct slot *slot, struct px_txtb_entry *entries)
 {
 	uint64_t volume = volume_of(slots, position);
-	uint32_t first = px_log_slot_in_volume(&slots->file->header, position);
+	uint32_t first = px_log_slot_in_volume(&slots->source.file->header, position);
 
-	count = px_txtb_file_read(slots->file->fd, slot, count * sizeof(*slot),
+	count = px_txtb_file_read(slots->source.file->fd, slot, count * sizeof(*slot),
 				  volume + slots->slots + first * sizeof(*slot)) /
 		sizeof(*slot);
-	return (uint32_t)(px_txtb_file_read(slots->file->fd, entries, count * sizeof(*entries),
-					    volume + slots->file->layout.entries +
+	return (uint32_t)(px_txtb_file_read(slots->source.file->fd, entries, count * sizeof(*entries),
+					    volume + slots->source.file->layout.entries +
 						    first * sizeof(*entries)) /
 			  sizeof(*entries));
 }
@@ -208,12 +210,13 @@ static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
 				   .is_event = true,
 				   .is_native = (slot->flags & IS_NATIVE) != 0};
 	if (to->is_native) {
-		struct px_object thread = context_of(slots, position, slots->entries[i].context);
+		const struct px_log_object *thread =
+			find_object(&slots->source, position, slots->entries[i].context);
 
 		memcpy(to->word, &slot->thread, sizeof(to->word));
 		to->first = to->word;
-		to->thread = thread.thread;
-		to->pid = thread.pid;
+		to->thread = thread ? thread->object.thread : 0;
+		to->pid = thread ? thread->object.pid : 0;
 	}
 	return true;
 }
@@ -224,13 +227,13 @@ static bool translate(struct slots *slots, uint32_t i, struct px_unpacked *to)
  */
 static uint32_t fill(struct slots *slots, uint64_t position)
 {
-	uint64_t count = slots->file->commit.end - position;
-	uint32_t slot = px_log_slot_in_volume(&slots->file->header, position);
+	uint64_t count = slots->source.file->commit.end - position;
+	uint32_t slot = px_log_slot_in_volume(&slots->source.file->header, position);
 	uint32_t nr, i;
 	size_t used = 0;
 
-	if (count > slots->file->header.nr_entries - slot)
-		count = slots->file->header.nr_entries - slot;
+	if (count > slots->source.file->header.nr_entries - slot)
+		count = slots->source.file->header.nr_entries - slot;
 	if (count > WINDOW_SLOTS)
 		count = WINDOW_SLOTS;
 	slots->window.position = position;
@@ -260,27 +263,73 @@ static uint32_t fill(struct slots *slots, uint64_t position)
 	return i;
 }
 
+/* Chapters are long: the objects take less than a byte for each entry. */
+static bool begins_chapter(struct slots *slots)
+{
+	uint64_t position = slots->window.position;
+	uint64_t volume = px_log_volume_number(&slots->source.file->header, position);
+
+	if (position == slots->chapter_window)
+		return true;
+	if (volume == slots->chapter_volume && position > slots->chapter_window &&
+	    position - slots->chapter_window < CHAPTER_ENTRIES)
+		return false;
+	slots->chapter_volume = volume;
+	slots->chapter_window = position;
+	return true;
+}
+
 static bool load(struct px_archive_source *source, uint64_t position,
 		 struct px_archive_window *window)
 {
 	struct slots *slots = slots_of(source);
 
 	if (position - slots->window.position >= slots->window.nr_entries) {
-		if (position < slots->file->commit.first)
-			position = slots->file->commit.first;
+		if (position < slots->source.file->commit.first)
+			position = slots->source.file->commit.first;
 		for (slots->window.nr_entries = 0; slots->window.nr_entries == 0;) {
 			/* A damaged commit may name more volumes than can be tried. */
-			if (position >= slots->file->commit.end ||
+			if (position >= slots->source.file->commit.end ||
 			    (!slots->loops &&
-			     px_log_volume_number(&slots->file->header, position) >= slots->in_file))
+			     px_log_volume_number(&slots->source.file->header, position) >= slots->in_file))
 				return false;
 			slots->window.nr_entries = fill(slots, position);
-			position = px_log_next_volume_at(&slots->file->header, position);
+			position = px_log_next_volume_at(&slots->source.file->header, position);
 		}
 	}
+	slots->window.begins_chapter = begins_chapter(slots);
 	*window = slots->window;
 	window->entries = slots->entries;
 	window->packed = slots->packed;
+	return true;
+}
+
+/* A window that begins a chapter defines all objects of its volume. */
+static bool next_definition(struct px_archive_source *source, size_t *offset,
+			    struct px_log_object *object)
+{
+	struct slots *slots = slots_of(source);
+
+	while (slots->window.begins_chapter && *offset < 1 + IN_USE &&
+	       read_contexts(slots, px_log_volume_number(&source->file->header, slots->window.position))) {
+		*object = slots->contexts[(*offset)++];
+		object->object.name[PX_OBJECT_NAME_SIZE - 1] = '\0';
+		if (object->object.handle != 0 && object->object.handle != PX_NO_THREAD)
+			return true;
+	}
+	return false;
+}
+
+static bool get_volume(struct px_archive_source *source, uint32_t number,
+		       struct px_archive_volume *volume)
+{
+	struct slots *slots = slots_of(source);
+
+	*volume = (struct px_archive_volume){
+		.at = number * slots->size,
+		.entries = number * slots->size + source->file->layout.entries,
+		.nr_objects = PX_LOG_OBJECTS_2,
+		.nr_entries = source->file->header.nr_entries};
 	return true;
 }
 
@@ -297,24 +346,6 @@ bool px_archive_slots_is_ours(const struct px_log_header *header)
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
 	       px_attr_is_valid(&header->attr);
 }
-
-static void free_slots(struct px_archive_source *source)
-{
-	struct slots *slots = slots_of(source);
-
-	free(slots->slot);
-	free(slots->entries);
-	free(slots->packed);
-	free(slots->contexts);
-	free(slots->data);
-	free(slots);
-}
-
-static const struct px_archive_source_kind kind = {
-	.load = load,
-	.object = get_object,
-	.free = free_slots,
-};
 
 static bool read_commit(struct px_archive_file *file)
 {
@@ -333,7 +364,7 @@ static bool read_commit(struct px_archive_file *file)
 
 static void set_layout(struct slots *slots)
 {
-	struct px_archive_file *file = slots->file;
+	struct px_archive_file *file = slots->source.file;
 
 	file->commit.names_at = file->layout.commit + PX_LOG_PAGE;
 	file->commit.modules_at =
@@ -353,7 +384,7 @@ static void set_layout(struct slots *slots)
  */
 static bool count_volumes(struct slots *slots)
 {
-	struct px_archive_file *file = slots->file;
+	struct px_archive_file *file = slots->source.file;
 	uint64_t end = file->commit.end;
 	uint64_t in_use = (end + file->header.nr_entries - 1) / file->header.nr_entries;
 	uint64_t size, least = slots->slots;
@@ -377,19 +408,13 @@ static bool count_volumes(struct slots *slots)
 	return in_use <= UINT32_MAX / PX_LOG_OBJECTS_2;
 }
 
-int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source **source)
+static int open_slots(struct px_archive_source *source)
 {
-	struct slots *slots;
-	int error = 0;
+	struct slots *slots = slots_of(source);
 
-	if (!read_commit(file))
+	if (!read_commit(source->file))
 		return EINVAL;
-	slots = calloc(1, sizeof(*slots));
-	if (!slots)
-		return ENOMEM;
-	slots->source.kind = &kind;
-	slots->file = file;
-	slots->loops = file->header.policy == PX_POLICY_LOOP;
+	slots->loops = source->file->header.policy == PX_POLICY_LOOP;
 	set_layout(slots);
 	slots->slot = malloc(WINDOW_SLOTS * sizeof(*slots->slot));
 	slots->entries = malloc(WINDOW_SLOTS * sizeof(*slots->entries));
@@ -398,13 +423,28 @@ int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source
 	slots->data_size = WINDOW_SLOTS * MORE_BYTES;
 	slots->data = malloc(slots->data_size);
 	if (!slots->slot || !slots->entries || !slots->packed || !slots->contexts || !slots->data)
-		error = ENOMEM;
-	else if (!count_volumes(slots))
-		error = EINVAL;
-	if (error) {
-		free_slots(&slots->source);
-		return error;
-	}
-	*source = &slots->source;
-	return 0;
+		return ENOMEM;
+	return count_volumes(slots) ? 0 : EINVAL;
 }
+
+static void close_slots(struct px_archive_source *source)
+{
+	struct slots *slots = slots_of(source);
+
+	free(slots->slot);
+	free(slots->entries);
+	free(slots->packed);
+	free(slots->contexts);
+	free(slots->data);
+}
+
+const struct px_archive_source_kind px_archive_slots = {
+	.size = sizeof(struct slots),
+	.open = open_slots,
+	.load = load,
+	.object = get_object,
+	.next_definition = next_definition,
+	.find = find_object,
+	.volume = get_volume,
+	.close = close_slots,
+};

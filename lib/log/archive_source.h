@@ -33,39 +33,74 @@ struct px_archive_window {
 	uint32_t nr_entries;
 	const struct px_txtb_entry *entries;
 	const struct px_unpacked *packed;
+	bool begins_chapter; /* what it needs is defined in it, and in the windows behind it */
+};
+
+/* The image of a volume, in the file. */
+struct px_archive_volume {
+	uint64_t at;
+	uint64_t entries;
+	uint32_t nr_objects;
+	uint32_t nr_entries;
 };
 
 struct px_archive_source;
 
 struct px_archive_source_kind {
+	size_t size; /* bytes of the source; it begins with a struct px_archive_source */
 	/*
-	 * Get a window that begins with the entry at this position.  If the log has no entry there, the window begins
-	 * with the next entry after the position.  Return false if the log has no such entry.  The window is valid
+	 * Open the source: read the commit of source->file, and set its nr_volumes.  The caller has filled in kind and
+	 * file, and has set all other bytes to 0.  Return 0, or an error as px_archive_source_open().
+	 */
+	int (*open)(struct px_archive_source *source);
+	/*
+	 * Get a window that has the entry at this position.  If the log has no entry there, the window begins with the
+	 * next entry after the position.  Return false if the log has no such entry.  The window is valid
 	 * until the next call.
 	 */
 	bool (*load)(struct px_archive_source *source, uint64_t position,
 		     struct px_archive_window *window);
 	/* Get object number i.  handle 0: there is no object with this number.  Return false after the last object. */
 	bool (*object)(struct px_archive_source *source, uint32_t i, struct px_log_object *object);
-	void (*free)(struct px_archive_source *source);
+	/*
+	 * Get the next definition of an object in the window that was loaded last.  *offset: 0 for the first one.
+	 * Return false after the last one.
+	 */
+	bool (*next_definition)(struct px_archive_source *source, size_t *offset,
+				struct px_log_object *object);
+	/* Return an object as it is in the window loaded last, in which this position is; or NULL. */
+	const struct px_log_object *(*find)(struct px_archive_source *source, uint64_t position,
+					    uint32_t handle);
+	/* Get the image of a volume.  Return false if it has none. */
+	bool (*volume)(struct px_archive_source *source, uint32_t number,
+		       struct px_archive_volume *volume);
+	/* Free what the source has.  It may not be open, after an error. */
+	void (*close)(struct px_archive_source *source);
 };
 
 struct px_archive_source {
 	const struct px_archive_source_kind *kind;
+	struct px_archive_file *file;
 };
+
+extern const struct px_archive_source_kind px_archive_frames;
+extern const struct px_archive_source_kind px_archive_slots; /* of version 2 */
 
 /*
  * Make the source of this log, and set file->nr_volumes.  The caller has read file->header and file->layout, and keeps
- * *file valid.  The source reads the commit.  Return 0, ENOMEM, or EINVAL: the commit is not valid, or a part of a
- * complete log is missing.
+ * *file valid.  The source reads the commit.  Return 0, ENOMEM, or EINVAL: the log is of another machine or version,
+ * the commit is not valid, or a part of a complete log is missing.
  */
-int px_archive_frames_open(struct px_archive_file *file, struct px_archive_source **source);
+int px_archive_source_open(struct px_archive_file *file, struct px_archive_source **source);
+
+/* Free the source.  NULL does nothing. */
+void px_archive_source_free(struct px_archive_source *source);
 
 /*
- * For such a source, of a log that is being written: see where things are in the file now.  The positions of the commit
- * stay as they were, but `first` moves on if the log has given up events.  *now: the newest commit, or NULL.  Return
- * false if the log cannot be read any more, because it was cleared, or because the file is another one.  If the writer
- * has completed the log, file->is_running becomes false.
+ * For a source of frames, of a log that is being written: see where things are in the file now.  The positions of the
+ * commit stay as they were, but `first` moves on if the log has given up events.  *now: the newest commit, or NULL.
+ * Return false if the log cannot be read any more, because it was cleared, or because the file is another one.  If the
+ * writer has completed the log, its frames may be other ones, and file->is_running becomes false.
  */
 bool px_archive_frames_look(struct px_archive_source *source, struct px_log_commit *now);
 
@@ -76,18 +111,14 @@ bool px_archive_frames_extend(struct px_archive_source *source);
 uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number);
 
 /*
- * For a source of px_archive_frames_open(): find the first frame at or after *position, and copy its header.  *frame is
- * the offset of a frame in the frames of its volume.  The search begins at *position and *frame, and sets both to those
- * of the frame that it finds.  Return false if it finds none.
+ * For such a source: find the first frame at or after *position, and copy its header.  *frame is the offset of a frame
+ * in the frames of its volume.  The search begins at *position and *frame, and sets both to those of the frame that it
+ * finds.  Return false if it finds none.
  */
 bool px_archive_frames_find(struct px_archive_source *source, uint64_t *position, uint64_t *frame,
 			    struct px_log_frame *head);
 
-/*
- * The same functions for a log of version 2.  px_archive_slots_is_ours() returns true if this is the header of such a
- * log.
- */
-int px_archive_slots_open(struct px_archive_file *file, struct px_archive_source **source);
+/* Return true if this is the header of a log of version 2. */
 bool px_archive_slots_is_ours(const struct px_log_header *header);
 
 #endif

@@ -2,28 +2,31 @@
 /*
  * Cut the unused parts of a completed log.
  *
- * The writer writes a small log again, as a whole.  It first writes this copy behind the end of the file, with a footer
- * that has the offset of the copy.  Then it writes the copy to the beginning of the file.  Until the log at the
- * beginning is whole, readers use the copy behind it.  The viewer does not know the footer.  So while the image at the
- * beginning changes, it has no entries for the viewer.
+ * The writer writes a small log again, as a whole, and so a log with many unused bytes (compact.h).  It first writes
+ * this copy behind the end of the file, with a footer that has the offset of the copy.  Then it moves the copy to the
+ * beginning of the file (settle.h).
  *
- * Of a larger log, the writer cuts only the last volume.  It writes the section and the tail once more, into the part
- * of the image that has no entries.  Then one write of the header of the image makes the image shorter.
+ * Of another log, the writer cuts only the last volume.  It writes the section and the tail once more, into the part of
+ * the image that has no entries.  Then one write of the header of the image makes the image shorter.
  *
  * At every instant the file is a whole log, so nothing is lost if the writer dies.
  */
 #include "log/log_private.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "txtb/file.h"
+#include "log/compact.h"
+#include "log/settle.h"
 
-#define SMALL_MAX (UINT64_C(4) << 20) /* maximum bytes of a small log */
+#define SMALL_MAX (UINT64_C(4) << 20)	 /* maximum bytes of a small log, which is written again in any case */
+#define REWRITE_MAX (UINT64_C(1) << 30)	 /* maximum bytes of a log that is written again if it has many unused bytes */
+/* A log has many unused bytes if they are more than this number plus this part of the used bytes. */
+#define UNUSED_LEAST (UINT64_C(64) << 10)
+#define UNUSED_PART 16
 
 /* The last volume, as it is in the file. */
 struct last {
@@ -46,25 +49,6 @@ static struct last last_of(const struct px_log *log)
 	if (!is_round && log->written.end / log->header.nr_entries == number)
 		last.nr_entries = px_log_slot_in_volume(&log->header, log->written.end);
 	return last;
-}
-
-/* Return the offsets of the areas in a tail that begins at this offset, and has no unused room. */
-static struct px_log_tail tail_at(const struct px_log_commit *commit, uint64_t at)
-{
-	struct px_log_tail tail;
-
-	tail.wrappers = at;
-	tail.names = tail.wrappers + commit->nr_wrappers * sizeof(struct px_wrapper_sum);
-	tail.modules = tail.names + commit->nr_names * sizeof(struct px_log_name);
-	tail.size = tail.modules + commit->modules_bytes - at;
-	return tail;
-}
-
-static void set_tail(struct px_log_commit *commit, const struct px_log_tail *tail)
-{
-	commit->modules_at = tail->modules;
-	commit->wrappers_at = tail->wrappers;
-	commit->names_at = tail->names;
 }
 
 static int truncate_to(struct px_log *log, uint64_t size)
@@ -93,7 +77,7 @@ static bool may_move(const struct px_log *log)
 static int commit_at(struct px_log *log, const struct px_log_state *state, uint64_t at,
 		     const struct px_log_tail *tail)
 {
-	set_tail(&log->commit, tail);
+	px_log_set_tail(&log->commit, tail);
 	log->tail = *tail;
 	log->commit_at = at;
 	return px_log_write_commit(log, state->checkpoint);
@@ -114,7 +98,7 @@ static int cut_volume(struct px_log *log, const struct px_log_state *state, cons
 {
 	const struct px_log_layout *old = &log->layout;
 	struct px_log_layout new = px_log_layout(old->nr_objects, last->nr_entries, last->frames);
-	struct px_log_tail tail = tail_at(&log->commit, last->at + new.frames + last->frames);
+	struct px_log_tail tail = px_log_tail_at(&log->commit, last->at + new.frames + last->frames);
 	int error;
 
 	*end = tail.wrappers + tail.size;
@@ -139,7 +123,7 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 {
 	uint64_t entries_end = px_txtb_image_size(log->layout.nr_objects, last->nr_entries);
 	uint64_t end = last->at + log->layout.frames + last->frames;
-	struct px_log_tail tail = tail_at(&log->commit, end);
+	struct px_log_tail tail = px_log_tail_at(&log->commit, end);
 	int error;
 
 	if (may_move(log) &&
@@ -166,142 +150,34 @@ static int finish_in_place(struct px_log *log, const struct px_log_state *state)
 	return error ? error : truncate_to(log, end);
 }
 
-/* Small logs. */
+/* Logs that are written again. */
 
-/* A whole log in memory. */
-struct copy {
-	unsigned char *bytes;
-	size_t size;
-	uint32_t nr_objects;
-	struct px_log_layout layout;
-};
-
-static uint32_t count_objects(const struct px_log *log, const struct px_log_volume *volume)
+/* Return how many bytes of the log are in use. */
+static uint64_t used_bytes(const struct px_log *log, const struct last *last)
 {
-	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
-	uint32_t count = volume->nr_types;
+	uint64_t used = 0;
 
-	for (uint32_t i = 0; i < nr_contexts; i++)
-		count += volume->context[i].handle != 0;
-	/* With this number of slots, no entry crosses a page boundary. */
-	count = (count + 3) / 8 * 8 + 4;
-	return count == PX_LOG_OBJECTS_2 ? count + 8 : count;
-}
-
-static void put_object(struct copy *copy, uint32_t *slot, const struct px_object *object)
-{
-	struct px_txtb_object shown;
-
-	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
-			    object->priority, object->name);
-	memcpy(copy->bytes + px_txtb_entries_offset((*slot)++), &shown, sizeof(shown));
-}
-
-static void put_objects(struct px_log *log, const struct px_log_volume *volume, struct copy *copy)
-{
-	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
-	uint32_t slot = 0;
-
-	for (uint32_t i = 0; i < nr_contexts; i++) {
-		const struct px_object shown = px_log_shown_object(&volume->context[i]);
-
-		if (volume->context[i].handle)
-			put_object(copy, &slot, &shown);
-	}
-	for (uint32_t i = 0; i < volume->nr_types; i++) {
-		struct px_object type = px_log_type_object(log, volume->type[i]);
-
-		put_object(copy, &slot, &type);
-	}
-}
-
-static bool read_part(int fd, struct copy *copy, uint64_t to, uint64_t from, uint64_t size)
-{
-	return px_txtb_file_read(fd, copy->bytes + to, (size_t)size, from) == size;
+	if (!log->loops)
+		return last->at + 2 * PX_LOG_PAGE + last->frames +
+		       px_txtb_image_size(log->layout.nr_objects, last->nr_entries);
+	for (uint64_t i = 0; i < log->nr_begun; i++)
+		used += px_txtb_image_size(log->layout.nr_objects, log->volumes[i].entries_end) +
+			2 * PX_LOG_PAGE + log->volumes[i].frames_end;
+	return used;
 }
 
 /*
- * The copy has the same oldest entry as the file.  Only the header in the file tells which entry that is, because a
- * failed write may have left entries behind the newest one.
+ * Return true if the writer writes the log again: if the log is small, or if many of its bytes are not in use.  Unused
+ * bytes are in holes, and in the heads of very small frames.  A very large log would take too long.
  */
-static bool put_header(struct px_log *log, const struct last *last, int reader, struct copy *copy)
+static bool wants_rewrite(const struct px_log *log, const struct last *last)
 {
-	struct px_txtb_header header, old;
+	uint64_t used = used_bytes(log, last), end = last->at + log->layout.frames + last->frames;
+	uint64_t unused = end - (used < end ? used : end);
 
-	if (px_txtb_file_read(reader, &old, sizeof(old), 0) != sizeof(old))
-		return false;
-	px_txtb_header_init(&header, copy->nr_objects, last->nr_entries);
-	header.current = header.buffer_start + (old.current - old.buffer_start);
-	memcpy(copy->bytes, &header, sizeof(header));
-	memcpy(copy->bytes + copy->layout.header, &log->header, sizeof(log->header));
-	return true;
-}
-
-/* Make the copy.  Return false if a part of the log cannot be read. */
-static bool make_copy(struct px_log *log, const struct last *last, int reader, struct copy *copy,
-		      const struct px_log_tail *tail)
-{
-	const struct px_log_commit *commit = &log->commit;
-
-	if (!put_header(log, last, reader, copy))
-		return false;
-	put_objects(log, &log->volumes[0], copy);
-	return read_part(reader, copy, copy->layout.entries, log->layout.entries,
-			 last->nr_entries * sizeof(struct px_txtb_entry)) &&
-	       read_part(reader, copy, copy->layout.frames, log->layout.frames, last->frames) &&
-	       read_part(reader, copy, tail->wrappers, log->tail.wrappers,
-			 commit->nr_wrappers * sizeof(struct px_wrapper_sum)) &&
-	       read_part(reader, copy, tail->names, log->tail.names,
-			 commit->nr_names * sizeof(struct px_log_name)) &&
-	       read_part(reader, copy, tail->modules, log->tail.modules, commit->modules_bytes);
-}
-
-/* Write bytes at this offset, or, if data is NULL, truncate the file to offset bytes.  Return 0 or an error number. */
-typedef int writer(void *argument, const void *data, size_t size, uint64_t offset);
-
-/* Move the log that a footer describes to the beginning of the file.  fd: a descriptor for reading. */
-static int settle(int fd, writer *write, void *argument)
-{
-	struct px_log_footer footer;
-	struct px_txtb_header header;
-	unsigned char *bytes;
-	static const struct px_txtb_entry none;
-	uint64_t old, new;
-	int error;
-
-	if (!px_log_find_footer(fd, &footer) || footer.size > 2 * SMALL_MAX ||
-	    footer.size < sizeof(header) + sizeof(none))
-		return 0;
-	bytes = malloc((size_t)footer.size);
-	if (!bytes)
-		return ENOMEM;
-	if (px_txtb_file_read(fd, bytes, (size_t)footer.size, footer.base) != footer.size) {
-		free(bytes);
-		return EIO;
-	}
-	new = sizeof(header) + ((const struct px_txtb_header *)bytes)->registry_end -
-	      ((const struct px_txtb_header *)bytes)->registry_start;
-	error = new + sizeof(none) > footer.size ? EINVAL :
-		px_txtb_file_read(fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : EIO;
-	old = sizeof(header) + header.registry_end - header.registry_start;
-	/* Until the log is whole, the viewer must find no entries. */
-	if (!error && old < footer.base)
-		error = write(argument, &none, sizeof(none), old);
-	if (!error)
-		error = write(argument, &none, sizeof(none), new);
-	if (!error)
-		error = write(argument, bytes, sizeof(header), 0);
-	if (!error)
-		error = write(argument, bytes + sizeof(header), new - sizeof(header), sizeof(header));
-	if (!error)
-		error = write(argument, bytes + new + sizeof(none), footer.size - new - sizeof(none),
-			      new + sizeof(none));
-	if (!error)
-		error = write(argument, bytes + new, sizeof(none), new);
-	free(bytes);
-	if (!error)
-		error = write(argument, NULL, 0, footer.size);
-	return error;
+	unused += log->nr_frames * sizeof(struct px_log_frame);
+	return used <= SMALL_MAX ||
+	       (used <= REWRITE_MAX && unused > UNUSED_LEAST + used / UNUSED_PART);
 }
 
 static int write_moved(void *argument, const void *data, size_t size, uint64_t offset)
@@ -311,115 +187,58 @@ static int write_moved(void *argument, const void *data, size_t size, uint64_t o
 	return data ? px_log_write_all(log, data, size, offset) : truncate_to(log, offset);
 }
 
-static int write_plainly(void *argument, const void *data, size_t size, uint64_t offset)
+/* Write the log again, behind the end of the file, with a footer.  Return 0 or an error number. */
+static int write_behind(struct px_log *log, int reader)
 {
-	const char *from = data;
-	int fd = *(const int *)argument;
-
-	if (!data)
-		return ftruncate(fd, (off_t)offset) == 0 ? 0 : errno;
-	while (size > 0) {
-		ssize_t written = pwrite(fd, from, size, (off_t)offset);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written < 0 ? errno : EIO;
-		from += written;
-		offset += (uint64_t)written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
-
-/* Cut a complete log after its tail.  The writer may have died before it did this. */
-static int cut_file(int fd)
-{
-	struct px_log_header header;
-	struct px_log_layout layout;
-	struct px_log_commit commit;
-	struct stat status;
-
-	if (fstat(fd, &status) != 0 || !px_log_find(fd, &header, &layout) ||
-	    !px_log_header_is_ours(&header) || !px_log_read_commit(fd, &header, &layout, &commit) ||
-	    !commit.is_complete || layout.base != 0 ||
-	    (uint64_t)status.st_size <= px_log_length(&commit))
-		return 0;
-	return write_plainly(&fd, NULL, 0, px_log_length(&commit));
-}
-
-int px_log_settle(int fd)
-{
-	int error = settle(fd, write_plainly, &fd);
-
-	return error ? error : cut_file(fd);
-}
-
-/* *is_moving: set to true when the copy is whole, and readers use the copy. */
-static int finish_small(struct px_log *log, const struct last *last, int reader, struct copy *copy,
-			const struct px_log_tail *tail, bool *is_moving)
-{
-	struct px_log_footer footer = {.magic = PX_LOG_FOOTER_MAGIC, .size = copy->size};
-	struct px_log_commit commit = log->commit;
+	struct px_archive_file file = {.fd = reader};
+	struct px_log_sink sink = {.write = write_moved, .argument = log};
+	struct px_log_footer footer = {.magic = PX_LOG_FOOTER_MAGIC};
+	struct px_archive_source *source;
 	int error;
 
-	if (!make_copy(log, last, reader, copy, tail))
-		return EIO;
-	/* The checkpoint must have the serial of this commit. */
-	commit.serial++;
-	set_tail(&commit, tail);
-	px_log_seal_commit(&commit);
-	memcpy(copy->bytes + copy->layout.commit, &commit, sizeof(commit));
+	if (!px_log_find(reader, &file.header, &file.layout))
+		return EINVAL;
+	error = px_archive_source_open(&file, &source);
+	if (error)
+		return error;
 	footer.base = px_log_page_up(log->tail.names + log->commit.nr_names * sizeof(struct px_log_name));
+	sink.base = footer.base;
 	memcpy(footer.uuid, log->header.uuid, sizeof(footer.uuid));
+	/*
+	 * All events are in the file, but the last commit is not.  The checkpoint must have the serial of this commit.
+	 */
+	file.commit = log->commit;
+	file.commit.serial++;
 	error = truncate_to(log, footer.base); /* the application may have allocated more */
 	if (!error)
-		error = px_log_write_all(log, copy->bytes, copy->size, footer.base);
+		error = px_compact(&file, source, &sink, &footer.size);
 	if (!error)
-		error = px_log_write_all(log, &footer, sizeof(footer), footer.base + copy->size);
-	if (error) {
+		error = footer.size > footer.base ? EFBIG :
+						    px_log_sink_write(&sink, &footer, sizeof(footer),
+								      footer.size);
+	px_archive_source_free(source);
+	if (error)
 		truncate_to(log, footer.base);
-		return error;
-	}
-	*is_moving = true;
-	return settle(reader, write_moved, log);
-}
-
-/* Return true if this is a small log, and store the offsets of its new tail. */
-static bool is_small(const struct px_log *log, const struct last *last, struct copy *copy,
-		     struct px_log_tail *tail)
-{
-	struct stat status;
-
-	if (!last->is_first || fstat(log->fd, &status) != 0)
-		return false;
-	/* After a failed write, the volume in memory may be the volume after the last. */
-	if (!log->loops && !log->ends_volume && log->stage_position >= log->header.nr_entries)
-		return false;
-	copy->nr_objects = count_objects(log, &log->volumes[0]);
-	copy->layout = px_log_layout(copy->nr_objects, last->nr_entries, last->frames);
-	*tail = tail_at(&log->commit, copy->layout.frames + last->frames);
-	copy->size = (size_t)(tail->wrappers + tail->size);
-	return copy->size <= SMALL_MAX;
+	return error;
 }
 
 /* Write the last commit, and cut the unused parts of the file. */
 static int finish(struct px_log *log, const struct px_log_state *state)
 {
+	const struct px_log_sink sink = {.write = write_moved, .argument = log};
 	struct last last = last_of(log);
 	const struct px_log_commit commit = log->commit;
 	const struct px_log_tail old_tail = log->tail;
 	const uint64_t old_at = log->commit_at;
 	int error = EFBIG, reader = px_log_open_reader(log);
-	struct px_log_tail tail;
-	struct copy copy = {0};
 	bool is_moving = false;
 
-	if (reader >= 0 && may_move(log) && is_small(log, &last, &copy, &tail))
-		copy.bytes = calloc(1, copy.size);
-	if (copy.bytes)
-		error = finish_small(log, &last, reader, &copy, &tail, &is_moving);
-	free(copy.bytes);
+	if (reader >= 0 && may_move(log) && wants_rewrite(log, &last)) {
+		error = write_behind(log, reader);
+		is_moving = !error;
+		if (is_moving)
+			error = px_log_move(reader, &sink);
+	}
 	/* If there is no room for a copy, cut only the last volume. */
 	if (error && !is_moving && reader >= 0)
 		error = finish_large(log, state, &last, reader);
@@ -428,7 +247,7 @@ static int finish(struct px_log *log, const struct px_log_state *state)
 	 * offsets.
 	 */
 	if (error && !is_moving) {
-		set_tail(&log->commit, &old_tail);
+		px_log_set_tail(&log->commit, &old_tail);
 		log->commit.serial = commit.serial;
 		log->tail = old_tail;
 		log->commit_at = old_at;

@@ -52,6 +52,24 @@ struct px_log_tail px_log_tail(void)
 	return tail;
 }
 
+struct px_log_tail px_log_tail_at(const struct px_log_commit *commit, uint64_t at)
+{
+	struct px_log_tail tail;
+
+	tail.wrappers = at;
+	tail.names = tail.wrappers + commit->nr_wrappers * sizeof(struct px_wrapper_sum);
+	tail.modules = tail.names + commit->nr_names * sizeof(struct px_log_name);
+	tail.size = tail.modules + commit->modules_bytes - at;
+	return tail;
+}
+
+void px_log_set_tail(struct px_log_commit *commit, const struct px_log_tail *tail)
+{
+	commit->modules_at = tail->modules;
+	commit->wrappers_at = tail->wrappers;
+	commit->names_at = tail->names;
+}
+
 uint32_t px_log_least_entries(void)
 {
 	return PX_LOG_START_FILLERS + 4 * (PX_ENTRIES_MAX + 1 + PX_LOG_GAP_FILLERS + 1);
@@ -63,6 +81,16 @@ static void choose_slots(struct px_log_header *header, bool is_small)
 	header->nr_thread_slots = is_small ? 768 : 4096;
 	header->nr_call_slots = is_small ? 127 : 1023;
 	header->nr_type_slots = is_small ? 131 : 251;
+}
+
+/* Version 2 has fewer object slots than any other, and a slot of 48 bytes, not a frame, beside each entry. */
+void px_log_renew_header(struct px_log_header *header)
+{
+	header->version = PX_LOG_VERSION;
+	choose_slots(header, true);
+	header->reserved = 0;
+	header->volume_max = PX_LOG_VOLUME_MAX;
+	header->next_volume = 0;
 }
 
 static uint64_t least_volume(uint64_t max_data)

@@ -122,7 +122,11 @@ struct px_log_header {
 	uint32_t nr_type_slots;
 	uint32_t reserved;
 	uint64_t volume_max;  /* maximum bytes of the entries and frames of each volume */
-	uint64_t next_volume; /* offset in the file; 0: there is no next volume */
+	/*
+	 * Offset in the log of the next volume.  0: there is no next volume; or, in a LOOP log whose volumes have their
+	 * full size, the next volume is directly behind this one.
+	 */
+	uint64_t next_volume;
 };
 
 /* The way in which a log ended. */
@@ -218,6 +222,12 @@ struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uin
 /* Return the offsets of the areas in a tail that has its full size. */
 struct px_log_tail px_log_tail(void);
 
+/* Return the offsets of the areas in a tail that begins at this offset, and has no unused room. */
+struct px_log_tail px_log_tail_at(const struct px_log_commit *commit, uint64_t at);
+
+/* Store the offsets of the areas of a tail in a commit. */
+void px_log_set_tail(struct px_log_commit *commit, const struct px_log_tail *tail);
+
 /* Return the number of object slots of each volume. */
 PX_INLINE uint32_t px_log_nr_objects(const struct px_log_header *header)
 {
@@ -269,6 +279,9 @@ uint32_t px_log_least_entries(void);
  */
 void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t max_data,
 		     uint64_t file_limit);
+
+/* Change the header of a log of version 2 to a header of the current version. */
+void px_log_renew_header(struct px_log_header *header);
 
 /*
  * Find and read the header of the volume at this offset of the file.  Return false if there is no image, or no POSIX

@@ -159,13 +159,6 @@ int px_log_empty(struct px_log *log);
 int px_log_complete(struct px_log *log, const struct px_log_state *state, enum px_log_end end);
 
 /*
- * Finish the completion of a log whose writer died.  The writer may have died while it moved the log to the beginning
- * of the file: move the log now.  The writer may have died before it cut the file: cut the file now.  fd: for reading
- * and writing.  Return 0, ENOMEM, EINVAL (the file is damaged), or an error of the file.
- */
-int px_log_settle(int fd);
-
-/*
  * Ensure that the descriptor belongs to the log.  If the program has closed the descriptor, or uses its number for
  * another file, open the log again.  Use the path that the log had at the last flush.  Return 0, or EBADF if the log is
  * not there.  After EBADF, the caller must not write.

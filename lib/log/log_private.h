@@ -62,6 +62,7 @@ struct px_log_volume {
 	struct px_log_stamps stamps;
 	bool is_begun;	       /* the writer has begun the volume, so its contexts are valid */
 	uint64_t frames_end;   /* the highest end of the frames in any round */
+	uint32_t entries_end;  /* the highest end of the entries in any round; the image is empty from there on */
 	uint32_t nr_types;
 	struct px_eventset listed;	 /* the event types that have an object slot */
 	uint16_t bucket[PX_LOG_BUCKETS]; /* slot + 1 of the first context in the bucket; 0: none */
@@ -158,6 +159,7 @@ struct px_log {
 	bool ends_volume;			  /* the next event begins a volume */
 	/* End of the frames of the volume that was written last, as an offset in it. */
 	uint64_t frames_end;
+	uint64_t nr_frames; /* number of frames that this writer has written since it began or cleared the log */
 
 	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
 	uint64_t commit_at;	   /* offset in the file of the commit */

@@ -23,7 +23,7 @@ struct site {
 struct px_pack {
 	struct px_log_frame head;
 	uint64_t origin_ns;   /* image_ns of the first entry */
-	int64_t later_ns;     /* added to the times of all further events of the frame */
+	uint64_t later_ns;    /* added to the times of all further events of the frame */
 	uint64_t last_address; /* address of the site defined last */
 	uint32_t nr_sites, nr_handles;
 	unsigned char *bytes; /* the frame: header, objects, records */
@@ -225,14 +225,14 @@ static struct site *put_site_of(struct px_pack *pack, unsigned char **to, const 
 PX_INLINE unsigned char *put_time(struct px_pack *pack, unsigned char *to, uint64_t time_ns,
 				  uint64_t image_ns)
 {
-	int64_t above = (int64_t)(time_ns - pack->head.time_ns - (image_ns - pack->origin_ns)) -
-			pack->later_ns;
+	int64_t above = (int64_t)(time_ns - pack->head.time_ns - (image_ns - pack->origin_ns) -
+				  pack->later_ns);
 
 	if (px_likely(above >= 0 && above < PX_FRAME_LATER)) {
 		*to++ = (unsigned char)above;
 		return to;
 	}
-	pack->later_ns += above;
+	pack->later_ns += (uint64_t)above;
 	*to++ = PX_FRAME_LATER;
 	return put(to, px_frame_zigzag(above));
 }

@@ -311,11 +311,11 @@ static int load_volumes(struct px_log *log)
 
 	if (log->is_cleared)
 		return 0; /* the log is empty */
-	error = px_archive_frames_open(&file, &source);
+	error = px_archive_source_open(&file, &source);
 	if (error)
 		return error == EINVAL ? EIO : error;
 	error = load_from(log, source, file.nr_volumes);
-	source->kind->free(source);
+	px_archive_source_free(source);
 	return error;
 }
 

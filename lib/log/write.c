@@ -245,6 +245,8 @@ static int write_hole(struct px_log *log)
 		error = make_zeros(log, entry_offset(log, log->hole),
 				   left * sizeof(struct px_txtb_entry));
 	log->has_hole = error != 0;
+	if (!error && log->loops)
+		px_log_volume_of(log, log->hole)->entries_end = slot;
 	return error;
 }
 
@@ -406,6 +408,14 @@ static int write_staged(struct px_log *log, size_t *frame_size)
 	return error ? error : write_entries(log, frame, *frame_size);
 }
 
+static void note_entries(const struct px_log *log, struct px_log_volume *volume)
+{
+	uint32_t end = log->staged.end > 0 ? px_log_slot_in_volume(&log->header, log->staged.end - 1) + 1 : 0;
+
+	if (end > volume->entries_end)
+		volume->entries_end = end;
+}
+
 /*
  * Call this function after a write that succeeded.  The next stage begins after the staged entries, in this volume or
  * in the next volume.
@@ -421,10 +431,12 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 		px_log_add_part(log, &part, log->chapter_entries == 0);
 	log->chapter_entries += log->nr_staged;
 	log->frame += frame_size;
+	log->nr_frames += log->nr_staged > 0;
 	if (log->frame > volume->frames_end)
 		volume->frames_end = log->frame;
 	log->frames_end = volume->frames_end;
 	volume->stamps = log->staged.stamps;
+	note_entries(log, volume);
 	log->written = log->staged;
 	log->stage_position = log->staged.end;
 	/* Keep this volume in memory, because completion may need it. */

@@ -14,6 +14,7 @@
 #include "base/sigxfsz.h"
 #include "log/archive_log.h"
 #include "log/checkpoint.h"
+#include "log/settle.h"
 #include "registry/registry_of.h"
 #include "registry/shared_names.h"
 #include "stream/flush.h"

@@ -43,6 +43,8 @@ struct reader {
 static struct reader slow[NR_SLOW];
 static unsigned int nr_looks, nr_opened, nr_missed;
 static bool is_ending, can_miss;
+static uint64_t final_size;
+static uint32_t final_slots;
 
 /* Long events, then short ones: so a LOOP log overwrites entries before their frames, or after them. */
 static size_t length_of(uint32_t number)
@@ -202,6 +204,8 @@ static void end(void)
 	read_some(&reader, UINT32_MAX);
 	ck_assert_uint_eq(reader.nr_skipped, 0);
 	ck_assert_uint_eq(reader.next, nr_recorded);
+	final_size = reader.archive->info.size;
+	final_slots = reader.archive->info.nr_registry_slots;
 	close_log(&reader);
 	close(file);
 }
@@ -234,6 +238,20 @@ START_TEST(running_log_of_several_volumes_is_read_at_every_write)
 	write_rounds(60, 400);
 	end();
 	ck_assert_uint_eq(nr_missed, 0);
+}
+END_TEST
+
+/* A larger log is written again if it has many unused bytes: it gets other frames, and fewer object slots. */
+START_TEST(running_large_log_is_read_while_it_moves)
+{
+	file_limit = 12 << 20;
+	begin(POSIX_TRACE_APPEND, 0);
+	px_test_at_point("none", NULL);
+	write_rounds(60, 2000);
+	px_test_at_point("log.write.before", look);
+	end();
+	ck_assert_uint_gt(final_size, 4 << 20);
+	ck_assert_uint_lt(final_slots, 256);
 }
 END_TEST
 
@@ -305,9 +323,12 @@ int main(void)
 	Suite *suite = suite_create("running");
 	TCase *tests = tcase_create("running");
 
+	tcase_set_timeout(tests, 120);
+
 	tcase_add_test(tests, running_loop_log_is_read_at_every_write);
 	tcase_add_test(tests, running_append_log_is_read_at_every_write);
 	tcase_add_test(tests, running_log_of_several_volumes_is_read_at_every_write);
+	tcase_add_test(tests, running_large_log_is_read_while_it_moves);
 	tcase_add_test(tests, running_log_that_is_cleared_is_read_at_every_write);
 	tcase_add_test(tests, running_log_is_followed_to_its_end);
 	tcase_add_test(tests, open_with_flags_takes_what_open_refuses);

@@ -87,7 +87,9 @@ static bool find_volume(struct look *look)
 		const struct volume *last = &look->volumes[number - 1];
 
 		memcpy(&header, look->bytes + last->at + last->layout.header, sizeof(header));
-		at = loops(facts) ? number * facts->layout.size : header.next_volume;
+		at = header.next_volume ? facts->base + header.next_volume : 0;
+		if (at == 0 && loops(facts)) /* it has its full size */
+			at = number * facts->layout.size;
 		if ((facts->capacity != 0 && number >= facts->header.nr_volumes) || at == 0 ||
 		    at + sizeof(struct px_txtb_header) > look->size)
 			return false;
