@@ -363,6 +363,16 @@ int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *_
 			 void *__argument);
 
 /*
+ * Write the log of `from` once more to `to`, without its unused space.  The events and what TraceX shows stay the same;
+ * a log of posixtrace 0.1 gets the present format.  from is open for reading.  to is another, empty, regular file, open
+ * for writing; after an error its contents are undefined.  If the controller of the log has died, complete the log
+ * first, as txtrace_recover() does.  EBADF: a descriptor is not open in this way.  EINVAL: `from` is not a log of this
+ * library and of this type of machine, or is damaged, or `to` is not an empty regular file.  EBUSY: the log is being
+ * written.  Other errors: EIO, ENOMEM, ENOSPC, ...
+ */
+int txtrace_pack(int __from, int __to);
+
+/*
  * Set the length of a tick of a foreign trace file, in nanoseconds.  The default is the length in the file.  Only files
  * of this library and of txtrace contain it; for other files the default is 1000.  EINVAL also means that trid is not a
  * foreign trace file, or that tick_ns is not between 1e-9 and 1e15.

@@ -20,6 +20,7 @@ extern const struct command cmd_merge;
 extern const struct command cmd_print;
 extern const struct command cmd_record;
 extern const struct command cmd_recover;
+extern const struct command cmd_pack;
 extern const struct command cmd_report;
 extern const struct command cmd_snapshot;
 extern const struct command cmd_version;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of dead controllers. */
+/* Logs of dead controllers, and logs that are longer than what they hold. */
 #include "api/api.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <trace_ext.h>
 
+#include "base/sigxfsz.h"
+#include "log/compact.h"
+#include "log/log.h"
 #include "stream/recover.h"
 #include "trace/process.h"
 
@@ -53,6 +57,40 @@ PX_EXPORT int txtrace_recover_each(void (*tell)(const char *path, int error, voi
 	if (!error)
 		px_recover_each(tell, argument);
 	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return error;
+}
+
+/* Events in shared memory would be lost if the packed log took the place of a log that can still be completed. */
+static int pack(int from, int to)
+{
+	struct px_sigxfsz signals;
+	int error = px_recover_file(from);
+
+	if (error == EALREADY)
+		return EBUSY;
+	if (error && error != ENOENT && error != EINVAL)
+		return error;
+	px_sigxfsz_hold(&signals);
+	error = px_compact_file(from, to);
+	px_sigxfsz_release(&signals);
+	return error;
+}
+
+PX_EXPORT int txtrace_pack(int from, int to)
+{
+	int saved_errno = errno;
+	int error = px_log_check(to), state;
+	struct stat status;
+
+	if (!error && (fstat(to, &status) != 0 || status.st_size != 0 || fstat(from, &status) != 0))
+		error = EINVAL;
+	if (!error) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		px_process_init(); /* if this fails there is no stream to recover from */
+		error = pack(from, to);
+		pthread_setcancelstate(state, &state);
+	}
 	errno = saved_errno;
 	return error;
 }

@@ -12,6 +12,7 @@
 /* Small frames: if a part of a frame is damaged or cut, all its events are lost. */
 #define FRAME_ENTRIES 512
 #define COPY_ENTRIES (PX_LOG_COPY_CHUNK / sizeof(struct px_txtb_entry))
+#define CONTEXTS_2 896 /* object slots of version 2 that are not for event types */
 #define TIME_SLACK 127 /* nanoseconds: times of a frame are stored as a byte above the time of the stamp */
 
 struct compact {
@@ -82,10 +83,14 @@ static int put_objects(const struct compact *compact, const struct px_archive_vo
 	return error;
 }
 
-/* All volumes get as many object slots as the one that needs most. */
+/*
+ * All volumes get as many object slots as the one that needs most.  If the slots of a log of version 2 were full, its
+ * number of slots says that events may lack their thread.
+ */
 static int count_objects(struct compact *compact)
 {
 	uint32_t count, most = 0;
+	bool is_of_2 = false;
 
 	for (uint32_t i = 0; i < compact->file->nr_volumes; i++) {
 		struct px_archive_volume volume;
@@ -97,9 +102,14 @@ static int count_objects(struct compact *compact)
 		if (error)
 			return error;
 		most = count > most ? count : most;
+		is_of_2 = volume.nr_objects == PX_LOG_OBJECTS_2;
 	}
 	most = (most + 3) / 8 * 8 + 4; /* so that no entry is on two pages */
-	compact->nr_objects = most == PX_LOG_OBJECTS_2 ? most + 8 : most;
+	if (is_of_2 && most >= CONTEXTS_2)
+		most = PX_LOG_OBJECTS_2;
+	else if (most == PX_LOG_OBJECTS_2)
+		most += 8;
+	compact->nr_objects = most;
 	return 0;
 }
 
