@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 
+#define RENEWED_MAX 64 /* entries of first threads that one thread passes */
 #define OBJECT_WORDS (sizeof(struct px_object) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct px_object) % sizeof(uint64_t) == 0, "copied in words");
@@ -26,22 +27,42 @@ static uint64_t *words_of(struct px_threads_entry *entry)
 _Static_assert(offsetof(struct px_threads_entry, object) == sizeof(uint64_t), "object behind word");
 
 /*
+ * Return true for the first thread of a process.  It usually lives as long as the process, and has events after many
+ * other threads have come and gone.
+ */
+static bool is_first_thread(const struct px_threads_entry *entry)
+{
+	uint32_t pid = px_read_once(&entry->object.pid);
+
+	return pid != 0 && px_read_once(&entry->object.tid) == pid;
+}
+
+/*
  * Claim the next entry.  Try the next one if another thread is writing to the entry, or if this thread was preempted
- * and a later writer has already used the entry.
+ * and a later writer has already used the entry.  The entry of a first thread is not replaced but renewed: it gets the
+ * serial.
  */
 static struct px_threads_entry *claim_entry(struct px_threads *threads, uint64_t *serial)
 {
+	int nr_renewed = 0;
+
 	for (int attempts = 0; attempts < PX_THREADS_MAX; attempts++) {
 		struct px_threads_entry *entry;
 		uint64_t word;
+		bool renews;
 
 		*serial = px_fetch_add(&threads->next, UINT64_C(1));
 		entry = &threads->entry[*serial % PX_THREADS_MAX];
 		PX_TESTPOINT("objects.add.reserved");
 		word = px_read_once(&entry->word);
-		if ((word & 1) == 0 && word < 2 * (*serial + 1) &&
-		    px_compare_exchange(&entry->word, word, 2 * (*serial + 1) + 1))
+		renews = word != 0 && nr_renewed < RENEWED_MAX && is_first_thread(entry);
+		if ((word & 1) != 0 || word >= 2 * (*serial + 1) ||
+		    !px_compare_exchange(&entry->word, word, 2 * (*serial + 1) + 1))
+			continue;
+		if (!renews)
 			return entry;
+		px_store_release(&entry->word, 2 * (*serial + 1)); /* EDGE object release */
+		nr_renewed++;
 	}
 	return NULL;
 }

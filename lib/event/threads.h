@@ -2,7 +2,7 @@
 /*
  * The thread table of a stream.  A record of the stream has the handle of a thread, and a reader finds the thread in
  * this table.  The table holds threads only; event types are in typelist.h.  It keeps the newest PX_THREADS_MAX
- * threads, and each further thread replaces the oldest.
+ * threads.  Each further thread replaces the oldest thread that is not the first thread of a process.
  *
  * The table is in shared memory.  A traced thread adds itself at its first event, even in a signal handler.  The
  * controller reads the table.  A writer takes the next entry by fetch-and-add, and skips an entry that another thread

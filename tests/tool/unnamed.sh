@@ -112,6 +112,9 @@ expect 'threads that locked' "$(count context pthread_mutex_lock "$file")" 1200
 expect 'threads whose name has their tid' 1200 "$("$tool" print --format csv --columns thread,data -f txtrace_thread_start \
 	"$file" </dev/null | sed -n 's/^.* \([0-9]*\),.*tid=\([0-9]*\) .*/\1 \2/p' | awk '$1 == $2' | wc -l)"
 
+# The first thread has events after many others have come, and is known all the same.
+expect 'threads without a name' 0 "$("$tool" info --objects "$file" | grep -c 'unknown thread')"
+
 # Each child has four: its fork and its end, lock and unlock.
 record children 700
 file=$scratch/children.trx
