@@ -310,7 +310,7 @@ struct txtrace_file_info {
 	unsigned int format; /* version of the format of a log; 0: the file is not a log */
 	int damaged;	     /* 1: only TXTRACE_OPEN_DAMAGED has opened it */
 	int __reserved_int;
-	unsigned long long __reserved[1];
+	unsigned long long nr_unlisted; /* times that TraceX shows a thread or an object without its name */
 };
 
 /* For a foreign trace file, this call may have to read all events once. */

@@ -202,6 +202,11 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 	check_volumes(file, result);
 	if (result->is_log)
 		check_log(path, &result->findings);
+	if (info.nr_unlisted > 0)
+		findings_add(&result->findings, RULE_log_unlisted, NO_OFFSET,
+			     "%llu times an entry names a thread or an object for which the image has no slot: TraceX "
+			     "shows no name",
+			     info.nr_unlisted);
 	if (error && is_newer(path))
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "written by a newer posixtrace than this one");

@@ -89,6 +89,8 @@ static void put_file(struct fields *fields, const struct source *source, const s
 	fields_number(fields, "object slots", file->nr_objects);
 	fields_number(fields, "objects", source->nr_objects);
 	fields_number(fields, "name size", file->name_size);
+	if (file->nr_unlisted > 0)
+		fields_number(fields, "names TraceX lacks", file->nr_unlisted);
 	if (file->nr_shortened > 0)
 		fields_number(fields, "gaps TraceX shows short", file->nr_shortened);
 	fields_number(fields, "events", scan->nr_events);

@@ -92,6 +92,7 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 		.nr_volumes = known.nr_volumes,
 		.nr_slots = known.nr_entry_slots,
 		.nr_entries = known.nr_entries,
+		.nr_unlisted = known.nr_unlisted,
 		.nr_shortened = known.nr_shortened,
 		.shortened_ns = known.shortened_ns,
 		.running = known.is_running,

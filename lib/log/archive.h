@@ -77,6 +77,7 @@ struct px_archive_info {
 	uint32_t nr_volumes;
 	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: the log has no limit */
 	uint64_t nr_entries;	 /* number of entries in use, including fillers */
+	uint64_t nr_unlisted;	 /* number of times that an entry names an object without an object slot */
 	/* Number of time gaps that are shorter in the image than in reality. */
 	uint64_t nr_shortened;
 	uint64_t shortened_ns; /* total time that is missing in these gaps */

@@ -399,6 +399,7 @@ static void fill_archive(struct logreader *reader)
 		.nr_volumes = reader->file.nr_volumes,
 		.nr_entry_slots = capacity,
 		.nr_entries = commit->end - commit->first,
+		.nr_unlisted = commit->nr_unlisted,
 		.nr_shortened = commit->nr_shortened,
 		.shortened_ns = commit->shortened_ns,
 		.is_running = reader->file.is_running,

@@ -643,6 +643,32 @@ START_TEST(objects_are_found_by_serial_and_handle)
 }
 END_TEST
 
+/* MAP-5: however many threads come and go, the first one of a process stays */
+START_TEST(objects_beyond_the_table_leave_first_threads)
+{
+	struct px_object first = {.handle = 1, .type = PX_TXTB_THREAD, .pid = 4711, .tid = 4711};
+	struct px_object object = {.type = PX_TXTB_THREAD, .pid = 4711};
+	struct px_object found;
+
+	px_threads_add(&objects, &first);
+	for (uint32_t i = 2; i < 5 * PX_THREADS_MAX; i++) {
+		object.handle = i;
+		object.tid = 4711 + i;
+		px_threads_add(&objects, &object);
+		ck_assert(px_threads_find(&objects, 1, &found));
+		ck_assert_uint_eq(found.tid, 4711);
+		ck_assert(px_threads_find(&objects, i, &found));
+		ck_assert_uint_eq(found.tid, 4711 + i);
+	}
+	/* Of very many processes, the newest stay. */
+	for (uint32_t i = 10 * PX_THREADS_MAX; i < 13 * PX_THREADS_MAX; i++) {
+		object.handle = object.pid = object.tid = i;
+		px_threads_add(&objects, &object);
+		ck_assert(px_threads_find(&objects, i, &found));
+	}
+}
+END_TEST
+
 /* MAP-5 */
 START_TEST(objects_beyond_the_table_replace_the_oldest)
 {
@@ -886,6 +912,7 @@ int main(void)
 
 	tcase_set_timeout(table, 60);
 	tcase_add_test(table, objects_are_found_by_serial_and_handle);
+	tcase_add_test(table, objects_beyond_the_table_leave_first_threads);
 	tcase_add_test(table, objects_beyond_the_table_replace_the_oldest);
 	tcase_add_test(table, objects_of_one_handle_give_the_youngest);
 	tcase_add_test(table, objects_name_without_end_is_cut);

@@ -115,6 +115,14 @@ expect 'threads whose name has their tid' 1200 "$("$tool" print --format csv --c
 # The first thread has events after many others have come, and is known all the same.
 expect 'threads without a name' 0 "$("$tool" info --objects "$file" | grep -c 'unknown thread')"
 
+# The image has room for 4,096 threads.  The log has all, and says how many times TraceX shows no name.
+record threads 5000
+expect_all "$file"
+expect 'threads that began' "$(count context txtrace_thread_start "$file")" 5000
+nr_checks=$((nr_checks + 2))
+[ "$(field 'names TraceX lacks' "$file")" -gt 2000 ] || complain "info: $("$tool" info "$file" | grep TraceX)"
+"$tool" check "$file" | grep -q 'no slot: TraceX shows no name' || complain 'check says nothing of threads without a slot'
+
 # Each child has four: its fork and its end, lock and unlock.
 record children 700
 file=$scratch/children.trx
