@@ -141,13 +141,16 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 	return error ? error : truncate_to(log, end);
 }
 
-/* Write only the last commit. */
+/*
+ * Write only the last commit.  The file ends with the tail.  First give the file its length: readers refuse a complete
+ * log that is shorter than its commit requires.
+ */
 static int finish_in_place(struct px_log *log, const struct px_log_state *state)
 {
 	uint64_t end = log->tail.names + log->commit.nr_names * sizeof(struct px_log_name);
-	int error = px_log_write_commit(log, state->checkpoint);
+	int error = truncate_to(log, end);
 
-	return error ? error : truncate_to(log, end);
+	return error ? error : px_log_write_commit(log, state->checkpoint);
 }
 
 /* Logs that are written again. */
@@ -158,7 +161,7 @@ static uint64_t used_bytes(const struct px_log *log, const struct last *last)
 	uint64_t used = 0;
 
 	if (!log->loops)
-		return last->at + 2 * PX_LOG_PAGE + last->frames +
+		return (last->at > log->unused ? last->at - log->unused : 0) + 2 * PX_LOG_PAGE + last->frames +
 		       px_txtb_image_size(log->layout.nr_objects, last->nr_entries);
 	for (uint64_t i = 0; i < log->nr_begun; i++)
 		used += px_txtb_image_size(log->layout.nr_objects, log->volumes[i].entries_end) +

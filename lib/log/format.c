@@ -223,8 +223,10 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 
 	/* The log may move between two reads, so try again.  A move takes a short time. */
 	for (int i = 0; i < FIND_ATTEMPTS; i++) {
-		if (px_log_find_footer(fd, &footer) &&
-		    px_log_find_volume(fd, footer.base, header, layout) &&
+		bool is_moving = px_log_find_footer(fd, &footer);
+
+		PX_TESTPOINT("log.find.footer");
+		if (is_moving && px_log_find_volume(fd, footer.base, header, layout) &&
 		    memcmp(header->uuid, footer.uuid, sizeof(footer.uuid)) == 0) {
 			layout->base = footer.base;
 			return true;

@@ -59,7 +59,7 @@ static void reset_frames(struct px_log *log)
 	log->frame = 0;
 	log->ends_chapter = true;
 	log->ends_volume = false;
-	log->frames_end = log->nr_frames = 0;
+	log->frames_end = log->nr_frames = log->unused = 0;
 	log->first_part = log->nr_parts = 0;
 	log->volume_at = log->next_at = 0;
 	log->next_link = log->layout.header + offsetof(struct px_log_header, next_volume);

@@ -160,6 +160,8 @@ struct px_log {
 	/* End of the frames of the volume that was written last, as an offset in it. */
 	uint64_t frames_end;
 	uint64_t nr_frames; /* number of frames that this writer has written since it began or cleared the log */
+	/* Unused bytes of the images before the current volume; not used in a LOOP log. */
+	uint64_t unused;
 
 	uint64_t volume_at;	   /* offset of the current volume in the file; not used in a LOOP log */
 	uint64_t commit_at;	   /* offset in the file of the commit */

@@ -161,11 +161,25 @@ void px_log_end_volume(struct px_log *log)
 				      sizeof(struct px_log_frame));
 }
 
+/* Return how many bytes of the image of the current volume are not in use when it ends at this entry. */
+static uint64_t unused_bytes(const struct px_log *log, uint32_t end)
+{
+	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
+	uint64_t nr_free = 0;
+
+	for (uint32_t i = 0; i < nr_contexts; i++)
+		nr_free += log->volumes[0].context[i].handle == 0;
+	return nr_free * sizeof(struct px_txtb_object) +
+	       (log->header.nr_entries - end) * sizeof(struct px_txtb_entry);
+}
+
 void px_log_next_volume(struct px_log *log)
 {
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
 	struct px_log_volume *volume;
 
+	if (!log->loops)
+		log->unused += unused_bytes(log, slot > 0 ? slot : log->header.nr_entries);
 	if (slot > 0) {
 		log->hole = log->staged.end;
 		log->hole_frame = log->frame;

@@ -30,6 +30,7 @@ static struct {
 	uint32_t nr_threads;
 	size_t longest; /* data */
 	uint32_t types; /* in use */
+	uint64_t address; /* of all events; 0: each has its number */
 	uint64_t (*time)(uint64_t number);
 	size_t (*length)(uint64_t number);
 } world;
@@ -97,7 +98,7 @@ static uint32_t type_of(uint64_t number)
 static void make_report(uint64_t number, struct px_report *report)
 {
 	memset(report, 0, sizeof(*report));
-	report->record.address = number;
+	report->record.address = world.address ? world.address : number;
 	report->record.thread = 0x7000 + number % world.nr_threads;
 	report->record.pid = 4711;
 	report->record.id = type_of(number);
@@ -837,17 +838,19 @@ struct script {
 	uint64_t gap_ns;
 	uint64_t first_call; /* those before are not tried */
 	uint64_t step;	     /* of the calls that are tried */
+	uint64_t file_limit; /* while the log is created: it makes the volumes small; 0: none */
 };
 
 static const struct script scripts[] = {
-	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 5, 500, 20, 0, 0, 0, 1},
-	{PX_POLICY_LOOP, 1000 * SLOT_BYTES, 900, 2000, 90, 0, 0, 700, 17},
-	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 50, 600, 25, 300, 0, 0, 2},
-	{PX_POLICY_LOOP, 500 * SLOT_BYTES, 7, 400, 15, 0, 5 * MINUTE_NS, 0, 1},
-	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 0, 0, 0, 1},
-	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 130, 0, 0, 1},
-	{PX_POLICY_APPEND, 0, 20, 300, 20, 100, 0, 0, 5},
-	{PX_POLICY_APPEND, 0, 500, 420, 60, 0, 0, 750, 23},
+	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 5, 500, 20, 0, 0, 0, 1, 0},
+	{PX_POLICY_LOOP, 1000 * SLOT_BYTES, 900, 2000, 90, 0, 0, 700, 17, 0},
+	{PX_POLICY_LOOP, 400 * SLOT_BYTES, 50, 600, 25, 300, 0, 0, 2, 0},
+	{PX_POLICY_LOOP, 500 * SLOT_BYTES, 7, 400, 15, 0, 5 * MINUTE_NS, 0, 1, 0},
+	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 0, 0, 0, 1, 0},
+	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 130, 0, 0, 1, 0},
+	{PX_POLICY_APPEND, 0, 20, 300, 20, 100, 0, 0, 5, 0},
+	{PX_POLICY_APPEND, 0, 500, 420, 60, 0, 0, 750, 23, 0},
+	{PX_POLICY_APPEND, 0, 30, 6000, 150, 0, 0, 0, 5, 2 << 20}, /* three volumes */
 };
 #define NR_SCRIPTS ((int)PX_ARRAY_SIZE(scripts))
 
@@ -917,8 +920,13 @@ static void end_piece(enum phase phase)
 /* Run the script; calls may fail.  No check of Check is in here. */
 static void run_script(const struct script *script)
 {
-	int error = begin_log(script->policy, script->log_size, 500);
 	enum phase phase = FIRST_WRITE;
+	int error;
+
+	if (script->file_limit)
+		px_test_limit_files(script->file_limit);
+	error = begin_log(script->policy, script->log_size, 500);
+	px_test_unlimit_files();
 
 	if (error)
 		_exit(3);
@@ -1316,6 +1324,276 @@ START_TEST(log_whose_writer_dies_after_a_failure_is_in_order)
 }
 END_TEST
 
+/* Completion. */
+
+static size_t sixteen(uint64_t number)
+{
+	(void)number;
+	return 16;
+}
+
+/* Logs that hold little or much of what they have room for, in large writes and in very small ones. */
+static const struct length {
+	uint32_t policy;
+	uint64_t log_size, nr_events, batch, file_limit;
+} lengths[] = {
+	{PX_POLICY_LOOP, 20 << 20, 400, 20, 0},
+	{PX_POLICY_LOOP, 1 << 20, 100000, 1000, 0},
+	{PX_POLICY_LOOP, 20 << 20, 300000, 2000, 0},
+	{PX_POLICY_LOOP, 20 << 20, 900000, 2000, 0},
+	{PX_POLICY_LOOP, 20 << 20, 250000, 2, 0},
+	{PX_POLICY_LOOP, 100 << 20, 2500000, 4000, 0},
+	{PX_POLICY_LOOP, 100 << 20, 4500000, 4000, 0},
+	{PX_POLICY_UNTIL_FULL, 20 << 20, 400, 20, 0},
+	{PX_POLICY_UNTIL_FULL, 20 << 20, 300000, 2000, 0},
+	{PX_POLICY_UNTIL_FULL, 10 << 20, 900000, 2000, 0},
+	{PX_POLICY_UNTIL_FULL, 20 << 20, 250000, 2, 0},
+	{PX_POLICY_APPEND, 0, 1, 1, 0},
+	{PX_POLICY_APPEND, 0, 400, 1, 0},
+	{PX_POLICY_APPEND, 0, 300000, 2000, 0},
+	{PX_POLICY_APPEND, 0, 250000, 2, 0},
+	{PX_POLICY_APPEND, 0, 1100000, 4000, 0},
+	{PX_POLICY_APPEND, 0, 300000, 2000, 64 << 20}, /* three volumes */
+};
+
+static uint64_t count_events(void)
+{
+	struct px_archive *archive;
+	struct px_report found;
+	uint64_t count = 0;
+
+	ck_assert_int_eq(px_archive_log_open(file, 0, &archive), 0);
+	while (archive->kind->next(archive, data, LONGEST_DATA, &found) == PX_NEXT_EVENT)
+		count++;
+	archive->kind->free(archive);
+	return count;
+}
+
+/* A completed log is as long as what it holds. */
+START_TEST(log_that_is_complete_is_as_long_as_what_it_holds)
+{
+	const struct length *length = &lengths[_i];
+	uint64_t size, most;
+	int error = 0;
+
+	world.length = sixteen;
+	world.address = 0x401000;
+	if (length->file_limit)
+		px_test_limit_files(length->file_limit);
+	new_log(length->policy, length->log_size, 256);
+	px_test_unlimit_files();
+	for (uint64_t i = 0; i < length->nr_events; i++) {
+		append(i, &error);
+		if (i % length->batch == length->batch - 1)
+			write_now();
+	}
+	ck_assert_int_eq(error, 0);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	size = px_test_file_size(file);
+	most = (size > 4 << 20 ? 512 << 10 : 64 << 10) + 40 * count_events();
+	ck_assert_msg(size <= most, "%llu bytes, not %llu", (unsigned long long)size,
+		      (unsigned long long)most);
+}
+END_TEST
+
+static uint64_t nr_expected;
+
+/* Each time before the file changes, all events are in it. */
+static void read_at_call(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0 && progress->is_created && nr_calls++ >= fatal_call)
+		soundly(read_back(false).count == nr_expected);
+}
+
+/* EXIT-4: a process that opens the log while it is completed finds all events. */
+START_TEST(log_that_is_opened_while_it_is_completed_is_whole)
+{
+	const struct script *script = &scripts[_i];
+
+	if (script->policy != PX_POLICY_APPEND || script->clear_at)
+		return;
+	use_script(script);
+	share_progress();
+	count_calls(script);
+	nr_expected = script->nr_events;
+	fatal_call = pieces[COMPLETING].begin + 1;
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+	set_hook(read_at_call);
+	run_script(script);
+	ck_assert_uint_gt(nr_calls, fatal_call + 5);
+}
+END_TEST
+
+/* The file at three times: before the log moves, while it moves, and after. */
+static struct snapshot {
+	unsigned char *bytes;
+	size_t size;
+} before_move, in_move, after_move, next_snapshot;
+
+static void take_snapshot(struct snapshot *snapshot)
+{
+	free(snapshot->bytes);
+	snapshot->size = px_test_file_size(file);
+	snapshot->bytes = malloc(snapshot->size);
+	ck_assert_ptr_nonnull(snapshot->bytes);
+	ck_assert_int_eq(pread(file, snapshot->bytes, snapshot->size, 0), (ssize_t)snapshot->size);
+}
+
+static void put_snapshot(const struct snapshot *snapshot)
+{
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+	ck_assert_int_eq(pwrite(file, snapshot->bytes, snapshot->size, 0), (ssize_t)snapshot->size);
+}
+
+static void change_at_find(const char *name)
+{
+	if (strcmp(name, "log.find.footer") == 0 && nr_calls++ == 0)
+		put_snapshot(&next_snapshot);
+}
+
+/* Return how many attempts it took to find the log. */
+static uint64_t open_between(const struct snapshot *first, const struct snapshot *next)
+{
+	put_snapshot(first);
+	next_snapshot = *next;
+	set_hook(change_at_find);
+	ck_assert_uint_eq(read_back(false).count, nr_expected);
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	return nr_calls;
+}
+
+/* A log moves between the two reads by which it is found. */
+START_TEST(log_that_moves_while_it_is_looked_for_is_found)
+{
+	const struct script *script = &scripts[6 + 2 * _i];
+	struct px_log_footer footer;
+	uint64_t n;
+
+	use_script(script);
+	share_progress();
+	n = count_calls(script);
+	take_snapshot(&after_move);
+	nr_expected = script->nr_events - script->clear_at;
+	for (uint64_t call = pieces[COMPLETING].begin + 1; call <= n; call++) {
+		run_and_die(script, call);
+		if (px_log_find_footer(file, &footer))
+			take_snapshot(&in_move);
+		else if (!in_move.bytes)
+			take_snapshot(&before_move);
+	}
+	ck_assert(before_move.bytes && in_move.bytes);
+	ck_assert_uint_gt(open_between(&before_move, &in_move), 1);
+	ck_assert_uint_ge(open_between(&in_move, &after_move), 1);
+	ck_assert_uint_ge(open_between(&before_move, &after_move), 1);
+}
+END_TEST
+
+/* From this call on, so many calls find a file of the program where the descriptor of the log was. */
+static void lose_descriptor(const char *name)
+{
+	if (strcmp(name, "log.write.before") != 0)
+		return;
+	nr_calls++;
+	if (nr_calls == failing_from)
+		dup2(victim, px_log_descriptor(wlog));
+	if (nr_calls == failing_to)
+		dup2(file, px_log_descriptor(wlog));
+}
+
+static void make_large_log(void)
+{
+	ck_assert_int_eq(ftruncate(file, 0), 0);
+	world.length = sixteen;
+	new_log(PX_POLICY_APPEND, 0, 256);
+	append_all(0, nr_expected);
+	write_now();
+}
+
+/* LOGP-8: whichever step of completion fails, also the last one, the log is whole.  A small log and a large one. */
+START_TEST(log_whose_completion_fails_at_any_step_is_whole)
+{
+	uint64_t n;
+
+	nr_expected = _i < 2 ? 3000 : 150000;
+	victim = memfd_create("victim", MFD_CLOEXEC);
+	make_large_log();
+	set_hook(count_call);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	n = nr_calls;
+	set_hook(NULL);
+	ck_assert_uint_gt(n, 5);
+	for (uint64_t call = 1; call <= n; call++) {
+		make_large_log();
+		failing_from = call;
+		failing_to = _i % 2 ? UINT64_MAX : call + 1;
+		set_hook(lose_descriptor);
+		px_log_complete(wlog, &state, PX_LOG_COMPLETE);
+		set_hook(NULL);
+		ck_assert_msg(read_back(false).count == nr_expected, "call %llu of %llu",
+			      (unsigned long long)call, (unsigned long long)n);
+		px_test_check_log(file, PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN, &facts);
+	}
+	ck_assert_int_eq(px_test_file_size(victim), 0);
+	close(victim);
+}
+END_TEST
+
+static void lose_and_die(const char *name)
+{
+	lose_descriptor(name);
+	if (strcmp(name, "log.write.before") == 0 && nr_calls == fatal_call)
+		_exit(0);
+}
+
+/* EXIT-4: a step of completion fails, and the writer dies in one of the next. */
+START_TEST(log_whose_writer_dies_after_a_failure_of_completion_is_whole)
+{
+	uint64_t n;
+
+	nr_expected = 300;
+	victim = memfd_create("victim", MFD_CLOEXEC);
+	make_large_log();
+	set_hook(count_call);
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	n = nr_calls;
+	set_hook(NULL);
+	for (uint64_t call = 1; call <= n; call++) {
+		pid_t child;
+		int status;
+
+		make_large_log();
+		failing_from = call;
+		failing_to = call + 1 + (uint64_t)_i % 4;
+		fatal_call = failing_to + (uint64_t)_i / 4;
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			set_hook(lose_and_die);
+			px_log_complete(wlog, &state, PX_LOG_COMPLETE);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		px_log_free(wlog);
+		ck_assert_msg(read_back(false).count == nr_expected, "call %llu of %llu",
+			      (unsigned long long)call, (unsigned long long)n);
+	}
+	close(victim);
+}
+END_TEST
+
+static TCase *completion_cases(void)
+{
+	TCase *tcase = tcase_create("completion");
+
+	tcase_add_loop_test(tcase, log_that_is_complete_is_as_long_as_what_it_holds, 0,
+			    (int)PX_ARRAY_SIZE(lengths));
+	tcase_add_loop_test(tcase, log_that_is_opened_while_it_is_completed_is_whole, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_that_moves_while_it_is_looked_for_is_found, 0, 2);
+	tcase_add_loop_test(tcase, log_whose_completion_fails_at_any_step_is_whole, 0, 4);
+	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_of_completion_is_whole, 0, 12);
+	return tcase;
+}
+
 static TCase *content_cases(void)
 {
 	TCase *tcase = tcase_create("contents");
@@ -1359,13 +1637,13 @@ static TCase *failure_cases(void)
 	tcase_add_loop_test(tcase, log_is_not_written_to_what_took_its_place, 0, NR_SCRIPTS);
 	tcase_add_test(tcase, log_commits_the_checkpoint_that_it_is_given);
 	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_is_in_order, 0,
-			    NR_SCRIPTS - 1);
+			    NR_SCRIPTS - 2);
 	return tcase;
 }
 
 int main(void)
 {
-	TCase *tcases[] = {content_cases(), failure_cases()};
+	TCase *tcases[] = {content_cases(), completion_cases(), failure_cases()};
 	Suite *suite = suite_create("log");
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(tcases); i++) {
