@@ -214,13 +214,21 @@ START_TEST(pack_time_that_the_stamps_do_not_show_comes_back)
 }
 END_TEST
 
+/* The frame has all entries, and takes fewer bytes than so many for each. */
+static void expect_bytes_each(size_t most)
+{
+	size_t size;
+	const void *bytes = px_pack_end(pack, &size);
+
+	expect_told(bytes, size, 0, ENTRIES);
+	ck_assert_uint_lt(size, most * ENTRIES);
+}
+
 /* The usual event of 16 bytes, from a few sites and threads. */
 START_TEST(pack_of_usual_events_takes_three_bytes_each)
 {
 	uint64_t random = test_seed();
 	uint64_t data[2] = {0};
-	const void *bytes;
-	size_t size;
 
 	px_pack_begin(pack, 0, true);
 	for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -234,9 +242,7 @@ START_TEST(pack_of_usual_events_takes_three_bytes_each)
 		data[0] = any;
 		add_event(i, &event, HANDLE + any % 8, 20);
 	}
-	bytes = px_pack_end(pack, &size);
-	expect_told(bytes, size, 0, ENTRIES);
-	ck_assert_uint_lt(size, 3 * ENTRIES);
+	expect_bytes_each(3);
 }
 END_TEST
 
@@ -244,8 +250,6 @@ END_TEST
 START_TEST(pack_of_calls_takes_five_bytes_each)
 {
 	uint64_t random = test_seed();
-	const void *bytes;
-	size_t size;
 
 	px_pack_begin(pack, 0, true);
 	for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -263,9 +267,7 @@ START_TEST(pack_of_calls_takes_five_bytes_each)
 
 		add_event(i, &event, HANDLE + any % 8, 20);
 	}
-	bytes = px_pack_end(pack, &size);
-	expect_told(bytes, size, 0, ENTRIES);
-	ck_assert_uint_lt(size, 5 * ENTRIES);
+	expect_bytes_each(5);
 }
 END_TEST
 
@@ -334,18 +336,25 @@ static void read_damaged(const void *bytes, size_t size)
 	ck_assert_uint_ge(sum + 1, 0); /* the bytes were read */
 }
 
+/* A frame of random events, in memory of its own size. */
+static unsigned char *new_frame(uint32_t count, uint64_t *random, size_t *size)
+{
+	const void *packed;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < count; i++)
+		add_random(i, random, 9);
+	packed = px_pack_end(pack, size);
+	return new_copy(packed, *size);
+}
+
 START_TEST(unpack_of_damage_stays_within_the_frame)
 {
 	uint64_t random = test_seed();
 	unsigned char *bytes;
-	const void *packed;
 	size_t size;
 
-	px_pack_begin(pack, 0, true);
-	for (uint32_t i = 0; i < 60; i++)
-		add_random(i, &random, 9);
-	packed = px_pack_end(pack, &size);
-	bytes = new_copy(packed, size);
+	bytes = new_frame(60, &random, &size);
 	for (uint32_t round = 0; round < (px_test_is_whole() ? 200000u : 10000u); round++) {
 		unsigned char *copy = new_copy(bytes, size);
 		uint32_t nr_changes = 1 + next_random(&random) % 4;
@@ -369,14 +378,9 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 	struct px_unpacked got[20];
 	struct px_log_frame frame;
 	unsigned char *bytes;
-	const void *packed;
 	size_t size;
 
-	px_pack_begin(pack, 0, true);
-	for (uint32_t i = 0; i < 20; i++)
-		add_random(i, &random, 9);
-	packed = px_pack_end(pack, &size);
-	bytes = new_copy(packed, size);
+	bytes = new_frame(20, &random, &size);
 	for (size_t i = offsetof(struct px_log_frame, sum); i < size; i++) {
 		bytes[i] ^= (unsigned char)(1u << i % 8);
 		frame = head_of(bytes);
