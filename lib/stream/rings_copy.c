@@ -19,29 +19,32 @@ static void copy_words(void *to, const void *from, size_t size)
 }
 
 /*
- * Load head after the counts of extra slots: then these belong to reservations below head.  A ring of which not all
- * memory is allocated has a tail below 0, which says how many slots it has.  Writers allocate slots before they reserve
- * them, so load tail after head.
+ * Load head after the counts of extra slots: then these belong to reservations below head.  Writers allocate slots
+ * before they reserve them, so load tail after head.
  */
-static uint64_t copy_control(const struct px_view *view, struct px_ring_control *to,
-			     const struct px_ring_control *from)
+static void copy_control(struct px_ring_control *to, const struct px_ring_control *from)
 {
-	uint64_t nr_slots = view->geometry.nr_slots;
-	int64_t tail;
-
 	copy_words(to, from, sizeof(*to));
 	to->further = px_load_acquire(&from->further);
 	to->extra = px_load_acquire(&from->extra);
 	to->head = px_load_acquire(&from->head);
-	tail = (int64_t)px_load_acquire(&from->tail);
-	if (!view->grows || tail >= 0) {
-		to->tail = (uint64_t)tail;
+	to->tail = px_load_acquire(&from->tail);
+}
+
+/*
+ * A ring of which not all memory is allocated has a tail below 0, which says how many slots it has.  Return this number,
+ * and give the copy its tail.
+ */
+static uint64_t settle_tail(const struct px_view *view, struct px_ring_control *control)
+{
+	uint64_t nr_slots = view->geometry.nr_slots;
+
+	if (!view->grows || (int64_t)control->tail >= 0)
 		return nr_slots;
-	}
-	to->tail = 0;
-	nr_slots += (uint64_t)tail;
-	if (to->head > nr_slots)
-		to->head = nr_slots; /* nonsense: there is no memory */
+	nr_slots += control->tail;
+	control->tail = 0;
+	if (control->head > nr_slots)
+		control->head = nr_slots; /* nonsense: there is no memory */
 	return nr_slots;
 }
 
@@ -124,18 +127,13 @@ int px_rings_copy_make(const struct px_view *view, struct px_rings_copy *copy)
 	copy->until = px_clock_anchor((enum px_clock_source)view->rings.source).counter;
 	copy_head(view, &copy->view);
 	copy->state = copy->view.segment->state;
-	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
-		struct px_ring ring = px_rings_get(&copy->view.rings, i);
-
-		/* The number of slots with memory is kept in first_lost, until the slots are copied. */
-		ring.control->first_lost =
-			copy_control(view, ring.control, px_rings_get(&view->rings, i).control);
-	}
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		copy_control(px_rings_get(&copy->view.rings, i).control, px_rings_get(&view->rings, i).control);
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
 		struct px_ring ring = px_rings_get(&copy->view.rings, i);
 		struct px_ring live = px_rings_get(&view->rings, i);
 
-		copy_ring(&ring, &live, ring.control->first_lost);
+		copy_ring(&ring, &live, settle_tail(view, ring.control));
 		ring.control->first_lost = px_load_acquire(&live.control->first_lost);
 		cut_ring(&ring, copy->until);
 	}
