@@ -178,6 +178,17 @@ static void check_times(struct source *source, struct findings *findings)
 			     (unsigned long long)nr_steps, (unsigned long long)first, (long long)most_ns);
 }
 
+/* Call this when all events are read. */
+static void check_whole(const struct source *source, struct findings *findings)
+{
+	struct txtrace_file_info info;
+
+	if (txtrace_get_file_info(source->trace, &info) == 0 && info.nr_missing > 0)
+		findings_add(findings, RULE_log_damaged, NO_OFFSET,
+			     "%llu events of the log cannot be read: their part of the file is damaged",
+			     info.nr_missing);
+}
+
 static void check_log(const char *path, struct findings *findings)
 {
 	struct source *source = source_open(path, 0);
@@ -186,6 +197,7 @@ static void check_log(const char *path, struct findings *findings)
 		return;
 	check_named(source, findings);
 	check_times(source, findings);
+	check_whole(source, findings);
 	source_close(source);
 }
 

@@ -77,6 +77,10 @@ counted -d "$cut"
 what='print of a damaged frame'
 "$tool" print "$cut" 2>"$scratch/said" >/dev/null
 said 'events could not be read: the file is damaged there'
+fails_check=0
+"$tool" check "$cut" >"$scratch/said" 2>/dev/null || fails_check=$?
+[ "$fails_check" -eq 1 ] || complain "check of a damaged frame ends with $fails_check"
+said 'events of the log cannot be read: their part of the file is damaged (log-damaged)'
 cp "$log" "$cut"
 at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
 counted -d "$cut"
