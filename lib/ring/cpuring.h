@@ -381,19 +381,23 @@ PX_INLINE enum px_outcome px_sequence_few(const struct px_ring *ring, struct px_
 	return (enum px_outcome)outcome;
 }
 /* clang-format on */
+/* The end of each sequence that reserves and claims at once. */
+PX_INLINE bool px_cpuring_is_taken(enum px_outcome outcome)
+{
+	if (px_unlikely(outcome != PX_TAKEN))
+		return false;
+	PX_TESTPOINT("ring.reserve.done");
+	PX_TESTPOINT("ring.claim.done");
+	px_write_fence(); /* EDGE claim release */
+	return true;
+}
 #endif
 
 PX_INLINE bool px_cpuring_take_one(const struct px_ring *ring, struct px_cpu cpu,
 				   struct px_bound bound, uint32_t tid, struct px_reservation *reservation)
 {
 #if PX_HAS_CPURINGS
-	if (px_unlikely(px_sequence_one(ring, cpu, px_word(0, tid, PX_SLOT_CLAIMED),
-					bound, reservation) != PX_TAKEN))
-		return false;
-	PX_TESTPOINT("ring.reserve.done");
-	PX_TESTPOINT("ring.claim.done");
-	px_write_fence(); /* EDGE claim release */
-	return true;
+	return px_cpuring_is_taken(px_sequence_one(ring, cpu, px_word(0, tid, PX_SLOT_CLAIMED), bound, reservation));
 #else
 	(void)ring, (void)cpu, (void)bound, (void)tid, (void)reservation;
 	return false; /* no thread has an area */
@@ -405,14 +409,8 @@ PX_INLINE bool px_cpuring_take_again(const struct px_ring *ring, struct px_cpu c
 				     struct px_reservation *reservation)
 {
 #if PX_HAS_CPURINGS
-	if (px_unlikely(px_sequence_again(ring, cpu, px_word(0, tid, PX_SLOT_CLAIMED),
-					  bound, earlier,
-					  reservation) != PX_TAKEN))
-		return false;
-	PX_TESTPOINT("ring.reserve.done");
-	PX_TESTPOINT("ring.claim.done");
-	px_write_fence(); /* EDGE claim release */
-	return true;
+	return px_cpuring_is_taken(px_sequence_again(ring, cpu, px_word(0, tid, PX_SLOT_CLAIMED), bound,
+						     earlier, reservation));
 #else
 	(void)ring, (void)cpu, (void)bound, (void)tid, (void)earlier, (void)reservation;
 	return false; /* no thread has an area */
@@ -425,13 +423,7 @@ PX_INLINE bool px_cpuring_take_few(const struct px_ring *ring, struct px_cpu cpu
 {
 #if PX_HAS_CPURINGS
 	px_write_once(&px_first_claim.nr_slots, n);
-	if (px_unlikely(px_sequence_few(ring, cpu, n, px_word(0, tid, PX_SLOT_CLAIMED),
-					bound, reservation) != PX_TAKEN))
-		return false;
-	PX_TESTPOINT("ring.reserve.done");
-	PX_TESTPOINT("ring.claim.done");
-	px_write_fence(); /* EDGE claim release */
-	return true;
+	return px_cpuring_is_taken(px_sequence_few(ring, cpu, n, px_word(0, tid, PX_SLOT_CLAIMED), bound, reservation));
 #else
 	(void)ring, (void)cpu, (void)n, (void)bound, (void)tid, (void)reservation;
 	return false; /* no thread has an area */
