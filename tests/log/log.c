@@ -1278,11 +1278,16 @@ START_TEST(log_commits_the_checkpoint_that_it_is_given)
 }
 END_TEST
 
+static void die_at_fatal_call(const char *name)
+{
+	if (strcmp(name, "log.write.before") == 0 && nr_calls == fatal_call)
+		_exit(0);
+}
+
 static void fail_and_die(const char *name)
 {
 	fail_at_calls(name);
-	if (strcmp(name, "log.write.before") == 0 && nr_calls == fatal_call)
-		_exit(0);
+	die_at_fatal_call(name);
 }
 
 /* A write fails, and the writer dies in one of the next. */
@@ -1541,8 +1546,7 @@ END_TEST
 static void lose_and_die(const char *name)
 {
 	lose_descriptor(name);
-	if (strcmp(name, "log.write.before") == 0 && nr_calls == fatal_call)
-		_exit(0);
+	die_at_fatal_call(name);
 }
 
 /* EXIT-4: a step of completion fails, and the writer dies in one of the next. */

@@ -247,15 +247,13 @@ START_TEST(withlog_full_log_ends_in_one_stop)
 }
 END_TEST
 
-/* LOGP-4: the limit is one of the file, of which little is used */
-START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
+/* Record 10,000 numbers into a log, under a limit of the size of files. */
+static void record_under_limit(const struct px_test_stream *wanted, uint64_t limit)
 {
-	static const uint64_t limits[] = {2 << 20, 27 << 20, 80 << 20};
-	struct px_test_stream wanted = {.nr_rings = 1, .log_policy = POSIX_TRACE_APPEND};
 	int error = 0;
 
-	px_test_limit_files(limits[_i]);
-	stream = px_test_create_log(&wanted, file);
+	px_test_limit_files(limit);
+	stream = px_test_create_log(wanted, file);
 	posix_trace_start(stream);
 	for (uint32_t i = 0; i < 10000 && !error; i++) {
 		px_test_trace(type, i);
@@ -264,6 +262,15 @@ START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
 	}
 	px_test_unlimit_files();
 	ck_assert_int_eq(error, 0);
+}
+
+/* LOGP-4: the limit is one of the file, of which little is used */
+START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
+{
+	static const uint64_t limits[] = {2 << 20, 27 << 20, 80 << 20};
+	struct px_test_stream wanted = {.nr_rings = 1, .log_policy = POSIX_TRACE_APPEND};
+
+	record_under_limit(&wanted, limits[_i]);
 	finish();
 	expect(POSIX_TRACE_START);
 	for (uint32_t i = 0; i < 10000; i++) {
@@ -284,18 +291,8 @@ START_TEST(withlog_bounded_log_uses_what_a_file_size_limit_leaves)
 					.log_size = 64 << 20};
 	uint64_t limit = limits[_i / 2];
 	uint32_t nr_found = 0, number = 0;
-	int error = 0;
 
-	px_test_limit_files(limit);
-	stream = px_test_create_log(&wanted, file);
-	posix_trace_start(stream);
-	for (uint32_t i = 0; i < 10000 && !error; i++) {
-		px_test_trace(type, i);
-		if (i % 100 == 99)
-			error = posix_trace_flush(stream);
-	}
-	px_test_unlimit_files();
-	ck_assert_int_eq(error, 0);
+	record_under_limit(&wanted, limit);
 	ck_assert_uint_le(px_test_file_size(file), limit);
 	finish();
 	for (trace_event_id_t got; (got = px_test_take_recorded(log_id, &seen)) != 0;) {
