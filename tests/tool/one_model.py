@@ -6,7 +6,6 @@ one_model.py DIRECTORY	with blocked, locks (JSON), chrome, html, perfetto (print
 
 Prints each difference; exits with 1 if there is one.
 """
-import base64
 import collections
 import decimal
 import json
@@ -14,7 +13,8 @@ import os
 import re
 import sys
 
-WAIT, LOCK = 0, 2  # kinds of spans in the page
+import page_data
+
 differences = 0
 
 
@@ -96,33 +96,15 @@ def read_perfetto(first_ns):
     return shown.sort()
 
 
-def numbers(block):
-    number = shift = 0
-    for byte in base64.b64decode(block):
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield number
-            number = shift = 0
-
-
-def signed(number):
-    return number >> 1 if number % 2 == 0 else -(number >> 1) - 1
-
-
 def read_html():
-    page, shown, last = text_of("html"), Shown(), 0
-    facts = json.loads(re.search(r'<script[^>]*id="facts"[^>]*>(.*?)</script>', page, re.S)[1])
+    page, shown = text_of("html"), Shown()
+    facts = page_data.facts_of(page)
     objects = {row[0]: row[1] for row in facts["objects"]}
-    for block in re.findall(r'<script[^>]*class="?spans"?[^>]*>(.*?)</script>', page, re.S):
-        values = list(numbers(block))
-        for i in range(0, len(values), 7):
-            kind, context, _, begin, length, name, _ = values[i:i + 7]
-            last += signed(begin)
-            if kind == WAIT:
-                shown.add_wait(facts["names"][name], last, last + length, objects[context])
-            elif kind == LOCK:
-                shown.add_hold(objects[context], last, last + length, facts["names"][name])
+    for kind, context, begin, end, name in page_data.spans_of(page):
+        if kind == page_data.WAIT:
+            shown.add_wait(facts["names"][name], begin, end, objects[context])
+        elif kind == page_data.LOCK:
+            shown.add_hold(objects[context], begin, end, facts["names"][name])
     return shown.sort()
 
 

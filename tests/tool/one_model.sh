@@ -45,5 +45,5 @@ begin=$("$tool" print --format csv --columns time -f 'pthread_rwlock_wrlock' log
 run why-table why log.trx "$(grep '^handover ' threads)@${begin}s"
 
 nr_checks=$((nr_checks + 1))
-python3 "$top/tests/tool/one_model.py" shown || complain 'the commands show different waits or holds'
+PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/one_model.py" shown || complain 'the commands show different waits or holds'
 finish

@@ -9,7 +9,6 @@ Round trip: what is exported and read again has the same times, threads, names a
 
 Prints each difference; exits with 1 if there is one.
 """
-import base64
 import collections
 import concurrent.futures
 import csv
@@ -24,6 +23,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+import page_data
 
 TOOL = os.environ["TXTRACE"]
 PERFETTO_CHECK = os.environ.get("PERFETTO_CHECK", "")
@@ -51,16 +52,6 @@ def object_of(*arguments):
 
 def ns(seconds):
     return int(decimal.Decimal(seconds) * 10**9)
-
-
-def numbers_of(block):
-    number = shift = 0
-    for byte in base64.b64decode(block):
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield number
-            number = shift = 0
 
 
 class Log:
@@ -186,21 +177,17 @@ class Log:
 
     def check_html(self):
         page = text_of("export", "--to", "html", "-o", "-", self.path)
-        facts = json.loads(re.search(r'<script[^>]*id="facts"[^>]*>(.*?)</script>', page, re.S)[1])
+        facts = page_data.facts_of(page)
         self.same("events of print and the page", len(self.events), facts["events"])
         self.same("losses of info and the page", self.lost(),
                   facts["overwritten"] + facts["dropped"] + facts["abandoned"])
         names = {row[0]: row[1] for row in facts["objects"]}
-        spans, last = [], 0
-        for block in re.findall(r'<script[^>]*class="?spans"?[^>]*>(.*?)</script>', page, re.S):
-            values = list(numbers_of(block))
-            for i in range(0, len(values), 7):
-                kind, context, _, begin, length, name, _ = values[i:i + 7]
-                last += begin >> 1 if begin % 2 == 0 else -(begin >> 1) - 1
-                if kind == 0:
-                    spans.append((names.get(context), facts["names"][name], last, last + length))
-                elif kind == 2:
-                    spans.append((f"held: {names.get(context)}", facts["names"][name], last, last + length))
+        spans = []
+        for kind, context, begin, end, name in page_data.spans_of(page):
+            if kind == page_data.WAIT:
+                spans.append((names.get(context), facts["names"][name], begin, end))
+            elif kind == page_data.LOCK:
+                spans.append((f"held: {names.get(context)}", facts["names"][name], begin, end))
         return sorted(spans, key=str)
 
     def check_perfetto(self):

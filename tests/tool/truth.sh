@@ -68,6 +68,6 @@ quietly "$tool" merge -o "$corpus/merged.trx" "$corpus/mixture.trx" "$corpus/pla
 gunzip -c "$top/tests/data/version2/calls.trx.gz" >"$corpus/version2.trx"
 
 nr_checks=$((nr_checks + 1))
-python3 "$top/tests/tool/truth.py" "$corpus" >found 2>&1 || complain "$(cat found)"
+PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/truth.py" "$corpus" >found 2>&1 || complain "$(cat found)"
 tail -1 found
 finish
