@@ -849,10 +849,12 @@ static const struct script scripts[] = {
 	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 0, 0, 0, 1, 0},
 	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 130, 0, 0, 1, 0},
 	{PX_POLICY_APPEND, 0, 20, 300, 20, 100, 0, 0, 5, 0},
+	/* those that keep all events */
 	{PX_POLICY_APPEND, 0, 500, 420, 60, 0, 0, 750, 23, 0},
 	{PX_POLICY_APPEND, 0, 30, 6000, 150, 0, 0, 0, 5, 2 << 20}, /* three volumes */
 };
 #define NR_SCRIPTS ((int)PX_ARRAY_SIZE(scripts))
+#define FIRST_WHOLE_SCRIPT (NR_SCRIPTS - 2)
 
 static uint64_t script_time(uint64_t number)
 {
@@ -1415,8 +1417,6 @@ START_TEST(log_that_is_opened_while_it_is_completed_is_whole)
 {
 	const struct script *script = &scripts[_i];
 
-	if (script->policy != PX_POLICY_APPEND || script->clear_at)
-		return;
 	use_script(script);
 	share_progress();
 	count_calls(script);
@@ -1591,7 +1591,8 @@ static TCase *completion_cases(void)
 
 	tcase_add_loop_test(tcase, log_that_is_complete_is_as_long_as_what_it_holds, 0,
 			    (int)PX_ARRAY_SIZE(lengths));
-	tcase_add_loop_test(tcase, log_that_is_opened_while_it_is_completed_is_whole, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, log_that_is_opened_while_it_is_completed_is_whole, FIRST_WHOLE_SCRIPT,
+			    NR_SCRIPTS);
 	tcase_add_loop_test(tcase, log_that_moves_while_it_is_looked_for_is_found, 0, 2);
 	tcase_add_loop_test(tcase, log_whose_completion_fails_at_any_step_is_whole, 0, 4);
 	tcase_add_loop_test(tcase, log_whose_writer_dies_after_a_failure_of_completion_is_whole, 0, 12);
